@@ -1,0 +1,169 @@
+import { type Static, Type } from 'typebox';
+import { Timestamp } from './envelope.ts';
+
+/** Collections, records and chunks. Source: CONTRACT "Collections, records, chunks". */
+
+export const collectionTypes = ['text', 'qa'] as const;
+export type CollectionType = (typeof collectionTypes)[number];
+export const recordTypes = ['text', 'file', 'web', 'qa_sheet'] as const;
+export type RecordType = (typeof recordTypes)[number];
+export const recordStatuses = ['creating', 'ready', 'partial', 'error', 'deleting'] as const;
+export type RecordStatus = (typeof recordStatuses)[number];
+export const recordStages = ['queued', 'fetching', 'parsing', 'chunking', 'embedding', 'indexing'] as const;
+export type RecordStage = (typeof recordStages)[number];
+
+/** The built-in model: words only, no vectors. Exactly 8 characters, as the official client demands. */
+export const builtInEmbeddingModel = 'QmBm25v1';
+
+const Metadata = Type.Record(Type.String({ maxLength: 64 }), Type.Unknown(), {
+  maxProperties: 16,
+  description: 'Up to 16 entries of your own.',
+});
+const StringMetadata = Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 512 }), {
+  maxProperties: 16,
+  description: 'Up to 16 entries of your own: names up to 64 characters, values up to 512.',
+});
+
+export const Collection = Type.Object({
+  object: Type.Literal('Collection'),
+  collection_id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  type: Type.Enum([...collectionTypes]),
+  num_records: Type.Integer(),
+  num_chunks: Type.Integer(),
+  capacity: Type.Integer({ description: 'Most chunks it may hold.' }),
+  embedding_model_id: Type.String(),
+  embedding_size: Type.Integer({ description: 'Dimensions of a vector; 0 for the built-in model.' }),
+  status: Type.Enum(['creating', 'ready', 'deleting', 'error', 'partial']),
+  metadata: Type.Record(Type.String(), Type.Unknown()),
+  updated_timestamp: Timestamp,
+  created_timestamp: Timestamp,
+});
+export type Collection = Static<typeof Collection>;
+
+export const CollectionCreate = Type.Object({
+  name: Type.Optional(Type.String({ maxLength: 127, default: '' })),
+  description: Type.Optional(Type.String({ maxLength: 512, default: '' })),
+  type: Type.Optional(Type.Enum([...collectionTypes], { default: 'text' })),
+  capacity: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000_000 })),
+  embedding_model_id: Type.Optional(Type.String({ minLength: 8, maxLength: 8 })),
+  metadata: Type.Optional(Metadata),
+});
+export type CollectionCreate = Static<typeof CollectionCreate>;
+
+export const CollectionUpdate = Type.Object({
+  name: Type.Optional(Type.String({ maxLength: 127 })),
+  description: Type.Optional(Type.String({ maxLength: 512 })),
+  metadata: Type.Optional(Metadata),
+});
+export type CollectionUpdate = Static<typeof CollectionUpdate>;
+
+/** How text is cut. `token` needs chunk_size and chunk_overlap; `separator` needs separators. */
+export const TextSplitter = Type.Object({
+  type: Type.Enum(['token', 'separator']),
+  chunk_size: Type.Optional(Type.Integer({ minimum: 50, maximum: 1000, description: 'Tokens in a chunk.' })),
+  chunk_overlap: Type.Optional(Type.Integer({ minimum: 0, maximum: 200, description: 'At most half of chunk_size.' })),
+  separators: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 49 }), { minItems: 1, maxItems: 16 })),
+});
+export type TextSplitter = Static<typeof TextSplitter>;
+
+export const RecordFailure = Type.Object({
+  code: Type.String({ description: 'Such as `file_empty`, `file_encrypted`, `file_damaged`, `time_limit`.' }),
+  message: Type.String(),
+});
+export type RecordFailure = Static<typeof RecordFailure>;
+
+export const RecordProgress = Type.Object({
+  stage: Type.Enum([...recordStages]),
+  percent: Type.Integer({ minimum: 0, maximum: 100 }),
+  attempt: Type.Integer(),
+});
+export type RecordProgress = Static<typeof RecordProgress>;
+
+export const RecordItem = Type.Object({
+  object: Type.Literal('Record'),
+  record_id: Type.String(),
+  collection_id: Type.String(),
+  title: Type.String(),
+  status: Type.Enum([...recordStatuses]),
+  num_chunks: Type.Integer(),
+  type: Type.Enum([...recordTypes]),
+  content: Type.String({
+    description:
+      'type text: the text; file and qa_sheet: JSON text {"file_id","file_name","file_size"}; web: JSON text {"url"}.',
+  }),
+  metadata: Type.Record(Type.String(), Type.String()),
+  progress: Type.Union([RecordProgress, Type.Null()], { description: 'While status is creating.' }),
+  error: Type.Union([RecordFailure, Type.Null()], { description: 'Why status is error.' }),
+  report: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], { description: 'What was read.' }),
+  updated_timestamp: Timestamp,
+  created_timestamp: Timestamp,
+});
+export type RecordItem = Static<typeof RecordItem>;
+
+const recordFields = {
+  file_id: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  url: Type.Optional(Type.String({ minLength: 1, maxLength: 2048 })),
+  title: Type.Optional(Type.String({ maxLength: 255 })),
+  content: Type.Optional(Type.String({ minLength: 1, maxLength: 65_535 })),
+  text_splitter: Type.Optional(TextSplitter),
+  metadata: Type.Optional(StringMetadata),
+};
+export const RecordCreate = Type.Object({
+  type: Type.Optional(Type.Enum([...recordTypes], { default: 'text' })),
+  ...recordFields,
+});
+export type RecordCreate = Static<typeof RecordCreate>;
+export const RecordUpdate = Type.Object({ type: Type.Optional(Type.Enum([...recordTypes])), ...recordFields });
+export type RecordUpdate = Static<typeof RecordUpdate>;
+
+/** Where a chunk stands in its source. Which members exist depends on the format. */
+export const Locator = Type.Object({
+  page: Type.Optional(Type.Integer({ description: 'First page, from 1.' })),
+  page_end: Type.Optional(Type.Integer({ description: 'Last page.' })),
+  heading_path: Type.Optional(Type.Array(Type.String(), { description: 'Headings above, outermost first.' })),
+  sheet: Type.Optional(Type.String()),
+  row: Type.Optional(Type.Integer({ description: 'Row of the sheet or line of the CSV record, from 1.' })),
+  char_start: Type.Optional(Type.Integer({ description: 'First character of the extracted text, from 0.' })),
+  char_end: Type.Optional(Type.Integer({ description: 'One past the last character.' })),
+});
+export type Locator = Static<typeof Locator>;
+
+const chunkFields = {
+  chunk_id: Type.String(),
+  record_id: Type.Union([Type.String(), Type.Null()], { description: 'null: made directly, without a record.' }),
+  collection_id: Type.String(),
+  content: Type.String(),
+  question: Type.Optional(Type.String()),
+  answer: Type.Optional(Type.String()),
+  num_tokens: Type.Integer(),
+  metadata: Type.Record(Type.String(), Type.Unknown()),
+  locator: Type.Union([Locator, Type.Null()]),
+  updated_timestamp: Timestamp,
+  created_timestamp: Timestamp,
+};
+export const Chunk = Type.Object(chunkFields);
+export type Chunk = Static<typeof Chunk>;
+export const ScoredChunk = Type.Object({ ...chunkFields, score: Type.Number({ minimum: 0, maximum: 1 }) });
+export type ScoredChunk = Static<typeof ScoredChunk>;
+
+export const ChunkCreate = Type.Object({
+  content: Type.String({ minLength: 1, maxLength: 65_535 }),
+  metadata: Type.Optional(Metadata),
+});
+export type ChunkCreate = Static<typeof ChunkCreate>;
+export const ChunkUpdate = Type.Object({
+  content: Type.Optional(Type.String({ minLength: 1, maxLength: 65_535 })),
+  metadata: Type.Optional(Metadata),
+});
+export type ChunkUpdate = Static<typeof ChunkUpdate>;
+
+export const ChunkQuery = Type.Object({
+  query_text: Type.String({ minLength: 1, maxLength: 32_768 }),
+  top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 3 })),
+  max_tokens: Type.Optional(Type.Integer({ minimum: 1, description: 'Most tokens of all chunks together.' })),
+  score_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  rerank_model_id: Type.Optional(Type.String({ description: 'Accepted and ignored: there is no reranker.' })),
+});
+export type ChunkQuery = Static<typeof ChunkQuery>;

@@ -1,0 +1,45 @@
+import { type Static, type TSchema, Type } from 'typebox';
+
+/** Errors on every path. Source: CONTRACT "Both addresses". */
+export const ErrorAnswer = Type.Object(
+  {
+    status: Type.Literal('error'),
+    error: Type.Object({
+      code: Type.String({ description: 'A code of docs/reference/errors.md.' }),
+      message: Type.String({ description: 'Names the field, what was found and what is expected.' }),
+      details: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
+      request_id: Type.String(),
+    }),
+  },
+  { description: 'The error envelope.' },
+);
+export type ErrorAnswer = Static<typeof ErrorAnswer>;
+
+/** `{"status":"success"}`: the answer of deletes and of the health check. */
+export const Acknowledgement = Type.Object({ status: Type.Literal('success') });
+
+/** `{"status":"success","data":…}` around one object. */
+export function Success<T extends TSchema>(data: T) {
+  return Type.Object({ status: Type.Literal('success'), data });
+}
+
+/** The list envelope: `data`, `fetched_count` = items in this answer, `has_more` in the direction travelled. */
+export function List<T extends TSchema>(item: T) {
+  return Type.Object({
+    status: Type.Literal('success'),
+    data: Type.Array(item),
+    fetched_count: Type.Integer(),
+    has_more: Type.Boolean(),
+  });
+}
+
+/** Query of every list: newest first, 20 at a time, cursors are ids. */
+export const ListQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Items in one answer.' })),
+  order: Type.Optional(Type.Enum(['asc', 'desc'], { default: 'desc', description: 'By time of creation.' })),
+  after: Type.Optional(Type.String({ minLength: 1, maxLength: 50, description: 'Id: the page that follows it.' })),
+  before: Type.Optional(Type.String({ minLength: 1, maxLength: 50, description: 'Id: the page that precedes it.' })),
+});
+export type ListQuery = Static<typeof ListQuery>;
+
+export const Timestamp = Type.Integer({ description: 'Milliseconds since 1970-01-01 UTC.' });

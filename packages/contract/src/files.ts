@@ -1,0 +1,44 @@
+import { type Static, Type } from 'typebox';
+import { Timestamp } from './envelope.ts';
+import { purposeNames } from './purposes.ts';
+
+export const PurposeName = Type.Enum(purposeNames, { description: 'What the file is for.' });
+
+/** An uploaded file. `file_id` is the interface's; the rest is ours. Source: interface §2, CONTRACT "Files". */
+export const File = Type.Object(
+  {
+    file_id: Type.String({ description: 'Identifier of the uploaded file.' }),
+    file_name: Type.String({ description: 'The name it was sent under; display only.' }),
+    purpose: PurposeName,
+    bytes: Type.Integer({ description: 'Size in bytes.' }),
+    sha256: Type.String({ description: 'Hash of the bytes, hexadecimal.' }),
+    created_timestamp: Timestamp,
+  },
+  { description: 'An uploaded file.' },
+);
+export type File = Static<typeof File>;
+
+export const FileReference = Type.Object({ collection_id: Type.String(), record_id: Type.String() });
+export type FileReference = Static<typeof FileReference>;
+
+export const FileWithReferences = Type.Interface([File], {
+  references: Type.Array(FileReference, { description: 'Records made from this file, newest first, at most 100.' }),
+});
+export type FileWithReferences = Static<typeof FileWithReferences>;
+
+export const Limits = Type.Object({
+  purposes: Type.Record(
+    Type.String(),
+    Type.Object({ extensions: Type.Array(Type.String()), max_bytes: Type.Integer() }),
+  ),
+  rate: Type.Object({
+    uploads_in_flight: Type.Integer({ description: 'Uploads of this project running now.' }),
+    max_uploads_in_flight: Type.Integer(),
+  }),
+  quota: Type.Object({
+    bytes_used: Type.Integer(),
+    max_bytes: Type.Union([Type.Integer(), Type.Null()], { description: 'null: no quota.' }),
+    bytes_left: Type.Union([Type.Integer(), Type.Null()]),
+  }),
+});
+export type Limits = Static<typeof Limits>;

@@ -1,0 +1,23 @@
+/** What an uploaded file is for, and what follows from it. Source: interface §2 "Upload purpose", §4.1. */
+export const purposes = {
+  record_file: {
+    extensions: ['txt', 'pdf', 'docx', 'md', 'html'],
+    collectionType: 'text',
+    recordType: 'file',
+  },
+  qa_record_file: {
+    extensions: ['csv', 'xlsx'],
+    collectionType: 'qa',
+    recordType: 'qa_sheet',
+  },
+} as const;
+
+export type Purpose = keyof typeof purposes;
+/** A format we read; `.htm` is stored as `html`. */
+export type Extension = (typeof purposes)[Purpose]['extensions'][number];
+
+export const purposeNames = Object.keys(purposes) as Purpose[];
+
+export function isPurpose(text: string): text is Purpose {
+  return Object.hasOwn(purposes, text);
+}

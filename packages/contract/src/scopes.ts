@@ -1,0 +1,3 @@
+/** What a key may do. Source: CONTRACT "Keys". */
+export const scopes = ['files', 'collections', 'plugins', 'admin'] as const;
+export type Scope = (typeof scopes)[number];

@@ -1,0 +1,142 @@
+import { pluginEffects } from '@quartermaster/contract';
+import { type Static, Type } from 'typebox';
+
+/**
+ * `bundle.yaml` and `<plugin_id>.yaml`: a bundle is data. `docs/guides/bundles.md` describes it for authors.
+ * Unknown members are refused, so that a typing error is an error.
+ */
+const strict = { additionalProperties: false } as const;
+
+/** A text, or a text for each language (`en` is required then). */
+export const LocalisedText = Type.Union([
+  Type.String({ minLength: 1 }),
+  Type.Object({ en: Type.String({ minLength: 1 }) }, { additionalProperties: { type: 'string', minLength: 1 } }),
+]);
+export type LocalisedText = Static<typeof LocalisedText>;
+
+const Schema = Type.Object({ type: Type.Literal('object') }, { additionalProperties: true });
+
+/**
+ * Any value in which every string may hold placeholders: `{name}` is the input parameter `name`. A string that is
+ * nothing but one placeholder takes the parameter with its type; a member whose only placeholder is absent is left out.
+ * In a URL each value is percent-encoded. `{{` is a plain brace.
+ */
+const Template = Type.Unknown();
+
+/** An HTTP request as data. The broker adds the credentials as `inject` of the bundle says. */
+export const RequestTemplate = Type.Object(
+  {
+    method: Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'], { default: 'GET' }),
+    /** Absolute; its host must be one of the bundle's `hosts`. Placeholders only in the path. */
+    url: Type.String({ pattern: '^https?://' }),
+    query: Type.Optional(Type.Record(Type.String(), Template)),
+    headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+    /** An object or array is sent as JSON. */
+    body: Type.Optional(Template),
+    body_type: Type.Optional(Type.Enum(['json', 'form'])),
+  },
+  strict,
+);
+export type RequestTemplate = Static<typeof RequestTemplate>;
+
+/** What to make of the upstream's answer. */
+export const ResponseMapping = Type.Object(
+  {
+    /** How the body is read: `json` (default), `xml` (a tree of {name, attributes, text, children}), `text`. */
+    format: Type.Optional(Type.Enum(['json', 'xml', 'text'])),
+    /** JMESPath over {status, headers, body, input}; its result is the output. Without it the body is the output. */
+    output: Type.Optional(Type.String()),
+    /**
+     * JMESPath over the same; a true value means that the upstream refused although its status was 2xx. A string it
+     * gives is the message.
+     */
+    failed_when: Type.Optional(Type.String()),
+    /** Statuses that mean "your credentials are bad"; default [401]. */
+    credentials_rejected: Type.Optional(Type.Array(Type.Integer())),
+    /** JMESPath; true means that a failed answer blames the credentials (some APIs say so with 200 or 400). */
+    credentials_rejected_when: Type.Optional(Type.String()),
+  },
+  strict,
+);
+export type ResponseMapping = Static<typeof ResponseMapping>;
+
+/** Where a credential goes when the broker sends a request. `{credential}` in `template` is its value. */
+export const Injection = Type.Union([
+  Type.Object(
+    {
+      in: Type.Enum(['header', 'query']),
+      name: Type.String({ minLength: 1 }),
+      credential: Type.String(),
+      template: Type.Optional(Type.String({ default: '{credential}' })),
+    },
+    strict,
+  ),
+  /** The text `{credential:NAME}` in the path of the URL. */
+  Type.Object({ in: Type.Literal('path'), credential: Type.String() }, strict),
+  Type.Object({ in: Type.Literal('basic'), username: Type.String(), password: Type.Optional(Type.String()) }, strict),
+]);
+export type Injection = Static<typeof Injection>;
+
+export const BundleManifest = Type.Object(
+  {
+    id: Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }),
+    version: Type.String({ pattern: '^\\d+\\.\\d+\\.\\d+$' }),
+    name: LocalisedText,
+    description: LocalisedText,
+    provider: Type.String(),
+    developer: Type.String(),
+    /** A file of the bundle's folder: .svg or .png, at most 64 KiB. */
+    icon: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]+\\.(svg|png)$' })),
+    /** The only hosts a request of this bundle may go to. Exact names; no wildcard. */
+    hosts: Type.Array(Type.String({ pattern: '^[a-z0-9.-]+(:\\d+)?$' })),
+    /** JSON Schema of the `credentials` object; `x-secret: true` on each secret. Absent: none are needed. */
+    credentials_schema: Type.Optional(Schema),
+    inject: Type.Optional(Type.Array(Injection)),
+    /** A cheap call that tells whether the credentials work. */
+    verify: Type.Optional(Type.Object({ request: RequestTemplate, response: Type.Optional(ResponseMapping) }, strict)),
+    limits: Type.Optional(
+      Type.Object(
+        {
+          timeout_ms: Type.Optional(Type.Integer({ minimum: 100, maximum: 600_000 })),
+          memory_mb: Type.Optional(Type.Integer({ minimum: 64, maximum: 1024 })),
+          max_response_bytes: Type.Optional(Type.Integer({ minimum: 1024, maximum: 10_485_760 })),
+          max_requests: Type.Optional(Type.Integer({ minimum: 0, maximum: 100 })),
+        },
+        strict,
+      ),
+    ),
+  },
+  strict,
+);
+export type BundleManifest = Static<typeof BundleManifest>;
+
+/** One worked call. `upstream` names a file with the recorded answer for plugins that call out. */
+export const Example = Type.Object(
+  {
+    input: Type.Record(Type.String(), Type.Unknown()),
+    output: Type.Optional(Type.Unknown()),
+    upstream: Type.Optional(Type.String()),
+  },
+  strict,
+);
+export type Example = Static<typeof Example>;
+
+export const PluginManifest = Type.Object(
+  {
+    id: Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }),
+    name: LocalisedText,
+    description: LocalisedText,
+    input_schema: Schema,
+    output_schema: Schema,
+    effects: Type.Enum([...pluginEffects]),
+    idempotent: Type.Boolean(),
+    /** Either a declarative request (tier T0) … */
+    request: Type.Optional(RequestTemplate),
+    response: Type.Optional(ResponseMapping),
+    /** … or a file of the bundle's folder that exports `run` (tier T1). */
+    handler: Type.Optional(Type.String({ pattern: '^[a-z0-9-]+\\.(ts|mjs|js)$' })),
+    examples: Type.Optional(Type.Array(Example)),
+  },
+  strict,
+);
+export type PluginManifest = Static<typeof PluginManifest>;

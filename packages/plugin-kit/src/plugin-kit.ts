@@ -1,0 +1,2 @@
+export * from './handler.ts';
+export * from './manifest.ts';

@@ -1,0 +1,18 @@
+import type { Kysely } from 'kysely';
+import type { FullText } from './full-text.ts';
+import type { Tables } from './tables.ts';
+
+/**
+ * The open database. `write` is the only handle that changes anything: in SQLite it is one connection in a worker
+ * thread, so its transactions run one after another, each BEGIN IMMEDIATE … COMMIT with a full sync. `read` sees
+ * every commit that was acknowledged. In PostgreSQL both are one pool.
+ */
+export interface Database {
+  readonly dialect: 'sqlite' | 'postgres';
+  readonly read: Kysely<Tables>;
+  readonly write: Kysely<Tables>;
+  readonly fullText: FullText;
+  /** Throws when the database cannot answer; used by `/v1/ready`. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}

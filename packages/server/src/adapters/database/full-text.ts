@@ -1,0 +1,27 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { Tables } from './tables.ts';
+
+/** One chunk's words, as `extraction/words.ts` cut them: lower case, in order, repeats kept. */
+export interface IndexedChunk {
+  readonly seq: number;
+  readonly words: readonly string[];
+}
+
+export interface TextMatch {
+  readonly seq: number;
+  /** BM25 as a share of the most that the query's words could score: 0..1, comparable between queries. */
+  readonly score: number;
+}
+
+/**
+ * The full-text index, one a collection, so that neither a score nor a time tells about another's. Both dialects
+ * compute the same BM25 (k1 1.2, b 0.75, idf = ln(1 + (N − n + 0.5)/(n + 0.5))) over the same words.
+ */
+export interface FullText {
+  create(db: Transaction<Tables>, collectionId: string): Promise<void>;
+  drop(db: Transaction<Tables>, collectionId: string): Promise<void>;
+  add(db: Transaction<Tables>, collectionId: string, chunks: readonly IndexedChunk[]): Promise<void>;
+  remove(db: Transaction<Tables>, collectionId: string, chunkSeqs: readonly number[]): Promise<void>;
+  /** Best first, only chunks that are visible (generation of their record), at most `limit`. Words found in most chunks are left out of the match. */
+  search(db: Kysely<Tables>, collectionId: string, words: readonly string[], limit: number): Promise<TextMatch[]>;
+}

@@ -1,0 +1,145 @@
+import type { Generated } from 'kysely';
+
+/**
+ * The tables, alike in SQLite and PostgreSQL. Ids are text, times are milliseconds (bigint), booleans do not occur,
+ * JSON is text that only we read. Every row of a project carries its `project_id`.
+ */
+export interface Tables {
+  project: ProjectTable;
+  api_key: KeyTable;
+  blob: BlobTable;
+  file: FileTable;
+  idempotency: IdempotencyTable;
+  collection: CollectionTable;
+  record: RecordTable;
+  chunk: ChunkTable;
+}
+
+export interface ProjectTable {
+  id: string;
+  name: string;
+  created_at: number;
+}
+
+export interface KeyTable {
+  id: string;
+  project_id: string;
+  name: string;
+  /** SHA-256 of the key, hexadecimal; the key itself is stored nowhere. Unique. */
+  hash: string;
+  /** Last four characters, for people to tell keys apart. */
+  hint: string;
+  /** JSON array. */
+  scopes: string;
+  created_at: number;
+  expires_at: number | null;
+  revoked_at: number | null;
+  last_used_at: number | null;
+}
+
+/** Bytes kept once per project. Unique (project_id, sha256) among those that are `live`. */
+export interface BlobTable {
+  id: string;
+  project_id: string;
+  sha256: string;
+  bytes: number;
+  state: 'live' | 'deleting';
+  created_at: number;
+}
+
+export interface FileTable {
+  id: string;
+  project_id: string;
+  blob_id: string;
+  name: string;
+  purpose: string;
+  extension: string;
+  bytes: number;
+  sha256: string;
+  state: 'live' | 'deleting';
+  created_at: number;
+}
+
+/** One row a remembered or running request. Primary key (project_id, operation, key). */
+export interface IdempotencyTable {
+  /** `-` where the request carried no key. */
+  project_id: string;
+  /** `upload` or `execute`. */
+  operation: string;
+  key: string;
+  fingerprint: string | null;
+  /** JSON of the answer; null while the request runs. */
+  answer: string | null;
+  /** While it runs: a crashed owner's claim ends here. Afterwards: when the answer is forgotten. */
+  expires_at: number;
+  created_at: number;
+}
+
+export interface CollectionTable {
+  id: string;
+  project_id: string;
+  type: string;
+  name: string;
+  description: string;
+  capacity: number;
+  embedding_model_id: string;
+  metadata: string;
+  status: 'ready' | 'deleting';
+  created_at: number;
+  updated_at: number;
+}
+
+/** A record is its own job: `status` creating with a lease, a deadline and an attempt count. */
+export interface RecordTable {
+  id: string;
+  project_id: string;
+  collection_id: string;
+  type: string;
+  title: string;
+  /** As on the wire: the text, or the JSON text that describes file or page. */
+  content: string;
+  metadata: string;
+  file_id: string | null;
+  url: string | null;
+  /** JSON of the TextSplitter, null for the default. */
+  text_splitter: string | null;
+  status: string;
+  stage: string;
+  percent: number;
+  /** Chunks of this generation are the visible ones; the job writes generation + 1 and then switches. */
+  generation: number;
+  num_chunks: number;
+  error_code: string | null;
+  error_message: string | null;
+  report: string | null;
+  attempt: number;
+  /** Who works on it, null when nobody does. */
+  lease_owner: string | null;
+  lease_until: number | null;
+  /** Not before this time (back-off). */
+  run_after: number;
+  /** After this time the job ends in error, whatever it does. */
+  deadline_at: number;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface ChunkTable {
+  /** Made by the database; the row id of the full-text index. */
+  seq: Generated<number>;
+  id: string;
+  project_id: string;
+  collection_id: string;
+  record_id: string | null;
+  generation: number;
+  /** Place within the record, from 0. */
+  ordinal: number;
+  content: string;
+  question: string | null;
+  answer: string | null;
+  num_tokens: number;
+  metadata: string;
+  locator: string | null;
+  created_at: number;
+  updated_at: number;
+}

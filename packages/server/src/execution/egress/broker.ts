@@ -1,0 +1,49 @@
+import type { Injection } from '@quartermaster/plugin-kit';
+import type { Secret } from '../../kernel/secret.ts';
+
+/** The one way out: every outbound call of the service goes through a broker. */
+export interface Broker {
+  /** Never throws for what the other side or the policy does: that is in the result. Throws only when `signal` aborts. */
+  send(request: EgressRequest, policy: EgressPolicy, signal: AbortSignal): Promise<EgressResult>;
+  close(): Promise<void>;
+}
+
+export interface EgressRequest {
+  readonly method: string;
+  /** Absolute, without credentials; may hold `{credential:NAME}` in its path. */
+  readonly url: string;
+  readonly query?: ReadonlyArray<readonly [string, string]>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+}
+
+/** What this call may do. */
+export interface EgressPolicy {
+  /** Hosts (`name` or `name:port`) the request and its redirects may go to; `'any'` for web records. */
+  readonly hosts: ReadonlySet<string> | 'any';
+  readonly schemes: ReadonlySet<'https' | 'http'>;
+  readonly credentials: ReadonlyMap<string, Secret>;
+  readonly inject: readonly Injection[];
+  readonly maxResponseBytes: number;
+  readonly maxRedirects: number;
+  /** Milliseconds for the whole call, redirects included. */
+  readonly timeoutMs: number;
+}
+
+export type EgressResult =
+  | {
+      readonly kind: 'response';
+      readonly status: number;
+      /** Names in lower case; credentials scrubbed. */
+      readonly headers: Readonly<Record<string, string>>;
+      /** Decompressed, credentials scrubbed. */
+      readonly body: Buffer;
+      /** Where the last redirect led, without query. */
+      readonly finalUrl: string;
+    }
+  /** The policy forbids it: a host that is not declared, an address that is not public, a scheme. */
+  | { readonly kind: 'refused'; readonly message: string }
+  /** No answer: name, connection, TLS, protocol. */
+  | { readonly kind: 'unreachable'; readonly message: string }
+  | { readonly kind: 'too_large'; readonly message: string }
+  | { readonly kind: 'timed_out'; readonly limitMs: number };

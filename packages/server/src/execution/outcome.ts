@@ -1,0 +1,25 @@
+import type { OutputViolation } from '@quartermaster/contract';
+
+/** How a run ended. A plugin's failure is an outcome, not an exception; the route must exhaust it. */
+export type Outcome =
+  | { readonly kind: 'succeeded'; readonly output: unknown; readonly violations: readonly OutputViolation[] }
+  /** The plugin found the input wrong: 422. */
+  | { readonly kind: 'input_rejected'; readonly message: string }
+  /** The upstream refused or could not be reached: 502. */
+  | {
+      readonly kind: 'upstream_failed';
+      readonly message: string;
+      readonly upstreamStatus: number | null;
+      readonly excerpt: string | null;
+    }
+  /** The upstream said that the credentials are bad: 401. */
+  | { readonly kind: 'credentials_rejected'; readonly upstreamStatus: number; readonly excerpt: string | null }
+  /** The egress policy forbids the address: 502. */
+  | { readonly kind: 'egress_refused'; readonly message: string }
+  | { readonly kind: 'timed_out'; readonly limitMs: number }
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'crashed'; readonly message: string }
+  | { readonly kind: 'out_of_memory'; readonly limitMb: number }
+  | { readonly kind: 'queue_full'; readonly retryAfterSeconds: number }
+  /** The caller has gone; nobody reads the answer. */
+  | { readonly kind: 'cancelled' };

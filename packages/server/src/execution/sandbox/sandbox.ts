@@ -1,0 +1,49 @@
+import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
+import type { Outcome } from '../outcome.ts';
+
+/** Runs handlers (tier T1) in pooled, permission-restricted child processes, one pool a bundle, one run at a time a child. */
+export interface Sandbox {
+  run(task: SandboxTask, signal: AbortSignal): Promise<SandboxOutcome>;
+  /** What is in force on this machine, for `/v1/health_check` and the log at start. */
+  readonly capabilities: SandboxCapabilities;
+  close(): Promise<void>;
+}
+
+/** The outcomes a child can end in; the output is not yet checked against its schema. */
+export type SandboxOutcome =
+  | { readonly kind: 'returned'; readonly output: unknown }
+  | Extract<
+      Outcome,
+      { kind: 'input_rejected' | 'timed_out' | 'failed' | 'crashed' | 'out_of_memory' | 'queue_full' | 'cancelled' }
+    >;
+
+export interface SandboxTask {
+  readonly bundleId: string;
+  /** The only folder, beside the runtime's own files, that the child may read. */
+  readonly bundleFolder: string;
+  readonly handlerPath: string;
+  readonly input: Record<string, unknown>;
+  readonly limits: SandboxLimits;
+  /** Answers the handler's `context.fetch`. A rejection reaches the handler as `{code, message}`. */
+  readonly onFetch: (request: OutboundRequest, signal: AbortSignal) => Promise<OutboundResponse>;
+  readonly onLog: (message: string, fields: Record<string, unknown> | undefined) => void;
+  readonly onProgress: (fraction: number, message: string | undefined) => void;
+}
+
+export interface SandboxLimits {
+  readonly timeoutMs: number;
+  /** Resident memory of the child, Buffers included. */
+  readonly memoryMb: number;
+  /** JSON of the output. */
+  readonly maxOutputBytes: number;
+  readonly maxRequests: number;
+}
+
+export interface SandboxCapabilities {
+  /** Node's permission model is on. */
+  readonly permissions: boolean;
+  /** … and denies the network (Node 26). */
+  readonly networkDenied: boolean;
+  /** The child runs as another user than the server. */
+  readonly separateUser: boolean;
+}

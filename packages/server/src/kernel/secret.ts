@@ -1,0 +1,21 @@
+import { inspect } from 'node:util';
+
+/** A value that must not be seen. Prints as `[secret]` everywhere; `reveal()` is the one way to it. */
+export class Secret {
+  readonly #value: string;
+  constructor(value: string) {
+    this.#value = value;
+  }
+  reveal(): string {
+    return this.#value;
+  }
+  toString(): string {
+    return '[secret]';
+  }
+  toJSON(): string {
+    return '[secret]';
+  }
+  [inspect.custom](): string {
+    return '[secret]';
+  }
+}

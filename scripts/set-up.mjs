@@ -1,0 +1,17 @@
+// Installs the dependencies once per lockfile. Plain JavaScript without imports of ours: it runs before anything is
+// installed, on whatever Node the host has; the pinned Node arrives with the installation.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+
+const stamp = 'node_modules/.installed-from';
+const wanted = createHash('sha256').update(readFileSync('package-lock.json')).digest('hex');
+const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
+
+if (installed !== wanted) {
+  console.error('quartermaster: installing dependencies (once)');
+  execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  writeFileSync(stamp, wanted);
+}
