@@ -17,6 +17,7 @@ export interface Tables {
 
 export interface ProjectTable {
   id: string;
+  /** Unique. */
   name: string;
   created_at: number;
 }

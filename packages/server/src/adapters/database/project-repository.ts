@@ -1,0 +1,115 @@
+import type { Scope } from '@quartermaster/contract';
+import type { Selectable } from 'kysely';
+import type { ProjectRepository, StoredKey } from '../../projects/project-repository.ts';
+import type { Database } from './database.ts';
+import type { KeyTable } from './tables.ts';
+
+/** Projects and keys over either database. */
+export function createProjectRepository(database: Database): ProjectRepository {
+  const { read, write } = database;
+  return {
+    listProjects: async () => (await read.selectFrom('project').selectAll().orderBy('id').execute()).map(toProject),
+    findProject: async (projectId) => {
+      const row = await read.selectFrom('project').selectAll().where('id', '=', projectId).executeTakeFirst();
+      return row === undefined ? undefined : toProject(row);
+    },
+    addProject: (project, key, beforeCommit) =>
+      write.transaction().execute(async (transaction) => {
+        const added = await transaction
+          .insertInto('project')
+          .values({ id: project.id, name: project.name, created_at: project.createdAt })
+          .onConflict((conflict) => conflict.column('name').doNothing())
+          .executeTakeFirst();
+        if (added.numInsertedOrUpdatedRows !== 1n) return false;
+        if (key !== undefined) await transaction.insertInto('api_key').values(toRow(key)).execute();
+        await beforeCommit?.();
+        return true;
+      }),
+    listKeys: async (projectId) => {
+      let query = read.selectFrom('api_key').selectAll().orderBy('id');
+      if (projectId !== undefined) query = query.where('project_id', '=', projectId);
+      return (await query.execute()).map(toKey);
+    },
+    findKey: async (keyId) => {
+      const row = await read.selectFrom('api_key').selectAll().where('id', '=', keyId).executeTakeFirst();
+      return row === undefined ? undefined : toKey(row);
+    },
+    addKey: async (key) => {
+      await write.insertInto('api_key').values(toRow(key)).execute();
+    },
+    revokeKey: async (keyId, at) => {
+      const result = await write
+        .updateTable('api_key')
+        .set({ revoked_at: at })
+        .where('id', '=', keyId)
+        .where('revoked_at', 'is', null)
+        .executeTakeFirst();
+      return result.numUpdatedRows === 1n;
+    },
+    replaceKey: (oldKeyId, oldEndsAt, newKey) =>
+      write.transaction().execute(async (transaction) => {
+        await transaction
+          .updateTable('api_key')
+          .set({ expires_at: oldEndsAt })
+          .where('id', '=', oldKeyId)
+          .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', oldEndsAt)]))
+          .execute();
+        await transaction.insertInto('api_key').values(toRow(newKey)).execute();
+      }),
+    usableKeys: async (now) => {
+      const rows = await read
+        .selectFrom('api_key')
+        .selectAll()
+        .where('revoked_at', 'is', null)
+        .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
+        .execute();
+      return rows.map(toKey);
+    },
+    touchKeys: (uses) =>
+      write.transaction().execute(async (transaction) => {
+        // One statement a key, but only for keys used since the last look: a handful, once a second, in one commit.
+        for (const [keyId, at] of uses) {
+          await transaction
+            .updateTable('api_key')
+            .set({ last_used_at: at })
+            .where('id', '=', keyId)
+            .where((where) => where.or([where('last_used_at', 'is', null), where('last_used_at', '<', at)]))
+            .execute();
+        }
+      }),
+  };
+}
+
+function toProject(row: { id: string; name: string; created_at: number }) {
+  return { id: row.id, name: row.name, createdAt: row.created_at };
+}
+
+function toKey(row: Selectable<KeyTable>): StoredKey {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    name: row.name,
+    hash: row.hash,
+    hint: row.hint,
+    scopes: JSON.parse(row.scopes) as Scope[], // written by toRow
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
+  };
+}
+
+function toRow(key: StoredKey): KeyTable {
+  return {
+    id: key.id,
+    project_id: key.projectId,
+    name: key.name,
+    hash: key.hash,
+    hint: key.hint,
+    scopes: JSON.stringify(key.scopes),
+    created_at: key.createdAt,
+    expires_at: key.expiresAt,
+    revoked_at: key.revokedAt,
+    last_used_at: key.lastUsedAt,
+  };
+}

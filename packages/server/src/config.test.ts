@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inspect } from 'node:util';
+import { ConfigError, parseConfig } from './config.ts';
+
+test('an empty environment gives the documented defaults', () => {
+  const config = parseConfig({});
+  assert.equal(config.host, '127.0.0.1');
+  assert.deepEqual([config.filesPort, config.pluginsPort], [8080, 8081]);
+  assert.equal(config.databaseUrl, null);
+  assert.ok(config.dataFolder.endsWith('/data'));
+});
+
+test('every bad variable is reported at once, by name', () => {
+  assert.throws(
+    () =>
+      parseConfig({
+        QUARTERMASTER_FILES_PORT: '99999',
+        QUARTERMASTER_SERVE: 'all',
+        QUARTERMASTER_EGRESS_OVERRIDES: '{"https://a.example/path":"http://b"}',
+        QUARTERMASTER_EGRESS_ALLOW: '10.0.0.0/8, nonsense',
+        QUARTERMASTER_PORT: '1',
+      }),
+    (error: unknown) => {
+      assert.ok(error instanceof ConfigError);
+      assert.deepEqual(
+        error.findings.map((finding) => finding.split(':')[0]),
+        [
+          'QUARTERMASTER_PORT',
+          'QUARTERMASTER_FILES_PORT',
+          'QUARTERMASTER_SERVE',
+          'QUARTERMASTER_EGRESS_OVERRIDES',
+          'QUARTERMASTER_EGRESS_ALLOW',
+        ],
+      );
+      return true;
+    },
+  );
+});
+
+test('a secret setting is printed neither in the configuration nor in a complaint', () => {
+  const config = parseConfig({ QUARTERMASTER_DATABASE_URL: 'postgres://u:hunter2@127.0.0.1/db' });
+  assert.equal(config.databaseUrl?.reveal(), 'postgres://u:hunter2@127.0.0.1/db');
+  assert.ok(!(inspect(config) + JSON.stringify(config)).includes('hunter2'));
+  assert.throws(
+    () => parseConfig({ QUARTERMASTER_DATABASE_URL: 'mysql://u:hunter2@h/db' }),
+    (error: unknown) => error instanceof ConfigError && !error.message.includes('hunter2'),
+  );
+});
+
+test('lists and maps are read; an empty value counts as unset', () => {
+  const config = parseConfig({
+    QUARTERMASTER_EGRESS_OVERRIDES: '{"https://api.example.com":"http://127.0.0.1:9000"}',
+    QUARTERMASTER_EGRESS_ALLOW: '127.0.0.1, 10.0.0.0/8',
+    QUARTERMASTER_FILES_PORT: '',
+  });
+  assert.equal(config.egressOverrides.get('https://api.example.com'), 'http://127.0.0.1:9000');
+  assert.deepEqual(config.egressAllow, ['127.0.0.1', '10.0.0.0/8']);
+  assert.equal(config.filesPort, 8080);
+});

@@ -1,0 +1,121 @@
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import type { LogLevel, logLevels } from './kernel/logger.ts';
+import { Secret } from './kernel/secret.ts';
+import { type Setting, settings } from './settings.ts';
+
+/** Every setting, read once from the environment; parts get their slice. */
+export interface Config {
+  readonly host: string;
+  readonly filesPort: number;
+  readonly pluginsPort: number;
+  /** Which of the two addresses this process serves. */
+  readonly serve: 'both' | 'files' | 'plugins';
+  /** Absolute path of the data folder. */
+  readonly dataFolder: string;
+  /** null: SQLite in the data folder. */
+  readonly databaseUrl: Secret | null;
+  /** Absolute paths of further bundle folders. */
+  readonly bundleFolders: readonly string[];
+  readonly egressOverrides: ReadonlyMap<string, string>;
+  readonly egressAllow: readonly string[];
+  readonly pluginsKey: 'auto' | 'required' | 'off';
+  readonly logLevel: LogLevel;
+  readonly maxFileBytes: number;
+  readonly maxProjectBytes: number | null;
+  readonly maxUploadsInFlight: number;
+  readonly uploadIdleSeconds: number;
+  readonly extractionProcesses: number;
+  readonly extractionSeconds: number;
+  readonly extractionMemoryMb: number;
+  readonly pluginProcesses: number;
+  readonly pluginSeconds: number;
+  readonly pluginMemoryMb: number;
+  readonly stopSeconds: number;
+  readonly publicPluginsUrl: string | null;
+}
+
+export class ConfigError extends Error {
+  readonly findings: readonly string[];
+  constructor(findings: readonly string[]) {
+    super(`The settings are not usable:\n${findings.map((finding) => `  - ${finding}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.findings = findings;
+  }
+}
+
+/** What {@link parseConfig} reads: the shape of `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The environment of this process. The only place that reads it. */
+export function processEnvironment(): Environment {
+  return process.env;
+}
+
+const prefix = 'QUARTERMASTER_';
+
+/**
+ * Reads the settings. Pure. Reports every bad variable at once, by name, and refuses names under `QUARTERMASTER_`
+ * that do not exist, so that a typing error is an error. An empty value counts as unset.
+ * @throws ConfigError
+ */
+export function parseConfig(environment: Environment): Config {
+  const findings: string[] = [];
+  for (const name of Object.keys(environment)) {
+    const key = name.slice(prefix.length);
+    if (name.startsWith(`${prefix}TEST_`)) continue;
+    if (name.startsWith(prefix) && !Object.hasOwn(settings, key)) findings.push(`${name}: there is no such setting`);
+  }
+
+  const read = (key: keyof typeof settings): string | null => {
+    const setting: Setting = settings[key];
+    const text = environment[prefix + key];
+    if (text === undefined || text === '') return setting.default;
+    const finding = setting.check(text);
+    if (finding === null) return text;
+    findings.push(`${prefix}${key}: ${setting.secret ? 'the value' : JSON.stringify(text)} ${finding}`);
+    return setting.default;
+  };
+  // Every setting read as text has a default; the check has made sure of the shape of a number.
+  const text = (key: keyof typeof settings): string => read(key) ?? '';
+  const number = (key: keyof typeof settings): number => Number(text(key));
+  const optional = <T>(key: keyof typeof settings, make: (value: string) => T): T | null => {
+    const value = read(key);
+    return value === null ? null : make(value);
+  };
+  const list = (key: keyof typeof settings): string[] =>
+    text(key)
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '');
+
+  const config: Config = {
+    host: text('HOST'),
+    filesPort: number('FILES_PORT'),
+    pluginsPort: number('PLUGINS_PORT'),
+    serve: text('SERVE') as Config['serve'], // checked against its list
+    dataFolder: resolve(text('DATA')),
+    databaseUrl: optional('DATABASE_URL', (value) => new Secret(value)),
+    bundleFolders: list('BUNDLES').map((folder) => resolve(folder)),
+    egressOverrides: new Map(
+      optional('EGRESS_OVERRIDES', (value) => Object.entries(JSON.parse(value) as Record<string, string>)) ?? [],
+    ),
+    egressAllow: list('EGRESS_ALLOW'),
+    pluginsKey: text('PLUGINS_KEY') as Config['pluginsKey'], // checked against its list
+    logLevel: text('LOG_LEVEL') as (typeof logLevels)[number], // checked against its list
+    maxFileBytes: number('MAX_FILE_BYTES'),
+    maxProjectBytes: optional('MAX_PROJECT_BYTES', Number),
+    maxUploadsInFlight: number('MAX_UPLOADS_IN_FLIGHT'),
+    uploadIdleSeconds: number('UPLOAD_IDLE_SECONDS'),
+    extractionProcesses: optional('EXTRACTION_PROCESSES', Number) ?? Math.max(1, Math.min(4, availableParallelism())),
+    extractionSeconds: number('EXTRACTION_SECONDS'),
+    extractionMemoryMb: number('EXTRACTION_MEMORY_MB'),
+    pluginProcesses: optional('PLUGIN_PROCESSES', Number) ?? Math.max(2, Math.min(8, availableParallelism())),
+    pluginSeconds: number('PLUGIN_SECONDS'),
+    pluginMemoryMb: number('PLUGIN_MEMORY_MB'),
+    stopSeconds: number('STOP_SECONDS'),
+    publicPluginsUrl: optional('PUBLIC_PLUGINS_URL', (value) => value.replace(/\/+$/, '')),
+  };
+  if (findings.length > 0) throw new ConfigError(findings);
+  return Object.freeze(config);
+}

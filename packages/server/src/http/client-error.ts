@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { Problem } from '../kernel/problem.ts';
+import { errorBody } from './error-writer.ts';
+
+/** What Node refuses before there is a request: malformed HTTP, headers too large or too slow. */
+export function writeClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const problem = problemFor(error.code);
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : problem.status;
+  const requestId = `req_${randomBytes(12).toString('hex')}`;
+  const body = JSON.stringify(errorBody(problem, requestId));
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+function problemFor(code: string | undefined): Problem {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new Problem('INVALID_REQUEST', 'The request headers are larger than 16 KiB.');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new Problem('REQUEST_TIMEOUT', 'The request headers did not arrive in time.');
+    default:
+      return new Problem('INVALID_REQUEST', 'The message is not valid HTTP.');
+  }
+}

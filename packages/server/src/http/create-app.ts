@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { fastify } from 'fastify';
+import type { Logger } from '../kernel/logger.ts';
+import { Problem } from '../kernel/problem.ts';
+import type { App } from './app.ts';
+import { writeClientError } from './client-error.ts';
+import { writeError } from './error-writer.ts';
+import { readJson } from './json-body.ts';
+import { handleNotFound } from './not-found.ts';
+import { type RequestMetrics, recordRequests } from './request-records.ts';
+import { compileValidator } from './validation.ts';
+
+export interface AppDeps {
+  readonly logger: Logger;
+  /** `files` or `plugins`: names the address in logs and metrics. */
+  readonly address: string;
+  readonly requestMetrics: RequestMetrics;
+  /** True once the service is told to stop: answers then close their connection. */
+  readonly isStopping: () => boolean;
+}
+
+/** Most bytes of a JSON body. */
+const maxBodyBytes = 1024 * 1024;
+
+/** An empty server with everything that holds for both addresses: ids, errors, validation, limits, records. */
+export function createApp(deps: AppDeps): App {
+  const app = fastify({
+    loggerInstance: deps.logger.child({ address: deps.address }),
+    disableRequestLogging: true,
+    genReqId: requestId,
+    requestIdHeader: false,
+    bodyLimit: maxBodyBytes,
+    // Slow but steady uploads are honest: no limit on the whole request. Idle sockets and slow headers are cut.
+    requestTimeout: 0,
+    connectionTimeout: 60_000,
+    keepAliveTimeout: 10_000,
+    http: { headersTimeout: 15_000, maxHeaderSize: 16 * 1024, requireHostHeader: true },
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    frameworkErrors: writeError,
+    clientErrorHandler: writeClientError,
+    routerOptions: { maxParamLength: 256 },
+    exposeHeadRoutes: true,
+  }) as unknown as App; // the two differ only in the logger's type parameter
+
+  app.setValidatorCompiler(compileValidator);
+  app.setErrorHandler(writeError);
+  handleNotFound(app);
+  readJson(app);
+  answerExpectations(app);
+  recordRequests(app, deps.address, deps.requestMetrics);
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('X-Request-Id', request.id);
+    if (deps.isStopping()) reply.header('Connection', 'close');
+    if (countHosts(request.raw) !== 1) {
+      throw new Problem('INVALID_REQUEST', 'Exactly one Host header is expected.', {
+        headers: { Connection: 'close' },
+      });
+    }
+  });
+  return app;
+}
+
+const acceptableId = /^[A-Za-z0-9._-]{1,64}$/;
+
+function requestId(request: IncomingMessage): string {
+  const sent = request.headers['x-request-id'];
+  return typeof sent === 'string' && acceptableId.test(sent) ? sent : `req_${randomBytes(12).toString('hex')}`;
+}
+
+/** Node accepts two Host headers; a proxy in front may have decided by the other one. */
+function countHosts(request: IncomingMessage): number {
+  let hosts = 0;
+  for (let i = 0; i < request.rawHeaders.length; i += 2) {
+    if (request.rawHeaders[i]?.toLowerCase() === 'host') hosts++;
+  }
+  return request.httpVersion === '1.0' && hosts === 0 ? 1 : hosts;
+}
+
+/** `Expect: 100-continue` is answered when the request has passed every `onRequest` hook, so after authentication. */
+function answerExpectations(app: App): void {
+  app.server.on('checkContinue', (request, response) => app.routing(request, response));
+  app.addHook('preParsing', async (request, reply) => {
+    if (request.headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue();
+  });
+  app.server.on('checkExpectation', (request, response) => app.routing(request, response));
+}

@@ -1,0 +1,84 @@
+import type { ErrorCode } from '@quartermaster/contract';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { Problem } from '../kernel/problem.ts';
+import { validationProblem } from './validation.ts';
+
+/** The one place that writes an error. Source: CONTRACT "Both addresses". */
+export function writeError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const problem = toProblem(error, request);
+  if (problem.status >= 500 && problem.status !== 502 && problem.status !== 503) {
+    request.log.error({ err: error, code: problem.code }, 'request failed');
+  }
+  const asProblemJson = wantsProblemJson(request.headers.accept);
+  reply
+    .code(problem.status)
+    .headers(problem.headers)
+    .header('Content-Type', asProblemJson ? 'application/problem+json' : 'application/json; charset=utf-8')
+    .header('Cache-Control', 'no-store')
+    .serializer((body: unknown) => JSON.stringify(body))
+    .send(asProblemJson ? problemBody(problem, request.id) : errorBody(problem, request.id));
+}
+
+/** The error envelope. */
+export function errorBody(problem: Problem, requestId: string) {
+  return {
+    status: 'error',
+    error: {
+      code: problem.code,
+      message: problem.message,
+      ...(problem.details === undefined ? {} : { details: problem.details }),
+      request_id: requestId,
+    },
+  };
+}
+
+/** The same as RFC 9457. */
+function problemBody(problem: Problem, requestId: string) {
+  return {
+    type: `urn:quartermaster:error:${problem.code}`,
+    title: problem.code,
+    status: problem.status,
+    detail: problem.message,
+    ...(problem.details === undefined ? {} : { details: problem.details }),
+    request_id: requestId,
+  };
+}
+
+function wantsProblemJson(accept: string | undefined): boolean {
+  return accept?.includes('application/problem+json') === true;
+}
+
+function toProblem(error: unknown, request: FastifyRequest): Problem {
+  if (error instanceof Problem) return error;
+  const failure = error as Partial<FastifyError>; // Fastify's own errors carry a code and a status
+  if (failure.validation !== undefined) return validationProblem(failure.validation, failure.validationContext);
+  const known = failure.code === undefined ? undefined : frameworkProblems[failure.code];
+  if (known !== undefined) return new Problem(known.code, known.message(request), { cause: error });
+  if (failure.statusCode !== undefined && failure.statusCode >= 400 && failure.statusCode < 500) {
+    return new Problem('INVALID_REQUEST', 'The request is malformed.', { cause: error });
+  }
+  return new Problem('INTERNAL_SERVER_ERROR', 'The service failed. The request id finds the reason in its log.', {
+    cause: error,
+  });
+}
+
+/** What Fastify refuses by itself, in our words. */
+const frameworkProblems: Record<string, { code: ErrorCode; message: (request: FastifyRequest) => string }> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: {
+    code: 'FILE_TOO_LARGE',
+    message: (request) => `The request body is larger than ${request.routeOptions.bodyLimit} bytes.`,
+  },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    code: 'UNSUPPORTED_MEDIA_TYPE',
+    message: (request) =>
+      `Content-Type is ${JSON.stringify((request.headers['content-type'] ?? '').slice(0, 100))}; this operation does not read it.`,
+  },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
+    code: 'INVALID_REQUEST',
+    message: () => 'The body is not as long as Content-Length says.',
+  },
+  FST_ERR_CTP_INVALID_JSON_BODY: { code: 'INVALID_REQUEST', message: () => 'The body is not valid JSON.' },
+  FST_ERR_CTP_EMPTY_JSON_BODY: { code: 'INVALID_REQUEST', message: () => 'The body is empty; JSON is expected.' },
+  FST_ERR_BAD_URL: { code: 'INVALID_REQUEST', message: () => 'The path is not a valid URL path.' },
+  FST_ERR_MAX_PARAM_LENGTH: { code: 'OBJECT_NOT_FOUND', message: () => 'There is nothing at this path.' },
+};

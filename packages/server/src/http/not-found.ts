@@ -1,0 +1,27 @@
+import { Problem } from '../kernel/problem.ts';
+import type { App } from './app.ts';
+
+/** 404 for paths that do not exist, 405 with `Allow` for methods that a path does not have. */
+export function handleNotFound(app: App): void {
+  const routes: Array<{ pattern: RegExp; methods: readonly string[] }> = [];
+  app.addHook('onRoute', (route) => {
+    routes.push({ pattern: patternOf(route.url), methods: [route.method].flat().map(String) });
+  });
+  app.setNotFoundHandler((request) => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    const methods = new Set(routes.filter((route) => route.pattern.test(path)).flatMap((route) => route.methods));
+    if (methods.size === 0) throw new Problem('OBJECT_NOT_FOUND', 'There is nothing at this path.');
+    const allow = [...methods].sort().join(', ');
+    throw new Problem('METHOD_NOT_ALLOWED', `${request.method} is not possible here; possible: ${allow}.`, {
+      headers: { Allow: allow },
+    });
+  });
+}
+
+function patternOf(url: string): RegExp {
+  const source = url
+    .split('/')
+    .map((segment) => (segment.startsWith(':') ? '[^/]+' : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')))
+    .join('/');
+  return new RegExp(`^${source}$`);
+}

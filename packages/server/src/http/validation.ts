@@ -1,0 +1,68 @@
+import { Ajv, type ValidateFunction } from 'ajv';
+import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
+import { Problem } from '../kernel/problem.ts';
+
+/** Fastify's error type leaves out what AJV's `verbose` adds: the value that was found. */
+type Finding = FastifySchemaValidationError & { data?: unknown };
+
+const common = { allErrors: false, useDefaults: true, removeAdditional: false, verbose: true, strict: false } as const;
+const bodies = new Ajv({ ...common, coerceTypes: false });
+const texts = new Ajv({ ...common, coerceTypes: true });
+const compiled = new WeakMap<object, ValidateFunction>();
+
+/** Compiles a schema once. A JSON body is taken as it is; query, path and headers are texts and become numbers. */
+export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
+  let validate = compiled.get(schema);
+  if (validate === undefined) {
+    validate = (httpPart === 'body' ? bodies : texts).compile(schema);
+    compiled.set(schema, validate);
+  }
+  return validate;
+};
+
+/** `body/purpose: found "x"; expected one of "record_file", "qa_record_file".` */
+export function validationProblem(findings: readonly Finding[], part = 'body'): Problem {
+  const sentences = findings.map((finding) => describe(finding, part));
+  const first = sentences[0] ?? { path: part, found: 'something else', expected: 'a valid value' };
+  return new Problem('REQUEST_VALIDATION_ERROR', `${first.path}: found ${first.found}; expected ${first.expected}.`, {
+    details: sentences,
+  });
+}
+
+function describe(finding: Finding, part: string) {
+  const missing = finding.keyword === 'required' ? `/${String(finding.params.missingProperty)}` : '';
+  const path = `${part}${finding.instancePath}${missing}`;
+  return { path, found: missing === '' ? found(finding.data, path) : 'nothing', expected: expected(finding) };
+}
+
+/** The value when it is short and harmless, else its kind. What stands in credentials is never repeated. */
+function found(value: unknown, path: string): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (typeof value === 'object') return 'an object';
+  if (path.startsWith('body/credentials') || path.startsWith('headers')) return `a ${typeof value}`;
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length <= 80 ? text : `a ${typeof value} of ${String(value).length} characters`;
+}
+
+function expected(finding: Finding): string {
+  const { params, keyword } = finding;
+  switch (keyword) {
+    case 'required':
+      return 'this field';
+    case 'type':
+      return `type ${String(params.type)}`;
+    case 'enum':
+      return `one of ${JSON.stringify(params.allowedValues).slice(1, -1).replaceAll(',', ', ')}`;
+    case 'const':
+      return JSON.stringify(params.allowedValue);
+    case 'minLength':
+    case 'maxLength':
+      return `${keyword === 'minLength' ? 'at least' : 'at most'} ${String(params.limit)} characters`;
+    case 'minimum':
+    case 'maximum':
+      return `a value ${String(params.comparison)} ${String(params.limit)}`;
+    default:
+      return `a value that ${finding.message ?? 'is valid'}`;
+  }
+}

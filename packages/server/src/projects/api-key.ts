@@ -1,0 +1,39 @@
+import { createHash, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+/**
+ * A key is `qmk_`, 30 random characters (178 bits) and a checksum of 6, all base62: scanners can recognise it, and a
+ * typing error is found without a look-up. `/qmk_[0-9A-Za-z]{36}/` matches every key.
+ */
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const prefix = 'qmk_';
+const randomLength = 30;
+const checksumLength = 6;
+const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}$`);
+
+/** A new key, in the clear. It is shown once and kept nowhere. */
+export function makeApiKey(): string {
+  let body = prefix;
+  for (let i = 0; i < randomLength; i++) body += alphabet[randomInt(alphabet.length)];
+  return body + checksum(body);
+}
+
+/** Whether the text can be a key at all: prefix, alphabet, length, checksum. */
+export function looksLikeApiKey(text: string): boolean {
+  return shape.test(text) && text.endsWith(checksum(text.slice(0, -checksumLength)));
+}
+
+/** What is stored: SHA-256, hexadecimal. Enough without salt or stretching because the key has 178 random bits. */
+export function hashApiKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}
+
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let digits = '';
+  for (let i = 0; i < checksumLength; i++) {
+    digits = `${alphabet[rest % alphabet.length]}${digits}`;
+    rest = Math.floor(rest / alphabet.length);
+  }
+  return digits;
+}

@@ -1,0 +1,108 @@
+import type { Caller } from '../kernel/caller.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Logger } from '../kernel/logger.ts';
+import { hashApiKey, looksLikeApiKey } from './api-key.ts';
+import { apiKeyRejected } from './problems.ts';
+import type { ProjectRepository, StoredKey } from './project-repository.ts';
+
+/** The usable keys, in memory: a request with a good key asks no database. */
+export interface KeyRing {
+  /**
+   * @param authorization the Authorization header.
+   * @throws Problem APIKEY_VALIDATION_FAILED, the same after the same work for unknown, revoked and expired keys.
+   */
+  authenticate(authorization: string | undefined): Promise<Caller>;
+  close(): Promise<void>;
+}
+
+export interface KeyRingDeps {
+  readonly repository: ProjectRepository;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** How long a key that another process revoked may still work. */
+  readonly refreshMs?: number;
+}
+
+interface Entry {
+  readonly caller: Caller;
+  readonly expiresAt: number;
+}
+
+/** A miss looks at the database, but all misses within this time share one look. */
+const missRefreshMs = 200;
+/** The last use of a key is written at most this often. */
+const noteEveryMs = 60_000;
+
+export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
+  const { repository, clock, logger } = deps;
+  const uses = new Map<string, number>();
+  const noted = new Map<string, number>();
+  let entries = new Map<string, Entry>();
+  let refreshedAt = Number.NEGATIVE_INFINITY;
+  let refreshing: Promise<void> | undefined;
+
+  async function load(): Promise<void> {
+    const startedAt = performance.now();
+    const keys = await repository.usableKeys(clock.now());
+    entries = new Map(keys.map((key) => [key.hash, entryOf(key)]));
+    refreshedAt = startedAt;
+  }
+  function refresh(): Promise<void> {
+    refreshing ??= load().finally(() => {
+      refreshing = undefined;
+    });
+    return refreshing;
+  }
+  async function noteUses(leastAgeMs: number): Promise<void> {
+    const due = [...uses].filter(([keyId, at]) => at - (noted.get(keyId) ?? Number.NEGATIVE_INFINITY) >= leastAgeMs);
+    if (due.length === 0) return;
+    await repository.touchKeys(new Map(due));
+    for (const [keyId, at] of due) noted.set(keyId, at);
+  }
+  function findUsable(hash: string): Caller | undefined {
+    const entry = entries.get(hash);
+    return entry !== undefined && clock.now() < entry.expiresAt ? entry.caller : undefined;
+  }
+
+  await refresh();
+  const timer = setInterval(() => {
+    Promise.all([refresh(), noteUses(noteEveryMs)]).catch((error: unknown) =>
+      logger.warn({ err: error }, 'keys not refreshed'),
+    );
+  }, deps.refreshMs ?? 1000);
+  timer.unref();
+
+  return {
+    authenticate: async (authorization) => {
+      const key = bearerKey(authorization);
+      if (key === undefined) throw apiKeyRejected();
+      const hash = hashApiKey(key);
+      let caller = findUsable(hash);
+      if (caller === undefined) {
+        if (performance.now() - refreshedAt > missRefreshMs) await refresh();
+        caller = findUsable(hash);
+      }
+      if (caller === undefined) throw apiKeyRejected();
+      uses.set(caller.keyId, clock.now());
+      return caller;
+    },
+    close: async () => {
+      clearInterval(timer);
+      await refreshing?.catch(() => undefined);
+      await noteUses(1);
+    },
+  };
+}
+
+function entryOf(key: StoredKey): Entry {
+  return {
+    caller: { projectId: key.projectId, keyId: key.id, scopes: new Set(key.scopes) },
+    expiresAt: key.expiresAt ?? Number.POSITIVE_INFINITY,
+  };
+}
+
+function bearerKey(authorization: string | undefined): string | undefined {
+  const match = /^Bearer ([^ ]+)$/i.exec(authorization ?? '');
+  const key = match?.[1];
+  return key !== undefined && looksLikeApiKey(key) ? key : undefined;
+}

@@ -1,0 +1,19 @@
+import type { Scope } from '@quartermaster/contract';
+import { Problem } from '../kernel/problem.ts';
+
+/** One answer for a missing, malformed, unknown, revoked or expired key. */
+export function apiKeyRejected(): Problem {
+  return new Problem(
+    'APIKEY_VALIDATION_FAILED',
+    'The API key is missing or not valid; expected the header "Authorization: Bearer <API_KEY>".',
+    { headers: { 'WWW-Authenticate': 'Bearer' } },
+  );
+}
+
+export function scopeMissing(scope: Scope): Problem {
+  return new Problem('PERMISSION_DENIED', `This operation needs an API key with the scope "${scope}".`);
+}
+
+export function projectNameTaken(name: string): Problem {
+  return new Problem('DUPLICATE_OBJECT', `There is a project named ${JSON.stringify(name)} already.`);
+}

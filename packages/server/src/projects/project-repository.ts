@@ -1,0 +1,43 @@
+import type { Scope } from '@quartermaster/contract';
+
+export interface Project {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: number;
+}
+
+/** A key as it is stored: never the key itself. Times in milliseconds. */
+export interface StoredKey {
+  readonly id: string;
+  readonly projectId: string;
+  readonly name: string;
+  readonly hash: string;
+  readonly hint: string;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+  readonly lastUsedAt: number | null;
+}
+
+/** Projects and their keys. */
+export interface ProjectRepository {
+  listProjects(): Promise<Project[]>;
+  findProject(projectId: string): Promise<Project | undefined>;
+  /**
+   * Adds a project; with a key both or neither. `beforeCommit` runs when both are written and not yet committed.
+   * @returns false when a project of that name exists; nothing is changed then.
+   */
+  addProject(project: Project, key?: StoredKey, beforeCommit?: () => Promise<void>): Promise<boolean>;
+  listKeys(projectId?: string): Promise<StoredKey[]>;
+  findKey(keyId: string): Promise<StoredKey | undefined>;
+  addKey(key: StoredKey): Promise<void>;
+  /** @returns false when there is no such key or it is revoked already. */
+  revokeKey(keyId: string, at: number): Promise<boolean>;
+  /** The old key ends at `oldEndsAt` (sooner if it did already) and the new one is added: both or neither. */
+  replaceKey(oldKeyId: string, oldEndsAt: number, newKey: StoredKey): Promise<void>;
+  /** Keys that may be used at `now`: neither revoked nor expired. */
+  usableKeys(now: number): Promise<StoredKey[]>;
+  /** Notes when keys were used last; never moves a time back. */
+  touchKeys(uses: ReadonlyMap<string, number>): Promise<void>;
+}

@@ -1,0 +1,163 @@
+import ipaddr from 'ipaddr.js';
+import { logLevels } from './kernel/logger.ts';
+
+/** One setting: `QUARTERMASTER_` + its key. `docs/reference/settings.md` is generated from this table. */
+export interface Setting {
+  readonly description: string;
+  /** As written in the environment; null: unset has a meaning of its own, said in the description. */
+  readonly default: string | null;
+  /** What is wrong with a value, as the rest of a sentence that starts with it; null when it is right. */
+  readonly check: (text: string) => string | null;
+  /** Its value is never printed. */
+  readonly secret?: true;
+}
+
+const anyText = () => null;
+const wholeNumber = (least: number, most: number) => (text: string) =>
+  /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most
+    ? null
+    : `is not a whole number from ${least} to ${most}`;
+const oneOf = (values: readonly string[]) => (text: string) =>
+  values.includes(text) ? null : `is none of ${values.join(', ')}`;
+
+export const settings = {
+  HOST: { description: 'Address both servers listen on.', default: '127.0.0.1', check: anyText },
+  FILES_PORT: {
+    description: 'Port of the files address; 0 takes a free one.',
+    default: '8080',
+    check: wholeNumber(0, 65_535),
+  },
+  PLUGINS_PORT: {
+    description: 'Port of the plugins address; 0 takes a free one.',
+    default: '8081',
+    check: wholeNumber(0, 65_535),
+  },
+  SERVE: {
+    description: 'Which addresses this process serves: `both`, `files` or `plugins`.',
+    default: 'both',
+    check: oneOf(['both', 'files', 'plugins']),
+  },
+  DATA: {
+    description: 'Data folder: database, files, first key. Made when it is missing.',
+    default: './data',
+    check: anyText,
+  },
+  DATABASE_URL: {
+    description: '`postgres://…` keeps the rows in PostgreSQL (15 or later). Unset: SQLite in the data folder.',
+    default: null,
+    check: (text) => (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? null : 'is not a postgres:// URL'),
+    secret: true,
+  },
+  BUNDLES: {
+    description: 'Further folders with bundles, separated by commas; each sub-folder is a bundle.',
+    default: '',
+    check: anyText,
+  },
+  EGRESS_OVERRIDES: {
+    description:
+      'JSON object, origin → origin: calls to the first go to the second instead, such as {"https://api.example.com":"http://127.0.0.1:9000"}.',
+    default: null,
+    check: checkOverrides,
+  },
+  EGRESS_ALLOW: {
+    description:
+      'Addresses or networks (CIDR), separated by commas, that plugins may reach although they are not public.',
+    default: '',
+    check: checkNetworks,
+  },
+  PLUGINS_KEY: {
+    description:
+      'Whether the plugins address asks for a key: `required`, `off`, or `auto` (only when HOST is not a loopback address). A key that is sent is always checked.',
+    default: 'auto',
+    check: oneOf(['auto', 'required', 'off']),
+  },
+  PUBLIC_PLUGINS_URL: {
+    description:
+      'Address under which clients see the plugins address, for icon links. Unset: made from HOST and PLUGINS_PORT.',
+    default: null,
+    check: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? null : 'is not an http or https URL'),
+  },
+  LOG_LEVEL: { description: `One of ${logLevels.join(', ')}.`, default: 'info', check: oneOf(logLevels) },
+  MAX_FILE_BYTES: {
+    description: 'Largest file that may be uploaded, in bytes.',
+    default: String(512 * 1024 * 1024),
+    check: wholeNumber(1, 5 * 1024 ** 3),
+  },
+  MAX_PROJECT_BYTES: {
+    description: 'Bytes of files a project may keep. Unset: no quota.',
+    default: null,
+    check: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+  },
+  MAX_UPLOADS_IN_FLIGHT: {
+    description: 'Uploads a project may have running at once.',
+    default: '256',
+    check: wholeNumber(1, 10_000),
+  },
+  UPLOAD_IDLE_SECONDS: {
+    description: 'Seconds without a byte after which an upload is given up.',
+    default: '30',
+    check: wholeNumber(1, 3600),
+  },
+  EXTRACTION_PROCESSES: {
+    description:
+      'Documents read at the same time, each in a process of its own. Unset: the number of processors, at most 4.',
+    default: null,
+    check: wholeNumber(1, 64),
+  },
+  EXTRACTION_SECONDS: {
+    description: 'Seconds that reading one document may take.',
+    default: '120',
+    check: wholeNumber(1, 3600),
+  },
+  EXTRACTION_MEMORY_MB: {
+    description: 'Memory that reading one document may take, in MiB.',
+    default: '1536',
+    check: wholeNumber(128, 65_536),
+  },
+  PLUGIN_PROCESSES: {
+    description: 'Processes for the handlers of one bundle. Unset: the number of processors, from 2 to 8.',
+    default: null,
+    check: wholeNumber(1, 64),
+  },
+  PLUGIN_SECONDS: {
+    description: 'Seconds a plugin may run, unless its bundle asks for less.',
+    default: '30',
+    check: wholeNumber(1, 600),
+  },
+  PLUGIN_MEMORY_MB: {
+    description: 'Memory a handler may take, in MiB, unless its bundle asks for less.',
+    default: '256',
+    check: wholeNumber(64, 4096),
+  },
+  STOP_SECONDS: {
+    description: 'Seconds that requests in flight get to finish when the service is told to stop.',
+    default: '30',
+    check: wholeNumber(0, 3600),
+  },
+} as const satisfies Record<string, Setting>;
+
+function checkOverrides(text: string): string | null {
+  const complaint = 'is not a JSON object of origins, such as {"https://api.example.com":"http://127.0.0.1:9000"}';
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return complaint;
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return complaint;
+  return Object.entries(value).flat().every(isOrigin) ? null : complaint;
+}
+
+function isOrigin(value: unknown): boolean {
+  if (typeof value !== 'string' || !URL.canParse(value)) return false;
+  const url = new URL(value);
+  return (url.protocol === 'https:' || url.protocol === 'http:') && url.origin === value;
+}
+
+function checkNetworks(text: string): string | null {
+  const bad = text
+    .split(',')
+    .map((item) => item.trim())
+    .find((item) => item !== '' && !ipaddr.isValid(item) && !ipaddr.isValidCIDR(item));
+  return bad === undefined ? null : `holds ${JSON.stringify(bad)}, which is neither an address nor a network`;
+}
