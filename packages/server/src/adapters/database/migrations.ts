@@ -1,0 +1,46 @@
+import type { Kysely } from 'kysely';
+import { type Migration, Migrator } from 'kysely/migration';
+import type { Database } from './database.ts';
+import { createFirstMigration } from './migrations/0001-first.ts';
+import type { Tables } from './tables.ts';
+
+/** In the order of their names, which are never changed once published. */
+function migrationsFor(dialect: Database['dialect']): Record<string, Migration> {
+  return { '0001-first': createFirstMigration(dialect) };
+}
+
+const migrationTable = 'schema_migration';
+type WithMigrations = Tables & { schema_migration: { name: string; timestamp: string } };
+
+/**
+ * Brings the tables to what this version expects; all of it or nothing. Several processes may do it at once: the
+ * second waits (SQLite: BEGIN IMMEDIATE, PostgreSQL: an advisory lock) and then finds nothing to do.
+ * @throws when a newer version has already changed the database.
+ */
+export async function migrate(db: Kysely<Tables>, dialect: Database['dialect']): Promise<void> {
+  const migrations = migrationsFor(dialect);
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => migrations },
+    migrationTableName: migrationTable,
+    migrationLockTableName: 'schema_migration_lock',
+  });
+  const { error } = await migrator.migrateToLatest();
+  if (error === undefined) return;
+  const unknown = await findUnknownMigrations(db, Object.keys(migrations)).catch(() => []);
+  if (unknown.length > 0) {
+    throw new Error(
+      `The database was used by a newer version of Quartermaster (it has ${unknown.join(', ')}); start that version, or restore a backup made by this one.`,
+    );
+  }
+  throw new Error('The database could not be brought up to date.', { cause: error });
+}
+
+async function findUnknownMigrations(db: Kysely<Tables>, known: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .withTables<Pick<WithMigrations, 'schema_migration'>>()
+    .selectFrom(migrationTable)
+    .select('name')
+    .execute();
+  return rows.map((row) => row.name).filter((name) => !known.includes(name));
+}

@@ -1,0 +1,57 @@
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import { Kysely, sql } from 'kysely';
+import type { Database } from './database.ts';
+import { migrate } from './migrations.ts';
+import type { DatabaseSettings } from './open-database.ts';
+import { createSqliteDialect } from './sqlite-dialect.ts';
+import { openSqliteThread, type SqliteThread } from './sqlite-thread.ts';
+import type { Tables } from './tables.ts';
+
+/** Two, so that a long search does not hold up every key and file that is read. */
+const readers = 2;
+
+/** The file `quartermaster.db` in the data folder: one connection that writes, two that read. */
+export async function openSqliteDatabase({ dataFolder }: DatabaseSettings): Promise<Database> {
+  const file = path.join(dataFolder, 'quartermaster.db');
+  await createPrivately(file, dataFolder);
+  const opened: SqliteThread[] = [];
+  const openThread = async (readOnly: boolean) => {
+    const thread = await openSqliteThread(file, { readOnly });
+    opened.push(thread);
+    return thread;
+  };
+  try {
+    const write = new Kysely<Tables>({ dialect: createSqliteDialect([await openThread(false)]) });
+    await migrate(write, 'sqlite');
+    const threads = await Promise.all(Array.from({ length: readers }, () => openThread(true)));
+    const read = new Kysely<Tables>({ dialect: createSqliteDialect(threads) });
+    return {
+      dialect: 'sqlite',
+      read,
+      write,
+      fullText: notYet,
+      async check() {
+        await Promise.all([sql`select 1`.execute(write), sql`select 1`.execute(read)]);
+      },
+      async close() {
+        await Promise.all([...opened].reverse().map((thread) => thread.close()));
+      },
+    };
+  } catch (error) {
+    await Promise.all(opened.map((thread) => thread.close()));
+    throw error;
+  }
+}
+
+const notYet = {} as Database['fullText'];
+
+/** The file is there, with mode 0600 and its name on the disk, before SQLite opens it; its log takes the same mode. */
+async function createPrivately(file: string, folder: string): Promise<void> {
+  const created = await open(file, 'a', 0o600);
+  await created.chmod(0o600);
+  await created.close();
+  const parent = await open(folder, 'r');
+  await parent.sync();
+  await parent.close();
+}

@@ -1,0 +1,96 @@
+import { MessageChannel, Worker } from 'node:worker_threads';
+import type { StatementAnswer, StatementFailure, WorkerAnswer, WorkerRequest, WorkerStart } from './sqlite-protocol.ts';
+
+/** What SQLite answered. `code` is its name where ours cares, otherwise the number, such as `SQLITE_13`. */
+export class SqliteError extends Error {
+  readonly code: string;
+  constructor({ message, resultCode }: StatementFailure) {
+    super(message);
+    this.name = 'SqliteError';
+    this.code = resultCode === undefined ? 'SQLITE_ERROR' : (resultNames.get(resultCode) ?? `SQLITE_${resultCode}`);
+  }
+}
+
+/** From sqlite3.h. */
+const resultNames = new Map([
+  [1, 'SQLITE_ERROR'],
+  [5, 'SQLITE_BUSY'],
+  [8, 'SQLITE_READONLY'],
+  [10, 'SQLITE_IOERR'],
+  [11, 'SQLITE_CORRUPT'],
+  [13, 'SQLITE_FULL'],
+  [787, 'SQLITE_CONSTRAINT_FOREIGNKEY'],
+  [1299, 'SQLITE_CONSTRAINT_NOTNULL'],
+  [1555, 'SQLITE_CONSTRAINT_PRIMARYKEY'],
+  [2067, 'SQLITE_CONSTRAINT_UNIQUE'],
+  [2579, 'SQLITE_CONSTRAINT_ROWID'],
+]);
+
+/** One SQLite connection in its own thread. Requests are answered in the order they were sent. */
+export interface SqliteThread {
+  send(request: WorkerRequest): Promise<StatementAnswer>;
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  resolve(answer: StatementAnswer): void;
+  reject(error: Error): void;
+}
+
+/** @throws when the file cannot be opened or SQLite is not in the mode that we rely on. */
+export async function openSqliteThread(path: string, { readOnly }: { readOnly: boolean }): Promise<SqliteThread> {
+  const { port1: ours, port2: theirs } = new MessageChannel();
+  const bell = new Int32Array(new SharedArrayBuffer(4));
+  const workerData: WorkerStart = { path, readOnly, port: theirs, bell };
+  const options = { workerData, transferList: [theirs], env: {}, name: readOnly ? 'sqlite-reader' : 'sqlite-writer' };
+  const worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), options);
+  const waiting: Waiting[] = [];
+  let failure: Error | undefined;
+  let closing: Promise<void> | undefined;
+
+  function end(reason: Error): void {
+    failure ??= reason;
+    ours.close();
+    for (const each of waiting.splice(0)) each.reject(failure);
+  }
+  function receive(answer: WorkerAnswer): void {
+    const first = waiting.shift();
+    if ('failure' in answer) first?.reject(new SqliteError(answer.failure));
+    else first?.resolve(answer);
+  }
+  const exited = new Promise<void>((resolve) => {
+    worker.once('exit', () => {
+      end(new Error('The database connection is closed.'));
+      resolve();
+    });
+  });
+  worker.once('error', (cause) => end(new Error('The thread of the database has ended.', { cause })));
+  ours.on('message', receive);
+
+  function wait(): Promise<StatementAnswer> {
+    return new Promise((resolve, reject) => {
+      if (failure === undefined) waiting.push({ resolve, reject });
+      else reject(failure);
+    });
+  }
+  function send(request: WorkerRequest): Promise<StatementAnswer> {
+    const answer = wait();
+    ours.postMessage(request);
+    Atomics.add(bell, 0, 1);
+    Atomics.notify(bell, 0);
+    return answer;
+  }
+  async function closeOnce(): Promise<void> {
+    if (failure === undefined) await send('close');
+    await exited;
+  }
+
+  await wait();
+  return {
+    send,
+    close: () => {
+      closing ??= closeOnce();
+      return closing;
+    },
+  };
+}
