@@ -64,10 +64,14 @@ export function createApp(deps: AppDeps): App {
 }
 
 const acceptableId = /^[A-Za-z0-9._-]{1,64}$/;
+const processMark = randomBytes(6).toString('hex');
+let requestCount = 0;
 
+/** Unique, not secret: a random mark of the process and a count cost less than random bytes for each request. */
 function requestId(request: IncomingMessage): string {
   const sent = request.headers['x-request-id'];
-  return typeof sent === 'string' && acceptableId.test(sent) ? sent : `req_${randomBytes(12).toString('hex')}`;
+  if (typeof sent === 'string' && acceptableId.test(sent)) return sent;
+  return `req_${processMark}${(++requestCount).toString(36)}`;
 }
 
 /** Node accepts two Host headers; a proxy in front may have decided by the other one. */

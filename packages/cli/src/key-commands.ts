@@ -1,0 +1,78 @@
+import { type Scope, scopes } from '@quartermaster/contract';
+import { withAdministration } from '@quartermaster/server/administration';
+import { Command, InvalidArgumentError } from 'commander';
+import { printTable, time } from './print.ts';
+
+/** Keys are shown once, on standard output and alone on their line, so that a script can take them. */
+export function keyCommands(): Command {
+  const key = new Command('key').description('API keys of a project');
+  key
+    .command('create')
+    .argument('<project>', 'id of the project')
+    .requiredOption('--name <name>', 'what the key is for')
+    .option('--scopes <list>', `of ${scopes.join(',')}`, readScopes, [...scopes])
+    .option('--expires-in <days>', 'days until it expires (default: never)', readNumber)
+    .description('make a key and show it once')
+    .action((projectId: string, options: { name: string; scopes: Scope[]; expiresIn?: number }) =>
+      withAdministration(async ({ projects }) => {
+        const expiresAt = options.expiresIn === undefined ? null : Date.now() + options.expiresIn * 86_400_000;
+        const made = await projects.createKey({ projectId, name: options.name, scopes: options.scopes, expiresAt });
+        console.error(`key ${made.stored.id}; it is shown this once:`);
+        console.log(made.key.reveal());
+      }),
+    );
+  key
+    .command('list')
+    .argument('[project]', 'id of a project')
+    .description('list keys; never the keys themselves')
+    .action((projectId: string | undefined) =>
+      withAdministration(async ({ projects }) => {
+        const rows = await projects.listKeys(projectId);
+        printTable(
+          ['key', 'project', 'name', 'ends with', 'scopes', 'created', 'expires', 'revoked', 'last used'],
+          rows.map((row) => [
+            row.id,
+            row.projectId,
+            row.name,
+            row.hint,
+            row.scopes.join(','),
+            time(row.createdAt),
+            time(row.expiresAt),
+            time(row.revokedAt),
+            time(row.lastUsedAt),
+          ]),
+        );
+      }),
+    );
+  key
+    .command('revoke')
+    .argument('<key>', 'id of the key')
+    .description('end a key at once (running services notice within a second)')
+    .action((keyId: string) => withAdministration(({ projects }) => projects.revokeKey(keyId)));
+  key
+    .command('rotate')
+    .argument('<key>', 'id of the key')
+    .option('--overlap <minutes>', 'how long the old key still works', readNumber, 60)
+    .description('replace a key; the old one works until the overlap ends')
+    .action((keyId: string, options: { overlap: number }) =>
+      withAdministration(async ({ projects }) => {
+        const made = await projects.rotateKey(keyId, options.overlap * 60_000);
+        console.error(`key ${made.stored.id}; the old one ends in ${options.overlap} minutes; it is shown this once:`);
+        console.log(made.key.reveal());
+      }),
+    );
+  return key;
+}
+
+function readScopes(text: string): Scope[] {
+  const wanted = text.split(',').map((item) => item.trim());
+  const known = wanted.filter((item): item is Scope => (scopes as readonly string[]).includes(item));
+  if (known.length !== wanted.length) throw new InvalidArgumentError(`expected some of ${scopes.join(',')}`);
+  return known;
+}
+
+function readNumber(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value) || value < 0) throw new InvalidArgumentError('expected a number');
+  return value;
+}

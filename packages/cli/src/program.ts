@@ -1,0 +1,17 @@
+import { runUntilSignal } from '@quartermaster/server';
+import { Command } from 'commander';
+import { keyCommands } from './key-commands.ts';
+import { projectCommands } from './project-commands.ts';
+import { storeCommands } from './store-commands.ts';
+
+/** Every command. Settings are the `QUARTERMASTER_…` variables, the same as the service's. */
+export function createProgram(): Command {
+  const program = new Command('quartermaster')
+    .description('The stores and the tools of an AI application, self-hosted.')
+    .showHelpAfterError();
+  program.command('start').description('run the service').action(runUntilSignal);
+  program.addCommand(projectCommands());
+  program.addCommand(keyCommands());
+  program.addCommand(storeCommands());
+  return program;
+}

@@ -1,0 +1,2 @@
+export { type Client, type ClientOptions, createClient } from './create-client.ts';
+export { ApiError } from './request.ts';

@@ -1,0 +1,44 @@
+import swagger from '@fastify/swagger';
+import type { App } from './app.ts';
+
+export interface OpenApiDeps {
+  readonly title: string;
+  readonly description: string;
+  readonly version: string;
+  /** Whether operations need a key unless they say otherwise. */
+  readonly keyRequired: boolean;
+}
+
+/** Collects the schemas of every route registered after it. Call before the routes. */
+export async function collectOpenApi(app: App, deps: OpenApiDeps): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: deps.title,
+        description: deps.description,
+        version: deps.version,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'A key of a project.' } } },
+      security: deps.keyRequired ? [{ apiKey: [] }] : [{}, { apiKey: [] }],
+    },
+    hideUntagged: true,
+  });
+  let document: string | undefined;
+  app.get(
+    '/openapi.json',
+    {
+      schema: {
+        operationId: 'getOpenApi',
+        tags: ['operations'],
+        summary: 'This document: OpenAPI 3.1, made from the schemas that validate the requests.',
+        security: [],
+      },
+    },
+    async (_request, reply) => {
+      document ??= JSON.stringify(app.swagger());
+      return reply.type('application/json; charset=utf-8').send(document);
+    },
+  );
+}

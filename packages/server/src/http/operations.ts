@@ -1,0 +1,90 @@
+import { Acknowledgement, Success } from '@quartermaster/contract';
+import type { onRequestHookHandler } from 'fastify';
+import { Type } from 'typebox';
+import type { Registry } from '../kernel/metrics.ts';
+import { Problem } from '../kernel/problem.ts';
+import type { App } from './app.ts';
+
+export interface OperationsDeps {
+  readonly version: string;
+  readonly registry: Registry;
+  /** Further facts of `/v1/health_check`, such as what isolates plugins. */
+  readonly facts: () => Readonly<Record<string, unknown>>;
+  /** Throws when the service cannot answer requests now. */
+  readonly checkReady: () => Promise<void>;
+  /** Guards `/metrics`. */
+  readonly guardMetrics: onRequestHookHandler;
+}
+
+const Health = Type.Object({ status: Type.Literal('success'), data: Type.Record(Type.String(), Type.Unknown()) });
+
+/** Health, readiness, version and metrics: the same on both addresses. */
+export function operationRoutes(app: App, deps: OperationsDeps): void {
+  app.get(
+    '/v1/health_check',
+    {
+      schema: {
+        operationId: 'getHealth',
+        tags: ['operations'],
+        summary: 'Whether the process lives, and what is in force. Needs no key and asks nobody else.',
+        security: [],
+        response: { 200: Health },
+      },
+    },
+    async () => ({ status: 'success' as const, data: { ...deps.facts() } }),
+  );
+  app.get(
+    '/v1/ready',
+    {
+      schema: {
+        operationId: 'getReadiness',
+        tags: ['operations'],
+        summary: 'Whether requests would be served now: 200, else 503. For load balancers.',
+        security: [],
+        response: { 200: Acknowledgement },
+      },
+    },
+    async () => {
+      await withinSeconds(5, deps.checkReady());
+      return { status: 'success' as const };
+    },
+  );
+  app.get(
+    '/v1/version',
+    {
+      schema: {
+        operationId: 'getVersion',
+        tags: ['operations'],
+        summary: 'The version of the service.',
+        security: [],
+        response: { 200: Success(Type.Object({ version: Type.String() })) },
+      },
+    },
+    async () => ({ status: 'success' as const, data: { version: deps.version } }),
+  );
+  app.get(
+    '/metrics',
+    {
+      onRequest: deps.guardMetrics,
+      schema: {
+        operationId: 'getMetrics',
+        tags: ['operations'],
+        summary: 'Metrics in the Prometheus text format.',
+        produces: ['text/plain'],
+      },
+    },
+    async (_request, reply) => reply.type(deps.registry.contentType).send(await deps.registry.metrics()),
+  );
+}
+
+async function withinSeconds(seconds: number, work: Promise<void>): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`no answer within ${seconds} s`)), seconds * 1000);
+  try {
+    await Promise.race([work, late]);
+  } catch (cause) {
+    throw new Problem('SERVICE_UNAVAILABLE', 'The service is not ready.', { cause, retryAfter: 1 });
+  } finally {
+    clearTimeout(timer);
+  }
+}

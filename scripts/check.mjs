@@ -1,0 +1,19 @@
+// Everything that can be said about the tree without running the service: types, lint and format, generated pages.
+// The rules of who may import whom are `test/architecture.test.ts`.
+import { spawnSync } from 'node:child_process';
+
+const steps = [
+  ['types', 'tsc', ['-p', '.']],
+  ['lint and format', 'biome', ['ci', '--error-on-warnings', '.']],
+  ['generated pages', 'node', ['scripts/reference.ts', '--check']],
+];
+
+let failed = false;
+for (const [name, command, args] of steps) {
+  const started = Date.now();
+  const { status } = spawnSync(command, args, { stdio: 'inherit' });
+  const verdict = status === 0 ? 'ok' : 'FAILED';
+  console.log(`check: ${name}: ${verdict} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
+  failed ||= status !== 0;
+}
+process.exitCode = failed ? 1 : 0;

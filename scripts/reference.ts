@@ -1,0 +1,33 @@
+// Writes the generated pages of docs/reference from the tables of the code; `--check` fails when one is not fresh.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describeErrors } from './reference/errors-page.ts';
+import { describeOpenApi } from './reference/openapi-pages.ts';
+import { describeSettings } from './reference/settings-page.ts';
+
+const pages: Record<string, string> = {
+  'docs/reference/settings.md': describeSettings(),
+  'docs/reference/errors.md': describeErrors(),
+  ...(await describeOpenApi()),
+};
+
+const checkOnly = process.argv.includes('--check');
+const stale = Object.entries(pages).filter(([path, text]) => readText(path) !== text);
+for (const [path, text] of stale) {
+  if (checkOnly) {
+    console.error(`${path} is not fresh: run "npm run reference", and say in CHANGELOG.md what changed`);
+  } else {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    console.log(`wrote ${path}`);
+  }
+}
+process.exitCode = checkOnly && stale.length > 0 ? 1 : 0;
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,36 @@
+import { errorCodes } from '../../packages/contract/src/contract.ts';
+import { extractionFailureCodes } from '../../packages/server/src/extraction/extraction.ts';
+
+/** docs/reference/errors.md */
+export function describeErrors(): string {
+  return [
+    '# Errors',
+    '',
+    'Generated from `packages/contract/src/codes.ts` and `packages/server/src/extraction/extraction.ts` by',
+    '`npm run reference`; do not edit.',
+    '',
+    '## Answers',
+    '',
+    'Every error, on every path, has this body:',
+    '',
+    '```json',
+    '{"status":"error","error":{"code":"…","message":"…","details":[{}],"request_id":"…"}}',
+    '```',
+    '',
+    '`details` is there when it says more than the message. With `Accept: application/problem+json` the answer is RFC 9457.',
+    'A code keeps its meaning for ever. Headers over 16 KiB are answered with status 431 and the code `INVALID_REQUEST`.',
+    '',
+    '| Code | HTTP status | Meaning |',
+    '|---|---|---|',
+    ...Object.entries(errorCodes).map(([code, { status, meaning }]) => `| \`${code}\` | ${status} | ${meaning} |`),
+    '',
+    '## Records',
+    '',
+    'A record whose status is `error` says why in `error.code`:',
+    '',
+    '| Code | Meaning |',
+    '|---|---|',
+    ...Object.entries(extractionFailureCodes).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,22 @@
+import { type Setting, settings } from '../../packages/server/src/settings.ts';
+
+/** docs/reference/settings.md */
+export function describeSettings(): string {
+  const rows = Object.entries<Setting>(settings).map(([key, setting]) => {
+    const standard = setting.default === null || setting.default === '' ? '–' : `\`${setting.default}\``;
+    return `| \`QUARTERMASTER_${key}\` | ${standard} | ${setting.description.replaceAll('|', '\\|')} |`;
+  });
+  return [
+    '# Settings',
+    '',
+    'Generated from `packages/server/src/settings.ts` by `npm run reference`; do not edit.',
+    '',
+    'Settings are environment variables, read once at start. Every bad value is reported at once and the service does not',
+    'start; a name under `QUARTERMASTER_` that is not in this table is an error too. An empty value counts as unset.',
+    '',
+    '| Variable | Default | Meaning |',
+    '|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
