@@ -20,7 +20,7 @@ async function open(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-projects-'));
   const logger = createLogger('silent');
   const database = await openDatabase({ url: null, dataFolder: folder, logger });
-  const clock = { time: Date.now(), now: () => clock.time } satisfies Clock & { time: number };
+  const clock: Clock & { time: number } = { time: Date.now(), now: () => clock.time };
   const repository = createProjectRepository(database);
   const deps = { repository, clock, newId: createNewId(clock) };
   const rings: KeyRing[] = [];

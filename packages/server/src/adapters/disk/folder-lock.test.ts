@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { lockFolder } from './folder-lock.ts';
+
+test('a data folder belongs to one process at a time, and is free again when that one is killed', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-lock-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const script = `import { lockFolder } from ${JSON.stringify(import.meta.resolve('./folder-lock.ts'))};
+    lockFolder(${JSON.stringify(folder)}); console.log('held'); setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  assert.throws(() => lockFolder(folder), /in use by another process/);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  lockFolder(folder).release();
+});
