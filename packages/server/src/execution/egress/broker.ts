@@ -1,5 +1,6 @@
 import type { Injection } from '@quartermaster/plugin-kit';
 import type { Secret } from '../../kernel/secret.ts';
+import type { Scrubber } from './scrub.ts';
 
 /** The one way out: every outbound call of the service goes through a broker. */
 export interface Broker {
@@ -24,6 +25,8 @@ export interface EgressPolicy {
   readonly schemes: ReadonlySet<'https' | 'http'>;
   readonly credentials: ReadonlyMap<string, Secret>;
   readonly inject: readonly Injection[];
+  /** Takes the credentials out of what comes back. Absent: made of all `credentials`. */
+  readonly scrubber?: Scrubber;
   readonly maxResponseBytes: number;
   readonly maxRedirects: number;
   /** Milliseconds for the whole call, redirects included. */

@@ -1,0 +1,122 @@
+import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
+import type { NewId } from '../kernel/identifier.ts';
+import type { Logger } from '../kernel/logger.ts';
+import type { Registry } from '../kernel/metrics.ts';
+import type { Broker } from './egress/broker.ts';
+import type { Scrubber } from './egress/scrub.ts';
+import { defaultLimits, type Execution, type ExecutionLimits, type Executor } from './executor.ts';
+import { isShallow } from './json-bounds.ts';
+import type { Outcome } from './outcome.ts';
+import { createPreparedCalls } from './prepared-calls.ts';
+import { bundleNotFound, pluginNotFound, valueInvalid, valueTooDeep, verificationImpossible } from './problems.ts';
+import { createPluginRunner, type RawOutcome, type Run } from './run-plugin.ts';
+import { makeRunPolicy } from './run-policy.ts';
+import { createRunRecords } from './run-records.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
+
+export interface ExecutorDeps {
+  /** The catalogue in force; asked for at each run, so that it can be replaced by a newer one. */
+  readonly catalogue: () => Pick<Catalogue, 'findBundle'>;
+  readonly broker: Broker;
+  readonly sandbox: Sandbox;
+  readonly newId: NewId;
+  readonly logger: Logger;
+  readonly metrics: Registry;
+  readonly limits?: Partial<ExecutionLimits>;
+}
+
+/** Nesting of inputs and outputs beyond this is refused before anything walks them. */
+const maxDepth = 64;
+
+export function createExecutor(deps: ExecutorDeps): Executor {
+  const limits = { ...defaultLimits, ...deps.limits };
+  const { runDeclarative, runHandler } = createPluginRunner({ ...deps, limits });
+  const calls = createPreparedCalls();
+  const conclude = createConclusion(deps);
+
+  function getBundle(bundleId: string): CompiledBundle {
+    const bundle = deps.catalogue().findBundle(bundleId);
+    if (bundle === undefined) throw bundleNotFound(bundleId);
+    return bundle;
+  }
+
+  function begin(bundle: CompiledBundle, credentials: Record<string, unknown>, signal: AbortSignal): Run {
+    const violations = bundle.checkCredentials(credentials);
+    if (violations.length > 0) throw valueInvalid('credentials', violations);
+    return { bundle, signal, policy: makeRunPolicy(bundle, credentials, limits), runId: deps.newId('run') };
+  }
+
+  return {
+    async execute(request, signal) {
+      const bundle = getBundle(request.bundle_id);
+      const plugin = bundle.plugins.get(request.plugin_id);
+      if (plugin === undefined) throw pluginNotFound(request.bundle_id, request.plugin_id);
+      const run = begin(bundle, request.credentials, signal);
+      const input = readInput(plugin, request.input_params, run);
+      const { handlerPath } = plugin;
+      return handlerPath === null
+        ? await conclude(run, async () => await runDeclarative(calls.ofPlugin(plugin), input, run), plugin)
+        : await conclude(run, () => runHandler(handlerPath, input, run), plugin);
+    },
+
+    async verifyCredentials(request, signal) {
+      const bundle = getBundle(request.bundle_id);
+      const call = calls.ofVerification(bundle);
+      if (call === null && bundle.manifest.credentials_schema !== undefined) throw verificationImpossible(bundle.id);
+      const run = begin(bundle, request.credentials, signal);
+      // Without a call there are no credentials that could be wrong.
+      return await conclude(run, async () =>
+        call === null ? { kind: 'returned', output: null } : await runDeclarative(call, {}, run),
+      );
+    },
+  };
+}
+
+function readInput(plugin: CompiledPlugin, params: Record<string, unknown>, run: Run): Record<string, unknown> {
+  if (!isShallow(params, maxDepth)) throw valueTooDeep('input_params', maxDepth);
+  const { input, violations } = plugin.readInput(params);
+  // The messages may quote what was found, and the caller may have put a credential there.
+  if (violations.length > 0) throw valueInvalid('input_params', run.policy.egress.scrubber.deep(violations));
+  return input;
+}
+
+type Conclude = (run: Run, start: () => Promise<RawOutcome>, plugin?: CompiledPlugin) => Promise<Execution>;
+
+/** Runs to the end whatever happens: what is thrown on the way is an outcome too. */
+function createConclusion({ logger, metrics }: Pick<ExecutorDeps, 'logger' | 'metrics'>): Conclude {
+  const records = createRunRecords(logger, metrics);
+
+  function outcomeOf(error: unknown, { signal, policy, runId, bundle }: Run): RawOutcome {
+    if (signal.aborted) return { kind: 'cancelled' };
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    logger.error({ run_id: runId, bundle: bundle.id, error: policy.egress.scrubber.text(text) }, 'run failed');
+    return { kind: 'failed', message: 'the service could not run it; the run id finds the reason in the log' };
+  }
+
+  return async (run, start, plugin) => {
+    const began = performance.now();
+    const raw = await start().catch((error: unknown) => outcomeOf(error, run));
+    const outcome = finish(raw, run.policy.egress.scrubber, plugin);
+    const durationMs = Math.round((performance.now() - began) * 1000) / 1000;
+    const execution: Execution = { runId: run.runId, durationMs, outcome };
+    records.record(run.bundle.id, plugin?.id ?? 'verify', execution);
+    return execution;
+  };
+}
+
+/** The last gate: bounds the output, takes the secrets out of everything, checks the output against its schema. */
+function finish(raw: RawOutcome, scrubber: Scrubber, plugin: CompiledPlugin | undefined): Outcome {
+  if (raw.kind !== 'returned') return scrubWords(raw, scrubber);
+  if (!isShallow(raw.output, maxDepth)) {
+    return { kind: 'failed', message: `the output is nested deeper than ${maxDepth} levels` };
+  }
+  const output = scrubber.deep(raw.output);
+  return { kind: 'succeeded', output, violations: scrubber.deep(plugin?.checkOutput(output) ?? []) };
+}
+
+/** Only what others have worded: a secret that equals one of our own words must not change the kind. */
+function scrubWords<T extends RawOutcome>(outcome: T, scrubber: Scrubber): T {
+  const message = 'message' in outcome ? { message: scrubber.text(outcome.message) } : {};
+  const excerpt = 'excerpt' in outcome && outcome.excerpt !== null ? { excerpt: scrubber.text(outcome.excerpt) } : {};
+  return { ...outcome, ...message, ...excerpt };
+}

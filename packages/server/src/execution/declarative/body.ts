@@ -1,0 +1,40 @@
+import { isShallow } from '../json-bounds.ts';
+import { parseXml } from './xml-tree.ts';
+
+export type BodyFormat = 'json' | 'xml' | 'text';
+export type ReadBody = { readonly body: unknown } | { readonly wrong: string };
+
+const maxDepth = 200;
+
+/** Reads an upstream's body. An empty one is null (text: the empty text), since many answers have none to give. */
+export function readBody(bytes: Buffer, contentType: string | undefined, format: BodyFormat): ReadBody {
+  const text = decodeText(bytes, contentType);
+  if (format === 'text') return { body: text };
+  if (text.trim() === '') return { body: null };
+  if (format === 'xml') {
+    const parsed = parseXml(text);
+    return 'wrong' in parsed
+      ? { wrong: `the answer is not XML that can be read: ${parsed.wrong}` }
+      : { body: parsed.root };
+  }
+  try {
+    const body: unknown = JSON.parse(text);
+    return isShallow(body, maxDepth) ? { body } : { wrong: `the answer is nested deeper than ${maxDepth}` };
+  } catch {
+    return { wrong: 'the answer is not JSON' };
+  }
+}
+
+/** By the charset the answer names, else UTF-8; what cannot be decoded becomes U+FFFD, a byte order mark is removed. */
+export function decodeText(bytes: Buffer, contentType: string | undefined): string {
+  const charset = /;\s*charset="?([A-Za-z0-9_.:-]{1,40})/i.exec(contentType ?? '')?.[1] ?? 'utf-8';
+  return decoderFor(charset).decode(bytes);
+}
+
+function decoderFor(charset: string): TextDecoder {
+  try {
+    return new TextDecoder(charset);
+  } catch {
+    return new TextDecoder();
+  }
+}

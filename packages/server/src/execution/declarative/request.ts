@@ -1,0 +1,124 @@
+import type { RequestTemplate } from '@quartermaster/plugin-kit';
+import type { EgressRequest } from '../egress/broker.ts';
+import { isHeaderValue } from '../egress/inject.ts';
+import { absent, asText, compileValue, type Input, parameter, parseText, type Render } from './template.ts';
+
+/** The request of one run, or what is wrong with the input that cannot be sent. */
+export type RenderedRequest = { readonly request: EgressRequest } | { readonly rejected: string };
+export type RenderRequest = (input: Input) => RenderedRequest;
+
+/**
+ * Compiles a request template.
+ * No parameter can change the host, the structure of the path or the names in the query.
+ * @throws Error whose message names the member that cannot be used
+ */
+export function compileRequest(template: RequestTemplate): RenderRequest {
+  const method = template.method ?? 'GET';
+  const url = compileUrl(template.url);
+  const query = Object.entries(template.query ?? {}).map(([name, value]) => [name, compileValue(value)] as const);
+  const headers = Object.entries(template.headers ?? {}).map(([name, value]) => [name, compileValue(value)] as const);
+  const body = compileBody(template);
+  return (input) => {
+    const rendered = url(input);
+    if ('rejected' in rendered) return rendered;
+    const sent = renderHeaders(headers, input);
+    if ('rejected' in sent) return sent;
+    const content = body(input);
+    return {
+      request: {
+        method,
+        url: rendered.url,
+        query: query.flatMap(([name, render]) => queryPairs(name, render(input))),
+        headers: { ...content.headers, ...sent.headers },
+        ...(content.body === undefined ? {} : { body: content.body }),
+      },
+    };
+  };
+}
+
+type NamedRender = readonly [string, Render];
+
+function queryPairs(name: string, value: unknown): [string, string][] {
+  if (value === absent || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap((item) => (item === null ? [] : [[name, asText(item)]]));
+  return [[name, asText(value)]];
+}
+
+function renderHeaders(
+  headers: readonly NamedRender[],
+  input: Input,
+): { readonly headers: Record<string, string> } | { readonly rejected: string } {
+  const sent: Record<string, string> = {};
+  for (const [name, render] of headers) {
+    const value = render(input);
+    if (value === absent || value === null) continue;
+    const text = asText(value);
+    if (!isHeaderValue(text)) {
+      return { rejected: `a parameter holds a line break or a character that the header ${name} cannot carry` };
+    }
+    sent[name.toLowerCase()] = text;
+  }
+  return { headers: sent };
+}
+
+function compileUrl(template: string): (input: Input) => { readonly url: string } | { readonly rejected: string } {
+  const match = /^(https?:\/\/[^/?#{}\\@\s]+)(\/[^?#]*)?(\?[^#{}]*)?$/.exec(template);
+  const [, origin, path = '/', search = ''] = match ?? [];
+  if (origin === undefined || !URL.canParse(origin)) {
+    throw new Error('request.url: expected scheme, host and path, placeholders in the path only, no fragment');
+  }
+  const parts = parseText(path);
+  return (input) => {
+    let rendered = '';
+    for (const part of parts) {
+      if ('text' in part) {
+        rendered += part.text;
+        continue;
+      }
+      const value = parameter(input, part.name);
+      if (value === absent || value === null) return { rejected: `input_params/${part.name}: needed in the path` };
+      rendered += encodeURIComponent(asText(value).toWellFormed());
+    }
+    const rejected = judgePath(rendered, path);
+    return rejected === null ? { url: `${origin}${rendered}${search}` } : { rejected };
+  };
+}
+
+/** A value can hold no slash once encoded, so only emptiness and dots could change what the path means. */
+function judgePath(rendered: string, template: string): string | null {
+  const planned = template.split('/');
+  const isWrong = rendered
+    .split('/')
+    .some((segment, index) => segment === '.' || segment === '..' || (segment === '' && planned[index] !== ''));
+  return isWrong ? 'a parameter that stands in the path is empty or made of dots' : null;
+}
+
+interface Content {
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+function compileBody(template: RequestTemplate): (input: Input) => Content {
+  if (template.body === undefined) return () => ({});
+  const render = compileValue(template.body);
+  const isForm = template.body_type === 'form';
+  if (isForm && (typeof template.body !== 'object' || template.body === null || Array.isArray(template.body))) {
+    throw new Error('request.body: a form is an object');
+  }
+  return (input) => {
+    const value = render(input);
+    if (value === absent) return {};
+    if (isForm) return formContent(value);
+    if (typeof template.body === 'string' && typeof value === 'string') {
+      return { body: value, headers: { 'content-type': 'text/plain; charset=utf-8' } };
+    }
+    return { body: JSON.stringify(value), headers: { 'content-type': 'application/json' } };
+  };
+}
+
+function formContent(value: unknown): Content {
+  // compileBody has seen that the template is an object, and an object renders to one.
+  const pairs = Object.entries(value as object).flatMap(([name, item]) => queryPairs(name, item));
+  const body = new URLSearchParams(pairs.map(([name, item]) => [name, item.toWellFormed()])).toString();
+  return { body, headers: { 'content-type': 'application/x-www-form-urlencoded' } };
+}

@@ -1,0 +1,60 @@
+import { Parser } from 'htmlparser2';
+
+/** An XML element as data that JMESPath can walk. */
+export interface XmlElement {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  /** The text directly within, without that of the children; outer white space removed. */
+  readonly text: string;
+  readonly children: readonly XmlElement[];
+}
+
+const maxDepth = 100;
+const maxElements = 200_000;
+
+interface OpenElement {
+  readonly name: string;
+  readonly attributes: Record<string, string>;
+  readonly texts: string[];
+  readonly children: XmlElement[];
+}
+
+/**
+ * Reads XML into a tree. Entities are the five of XML and numeric ones; a DTD is skipped, so nothing expands.
+ * @returns the root element, or what is wrong with the text
+ */
+export function parseXml(text: string): { readonly root: XmlElement } | { readonly wrong: string } {
+  const top: OpenElement = { name: '', attributes: {}, texts: [], children: [] };
+  const open: OpenElement[] = [top];
+  let elements = 0;
+  let wrong: string | null = null;
+  const parser = new Parser(
+    {
+      onopentag(name, attributes) {
+        elements += 1;
+        if (open.length > maxDepth) wrong ??= `nested deeper than ${maxDepth}`;
+        if (elements > maxElements) wrong ??= `more than ${maxElements} elements`;
+        if (wrong === null)
+          open.push({ name, attributes: Object.fromEntries(Object.entries(attributes)), texts: [], children: [] });
+      },
+      ontext(piece) {
+        open.at(-1)?.texts.push(piece);
+      },
+      onclosetag(_name, isImplied) {
+        if (isImplied && open.length > 1) wrong ??= 'an element is not closed';
+        if (wrong !== null || open.length < 2) return;
+        const closed = open.pop();
+        if (closed !== undefined) open.at(-1)?.children.push(close(closed));
+      },
+    },
+    { xmlMode: true, decodeEntities: true },
+  );
+  parser.end(text);
+  const [root] = top.children;
+  if (wrong !== null) return { wrong };
+  return root === undefined ? { wrong: 'no element' } : { root };
+}
+
+function close({ name, attributes, texts, children }: OpenElement): XmlElement {
+  return { name, attributes, text: texts.join('').trim(), children };
+}

@@ -1,0 +1,82 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** Whether a dialled address is allowed. Takes an address in text form, as `net` and DNS give it; never a name. */
+export type AddressCheck = (address: string) => boolean;
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
+const mapped = ipaddr.IPv6.parseCIDR('::ffff:0:0/96');
+const translated = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
+
+/**
+ * Whether an address belongs to the public internet. IPv4 inside IPv6 is unwrapped where a network may translate it
+ * (`::ffff:0:0/96`, `64:ff9b::/96`) and then judged as IPv4. The dead or local ways of wrapping (`::/96`, 6to4, Teredo,
+ * `64:ff9b:1::/48`, `::ffff:0:0:0/96`) are refused whatever they hold. Zone ids are refused.
+ */
+export function isPublicAddress(address: string): boolean {
+  const parsed = parseAddress(address);
+  return parsed !== null && isPublic(parsed);
+}
+
+/**
+ * A check that lets public addresses through and those the operator allows.
+ * @param allow addresses or CIDR blocks; throws a RangeError that names the first one that is neither.
+ */
+export function createAddressCheck(allow: readonly string[]): AddressCheck {
+  const blocks = allow.map(parseBlock);
+  return (address) => {
+    const parsed = parseAddress(address);
+    return parsed !== null && (isPublic(parsed) || blocks.some((block) => contains(block, parsed)));
+  };
+}
+
+/** The host of a URL when it is a literal address, else null. Brackets are removed; the URL parser has normalised it. */
+export function literalAddress(hostname: string): string | null {
+  const bare = bareHost(hostname);
+  return isIP(bare) === 0 ? null : bare;
+}
+
+/** `[::1]` without its brackets; anything else as it is. */
+export function bareHost(hostname: string): string {
+  return hostname.startsWith('[') && hostname.endsWith(']') ? hostname.slice(1, -1) : hostname;
+}
+
+/** Null for what is no address, or is one with a zone id. */
+function parseAddress(text: string): Address | null {
+  if (isIP(text) === 0 || text.includes('%')) return null;
+  return unwrap(ipaddr.parse(text));
+}
+
+function unwrap(address: Address): Address {
+  if (!isV6(address)) return address;
+  if (address.match(mapped) || address.match(translated)) {
+    return new ipaddr.IPv4(address.toByteArray().slice(12));
+  }
+  return address;
+}
+
+function isPublic(address: Address): boolean {
+  if (address.range() !== 'unicast') return false;
+  return !isV6(address) || address.match(globalUnicast);
+}
+
+function isV6(address: Address): address is ipaddr.IPv6 {
+  return address.kind() === 'ipv6';
+}
+
+function parseBlock(entry: string): [Address, number] {
+  try {
+    if (entry.includes('/')) return ipaddr.parseCIDR(entry);
+    const address = parseAddress(entry);
+    if (address !== null) return [address, isV6(address) ? 128 : 32];
+  } catch {
+    // Said below, in our words.
+  }
+  throw new RangeError(`${JSON.stringify(entry)} is neither an address nor a CIDR block`);
+}
+
+function contains([network, bits]: [Address, number], address: Address): boolean {
+  return network.kind() === address.kind() && address.match(network, bits);
+}

@@ -1,0 +1,108 @@
+import { lookup } from 'node:dns/promises';
+import serverPackage from '../../../package.json' with { type: 'json' };
+import type { Logger } from '../../kernel/logger.ts';
+import { Counter, type Registry } from '../../kernel/metrics.ts';
+import { createAddressCheck } from './addresses.ts';
+import type { Broker, EgressPolicy, EgressRequest, EgressResult } from './broker.ts';
+import { startCall } from './call.ts';
+import { createConnections, type Resolve } from './connections.ts';
+import { followHops } from './hops.ts';
+import { derivedSecrets, prepareInjection } from './inject.ts';
+import { createScrubber, type Scrubber } from './scrub.ts';
+
+export interface BrokerDeps {
+  /** Origin → origin: where a declared origin is reached instead (a gateway, a test server). Its target is trusted. */
+  readonly overrides: ReadonlyMap<string, string>;
+  /** Addresses or CIDR blocks that count as public. */
+  readonly allow: readonly string[];
+  readonly logger: Logger;
+  readonly metrics?: Registry;
+  /** Looks a name up; default: the system's resolver. */
+  readonly resolve?: Resolve;
+  /** PEM certificates to trust instead of the system's. */
+  readonly ca?: string;
+  /** Milliseconds for name, connection and TLS; default 5,000. */
+  readonly connectTimeoutMs?: number;
+}
+
+const userAgent = `Quartermaster/${serverPackage.version}`;
+
+/**
+ * Makes the one way out. Proxies and TLS switches of the environment have no effect.
+ * Throws a RangeError for an entry of `allow` that is no address, a TypeError for an override that is no origin.
+ */
+export function createBroker(deps: BrokerDeps): Broker {
+  const isAllowed = createAddressCheck(deps.allow);
+  const overrides = new Map([...deps.overrides].map(([from, to]) => [originOf(from), originOf(to)]));
+  const resolve: Resolve = deps.resolve ?? ((hostname) => lookup(hostname, { all: true, verbatim: true }));
+  const connections = createConnections({
+    resolve,
+    isAllowed,
+    connectTimeoutMs: deps.connectTimeoutMs ?? 5000,
+    ...(deps.ca === undefined ? {} : { ca: deps.ca }),
+  });
+  const scrubbers = new WeakMap<EgressPolicy['credentials'], Scrubber>();
+  const requests = deps.metrics && requestCounter(deps.metrics);
+
+  function scrubberOf(policy: EgressPolicy): Scrubber {
+    if (policy.scrubber !== undefined) return policy.scrubber;
+    const known = scrubbers.get(policy.credentials);
+    if (known !== undefined) return known;
+    const values = [...policy.credentials.values()].map((secret) => secret.reveal());
+    const scrubber = createScrubber([...values, ...derivedSecrets(policy.inject, policy.credentials)]);
+    scrubbers.set(policy.credentials, scrubber);
+    return scrubber;
+  }
+
+  async function send(request: EgressRequest, policy: EgressPolicy, signal: AbortSignal): Promise<EgressResult> {
+    signal.throwIfAborted();
+    const prepared = prepareInjection(policy.inject, policy.credentials);
+    if ('refusal' in prepared) {
+      const { credential, message } = prepared.refusal;
+      return { kind: 'refused', message: `the credential ${JSON.stringify(credential)} ${message}` };
+    }
+    const call = startCall(policy.timeoutMs, signal);
+    const rules = { overrides, isAllowed, connections, userAgent, injected: prepared.injected };
+    try {
+      const result = await followHops(request, policy, { ...rules, call, scrubber: scrubberOf(policy) });
+      signal.throwIfAborted();
+      return call.ended === 'timed_out' && result.kind !== 'response'
+        ? { kind: 'timed_out', limitMs: policy.timeoutMs }
+        : result;
+    } finally {
+      call.finish();
+    }
+  }
+
+  return {
+    async send(request, policy, signal) {
+      const result = await send(request, policy, signal);
+      requests?.inc({ result: result.kind });
+      // The host only: a path or a query may hold what is nobody's business.
+      if (result.kind !== 'response') {
+        deps.logger.debug({ host: hostForLog(request.url), method: request.method, result: result.kind }, 'egress');
+      }
+      return result;
+    },
+    close: () => connections.close(),
+  };
+}
+
+function requestCounter(registry: Registry): Counter<'result'> {
+  return new Counter({
+    name: 'quartermaster_egress_requests_total',
+    help: 'Outbound calls by how they ended.',
+    labelNames: ['result'],
+    registers: [registry],
+  });
+}
+
+function originOf(text: string): string {
+  const { origin } = new URL(text);
+  if (origin === 'null') throw new TypeError(`${JSON.stringify(text)} is not an http or https origin`);
+  return origin;
+}
+
+function hostForLog(url: string): string {
+  return URL.parse(url)?.host.slice(0, 253) ?? '';
+}

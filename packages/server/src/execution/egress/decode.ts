@@ -1,0 +1,51 @@
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
+
+/** What we say we can read; another encoding in the answer is an error of the other side. */
+export const acceptedEncodings = 'gzip, deflate, br';
+
+/** An answer that is larger than allowed once unpacked, or whose packing cannot be undone. */
+export type Decoded =
+  | { readonly kind: 'decoded'; readonly body: Buffer }
+  | { readonly kind: 'too_large' }
+  | { readonly kind: 'undecodable'; readonly encoding: string };
+
+const unpackers = {
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  br: promisify(brotliDecompress),
+  deflate: (body: Buffer, options: { maxOutputLength: number }) =>
+    // Some servers send the bare stream; the zlib header has 8 in its low four bits.
+    (((body[0] ?? 0) & 0x0f) === 8 ? promisify(inflate) : promisify(inflateRaw))(body, options),
+};
+
+/** More layers than a server has reason to send are an attempt to make us work. */
+const maxLayers = 2;
+
+/**
+ * Undoes `Content-Encoding`; never makes more than `maxBytes`, whatever the answer claims.
+ * @param encodings the header's value, outermost last
+ */
+export async function decodeBody(body: Buffer, encodings: string | undefined, maxBytes: number): Promise<Decoded> {
+  if (encodings === undefined || body.length === 0) return { kind: 'decoded', body };
+  const layers = encodings
+    .toLowerCase()
+    .split(',')
+    .map((layer) => layer.trim())
+    .filter((layer) => layer !== '' && layer !== 'identity');
+  let decoded = body;
+  for (const layer of layers.reverse()) {
+    if (layers.length > maxLayers || !isKnown(layer)) return { kind: 'undecodable', encoding: layer };
+    try {
+      decoded = await unpackers[layer](decoded, { maxOutputLength: maxBytes });
+    } catch (error) {
+      const tooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+      return tooLarge ? { kind: 'too_large' } : { kind: 'undecodable', encoding: layer };
+    }
+  }
+  return { kind: 'decoded', body: decoded };
+}
+
+function isKnown(layer: string): layer is keyof typeof unpackers {
+  return Object.hasOwn(unpackers, layer);
+}

@@ -1,0 +1,107 @@
+import type { Dispatcher } from 'undici';
+import type { Call } from './call.ts';
+
+/** One HTTP request on one connection, as it goes over the wire. */
+export interface WireRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | undefined;
+}
+
+export interface WireResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+export interface ExchangeFailure {
+  readonly error: Error;
+  /** Nothing of an answer had come. */
+  readonly beforeAnswer: boolean;
+}
+
+export type Exchanged =
+  | { readonly response: WireResponse }
+  | { readonly tooLarge: true }
+  | { readonly failure: ExchangeFailure };
+
+/** Sends one request and reads its answer, at most `maxBytes` of body. Never rejects; ends when the call ends. */
+export function exchange(
+  dispatcher: Dispatcher,
+  request: WireRequest,
+  { call, maxBytes }: { call: Call; maxBytes: number },
+): Promise<Exchanged> {
+  return new Promise((resolve) => {
+    const reader = createReader(maxBytes, (exchanged) => {
+      forget();
+      resolve(exchanged);
+    });
+    const forget = call.onEnd((reason) => reader.abort(reason));
+    if (call.ended !== null) return;
+    const { method, path, headers } = request;
+    try {
+      dispatcher.dispatch({ method, path, headers, body: request.body ?? null }, reader.handler);
+    } catch (error) {
+      reader.abort(error instanceof Error ? error : new Error(String(error)));
+    }
+  });
+}
+
+function createReader(maxBytes: number, settle: (exchanged: Exchanged) => void) {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let head: { status: number; headers: Record<string, string> } | undefined;
+  let controller: Dispatcher.DispatchController | undefined;
+  let aborted: Error | undefined;
+  let settled = false;
+
+  function finish(exchanged: Exchanged): void {
+    if (settled) return;
+    settled = true;
+    settle(exchanged);
+  }
+  function abort(reason: Error): void {
+    aborted = reason;
+    finish({ failure: { error: reason, beforeAnswer: head === undefined } });
+    controller?.abort(reason);
+  }
+  function overflow(): void {
+    finish({ tooLarge: true });
+    controller?.abort(new Error('the answer is too large'));
+  }
+
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart(started) {
+      controller = started;
+      if (aborted !== undefined) started.abort(aborted);
+    },
+    onResponseStart(_controller, status, headers) {
+      // An interim answer (103) comes before the one that counts.
+      if (status < 200) return;
+      head = { status, headers: flatten(headers) };
+      if (Number(head.headers['content-length']) > maxBytes) overflow();
+    },
+    onResponseData(_controller, chunk) {
+      size += chunk.length;
+      if (size > maxBytes) overflow();
+      else chunks.push(chunk);
+    },
+    onResponseEnd() {
+      if (head !== undefined) finish({ response: { ...head, body: Buffer.concat(chunks, size) } });
+    },
+    onResponseError(_controller, error) {
+      finish({ failure: { error, beforeAnswer: head === undefined } });
+    },
+  };
+  return { handler, abort };
+}
+
+function flatten(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  const entries: [string, string][] = [];
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) entries.push([name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]);
+  }
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,204 @@
+import type { EgressPolicy, EgressRequest, EgressResult } from './broker.ts';
+import type { Call } from './call.ts';
+import type { ConnectionPool, Connections } from './connections.ts';
+import { acceptedEncodings, decodeBody } from './decode.ts';
+import { type Exchanged, exchange, type WireRequest, type WireResponse } from './exchange.ts';
+import { codeOf, describeFailure } from './failures.ts';
+import { fillPath, type Injected, isHeaderName, isHeaderValue } from './inject.ts';
+import type { Scrubber } from './scrub.ts';
+import { judgeTarget, type Target } from './target.ts';
+
+export interface HopRules {
+  readonly overrides: ReadonlyMap<string, string>;
+  readonly isAllowed: (address: string) => boolean;
+  readonly connections: Connections;
+  readonly userAgent: string;
+  readonly injected: Injected;
+  readonly call: Call;
+  readonly scrubber: Scrubber;
+}
+
+/** One request on its way through redirects. */
+interface Hop {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | undefined;
+}
+
+type Refused = Extract<EgressResult, { kind: 'refused' }>;
+
+/** Sends a request and follows its redirects; every hop is judged anew, credentials go to the first origin only. */
+export async function followHops(request: EgressRequest, policy: EgressPolicy, rules: HopRules): Promise<EgressResult> {
+  const first = firstHop(request, rules.injected);
+  if ('kind' in first) return first;
+  const home = first.url.origin;
+  let hop: Hop = first;
+  for (let redirects = 0; ; redirects += 1) {
+    const judged = judgeTarget(hop.url, policy, rules);
+    if ('refused' in judged) return { kind: 'refused', message: rules.scrubber.text(judged.refused) };
+    const injected = hop.url.origin === home ? rules.injected : null;
+    const exchanged = await sendHop(judged.target, wireRequest(hop, injected, rules.userAgent), { policy, rules });
+    if ('tooLarge' in exchanged) return tooLarge(policy);
+    if ('failure' in exchanged) return describeFailure(exchanged.failure, rules.scrubber);
+    const next = nextHop(hop, exchanged.response, judged.target);
+    if (next === null) return await finish(exchanged.response, hop, { policy, scrubber: rules.scrubber });
+    if (redirects >= policy.maxRedirects) {
+      return { kind: 'unreachable', message: `the upstream redirected more than ${policy.maxRedirects} times` };
+    }
+    if (hop.url.protocol === 'https:' && next.url.protocol === 'http:') {
+      return { kind: 'refused', message: 'a redirect from https to http is not followed' };
+    }
+    hop = next;
+  }
+}
+
+/** Set by the connection or by us: a request may not name them. */
+const reservedHeaders = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'upgrade',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'expect',
+  'accept-encoding',
+]);
+
+function firstHop(request: EgressRequest, injected: Injected): Hop | Refused {
+  const refuse = (message: string): Refused => ({ kind: 'refused', message });
+  const url = URL.parse(request.url);
+  if (url === null) return refuse('the address of the request is not a URL');
+  const filled = fillPath(url.pathname, injected.path);
+  if ('missing' in filled) return refuse(`the credential ${JSON.stringify(filled.missing)} is needed in the path`);
+  url.pathname = filled.pathname;
+  url.hash = '';
+  if (request.query !== undefined && request.query.length > 0) url.search = withQuery(url.search, request.query);
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers ?? {})) {
+    const lower = name.toLowerCase();
+    if (!isHeaderName(name) || !isHeaderValue(value)) return refuse(`the header ${quote(name)} cannot be sent`);
+    if (reservedHeaders.has(lower)) return refuse(`the header ${quote(name)} may not be set`);
+    headers[lower] = value;
+  }
+  return { url, method: request.method, headers, body: request.body };
+}
+
+function withQuery(search: string, pairs: ReadonlyArray<readonly [string, string]>): string {
+  const encoded = pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`);
+  return `?${[...(search === '' ? [] : [search.slice(1)]), ...encoded].join('&')}`;
+}
+
+/** A pair the request holds under a credential's name is taken out, so that only ours is sent. */
+function withCredentials(search: string, query: Injected['query']): string {
+  if (query.length === 0) return search;
+  const names = new Set(query.map(([name]) => name));
+  const kept = search
+    .slice(1)
+    .split('&')
+    .filter((pair) => pair !== '' && ![...new URLSearchParams(pair).keys()].some((name) => names.has(name)));
+  return withQuery(kept.length === 0 ? '' : `?${kept.join('&')}`, query);
+}
+
+function encode(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
+}
+
+/** The credentials are added here and nowhere else; what the request says under the same name gives way. */
+function wireRequest(hop: Hop, injected: Injected | null, userAgent: string): WireRequest {
+  const search = injected === null ? hop.url.search : withCredentials(hop.url.search, injected.query);
+  const headers = { 'user-agent': userAgent, accept: '*/*', ...hop.headers, ...injected?.headers };
+  return {
+    method: hop.method,
+    path: `${hop.url.pathname}${search}`,
+    headers: { ...headers, 'accept-encoding': acceptedEncodings },
+    body: hop.body,
+  };
+}
+
+async function sendHop(
+  target: Target,
+  request: WireRequest,
+  { policy, rules }: { policy: EgressPolicy; rules: HopRules },
+): Promise<Exchanged> {
+  const pool = rules.connections.poolFor(target.dialOrigin, target.trusted);
+  const limits = { call: rules.call, maxBytes: policy.maxResponseBytes };
+  const opened = pool.opened();
+  const exchanged = await exchange(pool.dispatcher, request, limits);
+  return isStale(exchanged, request.method, { pool, opened })
+    ? await exchange(pool.dispatcher, request, limits)
+    : exchanged;
+}
+
+const retriedMethods = new Set(['GET', 'HEAD']);
+
+/** A kept-alive connection that the other side was just closing: nobody has answered, so the read is sent once more. */
+function isStale(exchanged: Exchanged, method: string, { pool, opened }: { pool: ConnectionPool; opened: number }) {
+  if (!('failure' in exchanged) || !exchanged.failure.beforeAnswer || !retriedMethods.has(method)) return false;
+  const code = codeOf(exchanged.failure.error);
+  return (code === 'ECONNRESET' || code === 'EPIPE' || code === 'UND_ERR_SOCKET') && pool.opened() === opened;
+}
+
+const redirectStatuses = new Set([301, 302, 303, 307, 308]);
+
+/** Where a redirect leads, or null when the answer is none. */
+function nextHop(hop: Hop, response: WireResponse, target: Target): Hop | null {
+  const location = response.headers.location;
+  if (!redirectStatuses.has(response.status) || location === undefined) return null;
+  const url = URL.parse(location, hop.url);
+  if (url === null) return null;
+  const next = backToDeclared(url, target);
+  next.hash = '';
+  const toGet = (response.status === 303 && hop.method !== 'HEAD') || (response.status <= 302 && hop.method === 'POST');
+  const headers = Object.entries(hop.headers).filter(
+    ([name]) =>
+      !(toGet && name.startsWith('content-')) && !(next.origin !== hop.url.origin && privateHeaders.has(name)),
+  );
+  return {
+    url: next,
+    method: toGet ? 'GET' : hop.method,
+    headers: Object.fromEntries(headers),
+    body: toGet ? undefined : hop.body,
+  };
+}
+
+/** Meant for one origin; a redirect elsewhere must not carry them. */
+const privateHeaders = new Set(['authorization', 'cookie']);
+
+/** A server reached through an override names itself; the policy knows it by the declared origin. */
+function backToDeclared(url: URL, target: Target): URL {
+  if (!target.trusted || url.origin !== target.dialOrigin) return url;
+  return new URL(`${url.pathname}${url.search}`, target.url.origin);
+}
+
+async function finish(
+  response: WireResponse,
+  hop: Hop,
+  { policy, scrubber }: { policy: EgressPolicy; scrubber: Scrubber },
+): Promise<EgressResult> {
+  const decoded = await decodeBody(response.body, response.headers['content-encoding'], policy.maxResponseBytes);
+  if (decoded.kind === 'too_large') return tooLarge(policy);
+  if (decoded.kind === 'undecodable') {
+    return { kind: 'unreachable', message: `the answer's encoding ${quote(decoded.encoding)} could not be undone` };
+  }
+  const { origin, pathname } = hop.url;
+  return {
+    kind: 'response',
+    status: response.status,
+    headers: scrubber.deep(response.headers),
+    body: scrubber.bytes(decoded.body),
+    finalUrl: scrubber.text(`${origin}${pathname}`),
+  };
+}
+
+function tooLarge(policy: EgressPolicy): EgressResult {
+  return { kind: 'too_large', message: `the answer is larger than ${policy.maxResponseBytes} bytes` };
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 128));
+}

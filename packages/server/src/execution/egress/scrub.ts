@@ -1,0 +1,149 @@
+/** Replaces secrets, in the encodings they travel in, with `[redacted]`. */
+export interface Scrubber {
+  text(value: string): string;
+  /** The same Buffer when it holds no secret. */
+  bytes(value: Buffer): Buffer;
+  /** Every string and key of a JSON value; the same value when it holds no secret. */
+  deep<T>(value: T): T;
+}
+
+export const redacted = '[redacted]';
+
+/** Shorter secrets (a PIN) cannot be told from ordinary text and are left alone. */
+const shortest = 4;
+/** From this length on a secret is replaced wherever it stands; below only where no letter or digit touches it. */
+const anywhere = 8;
+
+/** Finds nothing, changes nothing: for calls without credentials. */
+export const noSecrets: Scrubber = { text: (value) => value, bytes: (value) => value, deep: (value) => value };
+
+/**
+ * A scrubber for the secrets of one run. Forms: as it is, JSON-escaped (also ASCII-only and HTML-safe), as XML or HTML
+ * text, URL-encoded (component, RFC 3986, form; both cases), base64 and base64url (padded, not, and inside longer text
+ * at any of the three alignments), hexadecimal (both cases). What an upstream invents beyond that is not found.
+ */
+export function createScrubber(secrets: Iterable<string>): Scrubber {
+  const values = [...new Set(secrets)];
+  const pattern = patternOf(values);
+  if (pattern === null) return noSecrets;
+  const wide = new RegExp(pattern, 'g');
+  // Bytes are searched as Latin-1, so the pattern is that of the secrets' UTF-8 bytes; mostly it is the same.
+  const narrowSource = patternOf(values.map(asBytes)) ?? pattern;
+  const narrow = narrowSource === pattern ? wide : new RegExp(`${pattern}|${narrowSource}`, 'g');
+
+  function text(value: string): string {
+    return value.length < shortest || value.search(wide) === -1 ? value : value.replace(wide, redacted);
+  }
+  function bytes(value: Buffer): Buffer {
+    if (value.length < shortest) return value;
+    const characters = value.toString('latin1');
+    return characters.search(narrow) === -1 ? value : Buffer.from(characters.replace(narrow, redacted), 'latin1');
+  }
+  return { text, bytes, deep: (value) => scrubDeep(value, text) as typeof value };
+}
+
+// The shape stays: strings become strings, so the caller's type holds.
+function scrubDeep(value: unknown, text: (value: string) => string): unknown {
+  if (typeof value === 'string') return text(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return scrubArray(value, text);
+  let changed = false;
+  const entries: [string, unknown][] = [];
+  for (const key of Object.keys(value)) {
+    const before = (value as Record<string, unknown>)[key]; // own key of an object
+    const after = scrubDeep(before, text);
+    const name = text(key);
+    changed ||= after !== before || name !== key;
+    entries.push([name, after]);
+  }
+  return changed ? Object.fromEntries(entries) : value;
+}
+
+function scrubArray(value: readonly unknown[], text: (value: string) => string): readonly unknown[] {
+  let copy: unknown[] | null = null;
+  for (const [index, before] of value.entries()) {
+    const after = scrubDeep(before, text);
+    if (after === before) continue;
+    copy ??= [...value];
+    copy[index] = after;
+  }
+  return copy ?? value;
+}
+
+function patternOf(secrets: readonly string[]): string | null {
+  const alternatives = new Set<string>();
+  for (const secret of secrets) {
+    if (secret.length < shortest) continue;
+    for (const form of formsOf(secret)) {
+      const source = RegExp.escape(form);
+      alternatives.add(form.length >= anywhere ? source : `(?<![A-Za-z0-9])${source}(?![A-Za-z0-9])`);
+    }
+  }
+  if (alternatives.size === 0) return null;
+  // The longest first: an alternation takes the first that fits.
+  return [...alternatives].sort((a, b) => b.length - a.length).join('|');
+}
+
+function* formsOf(secret: string): Generator<string> {
+  yield secret;
+  yield* jsonForms(secret);
+  yield secret.replace(/[&<>"']/g, (character) => entities[character] ?? character);
+  yield secret.replace(/[&<>]/g, (character) => entities[character] ?? character);
+  yield* urlForms(secret);
+  const bytes = Buffer.from(secret.toWellFormed());
+  yield bytes.toString('hex');
+  yield bytes.toString('hex').toUpperCase();
+  for (const base64 of base64Forms(bytes)) {
+    yield base64;
+    yield base64.replaceAll('+', '-').replaceAll('/', '_');
+  }
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function* jsonForms(secret: string): Generator<string> {
+  const json = JSON.stringify(secret).slice(1, -1);
+  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  const ascii = json.replace(/[^\x20-\x7e]/g, escaped);
+  yield json;
+  yield ascii;
+  yield json.replaceAll('/', '\\/');
+  yield ascii.replaceAll('/', '\\/');
+  yield ascii.replace(/[<>&]/g, escaped);
+}
+
+function* urlForms(secret: string): Generator<string> {
+  const component = encodeURIComponent(secret.toWellFormed());
+  const strict = component.replace(/[!'()*]/g, percent);
+  const form = strict.replaceAll('%20', '+');
+  for (const encoded of [component, strict, form, encodeURI(secret.toWellFormed())]) {
+    yield encoded;
+    yield encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
+  }
+}
+
+function percent(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
+
+/** The whole value with padding, then what it becomes inside longer text: only the characters it decides alone. */
+function* base64Forms(bytes: Buffer): Generator<string> {
+  yield bytes.toString('base64');
+  for (const offset of [0, 1, 2]) {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes])
+      .toString('base64')
+      .replaceAll('=', '');
+    const inner = encoded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
+    if (inner.length >= shortest) yield inner;
+  }
+}
+
+function asBytes(secret: string): string {
+  return Buffer.from(secret.toWellFormed()).toString('latin1');
+}

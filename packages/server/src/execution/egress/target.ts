@@ -1,0 +1,56 @@
+import { bareHost, literalAddress } from './addresses.ts';
+import type { EgressPolicy } from './broker.ts';
+
+/** Where one hop goes: the address the policy speaks of, and the one that is dialled. */
+export interface Target {
+  /** What the bundle declared; redirects and credentials are judged by it. */
+  readonly url: URL;
+  /** Where the connection goes: the same, or what the operator put in its place. */
+  readonly dialOrigin: string;
+  /** The operator named the target, so its address needs no check. */
+  readonly trusted: boolean;
+}
+
+export interface TargetRules {
+  readonly overrides: ReadonlyMap<string, string>;
+  readonly isAllowed: (address: string) => boolean;
+}
+
+type Judged = { readonly target: Target } | { readonly refused: string };
+
+/** Judges a URL before anything is looked up or dialled: scheme, declared host, port, literal address. */
+export function judgeTarget(url: URL, policy: Pick<EgressPolicy, 'hosts' | 'schemes'>, rules: TargetRules): Judged {
+  const refused = refusalOf(url, policy);
+  if (refused !== null) return { refused };
+  const override = rules.overrides.get(url.origin);
+  if (override !== undefined) return { target: { url, dialOrigin: override, trusted: true } };
+  const literal = literalAddress(url.hostname);
+  if (literal !== null && !rules.isAllowed(literal)) {
+    return { refused: `${quote(url.hostname)} is not an address of the public internet` };
+  }
+  return { target: { url, dialOrigin: url.origin, trusted: false } };
+}
+
+function refusalOf(url: URL, policy: Pick<EgressPolicy, 'hosts' | 'schemes'>): string | null {
+  const scheme = url.protocol.slice(0, -1);
+  if (!isScheme(scheme) || !policy.schemes.has(scheme)) return `the scheme ${quote(scheme)} is not allowed here`;
+  if (url.username !== '' || url.password !== '') return 'a URL may not hold a user name or a password';
+  if (policy.hosts === 'any') {
+    return url.port === '' ? null : `port ${url.port} is not allowed here; only the default port is`;
+  }
+  const host = bareHost(url.hostname);
+  const port = url.port === '' ? defaultPorts[scheme] : url.port;
+  const declared = policy.hosts.has(`${host}:${port}`) || (url.port === '' && policy.hosts.has(host));
+  return declared ? null : `the host ${quote(url.host)} is not one the bundle declares`;
+}
+
+const defaultPorts = { https: '443', http: '80' } as const;
+
+function isScheme(scheme: string): scheme is 'https' | 'http' {
+  return scheme === 'https' || scheme === 'http';
+}
+
+/** For a message: bounded, with everything unprintable escaped. */
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 253));
+}

@@ -1,0 +1,52 @@
+import type { ExecuteRequest, VerifyCredentialsRequest } from '@quartermaster/contract';
+import type { CompiledPlugin } from '../catalogue/catalogue.ts';
+import type { Outcome } from './outcome.ts';
+
+/** Runs plugins for whoever asks: the HTTP routes, MCP. */
+export interface Executor {
+  /**
+   * Runs one plugin. Throws a Problem when the run cannot begin (no such plugin: 404; credentials or input that break
+   * their schema: 422); how a run that began has ended is in the execution.
+   */
+  execute(request: ExecuteRequest, signal: AbortSignal): Promise<Execution>;
+  /** Asks the upstream whether credentials work. Throws a Problem when the bundle has no way to ask. */
+  verifyCredentials(request: VerifyCredentialsRequest, signal: AbortSignal): Promise<Execution>;
+}
+
+export interface Execution {
+  readonly runId: string;
+  readonly durationMs: number;
+  readonly outcome: Outcome;
+}
+
+/** The most a run may take; a bundle may ask for less. */
+export interface ExecutionLimits {
+  /** Milliseconds, the whole run. */
+  readonly timeoutMs: number;
+  /** MiB a handler's process may take. */
+  readonly memoryMb: number;
+  /** Bytes of one upstream answer, decompressed. */
+  readonly maxResponseBytes: number;
+  /** Bytes of the output as JSON. */
+  readonly maxOutputBytes: number;
+  /** Outbound calls of one run. */
+  readonly maxRequests: number;
+  readonly maxRedirects: number;
+  /** Declarative runs at the same time; one more is answered 429. */
+  readonly maxConcurrentRuns: number;
+}
+
+export const defaultLimits: ExecutionLimits = {
+  timeoutMs: 30_000,
+  memoryMb: 256,
+  maxResponseBytes: 10 * 1024 * 1024,
+  maxOutputBytes: 1024 * 1024,
+  maxRequests: 20,
+  maxRedirects: 3,
+  maxConcurrentRuns: 256,
+};
+
+/** Whether the run may have changed something upstream, so that doing it twice is worse than not knowing. */
+export function hasLastingEffect(plugin: CompiledPlugin): boolean {
+  return plugin.manifest.effects !== 'read' && !plugin.manifest.idempotent;
+}

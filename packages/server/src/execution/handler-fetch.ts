@@ -1,0 +1,84 @@
+import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
+import { decodeText } from './declarative/body.ts';
+import { type CallOutcome, excerptOf } from './declarative/declarative.ts';
+import type { Broker, EgressRequest, EgressResult } from './egress/broker.ts';
+import type { RunPolicy } from './run-policy.ts';
+
+/** The `context.fetch` of one run of a handler. */
+export interface HandlerFetch {
+  fetch(request: OutboundRequest, signal: AbortSignal): Promise<OutboundResponse>;
+  /** The last call when it failed: a handler that throws then has most likely thrown because of it. */
+  blame(): Blamed | null;
+}
+
+/** Ways in which an outbound call can be the reason of a failed run. */
+type Blamed = Exclude<CallOutcome, { kind: 'returned' }>;
+type Failure = Error & { readonly code: string };
+
+export function createHandlerFetch(broker: Broker, policy: RunPolicy, takesCredentials: boolean): HandlerFetch {
+  let made = 0;
+  let last: EgressResult | null = null;
+
+  async function fetch(request: OutboundRequest, signal: AbortSignal): Promise<OutboundResponse> {
+    if (made >= policy.maxRequests) {
+      throw failure('too_many_requests', `a run may make ${policy.maxRequests} outbound calls`);
+    }
+    made += 1;
+    const result = await broker.send(toEgress(request), policy.egress, signal);
+    last = result;
+    if (result.kind === 'timed_out') throw failure('timed_out', `no answer within ${result.limitMs} ms`);
+    if (result.kind !== 'response') throw failure(result.kind, result.message);
+    const text = decodeText(result.body, result.headers['content-type']);
+    return { status: result.status, headers: result.headers, text };
+  }
+
+  return { fetch, blame: () => (last === null ? null : outcomeOf(last, takesCredentials)) };
+}
+
+function outcomeOf(result: EgressResult, takesCredentials: boolean): Blamed | null {
+  switch (result.kind) {
+    case 'refused':
+      return { kind: 'egress_refused', message: result.message };
+    case 'timed_out':
+      return { kind: 'timed_out', limitMs: result.limitMs };
+    case 'unreachable':
+    case 'too_large':
+      return { kind: 'upstream_failed', message: result.message, upstreamStatus: null, excerpt: null };
+    case 'response': {
+      const excerpt = excerptOf(result);
+      if (result.status < 400) return null;
+      if (result.status === 401 && takesCredentials) {
+        return { kind: 'credentials_rejected', upstreamStatus: result.status, excerpt };
+      }
+      const message = `the upstream answered with status ${result.status}`;
+      return { kind: 'upstream_failed', message, upstreamStatus: result.status, excerpt };
+    }
+  }
+}
+
+function toEgress(request: OutboundRequest): EgressRequest {
+  const { body } = request;
+  const isText = typeof body === 'string';
+  const headers = lowerCased(request.headers ?? {});
+  if (body !== undefined && !('content-type' in headers)) {
+    headers['content-type'] = isText ? 'text/plain; charset=utf-8' : 'application/json';
+  }
+  const query = Object.entries(request.query ?? {}).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((item) => [name, String(item)] as const),
+  );
+  return {
+    method: request.method ?? 'GET',
+    url: request.url,
+    query,
+    headers,
+    ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
+  };
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]));
+}
+
+function failure(code: string, message: string): Failure {
+  return Object.assign(new Error(message), { code });
+}

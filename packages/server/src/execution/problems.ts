@@ -1,0 +1,74 @@
+import type { OutputViolation } from '@quartermaster/contract';
+import { Problem } from '../kernel/problem.ts';
+import type { Outcome } from './outcome.ts';
+
+export function bundleNotFound(bundleId: string): Problem {
+  return new Problem('OBJECT_NOT_FOUND', `There is no bundle with the id ${JSON.stringify(bundleId)}.`);
+}
+
+export function pluginNotFound(bundleId: string, pluginId: string): Problem {
+  const [plugin, bundle] = [JSON.stringify(pluginId), JSON.stringify(bundleId)];
+  return new Problem('OBJECT_NOT_FOUND', `The bundle ${bundle} has no plugin with the id ${plugin}.`);
+}
+
+/** `part` is `credentials` or `input_params`; the checks name paths and rules, never values. */
+export function valueInvalid(part: string, violations: readonly OutputViolation[]): Problem {
+  const details = violations.map(({ path, message }) => ({ path: `body/${part}${pointer(path)}`, message }));
+  const [first] = details;
+  const message = first === undefined ? `body/${part}: not valid.` : `${first.path}: ${first.message}`;
+  return new Problem('REQUEST_VALIDATION_ERROR', message, { details });
+}
+
+/** A check may say `/a/b`, `a/b` or nothing for the value itself. */
+function pointer(path: string): string {
+  return path === '' || path.startsWith('/') ? path : `/${path}`;
+}
+
+export function valueTooDeep(part: string, maxDepth: number): Problem {
+  return new Problem('INVALID_REQUEST', `body/${part}: nested deeper than ${maxDepth} levels.`);
+}
+
+export function verificationImpossible(bundleId: string): Problem {
+  return new Problem(
+    'REQUEST_VALIDATION_ERROR',
+    `body/bundle_id: the bundle ${JSON.stringify(bundleId)} declares no call to verify credentials with; run one of its plugins instead.`,
+  );
+}
+
+/** What a failed run is told as. Source: CONTRACT "Bundles and plugins". */
+export function outcomeProblem(outcome: Exclude<Outcome, { kind: 'succeeded' | 'cancelled' }>, runId: string): Problem {
+  const run = { run_id: runId };
+  switch (outcome.kind) {
+    case 'input_rejected':
+      return new Problem('REQUEST_VALIDATION_ERROR', `The plugin refused its input: ${outcome.message}`, {
+        details: [{ ...run, path: 'body/input_params', message: outcome.message }],
+      });
+    case 'upstream_failed':
+      return new Problem('PROVIDER_ERROR', `The third party failed: ${outcome.message}`, {
+        details: [{ ...run, upstream_status: outcome.upstreamStatus, excerpt: outcome.excerpt }],
+      });
+    case 'credentials_rejected':
+      return new Problem('CREDENTIALS_VALIDATION_ERROR', 'The third party refused the credentials.', {
+        details: [{ ...run, upstream_status: outcome.upstreamStatus, excerpt: outcome.excerpt }],
+      });
+    case 'egress_refused':
+      return new Problem('PROVIDER_ERROR', `The outbound call is not allowed: ${outcome.message}.`, {
+        details: [{ ...run, upstream_status: null, excerpt: null }],
+      });
+    case 'timed_out':
+      return new Problem('PLUGIN_TIMEOUT', `The plugin did not end within ${outcome.limitMs} ms.`, { details: [run] });
+    case 'failed':
+    case 'crashed':
+      return pluginFailed(outcome.kind, outcome.message, runId);
+    case 'out_of_memory':
+      return pluginFailed(outcome.kind, `it took more than ${outcome.limitMb} MiB of memory`, runId);
+    case 'queue_full':
+      return new Problem('TOO_MANY_REQUESTS', 'Too many plugins are running. Try again later.', {
+        retryAfter: outcome.retryAfterSeconds,
+      });
+  }
+}
+
+function pluginFailed(outcome: string, message: string, runId: string): Problem {
+  return new Problem('PLUGIN_FAILED', `The plugin failed: ${message}`, { details: [{ outcome, run_id: runId }] });
+}

@@ -1,0 +1,86 @@
+import type { CompiledBundle } from '../catalogue/catalogue.ts';
+import type { Logger } from '../kernel/logger.ts';
+import { type PreparedCall, runCall } from './declarative/declarative.ts';
+import type { Broker } from './egress/broker.ts';
+import type { ExecutionLimits } from './executor.ts';
+import { createHandlerFetch } from './handler-fetch.ts';
+import { jsonBytes } from './json-bounds.ts';
+import type { Outcome } from './outcome.ts';
+import type { RunPolicy } from './run-policy.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
+
+/** One run, from its first check to its last word. */
+export interface Run {
+  readonly runId: string;
+  readonly bundle: CompiledBundle;
+  readonly policy: RunPolicy;
+  readonly signal: AbortSignal;
+}
+
+/** How a run ended before its output was checked and scrubbed. */
+export type RawOutcome =
+  | { readonly kind: 'returned'; readonly output: unknown }
+  | Exclude<Outcome, { kind: 'succeeded' }>;
+
+/** The two ways to run something: a declarative call in this process, a handler in the sandbox. */
+export interface PluginRunner {
+  runDeclarative(call: PreparedCall, input: Record<string, unknown>, run: Run): Promise<RawOutcome>;
+  runHandler(handlerPath: string, input: Record<string, unknown>, run: Run): Promise<RawOutcome>;
+}
+
+export interface PluginRunnerDeps {
+  readonly broker: Broker;
+  readonly sandbox: Sandbox;
+  readonly logger: Logger;
+  readonly limits: ExecutionLimits;
+}
+
+export function createPluginRunner({ broker, sandbox, logger, limits }: PluginRunnerDeps): PluginRunner {
+  let running = 0;
+
+  return {
+    async runDeclarative(call, input, { bundle, policy, signal }) {
+      if (running >= limits.maxConcurrentRuns) return { kind: 'queue_full', retryAfterSeconds: 1 };
+      running += 1;
+      const takesCredentials = bundle.manifest.credentials_schema !== undefined;
+      const { maxOutputBytes } = limits;
+      try {
+        return await runCall(call, input, { broker, policy: policy.egress, takesCredentials, maxOutputBytes, signal });
+      } finally {
+        running -= 1;
+      }
+    },
+
+    async runHandler(handlerPath, input, run) {
+      const { bundle, policy, signal } = run;
+      const { timeoutMs, memoryMb, maxRequests } = policy;
+      const handlerFetch = createHandlerFetch(broker, policy, bundle.manifest.credentials_schema !== undefined);
+      const task = {
+        bundleId: bundle.id,
+        bundleFolder: bundle.folder,
+        handlerPath,
+        input,
+        limits: { timeoutMs, memoryMb, maxRequests, maxOutputBytes: limits.maxOutputBytes },
+        onFetch: handlerFetch.fetch,
+        onLog: (message: string, fields?: Record<string, unknown>) => logForPlugin(logger, run, { message, fields }),
+        onProgress: () => {},
+      };
+      const outcome = await sandbox.run(task, signal);
+      return outcome.kind === 'failed' ? (handlerFetch.blame() ?? outcome) : outcome;
+    },
+  };
+}
+
+const maxLogBytes = 4096;
+
+/** What a handler says in the log: bounded, scrubbed, under names of its own so that it cannot pose as ours. */
+function logForPlugin(
+  logger: Logger,
+  { runId, bundle, policy }: Run,
+  { message, fields }: { message: string; fields: Record<string, unknown> | undefined },
+): void {
+  const { scrubber } = policy.egress;
+  const isSmall = (jsonBytes(fields) ?? maxLogBytes + 1) <= maxLogBytes;
+  const line = { run_id: runId, bundle: bundle.id, said: scrubber.text(message).slice(0, maxLogBytes) };
+  logger.info(fields !== undefined && isSmall ? { ...line, fields: scrubber.deep(fields) } : line, 'plugin');
+}

@@ -1,0 +1,73 @@
+import type { CompiledBundle } from '../catalogue/catalogue.ts';
+import { Secret } from '../kernel/secret.ts';
+import type { EgressPolicy } from './egress/broker.ts';
+import { derivedSecrets, prepareInjection } from './egress/inject.ts';
+import { createScrubber, noSecrets, type Scrubber } from './egress/scrub.ts';
+import type { ExecutionLimits } from './executor.ts';
+import { valueInvalid } from './problems.ts';
+
+/** What the run of a plugin may do outside, and what takes its secrets out of everything that is said about it. */
+export interface RunPolicy {
+  readonly egress: EgressPolicy & { readonly scrubber: Scrubber };
+  readonly timeoutMs: number;
+  readonly memoryMb: number;
+  readonly maxRequests: number;
+}
+
+const https = new Set(['https'] as const);
+const bothSchemes = new Set(['https', 'http'] as const);
+const hostSets = new WeakMap<CompiledBundle, ReadonlySet<string>>();
+
+/** Checks that the credentials can be sent as the bundle wants; throws a Problem (422) that names the one that cannot. */
+export function makeRunPolicy(
+  bundle: CompiledBundle,
+  credentials: Readonly<Record<string, unknown>>,
+  limits: ExecutionLimits,
+): RunPolicy {
+  const asked = bundle.manifest.limits;
+  const inject = bundle.manifest.inject ?? [];
+  const secrets = readCredentials(credentials);
+  const prepared = prepareInjection(inject, secrets);
+  if ('refusal' in prepared) {
+    const { credential, message } = prepared.refusal;
+    throw valueInvalid('credentials', [{ path: `/${credential}`, message: `the value ${message}` }]);
+  }
+  const timeoutMs = Math.min(limits.timeoutMs, asked?.timeout_ms ?? limits.timeoutMs);
+  return {
+    timeoutMs,
+    memoryMb: Math.min(limits.memoryMb, asked?.memory_mb ?? limits.memoryMb),
+    maxRequests: Math.min(limits.maxRequests, asked?.max_requests ?? limits.maxRequests),
+    egress: {
+      hosts: hostsOf(bundle),
+      // A credential never travels unencrypted; a bundle that has none may use an upstream that knows no better.
+      schemes: inject.length > 0 ? https : bothSchemes,
+      credentials: secrets,
+      inject,
+      scrubber: makeScrubber(bundle, secrets),
+      maxResponseBytes: Math.min(limits.maxResponseBytes, asked?.max_response_bytes ?? limits.maxResponseBytes),
+      maxRedirects: limits.maxRedirects,
+      timeoutMs,
+    },
+  };
+}
+
+function hostsOf(bundle: CompiledBundle): ReadonlySet<string> {
+  const hosts = hostSets.get(bundle) ?? new Set(bundle.manifest.hosts);
+  hostSets.set(bundle, hosts);
+  return hosts;
+}
+
+function readCredentials(credentials: Readonly<Record<string, unknown>>): ReadonlyMap<string, Secret> {
+  const given = Object.entries(credentials).filter(([, value]) => value !== null && value !== undefined);
+  return new Map(
+    given.map(([name, value]) => [name, new Secret(typeof value === 'string' ? value : JSON.stringify(value))]),
+  );
+}
+
+/** Those that `x-secret` marks; all of them when the bundle marks none. A region or an account id is no secret. */
+function makeScrubber(bundle: CompiledBundle, credentials: ReadonlyMap<string, Secret>): Scrubber {
+  if (credentials.size === 0) return noSecrets;
+  const marked = [...credentials].filter(([name]) => bundle.secretNames.size === 0 || bundle.secretNames.has(name));
+  const values = marked.map(([, secret]) => secret.reveal());
+  return createScrubber([...values, ...derivedSecrets(bundle.manifest.inject ?? [], credentials)]);
+}

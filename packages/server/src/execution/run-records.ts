@@ -1,0 +1,43 @@
+import type { Logger } from '../kernel/logger.ts';
+import { Counter, Histogram, type Registry } from '../kernel/metrics.ts';
+import type { Execution } from './executor.ts';
+
+/** What a run leaves behind for operators: metrics and one log line, without inputs, outputs or credentials. */
+export interface RunRecords {
+  /** `pluginId` is `verify` for a check of credentials. */
+  record(bundleId: string, pluginId: string, execution: Execution): void;
+}
+
+export function createRunRecords(logger: Logger, metrics: Registry): RunRecords {
+  const executions = new Counter({
+    name: 'quartermaster_executions_total',
+    help: 'Runs of plugins by how they ended.',
+    labelNames: ['bundle', 'plugin', 'outcome'] as const,
+    registers: [metrics],
+  });
+  const seconds = new Histogram({
+    name: 'quartermaster_execution_seconds',
+    help: 'Duration of runs, upstream calls included.',
+    labelNames: ['bundle', 'plugin'] as const,
+    buckets: [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    registers: [metrics],
+  });
+  const violations = new Counter({
+    name: 'quartermaster_output_violations_total',
+    help: 'Runs whose output broke its schema: the upstream has changed.',
+    labelNames: ['bundle', 'plugin'] as const,
+    registers: [metrics],
+  });
+
+  return {
+    record(bundle, plugin, { runId, durationMs, outcome }) {
+      executions.inc({ bundle, plugin, outcome: outcome.kind });
+      seconds.observe({ bundle, plugin }, durationMs / 1000);
+      const broken = outcome.kind === 'succeeded' ? outcome.violations.length : 0;
+      if (broken > 0) violations.inc({ bundle, plugin });
+      const upstream = 'upstreamStatus' in outcome ? { upstream_status: outcome.upstreamStatus } : {};
+      const line = { run_id: runId, bundle, plugin, outcome: outcome.kind, duration_ms: durationMs, ...upstream };
+      logger.info(broken > 0 ? { ...line, output_violations: broken } : line, 'run');
+    },
+  };
+}
