@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { describeBlobStore } from '../../files/blob-store.suite.ts';
+import { createNewId } from '../../kernel/identifier.ts';
+import { Problem } from '../../kernel/problem.ts';
+import { openDiskBlobStore } from './disk-blob-store.ts';
+
+async function makeFolder(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'quartermaster-blobs-'));
+}
+
+describeBlobStore('disk', async () => {
+  const folder = await makeFolder();
+  const store = await openDiskBlobStore(folder);
+  return {
+    store,
+    release: async () => {
+      await store.close();
+      assert.deepEqual(await readdir(join(folder, 'staging')), []);
+      await rm(folder, { recursive: true });
+    },
+  };
+});
+
+describe('disk blob store', () => {
+  let folder: string;
+  const newId = createNewId();
+  before(async () => {
+    folder = await makeFolder();
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  test('files are 0600, folders 0700, and paths hold nothing but our ids', async () => {
+    const store = await openDiskBlobStore(folder);
+    const staged = store.stage(newId('blob'));
+    for (let index = 0; index < 12; index += 1) await staged.append(randomBytes(64 * 1024));
+    await staged.finish();
+    assert.equal((await stat(join(folder, 'staging', `${staged.blobId}.${process.pid}`))).mode & 0o777, 0o600);
+    await staged.commit();
+    const bucket = staged.blobId.slice(4, 8);
+    assert.deepEqual(await readdir(join(folder, 'blobs')), [bucket]);
+    assert.deepEqual(await readdir(join(folder, 'blobs', bucket)), [staged.blobId]);
+    assert.equal((await stat(join(folder, 'blobs', bucket, staged.blobId))).mode & 0o777, 0o600);
+    for (const path of ['staging', 'blobs', join('blobs', bucket)]) {
+      assert.equal((await stat(join(folder, path))).mode & 0o777, 0o700);
+    }
+    await store.close();
+  });
+
+  test('blobs of many half hours do not hold a descriptor each', async () => {
+    const store = await openDiskBlobStore(folder);
+    const descriptors = async () => (await readdir('/proc/self/fd')).length;
+    const start = await descriptors();
+    for (let hour = 0; hour < 40; hour += 1) {
+      const staged = store.stage(createNewId({ now: () => 1_800_000_000_000 + hour * 3_600_000 })('blob'));
+      await staged.finish();
+      await staged.commit();
+    }
+    assert.ok((await descriptors()) <= start + 5);
+    await store.close();
+    assert.equal(await descriptors(), start);
+  });
+
+  test('what dead processes left in staging is swept at start, what a living one writes is not', async () => {
+    const living = spawn('sleep', ['60']);
+    try {
+      await once(living, 'spawn');
+      const dead = `${newId('blob')}.${2 ** 22 + 1}`;
+      const before = `${newId('blob')}.${process.pid}`;
+      const young = `${newId('blob')}.${living.pid}`;
+      const old = `${newId('blob')}.${living.pid}`;
+      for (const name of [dead, before, young, old]) await writeFile(join(folder, 'staging', name), 'x');
+      await utimes(join(folder, 'staging', old), 0, 0);
+      await (await openDiskBlobStore(folder)).close();
+      assert.deepEqual(await readdir(join(folder, 'staging')), [young]);
+      await rm(join(folder, 'staging', young));
+    } finally {
+      living.kill();
+      await once(living, 'exit');
+    }
+  });
+
+  test('a store whose folder vanished fails the upload and keeps nothing', async () => {
+    const own = await makeFolder();
+    const store = await openDiskBlobStore(own);
+    const [kept, staged] = [store.stage(newId('blob')), store.stage(newId('blob'))];
+    await kept.finish();
+    await kept.commit();
+    await staged.append(Buffer.from('text'));
+    await staged.finish();
+    await rm(join(own, 'blobs'), { recursive: true });
+    await assert.rejects(staged.commit());
+    assert.deepEqual(await readdir(join(own, 'staging')), []);
+    await assert.rejects(store.check());
+    await mkdir(join(own, 'blobs'));
+    await store.check();
+    await store.close();
+    await rm(own, { recursive: true });
+  });
+
+  test('a full disk is INSUFFICIENT_STORAGE', async () => {
+    const full = new Error('no space left on device');
+    Object.assign(full, { code: 'ENOSPC' });
+    const { diskFailure } = await import('./problems.ts');
+    const told = diskFailure(full);
+    assert.ok(told instanceof Problem && told.status === 507);
+  });
+});

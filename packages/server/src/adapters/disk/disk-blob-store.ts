@@ -1,0 +1,107 @@
+import { createReadStream } from 'node:fs';
+import { chmod, mkdir, opendir, readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BlobMissing, type BlobStore, type StoredBlob } from '../../files/blob-store.ts';
+import { idPrefixes, isId } from '../../kernel/identifier.ts';
+import { createBucketFolders } from './bucket-folders.ts';
+import { isMissing, openFile, removeFile, renameFile } from './file-system.ts';
+import { differentFileSystems } from './problems.ts';
+import { createStagedFile } from './staged-file.ts';
+import { sweepStaging } from './sweep-staging.ts';
+
+/**
+ * Blobs as files: `<folder>/staging/<blobId>.<pid>` while they arrive, `<folder>/blobs/<bucket>/<blobId>` afterwards.
+ * The bucket is the id's time without its last four digits, so that uploads of one half hour share a folder and its
+ * sync. Refuses to start when staging and blobs are on different file systems. Source: DESIGN "Storage", CONTRACT "Files".
+ */
+export async function openDiskBlobStore(folder: string): Promise<BlobStore> {
+  const staging = join(folder, 'staging');
+  const blobs = join(folder, 'blobs');
+  for (const path of [staging, blobs]) {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    await chmod(path, 0o700);
+  }
+  const check = () => checkRename(staging, blobs);
+  await check();
+  await sweepStaging(staging);
+  const buckets = createBucketFolders(blobs);
+  const pathOf = (blobId: string) => join(blobs, bucketOf(blobId), blobId);
+
+  return {
+    stage: (blobId) => {
+      const bucket = bucketOf(blobId);
+      return createStagedFile({
+        blobId,
+        stagingPath: join(staging, `${blobId}.${process.pid}`),
+        blobPath: pathOf(blobId),
+        prepareFolder: () => buckets.make(bucket),
+        syncFolder: () => buckets.sync(bucket),
+      });
+    },
+    async open(blobId, range) {
+      try {
+        const fd = await openFile(pathOf(blobId), 'r');
+        return createReadStream('', { fd, highWaterMark: 256 * 1024, ...range });
+      } catch (error) {
+        throw isMissing(error) ? new BlobMissing(blobId) : error;
+      }
+    },
+    remove: async (blobId) => {
+      await removeFile(pathOf(blobId));
+    },
+    size: (blobId) => sizeOf(pathOf(blobId)),
+    list: () => listBlobs(blobs),
+    check,
+    close: () => buckets.close(),
+  };
+}
+
+const timeDigits = 8;
+const digitsWithinBucket = 4;
+
+function bucketOf(blobId: string): string {
+  if (!isId(blobId) || !blobId.startsWith(idPrefixes.blob)) throw new Error('not the id of a blob');
+  const prefix = idPrefixes.blob.length;
+  return blobId.slice(prefix, prefix + timeDigits - digitsWithinBucket);
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+async function* listBlobs(blobs: string): AsyncGenerator<StoredBlob> {
+  for (const bucket of await readdir(blobs, { withFileTypes: true })) {
+    if (!bucket.isDirectory()) continue;
+    for await (const entry of await opendir(join(blobs, bucket.name), { bufferSize: 256 })) {
+      if (!entry.isFile() || !isId(entry.name)) continue;
+      try {
+        const found = await stat(join(blobs, bucket.name, entry.name));
+        yield { blobId: entry.name, bytes: found.size, modifiedAt: found.mtimeMs };
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+      }
+    }
+  }
+}
+
+/** A rename is the only true test: bind mounts of one device look alike and still refuse it. */
+async function checkRename(staging: string, blobs: string): Promise<void> {
+  const name = `.probe.${process.pid}`;
+  const from = join(staging, name);
+  const to = join(blobs, name);
+  try {
+    await writeFile(from, '', { mode: 0o600 });
+    await renameFile(from, to);
+  } catch (error) {
+    const crossed = error instanceof Error && 'code' in error && error.code === 'EXDEV';
+    throw crossed ? differentFileSystems(staging, blobs, error) : error;
+  } finally {
+    await removeFile(from);
+    await removeFile(to);
+  }
+}

@@ -1,0 +1,76 @@
+import fs from 'node:fs';
+import { promisify } from 'node:util';
+
+/**
+ * The calls of the disk store, each one system call on a numeric descriptor: a small upload is five of them, and the
+ * FileHandle objects of `fs/promises` would cost more than the calls.
+ */
+export const openFile = promisify(fs.open);
+export const closeFile = promisify(fs.close);
+export const syncFile = promisify(fs.fsync);
+export const renameFile = promisify(fs.rename);
+export const unlinkFile = promisify(fs.unlink);
+
+/** Writes all of them at a position, however few bytes the system takes at a time. */
+export async function writeAll(fd: number, pieces: readonly Buffer[], position: number): Promise<void> {
+  let left: readonly Buffer[] = pieces;
+  let at = position;
+  while (left.length > 0) {
+    const written = await writeSome(fd, left, at);
+    at += written;
+    left = without(left, written);
+  }
+}
+
+function writeSome(fd: number, pieces: readonly Buffer[], position: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    fs.writev(fd, pieces, position, (error, written) => {
+      if (error) reject(error);
+      else resolve(written);
+    });
+  });
+}
+
+function without(pieces: readonly Buffer[], count: number): Buffer[] {
+  let skipped = 0;
+  let index = 0;
+  for (; index < pieces.length; index += 1) {
+    const length = pieces[index]?.length ?? 0;
+    if (skipped + length > count) break;
+    skipped += length;
+  }
+  const rest = pieces.slice(index);
+  if (rest[0] !== undefined) rest[0] = rest[0].subarray(count - skipped);
+  return rest;
+}
+
+export async function readAt(fd: number, position: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const count = await new Promise<number>((resolve, reject) => {
+      fs.read(fd, buffer, filled, length - filled, position + filled, (error, bytes) => {
+        if (error) reject(error);
+        else resolve(bytes);
+      });
+    });
+    if (count === 0) break;
+    filled += count;
+  }
+  return buffer.subarray(0, filled);
+}
+
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+/** Removes a file; that it is not there is as good. */
+export async function removeFile(path: string): Promise<boolean> {
+  try {
+    await unlinkFile(path);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,23 @@
+import { Problem } from '../../kernel/problem.ts';
+
+/** Turns what the disk says into what the caller is told; anything else stays a defect. */
+export function diskFailure(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new Problem('INSUFFICIENT_STORAGE', 'The disk is full; nothing of the upload was kept.', { cause: error });
+  }
+  if (code === 'EMFILE' || code === 'ENFILE') {
+    return new Problem('SERVICE_UNAVAILABLE', 'Too many files are open at once. Try again.', {
+      retryAfter: 1,
+      cause: error,
+    });
+  }
+  return error;
+}
+
+/** For the operator at start: a rename between file systems is a copy, and a copy can be seen half done. */
+export function differentFileSystems(staging: string, blobs: string, cause: unknown): Error {
+  return new Error(`${staging} and ${blobs} must be on one file system, or an upload could be seen half done.`, {
+    cause,
+  });
+}

@@ -1,0 +1,38 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isMissing, removeFile } from './file-system.ts';
+
+const hour = 3_600_000;
+
+/**
+ * Removes what dead processes left half received. Files of another process that still runs stay for an hour after
+ * their last byte: during a restart the old process may be finishing its uploads.
+ */
+export async function sweepStaging(staging: string): Promise<void> {
+  for (const name of await readdir(staging)) {
+    const path = join(staging, name);
+    const pid = Number(name.slice(name.lastIndexOf('.') + 1));
+    if (isOther(pid) && (await isYoung(path))) continue;
+    await removeFile(path);
+  }
+}
+
+/** Our own number can only be that of a process before us, as in a container. */
+function isOther(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0 || pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+async function isYoung(path: string): Promise<boolean> {
+  try {
+    return Date.now() - (await stat(path)).mtimeMs < hour;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,65 @@
+import type { Readable } from 'node:stream';
+
+/**
+ * Where the bytes of files are kept. A blob is staged, then either committed whole or discarded; no half blob is ever
+ * seen by `open` or `list`. Blobs are named by our own ids only. What a store cannot do for lack of room it refuses
+ * with INSUFFICIENT_STORAGE. `blob-store.suite.ts` says the rest.
+ */
+export interface BlobStore {
+  /** @param blobId an id of kind `blob` that was never used before. */
+  stage(blobId: string): StagedBlob;
+  /** The bytes, or those of a range. Rejects with {@link BlobMissing} before anything is sent when there is no such blob. */
+  open(blobId: string, range?: ByteRange): Promise<Readable>;
+  /** Resolves when the blob is gone, also when it never was. */
+  remove(blobId: string): Promise<void>;
+  /** Size in bytes, undefined when there is no such blob. */
+  size(blobId: string): Promise<number | undefined>;
+  /** Every committed blob, in no order; one that is committed or removed meanwhile may be left out. */
+  list(): AsyncIterable<StoredBlob>;
+  /** Throws when nothing can be written; used by `/v1/ready`. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface StagedBlob {
+  readonly blobId: string;
+  /** Takes bytes, which must not change later. A promise asks the caller to wait before it brings more. */
+  append(bytes: Buffer): Promise<void> | undefined;
+  /** Says that all bytes came. Nothing is durable yet. */
+  finish(): Promise<BlobDigest>;
+  /** Some of the bytes, after `finish`; shorter where the blob ends. */
+  read(position: number, length: number): Promise<Buffer>;
+  /** Makes the blob durable and visible, after `finish`. When it rejects, nothing is kept; a failed sync is final. */
+  commit(): Promise<void>;
+  /** Leaves nothing behind. Does nothing after `commit`; may be called twice, and while an `append` is pending. */
+  discard(): Promise<void>;
+}
+
+export interface BlobDigest {
+  readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+}
+
+/** Both ends included, as in the Range header. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface StoredBlob {
+  readonly blobId: string;
+  readonly bytes: number;
+  /** Milliseconds. */
+  readonly modifiedAt: number;
+}
+
+/** A row names bytes that are not there: a defect or a damaged disk, never the caller's fault. */
+export class BlobMissing extends Error {
+  readonly blobId: string;
+  constructor(blobId: string) {
+    super(`The bytes of blob ${blobId} are missing.`);
+    this.name = 'BlobMissing';
+    this.blobId = blobId;
+  }
+}
