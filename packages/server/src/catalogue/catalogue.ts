@@ -43,16 +43,31 @@ export interface Prepared {
   readonly etag: string;
 }
 
-/** Everything the plugins address lists, read once, served from memory. */
+/** A bundle's picture, ready to be sent. */
+export interface Icon extends Prepared {
+  readonly mediaType: 'image/svg+xml' | 'image/png';
+}
+
+/**
+ * Everything the plugins address lists, read once, served from memory. A `language` may be anything: the answer is in
+ * that language, else in its parent (`zh-CN` → `zh`), else in English.
+ */
 export interface Catalogue {
+  /** Sorted by id. */
   readonly bundles: ReadonlyMap<string, CompiledBundle>;
   readonly failures: readonly BundleFailure[];
   findBundle(bundleId: string): CompiledBundle | undefined;
   findPlugin(bundleId: string, pluginId: string): CompiledPlugin | undefined;
+  /** Undefined when there is no such bundle or it has no icon. */
+  findIcon(bundleId: string): Icon | undefined;
   describeBundle(bundle: CompiledBundle, language: string): Bundle;
   describePlugin(plugin: CompiledPlugin, language: string): Plugin;
   /** The answer of `GET /v1/bundles`. */
   bundleList(language: string): Prepared;
   /** The answer of `GET /v1/plugins`; without a bundle id all plugins. Unknown bundle: undefined. */
   pluginList(bundleId: string | undefined, language: string): Prepared | undefined;
+  /** The answer of `GET /v1/bundles/{bundle_id}`. Unknown bundle: undefined. */
+  bundleDetail(bundleId: string, language: string): Prepared | undefined;
+  /** The answer of `GET /v1/plugins/{bundle_id}/{plugin_id}`. Unknown plugin: undefined. */
+  pluginDetail(bundleId: string, pluginId: string, language: string): Prepared | undefined;
 }

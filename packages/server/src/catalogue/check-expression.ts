@@ -1,0 +1,35 @@
+import { compile, isRegistered } from '@jmespath-community/jmespath';
+import type { ResponseMapping } from '@quartermaster/plugin-kit';
+import type { FieldPath, Findings } from './findings.ts';
+
+const maxLength = 4_096;
+
+/** Checks the JMESPath expressions of a response: they compile and call functions that exist. */
+export function checkResponse(response: ResponseMapping, root: FieldPath, findings: Findings): void {
+  for (const member of ['output', 'failed_when', 'credentials_rejected_when'] as const) {
+    const expression = response[member];
+    if (expression === undefined) continue;
+    const complaint = complaintAbout(expression);
+    if (complaint !== undefined) findings.add([...root, member], complaint);
+  }
+}
+
+function complaintAbout(expression: string): string | undefined {
+  if (expression.length > maxLength) return `A JMESPath expression has at most ${maxLength} characters.`;
+  try {
+    const unknown = functionsOf(compile(expression)).find((name) => !isRegistered(name));
+    return unknown === undefined ? undefined : `JMESPath has no function ${unknown}().`;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return `It is no JMESPath expression: ${reason.slice(0, 200)}`;
+  }
+}
+
+/** The tree is plain objects; a call is a node `{type: 'Function', name}`. */
+function functionsOf(node: unknown): string[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const isCall = Reflect.get(node, 'type') === 'Function';
+  // A literal holds data, not nodes.
+  if (Reflect.get(node, 'type') === 'Literal') return [];
+  return [...(isCall ? [String(Reflect.get(node, 'name'))] : []), ...Object.values(node).flatMap(functionsOf)];
+}

@@ -1,0 +1,59 @@
+import { BundleManifest, type LocalisedText, PluginManifest } from '@quartermaster/plugin-kit';
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { describeErrors } from './describe-errors.ts';
+import { capitalised, type FieldPath, type Findings } from './findings.ts';
+import { languageName } from './languages.ts';
+
+/**
+ * Checks what authors write against schemas of our own: the manifests and JSON Schema itself. Their patterns are ours
+ * and linear, so the built-in expressions serve. `useDefaults` fills in `method: GET`.
+ */
+const engine = new Ajv2020({ strict: false, allErrors: true, verbose: true, logger: false, useDefaults: true });
+const checkBundle = engine.compile<BundleManifest>(BundleManifest);
+const checkPlugin = engine.compile<PluginManifest>(PluginManifest);
+const told = { showValues: true, limit: 20 };
+
+/** The manifest when its shape is right; undefined and findings otherwise. Adds defaults to `value`. */
+export function readBundleManifest(value: unknown, findings: Findings): BundleManifest | undefined {
+  const valid = checkBundle(value);
+  if (!valid) return report(checkBundle.errors, [], findings);
+  checkLanguages({ name: value.name, description: value.description }, findings);
+  return value;
+}
+
+/** As readBundleManifest, for a plugin. */
+export function readPluginManifest(value: unknown, findings: Findings): PluginManifest | undefined {
+  const valid = checkPlugin(value);
+  if (!valid) return report(checkPlugin.errors, [], findings);
+  checkLanguages({ name: value.name, description: value.description }, findings);
+  return value;
+}
+
+/** Whether a value is a JSON Schema 2020-12 by the dialect's own meta-schema. */
+export function checkMetaSchema(
+  schema: Readonly<Record<string, unknown>>,
+  root: FieldPath,
+  findings: Findings,
+): boolean {
+  // `$schema` would choose another meta-schema; it is checked by itself.
+  const { $schema: _, ...rest } = schema;
+  if (engine.validateSchema(rest) === true) return true;
+  report(engine.errors, root, findings);
+  return false;
+}
+
+function report(errors: readonly ErrorObject[] | null | undefined, root: FieldPath, findings: Findings): undefined {
+  for (const flaw of describeErrors(errors ?? [], told)) {
+    findings.add([...root, ...flaw.segments], `${capitalised(flaw.message)}.`);
+  }
+}
+
+function checkLanguages(texts: Readonly<Record<string, LocalisedText>>, findings: Findings): void {
+  for (const [field, text] of Object.entries(texts)) {
+    if (typeof text === 'string') continue;
+    for (const language of Object.keys(text)) {
+      if (languageName.test(language)) continue;
+      findings.add([field, language], 'Expected the name of a language, such as en, zh or pt-BR.');
+    }
+  }
+}

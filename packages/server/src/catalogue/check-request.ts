@@ -1,0 +1,94 @@
+import type { BundleManifest, Injection, RequestTemplate } from '@quartermaster/plugin-kit';
+import { credentialProperties } from './check-credentials.ts';
+import type { FieldPath, Findings } from './findings.ts';
+import { readTemplate, textsOf } from './placeholders.ts';
+
+export interface RequestContext {
+  readonly hosts: readonly string[];
+  /** Names of the input parameters. */
+  readonly parameters: ReadonlySet<string>;
+  /** Names of the bundle's credentials. */
+  readonly credentials: ReadonlySet<string>;
+  readonly inject: readonly Injection[];
+}
+
+/** What the requests of a bundle may refer to. */
+export function requestContext(manifest: BundleManifest, parameters: ReadonlySet<string>): RequestContext {
+  const credentials = new Set(credentialProperties(manifest).keys());
+  return { hosts: manifest.hosts, parameters, credentials, inject: manifest.inject ?? [] };
+}
+
+interface Located {
+  readonly text: string;
+  readonly path: FieldPath;
+}
+
+/** Checks a request as data: where it goes is declared, and each placeholder has something to stand for. */
+export function checkRequest(
+  request: RequestTemplate,
+  root: FieldPath,
+  { context, findings }: { context: RequestContext; findings: Findings },
+): void {
+  checkUrl({ text: request.url, path: [...root, 'url'] }, context, findings);
+  for (const member of ['query', 'headers', 'body'] as const) {
+    for (const located of textsOf(request[member], [...root, member])) checkText(located, context, findings);
+  }
+  if (request.body !== undefined && (request.method === 'GET' || request.method === 'HEAD')) {
+    findings.add([...root, 'body'], `A ${request.method} request has no body.`);
+  }
+  if (request.body_type !== undefined && request.body === undefined) {
+    findings.add([...root, 'body_type'], 'There is no "body" it could be the type of.');
+  }
+}
+
+/** Scheme, authority, path, query, fragment. */
+const urlParts = /^(https?):\/\/([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$/s;
+
+function checkUrl(url: Located, context: RequestContext, findings: Findings): void {
+  const [, scheme, authority = '', path = '', query = '', fragment] = urlParts.exec(url.text) ?? [];
+  const say = (message: string) => findings.add(url.path, message);
+  if (fragment !== undefined) say('A "#" part is never sent; leave it out.');
+  if (`${authority}${query}`.includes('{')) say('Placeholders stand in the path only; parameters go into "query".');
+  else if (authority.includes('@')) say('A URL holds no user name or password; see "inject".');
+  else checkHost({ scheme: scheme ?? '', authority }, context, say);
+  checkText({ text: path, path: url.path }, context, findings, { inUrlPath: true });
+}
+
+function checkHost(
+  { scheme, authority }: { scheme: string; authority: string },
+  { hosts }: RequestContext,
+  say: (message: string) => void,
+): void {
+  const origin = `${scheme}://${authority}`;
+  if (authority === '' || !URL.canParse(origin)) {
+    say(`${JSON.stringify(origin)} is no address.`);
+    return;
+  }
+  const { host, port } = new URL(origin);
+  const withPort = port === '' ? `${host}:${scheme === 'https' ? 443 : 80}` : host;
+  if (hosts.includes(host) || hosts.includes(withPort)) return;
+  say(`The host ${host} is not one of the bundle's "hosts" (${hosts.join(', ') || 'none'}).`);
+}
+
+function checkText(
+  { text, path }: Located,
+  context: RequestContext,
+  findings: Findings,
+  { inUrlPath }: { inUrlPath: boolean } = { inUrlPath: false },
+): void {
+  const { placeholders, malformed } = readTemplate(text);
+  if (malformed !== undefined) {
+    findings.add(path, `${JSON.stringify(malformed)} is no placeholder; write "{{" for a brace.`);
+  }
+  for (const { kind, name } of placeholders) {
+    if (kind === 'parameter') {
+      if (!context.parameters.has(name)) findings.add(path, `{${name}} is no property of input_schema.`);
+    } else if (!inUrlPath) {
+      findings.add(path, `{credential:${name}} stands in the path of the URL only; elsewhere "inject" places it.`);
+    } else if (!context.credentials.has(name)) {
+      findings.add(path, `{credential:${name}} is not in credentials_schema.`);
+    } else if (!context.inject.some((item) => item.in === 'path' && item.credential === name)) {
+      findings.add(path, `{credential:${name}} needs {in: path, credential: ${name}} in "inject" of the bundle.`);
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import type { OutputViolation } from '@quartermaster/contract';
+import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { Check, CompiledPlugin } from './catalogue.ts';
+import { copyJson } from './copy-json.ts';
+import { describeErrors, type Flaw, violationPath } from './describe-errors.ts';
+import { addLinearFormats } from './formats.ts';
+import { compileLinearRegExp } from './linear-regexp.ts';
+import { replaceUniqueItems } from './unique-items.ts';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+export type ReadInput = CompiledPlugin['readInput'];
+
+/** Compiles the schemas of plugins. Each is compiled when it is first used: a catalogue of thousands loads at once. */
+export interface SchemaCompiler {
+  /** Paths start with `input_params`; defaults are added to a copy, nothing is coerced. */
+  compileInput(schema: JsonSchema): ReadInput;
+  /** Paths start with `output`. */
+  compileOutput(schema: JsonSchema): Check;
+  /** Paths start with `credentials`; no message repeats a value. */
+  compileCredentials(schema: JsonSchema): Check;
+}
+
+const maxViolations = 20;
+/** Listing every mistake of a large value costs more than it helps: then the first one is told. */
+const maxNodesForAllErrors = 2_000;
+
+const baseOptions = {
+  strict: false,
+  logger: false,
+  verbose: true,
+  // A name of Object.prototype is no member of the data.
+  ownProperties: true,
+  // Inlining multiplies the code of a schema that many places refer to.
+  inlineRefs: false,
+  // Checked at load, by check-schema.ts.
+  validateSchema: false,
+  addUsedSchema: false,
+  code: { regExp: Object.assign((pattern: string) => compileLinearRegExp(pattern), { code: 'compileLinearRegExp' }) },
+} satisfies Options;
+
+/** One compiler a catalogue: its engines keep what they compiled, and go with it. */
+export function createSchemaCompiler(): SchemaCompiler {
+  const withDefaults = createEngines({ useDefaults: true });
+  const plain = createEngines({});
+  return {
+    compileInput: (schema) => createReadInput(withDefaults(schema)),
+    compileOutput: (schema) => createCheck(plain(schema), { root: 'output', showValues: true }),
+    compileCredentials: (schema) => createCheck(plain(schema), { root: 'credentials', showValues: false }),
+  };
+}
+
+/** Says what is wrong with a value: all of it, or the first mistake only. */
+type FindFlaws = (value: unknown, options: { all: boolean; showValues: boolean }) => Flaw[];
+
+/** Two engines: stopping at the first error is what bounds the work on hostile data, listing all is what helps people. */
+function createEngines(options: Options): (schema: JsonSchema) => FindFlaws {
+  const first = lazily(() => createEngine({ ...options, allErrors: false }));
+  const all = lazily(() => createEngine({ ...options, allErrors: true }));
+  return (schema) => {
+    const validateFirst = lazily(() => first().compile(schema));
+    const validateAll = lazily(() => all().compile(schema));
+    return (value, wanted) => {
+      if (passes(validateFirst(), value)) return [];
+      const validate = wanted.all ? validateAll() : validateFirst();
+      if (wanted.all) passes(validate, value);
+      const limits = { showValues: wanted.showValues, limit: maxViolations };
+      return describeErrors(validate.errors ?? validateFirst().errors ?? [], limits);
+    };
+  };
+}
+
+function createEngine(options: Options): Ajv2020 {
+  const engine = new Ajv2020({ ...baseOptions, ...options });
+  addLinearFormats(engine);
+  replaceUniqueItems(engine);
+  return engine;
+}
+
+function passes(validate: ValidateFunction, value: unknown): boolean {
+  // The schemas are synchronous: `$async` is refused at load.
+  return validate(value) === true;
+}
+
+function createReadInput(findFlaws: FindFlaws): ReadInput {
+  return (value) => {
+    const copied = copyJson(value);
+    if ('refusal' in copied) return { input: {}, violations: toViolations('input_params', [copied.refusal]) };
+    const all = copied.nodes <= maxNodesForAllErrors;
+    const flaws = guarded(() => findFlaws(copied.copy, { all, showValues: true }));
+    return { input: copied.copy, violations: toViolations('input_params', flaws) };
+  };
+}
+
+function createCheck(findFlaws: FindFlaws, options: { root: string; showValues: boolean }): Check {
+  return (value) =>
+    toViolations(
+      options.root,
+      guarded(() => findFlaws(value, { all: hasFewNodes(value), showValues: options.showValues })),
+    );
+}
+
+/** A recursive schema follows the data down; what is too deep for the stack is told as such. */
+function guarded(find: () => Flaw[]): Flaw[] {
+  try {
+    return find();
+  } catch (error) {
+    if (error instanceof RangeError) return [{ segments: [], message: 'is nested too deeply to be checked' }];
+    throw error;
+  }
+}
+
+function hasFewNodes(value: unknown): boolean {
+  return 'copy' in copyJson(value, { maxDepth: 64, maxNodes: maxNodesForAllErrors });
+}
+
+function toViolations(root: string, flaws: readonly Flaw[]): OutputViolation[] {
+  return flaws.map((flaw) => ({ path: violationPath(root, flaw.segments), message: flaw.message }));
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

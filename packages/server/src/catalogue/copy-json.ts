@@ -1,0 +1,89 @@
+/** Why a value was not copied, and where. */
+export interface CopyRefusal {
+  readonly segments: readonly string[];
+  readonly message: string;
+}
+
+export interface CopyBounds {
+  readonly maxDepth: number;
+  readonly maxNodes: number;
+}
+
+/** What callers send; a plugin's schema is recursive at most, its data is not that deep. */
+export const inputBounds: CopyBounds = { maxDepth: 64, maxNodes: 200_000 };
+
+type Copied<T> = { readonly copy: T; readonly nodes: number } | { readonly refusal: CopyRefusal };
+
+/**
+ * A deep copy of JSON data that shares nothing with the original. Refuses what is no JSON, what nests deeper or holds
+ * more values than the bounds allow (recursive schemas follow the data), and the name `__proto__`, which would change
+ * the prototype of whatever a plugin merges the data into.
+ */
+export function copyJson<T>(value: T, bounds: CopyBounds = inputBounds): Copied<T> {
+  const state = { nodes: 0, bounds };
+  const refusal: { value?: CopyRefusal } = {};
+  const copy = copyValue(value, [], { state, refuse: (found) => (refusal.value ??= found) });
+  // copyValue rebuilds what it is given, member by member.
+  return refusal.value === undefined ? { copy: copy as T, nodes: state.nodes } : { refusal: refusal.value };
+}
+
+interface Copying {
+  readonly state: { nodes: number; readonly bounds: CopyBounds };
+  readonly refuse: (refusal: CopyRefusal) => void;
+}
+
+function copyValue(value: unknown, segments: string[], copying: Copying): unknown {
+  const { state } = copying;
+  state.nodes++;
+  if (state.nodes > state.bounds.maxNodes) {
+    copying.refuse({ segments: [], message: `holds more than ${state.bounds.maxNodes} values` });
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null) {
+    if (!isJsonScalar(value))
+      copying.refuse({ segments: [...segments], message: `is no JSON value (${typeof value})` });
+    return value;
+  }
+  if (segments.length >= state.bounds.maxDepth) {
+    const message = `is nested deeper than ${state.bounds.maxDepth} levels`;
+    copying.refuse({ segments: segments.slice(0, 3), message });
+    return undefined;
+  }
+  return Array.isArray(value) ? copyArray(value, segments, copying) : copyObject(value, segments, copying);
+}
+
+function copyArray(value: readonly unknown[], segments: string[], copying: Copying): unknown[] {
+  const copy: unknown[] = [];
+  for (const [index, item] of value.entries()) {
+    if (copying.state.nodes > copying.state.bounds.maxNodes) break;
+    segments.push(String(index));
+    copy.push(copyValue(item, segments, copying));
+    segments.pop();
+  }
+  return copy;
+}
+
+function copyObject(value: object, segments: string[], copying: Copying): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  if (!isPlain(value)) {
+    copying.refuse({ segments: [...segments], message: 'is no JSON object' });
+    return copy;
+  }
+  for (const [name, member] of Object.entries(value)) {
+    if (copying.state.nodes > copying.state.bounds.maxNodes) break;
+    segments.push(name);
+    if (name === '__proto__') copying.refuse({ segments: [...segments], message: 'is a name that is not allowed' });
+    else copy[name] = copyValue(member, segments, copying);
+    segments.pop();
+  }
+  return copy;
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function isJsonScalar(value: unknown): boolean {
+  return value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+}

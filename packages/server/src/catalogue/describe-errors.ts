@@ -1,0 +1,117 @@
+import type { ErrorObject } from 'ajv/dist/2020.js';
+import { pruneUnions } from './prune-unions.ts';
+
+/** One thing that is wrong with a value: where, and a phrase that follows "path: ". */
+export interface Flaw {
+  /** Names and indexes from the root of the value to the place; the place itself may be missing. */
+  readonly segments: readonly string[];
+  readonly message: string;
+}
+
+export interface DescribeOptions {
+  /** Whether the message may quote what was found. Never for credentials. */
+  readonly showValues: boolean;
+  /** At most this many flaws. */
+  readonly limit: number;
+}
+
+/** Turns the engine's errors (made with `verbose`) into flaws: what was expected, what was found, most telling first. */
+export function describeErrors(errors: readonly ErrorObject[], options: DescribeOptions): Flaw[] {
+  const flaws = new Map<string, Flaw>();
+  for (const error of pruneUnions(errors)) {
+    const flaw = describeError(error, options);
+    const key = `${flaw.segments.join('/')}\0${flaw.message}`;
+    if (!flaws.has(key)) flaws.set(key, flaw);
+    if (flaws.size >= options.limit) break;
+  }
+  return [...flaws.values()];
+}
+
+function describeError(error: ErrorObject, { showValues }: DescribeOptions): Flaw {
+  const segments = pointerSegments(error.instancePath);
+  if (error.keyword === 'required') {
+    return { segments: [...segments, String(error.params.missingProperty)], message: 'is required but missing' };
+  }
+  if (error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties') {
+    return unknownName(error, segments, showValues);
+  }
+  const expected = expectation(error);
+  if (expected === undefined) return { segments, message: error.message ?? `breaks "${error.keyword}"` };
+  return { segments, message: `expected ${expected}, found ${describeFound(error.data, showValues)}` };
+}
+
+/** The name itself is the caller's, so it is quoted only where values are. */
+function unknownName(error: ErrorObject, segments: string[], showValues: boolean): Flaw {
+  const name = String(error.params.additionalProperty ?? error.params.unevaluatedProperty);
+  const declared: unknown = error.parentSchema?.properties;
+  const names = typeof declared === 'object' && declared !== null ? Object.keys(declared) : [];
+  const known = names.length === 0 ? 'none is allowed here' : `known names: ${names.slice(0, 30).join(', ')}`;
+  return showValues
+    ? { segments: [...segments, name], message: `is not a known name; ${known}` }
+    : { segments, message: `has a name that is not known; ${known}` };
+}
+
+type Expectation = (params: Record<string, unknown>, error: ErrorObject) => string;
+
+/** What each keyword expects, as a phrase; a keyword that is not listed keeps the engine's own sentence. */
+const expectations: Readonly<Record<string, Expectation>> = {
+  type: ({ type }) => (Array.isArray(type) ? type : String(type).split(',')).join(' or '),
+  enum: ({ allowedValues }) => `one of ${quoteList(allowedValues)}`,
+  const: ({ allowedValue }) => quote(allowedValue),
+  minimum: ({ limit }) => `a number >= ${String(limit)}`,
+  maximum: ({ limit }) => `a number <= ${String(limit)}`,
+  exclusiveMinimum: ({ limit }) => `a number > ${String(limit)}`,
+  exclusiveMaximum: ({ limit }) => `a number < ${String(limit)}`,
+  multipleOf: ({ multipleOf }) => `a multiple of ${String(multipleOf)}`,
+  minLength: ({ limit }) => `at least ${count(limit, 'character')}`,
+  maxLength: ({ limit }) => `at most ${count(limit, 'character')}`,
+  minItems: ({ limit }) => `at least ${count(limit, 'item')}`,
+  maxItems: ({ limit }) => `at most ${count(limit, 'item')}`,
+  minProperties: ({ limit }) => `at least ${count(limit, 'member')}`,
+  maxProperties: ({ limit }) => `at most ${count(limit, 'member')}`,
+  pattern: ({ pattern }) => `text that matches ${String(pattern)}`,
+  format: ({ format }) => `the format ${String(format)}`,
+  uniqueItems: () => 'items that all differ',
+  'false schema': () => 'nothing here',
+  not: () => 'a value that is not of the excluded form',
+  anyOf: () => 'one of the allowed forms',
+  oneOf: ({ passingSchemas }) => (passingSchemas === null ? 'one of the allowed forms' : 'exactly one of the forms'),
+};
+
+function expectation(error: ErrorObject): string | undefined {
+  return Object.hasOwn(expectations, error.keyword) ? expectations[error.keyword]?.(error.params, error) : undefined;
+}
+
+/** Type and, when allowed, the value in at most 60 characters. */
+export function describeFound(value: unknown, showValues: boolean): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return showValues ? `array of ${value.length}` : 'array';
+  if (typeof value === 'object') return 'object';
+  return showValues ? `${typeof value} ${quote(value)}` : typeof value;
+}
+
+function quote(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+function quoteList(values: unknown): string {
+  return Array.isArray(values) ? values.slice(0, 30).map(quote).join(', ') : quote(values);
+}
+
+function count(limit: unknown, noun: string): string {
+  return `${String(limit)} ${noun}${limit === 1 ? '' : 's'}`;
+}
+
+export function pointerSegments(pointer: string): string[] {
+  if (pointer === '') return [];
+  return pointer
+    .slice(1)
+    .split('/')
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** `input_params/stops/0/lat`: the root's name, then a JSON pointer. */
+export function violationPath(root: string, segments: readonly string[]): string {
+  return [root, ...segments.map((segment) => segment.replaceAll('~', '~0').replaceAll('/', '~1'))].join('/');
+}

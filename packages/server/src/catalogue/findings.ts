@@ -1,0 +1,37 @@
+import type { BundleFailure } from './catalogue.ts';
+
+/** Names and indexes from the root of a file to a value. */
+export type FieldPath = readonly string[];
+
+/** Collects what is wrong with one file. */
+export interface Findings {
+  add(path: FieldPath, message: string): void;
+  readonly list: readonly BundleFailure[];
+}
+
+/** The field of a finding that is about the file as a whole. */
+export const wholeFile = '(file)';
+
+export function createFindings(file: string, lineOf: (path: FieldPath) => number | null): Findings {
+  const list: BundleFailure[] = [];
+  return {
+    add: (path, message) => {
+      list.push({ file, line: lineOf(path), field: fieldName(path), message });
+    },
+    list,
+  };
+}
+
+/** `input_schema.properties.lat`, `inject[0].credential`, `properties["a.b"]`. */
+function fieldName(path: FieldPath): string {
+  if (path.length === 0) return wholeFile;
+  return path.reduce((name, segment) => {
+    if (/^\d+$/.test(segment)) return `${name}[${segment}]`;
+    if (!/^[\w$-]+$/.test(segment)) return `${name}[${JSON.stringify(segment)}]`;
+    return name === '' ? segment : `${name}.${segment}`;
+  }, '');
+}
+
+export function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

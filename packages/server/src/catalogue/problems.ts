@@ -1,0 +1,17 @@
+import { fieldInvalid, objectNotFound, type Problem } from '../kernel/problem.ts';
+
+export function bundleNotFound(bundleId: string): Problem {
+  return objectNotFound('bundle', bundleId);
+}
+
+export function pluginNotFound(bundleId: string, pluginId: string): Problem {
+  return objectNotFound(`plugin in the bundle ${JSON.stringify(bundleId)}`, pluginId);
+}
+
+export function iconNotFound(bundleId: string): Problem {
+  return objectNotFound('icon of a bundle', bundleId);
+}
+
+export function listFormatUnknown(found: string, supported: readonly string[]): Problem {
+  return fieldInvalid('query/format', `found ${JSON.stringify(found.slice(0, 64))}`, `one of ${supported.join(', ')}`);
+}

@@ -1,0 +1,23 @@
+import { readPlainFile } from './plain-file.ts';
+
+/** The picture of a bundle, checked and in memory. */
+export interface BundleIcon {
+  readonly content: Buffer;
+  readonly mediaType: 'image/svg+xml' | 'image/png';
+}
+
+const maxIconBytes = 64 * 1024;
+const pngSignature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+
+/** Reads the icon a manifest names. The refusal is a sentence. */
+export async function readIcon(folder: string, name: string): Promise<{ icon: BundleIcon } | { refusal: string }> {
+  const file = await readPlainFile(folder, name, maxIconBytes);
+  if ('refusal' in file) return file;
+  const { content } = file;
+  if (name.endsWith('.png')) {
+    if (!content.subarray(0, 8).equals(pngSignature)) return { refusal: `${name} is no PNG picture.` };
+    return { icon: { content, mediaType: 'image/png' } };
+  }
+  if (!/<svg[\s>]/.test(content.subarray(0, 4096).toString('utf8'))) return { refusal: `${name} is no SVG picture.` };
+  return { icon: { content, mediaType: 'image/svg+xml' } };
+}

@@ -1,0 +1,165 @@
+import { Bundle, List, Plugin, Success } from '@quartermaster/contract';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { Type } from 'typebox';
+import type { App } from '../http/app.ts';
+import type { Catalogue, Prepared } from './catalogue.ts';
+import { fallbackLanguage } from './languages.ts';
+import { matchesETag } from './prepare.ts';
+import { bundleNotFound, iconNotFound, listFormatUnknown, pluginNotFound } from './problems.ts';
+
+export interface CatalogueRoutesDeps {
+  /** The catalogue in force; asked for at each request, so that it can be replaced by a newer one. */
+  readonly catalogue: () => Catalogue;
+  /** Authentication of the plugins address. */
+  readonly onRequest: onRequestHookHandler;
+}
+
+/** The forms a list of plugins can have. */
+const listFormats = ['json_schema'] as const;
+
+const id = Type.String({ minLength: 1, maxLength: 64 });
+const lang = Type.Optional(
+  Type.String({ maxLength: 64, description: 'Language of names and descriptions, such as `zh`; else English.' }),
+);
+const BundleParams = Type.Object({ bundle_id: id });
+const PluginParams = Type.Object({ bundle_id: id, plugin_id: id });
+const LanguageQuery = Type.Object({ lang });
+const PluginsQuery = Type.Object({
+  bundle_id: Type.Optional(Type.String({ description: 'Only the plugins of this bundle.' })),
+  lang,
+  format: Type.Optional(Type.String({ default: listFormats[0], description: `One of ${listFormats.join(', ')}.` })),
+});
+const BundleAnswer = Type.Object({ ...List(Plugin).properties, bundle: Bundle });
+
+/** The catalogue over HTTP. Source: interface §4.2, §4.3; CONTRACT "Bundles and plugins". */
+export function catalogueRoutes(app: App, deps: CatalogueRoutesDeps): void {
+  bundleRoutes(app, deps);
+  pluginRoutes(app, deps);
+  iconRoute(app, deps);
+}
+
+function bundleRoutes(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): void {
+  app.get(
+    '/v1/bundles',
+    {
+      onRequest,
+      schema: {
+        operationId: 'listBundles',
+        tags: ['bundles'],
+        summary: 'All bundles, sorted by id.',
+        querystring: LanguageQuery,
+        response: { 200: List(Bundle) },
+      },
+    },
+    (request, reply) => {
+      sendJson(request, reply, catalogue().bundleList(request.query.lang ?? fallbackLanguage));
+    },
+  );
+  app.get(
+    '/v1/bundles/:bundle_id',
+    {
+      onRequest,
+      schema: {
+        operationId: 'getBundle',
+        tags: ['bundles'],
+        summary: 'The plugins of a bundle, and the bundle itself.',
+        params: BundleParams,
+        querystring: LanguageQuery,
+        response: { 200: BundleAnswer },
+      },
+    },
+    (request, reply) => {
+      const { bundle_id } = request.params;
+      const prepared = catalogue().bundleDetail(bundle_id, request.query.lang ?? fallbackLanguage);
+      if (prepared === undefined) throw bundleNotFound(bundle_id);
+      sendJson(request, reply, prepared);
+    },
+  );
+}
+
+function pluginRoutes(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): void {
+  app.get(
+    '/v1/plugins',
+    {
+      onRequest,
+      schema: {
+        operationId: 'listPlugins',
+        tags: ['plugins'],
+        summary: 'The plugins of all bundles or of one, sorted by bundle and plugin id.',
+        querystring: PluginsQuery,
+        response: { 200: List(Plugin) },
+      },
+    },
+    (request, reply) => {
+      const { bundle_id, lang: language = fallbackLanguage, format = listFormats[0] } = request.query;
+      if (!listFormats.some((known) => known === format)) throw listFormatUnknown(format, listFormats);
+      const prepared = catalogue().pluginList(bundle_id, language);
+      // Only a bundle id can be unknown.
+      if (prepared === undefined) throw bundleNotFound(bundle_id ?? '');
+      sendJson(request, reply, prepared);
+    },
+  );
+  app.get(
+    '/v1/plugins/:bundle_id/:plugin_id',
+    {
+      onRequest,
+      schema: {
+        operationId: 'getPlugin',
+        tags: ['plugins'],
+        summary: 'One plugin.',
+        params: PluginParams,
+        querystring: LanguageQuery,
+        response: { 200: Success(Plugin) },
+      },
+    },
+    (request, reply) => {
+      const { bundle_id, plugin_id } = request.params;
+      const prepared = catalogue().pluginDetail(bundle_id, plugin_id, request.query.lang ?? fallbackLanguage);
+      if (prepared === undefined) throw pluginNotFound(bundle_id, plugin_id);
+      sendJson(request, reply, prepared);
+    },
+  );
+}
+
+function iconRoute(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): void {
+  app.get(
+    '/v1/bundles/:bundle_id/icon',
+    {
+      onRequest,
+      schema: {
+        operationId: 'getBundleIcon',
+        tags: ['bundles'],
+        summary: 'The picture of a bundle: SVG or PNG.',
+        params: BundleParams,
+        produces: ['image/svg+xml', 'image/png'],
+      },
+    },
+    (request, reply) => {
+      const icon = catalogue().findIcon(request.params.bundle_id);
+      if (icon === undefined) throw iconNotFound(request.params.bundle_id);
+      // A drawing may hold scripts: opened by itself, it must not run in the name of this address.
+      reply
+        .header('Content-Security-Policy', "sandbox; default-src 'none'; style-src 'unsafe-inline'")
+        .header('Cross-Origin-Resource-Policy', 'cross-origin');
+      sendPrepared({ request, reply, prepared: icon, mediaType: icon.mediaType });
+    },
+  );
+}
+
+function sendJson(request: FastifyRequest, reply: FastifyReply, prepared: Prepared): void {
+  sendPrepared({ request, reply, prepared, mediaType: 'application/json; charset=utf-8' });
+}
+
+interface Sending {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly prepared: Prepared;
+  readonly mediaType: string;
+}
+
+/** Sends bytes as they are, or 304 when the client has them. A Buffer passes by every serialiser. */
+function sendPrepared({ request, reply, prepared, mediaType }: Sending): void {
+  reply.header('ETag', prepared.etag).header('Cache-Control', 'no-cache').header('X-Content-Type-Options', 'nosniff');
+  if (matchesETag(request.headers['if-none-match'], prepared.etag)) reply.code(304).send();
+  else reply.header('Content-Type', mediaType).send(prepared.body);
+}
