@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { fastify } from 'fastify';
+import { fastify, LogController } from 'fastify';
 import type { Logger } from '../kernel/logger.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { App } from './app.ts';
@@ -27,7 +27,7 @@ const maxBodyBytes = 1024 * 1024;
 export function createApp(deps: AppDeps): App {
   const app = fastify({
     loggerInstance: deps.logger.child({ address: deps.address }),
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: requestId,
     requestIdHeader: false,
     bodyLimit: maxBodyBytes,

@@ -20,7 +20,9 @@ export async function collectOpenApi(app: App, deps: OpenApiDeps): Promise<void>
         version: deps.version,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'A key of a project.' } } },
+      components: {
+        securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'A key of a project.' } },
+      },
       security: deps.keyRequired ? [{ apiKey: [] }] : [{}, { apiKey: [] }],
     },
     hideUntagged: true,

@@ -1,0 +1,103 @@
+import { connect, type Socket } from 'node:net';
+
+export interface Load {
+  /** `http://host:port` */
+  readonly url: string;
+  /** The whole request, ready to send. */
+  readonly request: Buffer;
+  /** Bytes of the request (found by their value) that are made different each time it is sent. */
+  readonly stamp?: Buffer;
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+export interface Measured {
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+  /** Answers whose status was not 200. */
+  readonly failures: number;
+}
+
+/** An HTTP/1.1 request as bytes, for {@link Load}. */
+export function requestBytes(
+  method: string,
+  path: string,
+  options: { headers?: Readonly<Record<string, string>>; body?: Buffer | string } = {},
+): Buffer {
+  const body = Buffer.from(options.body ?? '');
+  const headers = { Host: 'bench', ...options.headers, ...(body.length > 0 ? { 'Content-Length': body.length } : {}) };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`), body]);
+}
+
+/**
+ * Keeps `connections` busy for `seconds`, each with one request at a time. A plain socket and a parser of just what our
+ * answers need: a client that costs little beside the server it measures, the same for ours and for the floor.
+ */
+export async function runLoad(load: Load): Promise<Measured> {
+  const { hostname, port } = new URL(load.url);
+  const latencies: number[] = [];
+  let failures = 0;
+  let stamps = 0;
+  const warmUntil = performance.now() + 500;
+  const end = warmUntil + load.seconds * 1000;
+
+  await Promise.all(
+    Array.from({ length: load.connections }, async () => {
+      const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+      const answers = readAnswers(socket);
+      const request = Buffer.from(load.request);
+      const stampAt = load.stamp === undefined ? -1 : request.indexOf(load.stamp);
+      for (let now = performance.now(); now < end; now = performance.now()) {
+        // The answer has come, so the socket has let go of the bytes.
+        if (stampAt >= 0) request.write(String(++stamps).padStart(16, '0'), stampAt);
+        socket.write(request);
+        const { value: status } = await answers.next();
+        const done = performance.now();
+        if (now >= warmUntil) latencies.push(done - now);
+        if (status !== 200) failures++;
+        if (status === undefined) break;
+      }
+      socket.destroy();
+    }),
+  );
+  latencies.sort((a, b) => a - b);
+  return {
+    perSecond: latencies.length / load.seconds,
+    p50: latencies[Math.floor(latencies.length * 0.5)] ?? Number.NaN,
+    p99: latencies[Math.floor(latencies.length * 0.99)] ?? Number.NaN,
+    failures,
+  };
+}
+
+/** The status of each answer, once its last byte is here. Understands Content-Length only; that is what is sent. */
+async function* readAnswers(socket: Socket): AsyncGenerator<number> {
+  let pending: Buffer[] = [];
+  let have = 0;
+  let need = Number.POSITIVE_INFINITY;
+  let status = 0;
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    pending.push(chunk);
+    have += chunk.length;
+    while (have > 0) {
+      if (need === Number.POSITIVE_INFINITY) {
+        const head = pending.length === 1 ? (pending[0] as Buffer) : Buffer.concat(pending); // at least the chunk
+        pending = [head];
+        const end = head.indexOf('\r\n\r\n');
+        if (end === -1) break;
+        const text = head.toString('latin1', 0, end);
+        status = Number(text.slice(9, 12));
+        const length = /\r\ncontent-length: (\d+)/i.exec(text)?.[1];
+        if (length === undefined) throw new Error(`an answer without Content-Length: ${text.slice(0, 200)}`);
+        need = end + 4 + Number(length);
+      }
+      if (have < need) break;
+      const rest = have - need;
+      pending = rest > 0 ? [Buffer.concat(pending).subarray(need)] : [];
+      have = rest;
+      need = Number.POSITIVE_INFINITY;
+      yield status;
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+export interface Running {
+  readonly pid: number;
+  /** What the process printed as its addresses, in order. */
+  readonly urls: readonly string[];
+  stop(): Promise<void>;
+}
+
+/** Starts a program of ours and waits until it has printed `addresses` URLs. */
+export async function start(
+  script: string,
+  addresses: number,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Running> {
+  const child = spawn(process.execPath, [script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { PATH: process.env.PATH ?? '', ...environment },
+  });
+  const urls: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /http:\/\/\S+/.exec(line)?.[0];
+    if (url !== undefined) urls.push(url);
+    if (urls.length === addresses) break;
+  }
+  if (urls.length < addresses) throw new Error(`${script} ended before it listened`);
+  child.stdout.resume();
+  return { pid: child.pid as number, urls, stop: () => stop(child) }; // it runs, so it has a pid
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}
+
+export interface Service extends Running {
+  readonly filesUrl: string;
+  readonly pluginsUrl: string;
+  readonly key: string;
+}
+
+/** The real service on free ports with its data in `folder`. */
+export async function startService(folder: string, environment: Readonly<Record<string, string>>): Promise<Service> {
+  const running = await start('packages/server/src/main.ts', 2, {
+    QUARTERMASTER_DATA: folder,
+    QUARTERMASTER_FILES_PORT: '0',
+    QUARTERMASTER_PLUGINS_PORT: '0',
+    QUARTERMASTER_MAX_FILE_BYTES: String(5 * 1024 ** 3),
+    ...environment,
+  });
+  const [filesUrl = '', pluginsUrl = ''] = running.urls;
+  return { ...running, filesUrl, pluginsUrl, key: readFileSync(join(folder, 'first-key'), 'utf8').trim() };
+}
+
+/** Starts a new count of the peak of resident memory. */
+export function resetPeakMemory(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+}
+
+/** Peak of resident memory since the reset, in MiB. */
+export function peakMemory(pid: number): number {
+  const line = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Number(line?.[1]) / 1024;
+}
+
+/** Resident memory now, in MiB. */
+export function residentMemory(pid: number): number {
+  const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Number(line?.[1]) / 1024;
+}
+
+/** Event-loop delay p99 in milliseconds since the last time this was asked. */
+export async function loopDelay(service: Service): Promise<number> {
+  const text = await (
+    await fetch(`${service.filesUrl}/metrics`, { headers: { Authorization: `Bearer ${service.key}` } })
+  ).text();
+  const line = /^nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(text);
+  return Number(line?.[1]) * 1000;
+}

@@ -1,0 +1,21 @@
+// `npm run bench`: every figure beside its floor, on this machine, in this run. Prints a table and writes
+// bench/results/latest.json. `npm run bench -- http` runs the benches whose name contains "http".
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { httpBenches } from './http-benches.ts';
+import { printRows, type Row } from './table.ts';
+import { uploadBenches } from './upload-benches.ts';
+
+const wanted = process.argv[2] ?? '';
+// Beside the code, not in the system's temporary folder: that may be memory, and a disk is what is measured.
+const folder = mkdtempSync(resolve('bench-data-'));
+const rows: Row[] = [];
+try {
+  if ('uploads'.includes(wanted)) rows.push(...(await uploadBenches(join(folder, 'uploads'))));
+  if ('http'.includes(wanted)) rows.push(...(await httpBenches(join(folder, 'http'))));
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+printRows(rows);
+mkdirSync('bench/results', { recursive: true });
+writeFileSync('bench/results/latest.json', JSON.stringify({ at: new Date().toISOString(), rows }, null, 2));

@@ -1,0 +1,30 @@
+export interface Row {
+  readonly bench: string;
+  readonly ours: string;
+  readonly floor: string;
+  /** What the bar asks for and whether it is met. */
+  readonly bar: string;
+  readonly met: boolean;
+  /** Event-loop delay p99 of the service during it, ms. */
+  readonly loopP99: number;
+  /** Peak of resident memory during it, MiB. */
+  readonly peakMb: number;
+}
+
+export function printRows(rows: readonly Row[]): void {
+  const heads = ['bench', 'ours', 'floor', 'bar', 'met', 'loop p99 ms', 'peak MiB'];
+  const lines = [
+    heads,
+    ...rows.map((row) => [
+      row.bench,
+      row.ours,
+      row.floor,
+      row.bar,
+      row.met ? 'yes' : 'NO',
+      row.loopP99.toFixed(1),
+      row.peakMb.toFixed(0),
+    ]),
+  ];
+  const widths = heads.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
+  for (const line of lines) console.log(line.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  '));
+}

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { Type } from 'typebox';
+import { createLogger } from '../kernel/logger.ts';
+import { createMetrics } from '../kernel/metrics.ts';
+import { Problem } from '../kernel/problem.ts';
+import { createApp } from './create-app.ts';
+import { listen } from './listen.ts';
+import { createRequestMetrics } from './request-records.ts';
+
+async function serve(t: TestContext) {
+  const lines: string[] = [];
+  const app = createApp({
+    logger: createLogger('info', { write: (line: string) => void lines.push(line) }),
+    address: 'files',
+    requestMetrics: createRequestMetrics(createMetrics()),
+    isStopping: () => false,
+  });
+  const Body = Type.Object({ count: Type.Integer({ minimum: 1 }), credentials: Type.Optional(Type.Object({})) });
+  app.post('/v1/things/:id', { schema: { body: Body } }, async (request) => ({ count: request.body.count }));
+  app.get(
+    '/v1/things',
+    { schema: { querystring: Type.Object({ limit: Type.Optional(Type.Integer()) }) } },
+    async (request) => ({
+      limit: request.query.limit,
+    }),
+  );
+  app.get('/v1/broken', async () => {
+    throw new Error('the secret path /etc/shadow');
+  });
+  app.post(
+    '/v1/locked',
+    {
+      onRequest: async () => {
+        throw new Problem('APIKEY_VALIDATION_FAILED', 'no');
+      },
+    },
+    async () => ({}),
+  );
+  const server = await listen(app, '127.0.0.1', 0);
+  t.after(() => server.close(0));
+  return { url: server.url, lines };
+}
+
+async function raw(url: string, message: string): Promise<string> {
+  const { port } = new URL(url);
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.write(message);
+  let answer = '';
+  socket.on('data', (data) => {
+    answer += data;
+  });
+  await once(socket, 'close');
+  return answer;
+}
+
+interface ErrorBody {
+  status: string;
+  error: { code: string; message: string; request_id: string; details?: Array<Record<string, unknown>> };
+}
+
+async function errorOf(answer: Response): Promise<ErrorBody['error']> {
+  const body = (await answer.json()) as ErrorBody;
+  assert.equal(body.status, 'error');
+  assert.equal(body.error.request_id, answer.headers.get('x-request-id'));
+  return body.error;
+}
+
+test('unknown paths are 404 and unknown methods 405, in the envelope', async (t) => {
+  const { url } = await serve(t);
+  const missing = await fetch(`${url}/nothing`);
+  assert.equal(missing.status, 404);
+  assert.equal((await errorOf(missing)).code, 'OBJECT_NOT_FOUND');
+  const method = await fetch(`${url}/v1/things/abc`, { method: 'DELETE' });
+  assert.equal(method.status, 405);
+  assert.equal(method.headers.get('allow'), 'POST');
+  assert.equal((await errorOf(method)).code, 'METHOD_NOT_ALLOWED');
+});
+
+test('a field that is wrong is named with what was found and what is expected', async (t) => {
+  const { url } = await serve(t);
+  const post = (body: string, type = 'application/json') =>
+    fetch(`${url}/v1/things/1`, { method: 'POST', body, headers: { 'Content-Type': type } });
+  const cases = [
+    ['{"count":"3"}', 422, 'REQUEST_VALIDATION_ERROR', 'body/count: found "3"; expected type integer.'],
+    ['{"count":true}', 422, 'REQUEST_VALIDATION_ERROR', 'body/count: found true; expected type integer.'],
+    ['{}', 422, 'REQUEST_VALIDATION_ERROR', 'body/count: found nothing; expected this field.'],
+    ['{"count":0}', 422, 'REQUEST_VALIDATION_ERROR', 'body/count: found 0; expected a value >= 1.'],
+    [
+      '{"count":1,"credentials":"sk-123"}',
+      422,
+      'REQUEST_VALIDATION_ERROR',
+      'body/credentials: found a string; expected type object.',
+    ],
+    ['{"count":', 400, 'INVALID_REQUEST', 'The body is not valid JSON.'],
+    [`${'['.repeat(65)}${']'.repeat(65)}`, 400, 'INVALID_REQUEST', 'The body is nested deeper than 64 levels.'],
+    ['{"__proto__":{"x":1},"count":1}', 400, 'INVALID_REQUEST', 'The body is not valid JSON.'],
+  ] as const;
+  for (const [body, status, code, message] of cases) {
+    const answer = await post(body);
+    const error = await errorOf(answer);
+    assert.deepEqual([answer.status, error.code, error.message], [status, code, message]);
+  }
+  const media = await post('count=1', 'application/x-www-form-urlencoded');
+  assert.deepEqual([media.status, (await errorOf(media)).code], [415, 'UNSUPPORTED_MEDIA_TYPE']);
+  const large = await post(`{"count":1,"x":"${'x'.repeat(1024 * 1024)}"}`);
+  assert.deepEqual([large.status, (await errorOf(large)).code], [413, 'FILE_TOO_LARGE']);
+  const query = await fetch(`${url}/v1/things?limit=x`);
+  assert.equal((await errorOf(query)).message, 'querystring/limit: found "x"; expected type integer.');
+  assert.deepEqual(await (await fetch(`${url}/v1/things?limit=5`)).json(), { limit: 5 });
+});
+
+test('a defect is answered without its text and logged with it', async (t) => {
+  const { url, lines } = await serve(t);
+  const answer = await fetch(`${url}/v1/broken`);
+  const error = await errorOf(answer);
+  assert.deepEqual([answer.status, error.code], [500, 'INTERNAL_SERVER_ERROR']);
+  assert.ok(!JSON.stringify(error).includes('shadow'));
+  assert.ok(lines.some((line) => line.includes('shadow') && line.includes(error.request_id)));
+});
+
+test('errors are RFC 9457 for those who ask', async (t) => {
+  const { url } = await serve(t);
+  const answer = await fetch(`${url}/nothing`, { headers: { Accept: 'application/problem+json' } });
+  assert.equal(answer.headers.get('content-type'), 'application/problem+json');
+  const body = (await answer.json()) as Record<string, unknown>;
+  assert.deepEqual([body.status, body.title], [404, 'OBJECT_NOT_FOUND']);
+});
+
+test('a request id is taken when it is harmless and made otherwise', async (t) => {
+  const { url } = await serve(t);
+  const sent = async (id: string) =>
+    (await fetch(`${url}/v1/things`, { headers: { 'X-Request-Id': id } })).headers.get('x-request-id');
+  assert.equal(await sent('abc-1.2_3'), 'abc-1.2_3');
+  assert.match((await sent('a b')) ?? '', /^req_/);
+  assert.match((await sent('x'.repeat(65))) ?? '', /^req_/);
+});
+
+test('what is not HTTP gets the envelope too', async (t) => {
+  const { url } = await serve(t);
+  const cases = [
+    ['GARBAGE\r\n\r\n', 400],
+    [`GET /v1/things HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['GET /v1/things HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400],
+    ['POST /v1/things/1 HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 400],
+    ['GET /v1/things HTTP/1.1\r\nHost : a\r\n\r\n', 400],
+    ['GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 400],
+  ] as const;
+  for (const [message, status] of cases) {
+    const answer = await raw(url, message);
+    assert.ok(answer.startsWith(`HTTP/1.1 ${status} `), `${message.slice(0, 40)}: ${answer.slice(0, 60)}`);
+    const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)) as ErrorBody;
+    assert.deepEqual([body.status, body.error.code], ['error', 'INVALID_REQUEST']);
+  }
+});
+
+test('100-continue is not said to those who may not send', async (t) => {
+  const { url } = await serve(t);
+  const message = (path: string) =>
+    `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 11\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`;
+  assert.match(await raw(url, message('/v1/locked')), /^HTTP\/1\.1 401 /);
+  assert.match(
+    await raw(url, `${message('/v1/things/1')}{"count":7}`),
+    /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK/,
+  );
+});
+
+test('a request is logged with its pattern, never with its query', async (t) => {
+  const { url, lines } = await serve(t);
+  await fetch(`${url}/v1/things?limit=1&token=hunter2`);
+  await fetch(`${url}/v1/things/some-id?token=hunter2`, { method: 'POST' });
+  const log = lines.join('');
+  assert.ok(log.includes('"route":"/v1/things/:id"'));
+  assert.ok(!log.includes('hunter2') && !log.includes('some-id'));
+});

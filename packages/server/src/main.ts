@@ -1,0 +1,3 @@
+import { runUntilSignal } from './run.ts';
+
+await runUntilSignal();

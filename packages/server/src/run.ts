@@ -1,0 +1,70 @@
+import { pino } from 'pino';
+import { openService, type Service } from './compose.ts';
+import { ConfigError, parseConfig, processEnvironment } from './config.ts';
+import { createLogger, type Logger } from './kernel/logger.ts';
+import { version } from './version.ts';
+
+/**
+ * Runs the service until SIGTERM or SIGINT; a second signal ends it at once. Logs go to standard error, one JSON object
+ * a line; standard output has the few lines for people. Sets the exit code: 0 after an orderly stop, 1 otherwise.
+ */
+export async function runUntilSignal(): Promise<void> {
+  // Asynchronous, so that the event loop never waits for a slow reader of the log; flushed each second and at the end.
+  const destination = pino.destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 1000 });
+  let logger: Logger | undefined;
+  try {
+    const config = parseConfig(processEnvironment());
+    logger = createLogger(config.logLevel, destination);
+    const service = await openService(config, logger);
+    greet(service);
+    endOnDefect(logger, destination);
+    await stopSignal();
+    logger.info('stopping');
+    await service.close();
+    logger.info('stopped');
+  } catch (error) {
+    process.exitCode = 1;
+    if (error instanceof ConfigError || logger === undefined) console.error((error as Error).message);
+    else {
+      logger.fatal({ err: error }, 'the service cannot run');
+      console.error(`quartermaster: ${(error as Error).message}`);
+    }
+  } finally {
+    destination.flushSync();
+  }
+}
+
+function greet(service: Service): void {
+  const lines = [`Quartermaster ${version}`];
+  if (service.filesUrl !== null) lines.push(`  files address    ${service.filesUrl}`);
+  if (service.pluginsUrl !== null) lines.push(`  plugins address  ${service.pluginsUrl}`);
+  if (service.firstKey !== undefined) {
+    const { key, file } = service.firstKey;
+    lines.push(`  first API key    ${key.reveal()}   (shown once; also in ${file})`);
+  }
+  console.log(lines.join('\n'));
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    const onSignal = () => {
+      process.removeListener('SIGTERM', onSignal);
+      process.removeListener('SIGINT', onSignal);
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(1));
+      resolve();
+    };
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
+  });
+}
+
+/** After an error that nobody caught nothing can be relied on: say so and end; what was acknowledged is on disk. */
+function endOnDefect(logger: Logger, destination: { flushSync(): void }): void {
+  const end = (error: unknown) => {
+    logger.fatal({ err: error }, 'defect: an error that nobody caught');
+    destination.flushSync();
+    process.exit(1);
+  };
+  process.on('uncaughtException', end);
+  process.on('unhandledRejection', end);
+}
