@@ -1,0 +1,146 @@
+import { realpath } from 'node:fs/promises';
+import { resolve, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Clock, systemClock } from '../../kernel/clock.ts';
+import type { Logger } from '../../kernel/logger.ts';
+import { Counter, Gauge, type Registry } from '../../kernel/metrics.ts';
+import { createHost } from './host.ts';
+import { createMemoryWatch } from './memory-watch.ts';
+import { createPool, type Pool } from './pool.ts';
+import { isReadableByAll, probeMachine } from './probe.ts';
+import type { Sandbox, SandboxOutcome, SandboxTask } from './sandbox.ts';
+import { createSlots } from './slots.ts';
+import { type SpawnSettings, spawnChild } from './spawn-child.ts';
+
+export interface SandboxOptions {
+  /** Processes of one bundle. Fewer than `maxChildren`, so that no bundle takes them all. */
+  readonly maxChildrenPerBundle: number;
+  /** Processes of all bundles together. */
+  readonly maxChildren: number;
+  /** Runs that may wait, of all bundles together; half of them for one bundle. */
+  readonly queueLength: number;
+  /** A child that was not needed for so long is ended. */
+  readonly idleMs: number;
+  readonly recycleAfterRuns: number;
+  readonly logger: Logger;
+  readonly metrics: Registry;
+  readonly clock?: Clock;
+}
+
+/** A bundle's pool and the real paths it was made for. */
+interface Home {
+  readonly pool: Pool;
+  readonly folder: string;
+  readonly handlerUrls: Map<string, string>;
+}
+
+/** Tries what this machine denies to a child, then runs handlers there. `close` leaves no process. */
+export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { maxChildrenPerBundle, maxChildren, queueLength, logger, clock = systemClock } = options;
+  if (maxChildrenPerBundle >= maxChildren) {
+    throw new RangeError(
+      `maxChildrenPerBundle (${maxChildrenPerBundle}) must be less than maxChildren (${maxChildren})`,
+    );
+  }
+  const { capabilities, settings, denied, endsWithServer } = await probeMachine();
+  logger.info({ ...capabilities, endsWithServer, denied }, 'sandbox for plugins is open');
+  const homes = new Map<string, Promise<Home>>();
+  const pools = new Set<Pool>();
+  const slots = createSlots(() => pools, { maxChildren, queueLength, clock });
+  const watch = createMemoryWatch();
+  const runs = registerMetrics(options.metrics, pools);
+
+  async function openHome({ bundleId, bundleFolder, limits }: SandboxTask): Promise<Home> {
+    const folder = await realpath(bundleFolder);
+    const child = await settingsFor(folder, bundleId);
+    const { memoryMb } = limits;
+    const pool = createPool({
+      ...{ slots, clock, memoryMb, maxChildren: maxChildrenPerBundle },
+      queueLength: Math.max(1, Math.ceil(queueLength / 2)),
+      recycleAfterRuns: options.recycleAfterRuns,
+      startHost: () => createHost(spawnChild({ bundleFolder: folder, memoryMb }, child), watch),
+      onCrash: (lastWords) => {
+        logger.warn({ bundle_id: bundleId }, "a plugin's process ended before its time");
+        logger.debug({ bundle_id: bundleId, printed: lastWords }, "what the plugin's process printed last");
+      },
+    });
+    pools.add(pool);
+    return { pool, folder, handlerUrls: new Map() };
+  }
+
+  async function settingsFor(folder: string, bundleId: string): Promise<SpawnSettings> {
+    if (settings.userId === undefined || (await isReadableByAll(folder))) return settings;
+    logger.warn(
+      { bundle_id: bundleId },
+      'not every user may read the bundle: its plugins run as the user of the server',
+    );
+    return { ...settings, userId: undefined };
+  }
+
+  async function run(task: SandboxTask, signal: AbortSignal): Promise<SandboxOutcome> {
+    const key = `${task.bundleId}\n${task.limits.memoryMb}\n${task.bundleFolder}`;
+    const opening = homes.get(key) ?? openHome(task);
+    homes.set(key, opening);
+    const { pool, folder, handlerUrls } = await opening.catch((cause: unknown) => {
+      homes.delete(key);
+      throw cause;
+    });
+    const handlerUrl = handlerUrls.get(task.handlerPath) ?? (await findHandler(folder, task.handlerPath));
+    handlerUrls.set(task.handlerPath, handlerUrl);
+    const hiddenFolders = [folder, task.bundleFolder, import.meta.dirname];
+    const outcome = await pool.run({ task, handlerUrl, signal, hiddenFolders });
+    runs.inc({ outcome: outcome.kind });
+    return outcome;
+  }
+
+  const sweep = setInterval(
+    () => {
+      const latest = clock.now() - options.idleMs;
+      for (const pool of pools) while ((pool.idleSince() ?? Number.POSITIVE_INFINITY) <= latest) pool.endLongestIdle();
+    },
+    Math.min(options.idleMs, 1_000),
+  ).unref();
+
+  return {
+    run,
+    capabilities,
+    close: async () => {
+      clearInterval(sweep);
+      await Promise.all([...pools].map((pool) => pool.close()));
+    },
+  };
+}
+
+/** The `file:` URL of a handler; throws when it does not exist or lies, links followed, outside the bundle's folder. */
+async function findHandler(folder: string, handlerPath: string): Promise<string> {
+  const path = await realpath(resolve(folder, handlerPath));
+  if (!path.startsWith(folder + sep)) throw new Error('A handler lies outside the folder of its bundle.');
+  return pathToFileURL(path).href;
+}
+
+function registerMetrics(metrics: Registry, pools: ReadonlySet<Pool>): Counter<'outcome'> {
+  const sum = (what: 'children' | 'waiting'): number => [...pools].reduce((all, pool) => all + pool.counts()[what], 0);
+  const registers = [metrics];
+  new Gauge({
+    name: 'quartermaster_sandbox_children',
+    help: 'Processes for plugins.',
+    registers,
+    collect() {
+      this.set(sum('children'));
+    },
+  });
+  new Gauge({
+    name: 'quartermaster_sandbox_waiting',
+    help: 'Runs that wait for a process.',
+    registers,
+    collect() {
+      this.set(sum('waiting'));
+    },
+  });
+  return new Counter({
+    name: 'quartermaster_sandbox_runs_total',
+    help: 'Runs of handlers, by how they ended.',
+    labelNames: ['outcome'],
+    registers,
+  });
+}

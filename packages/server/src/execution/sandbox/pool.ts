@@ -1,0 +1,175 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { createBreaker } from './breaker.ts';
+import type { Assignment, Host } from './host.ts';
+import { readResidentMb } from './memory-watch.ts';
+import type { SandboxOutcome } from './sandbox.ts';
+import type { Slots } from './slots.ts';
+import { createWaitingLine } from './waiting-line.ts';
+
+/** The children of one bundle, and the runs that wait for them. */
+export interface Pool {
+  run(assignment: Assignment): Promise<SandboxOutcome>;
+  /** Starts children for those who wait, as far as there is room. */
+  dispatch(): void;
+  /** Since when runs wait although the bundle has no child at all. */
+  starvingSince(): number | undefined;
+  /** Since when the child that has been idle longest is so. */
+  idleSince(): number | undefined;
+  endLongestIdle(): void;
+  counts(): { readonly children: number; readonly waiting: number };
+  close(): Promise<void>;
+}
+
+export interface PoolOptions {
+  readonly startHost: () => Host;
+  readonly slots: Slots;
+  readonly clock: Clock;
+  readonly maxChildren: number;
+  readonly queueLength: number;
+  readonly recycleAfterRuns: number;
+  readonly memoryMb: number;
+  /** A child ended without having been told to; its last words are untrusted text. */
+  readonly onCrash: (lastWords: string) => void;
+}
+
+interface Worker {
+  readonly host: Host;
+  runs: number;
+  idleSince: number;
+  /** It has been told to end. */
+  retired: boolean;
+}
+
+const startLimitMs = 10_000;
+/** A child whose memory stays above this part of the limit is replaced before the next run meets it. */
+const memoryKept = 0.8;
+const runsBetweenMemoryLooks = 50;
+
+export function createPool(options: PoolOptions): Pool {
+  const { slots, clock } = options;
+  const breaker = createBreaker(clock);
+  const workers = new Set<Worker>();
+  /** The longest idle first; the last is used next, so that those not needed age. */
+  const idle: Worker[] = [];
+  const line = createWaitingLine<Worker>(clock, queueFull);
+  let starting = 0;
+  let typicalRunMs = 10;
+  let closed = false;
+
+  function queueFull(): SandboxOutcome {
+    const seconds = ((line.length() + 1) * typicalRunMs) / options.maxChildren / 1000;
+    return { kind: 'queue_full', retryAfterSeconds: Math.min(60, Math.max(1, Math.ceil(seconds))) };
+  }
+
+  function paused(): SandboxOutcome | undefined {
+    const until = breaker.pausedUntil();
+    if (until === undefined) return undefined;
+    const when = new Date(until).toISOString();
+    return {
+      kind: 'crashed',
+      message: `The bundle crashed ${breaker.crashes()} times in a row and rests until ${when}.`,
+    };
+  }
+
+  async function run(assignment: Assignment): Promise<SandboxOutcome> {
+    const { signal, task } = assignment;
+    for (;;) {
+      if (closed || signal.aborted) return { kind: 'cancelled' };
+      const refused = paused();
+      if (refused !== undefined) return refused;
+      let worker = idle.pop();
+      if (worker === undefined) {
+        if (line.length() >= options.queueLength || !slots.canQueue()) return queueFull();
+        const turn = line.join({ signal, limitMs: task.limits.timeoutMs });
+        dispatch();
+        const given = await turn;
+        if (given.kind !== 'turn') return given;
+        worker = given.value;
+      }
+      // It may have ended since it became free.
+      if (worker.host.isAlive()) return execute(worker, assignment);
+    }
+  }
+
+  async function execute(worker: Worker, assignment: Assignment): Promise<SandboxOutcome> {
+    const begun = performance.now();
+    const outcome = await worker.host.run(assignment);
+    typicalRunMs += (performance.now() - begun - typicalRunMs) / 16;
+    worker.runs += 1;
+    if (outcome.kind === 'crashed' || outcome.kind === 'out_of_memory') breaker.crashed();
+    else if (outcome.kind !== 'cancelled') breaker.worked();
+    const rest = paused();
+    if (rest !== undefined) line.dissolve(rest);
+    if (isWornOut(worker) || slots.isSomebodyStarving()) retire(worker);
+    else offer(worker);
+    return outcome;
+  }
+
+  function isWornOut({ runs, host }: Worker): boolean {
+    if (runs >= options.recycleAfterRuns) return true;
+    if (runs % runsBetweenMemoryLooks !== 0 || host.pid === undefined) return false;
+    return (readResidentMb(host.pid) ?? 0) > memoryKept * options.memoryMb;
+  }
+
+  function offer(worker: Worker): void {
+    if (!worker.host.isAlive() || line.serve(worker)) return;
+    worker.idleSince = clock.now();
+    idle.push(worker);
+  }
+
+  function retire(worker: Worker): void {
+    worker.retired = true;
+    worker.host.kill({ kind: 'cancelled' });
+  }
+
+  function dispatch(): void {
+    while (!closed && starting < line.length() && workers.size < options.maxChildren && slots.take()) {
+      void start();
+    }
+  }
+
+  async function start(): Promise<void> {
+    const host = options.startHost();
+    const worker: Worker = { host, runs: 0, idleSince: 0, retired: false };
+    workers.add(worker);
+    void forget(worker);
+    starting += 1;
+    const limit = setTimeout(() => host.kill(), startLimitMs);
+    const isReady = await host.ready;
+    clearTimeout(limit);
+    starting -= 1;
+    if (isReady) return offer(worker);
+    if (!worker.retired) breaker.crashed();
+    const rest = paused();
+    if (rest !== undefined) line.dissolve(rest);
+  }
+
+  async function forget(worker: Worker): Promise<void> {
+    const lastWords = await worker.host.ended;
+    workers.delete(worker);
+    const at = idle.indexOf(worker);
+    if (at >= 0) idle.splice(at, 1);
+    if (!worker.retired) options.onCrash(lastWords);
+    slots.release();
+    dispatch();
+  }
+
+  return {
+    run,
+    dispatch,
+    starvingSince: () => (workers.size === 0 ? line.since() : undefined),
+    idleSince: () => idle[0]?.idleSince,
+    endLongestIdle: () => {
+      const worker = idle.shift();
+      if (worker !== undefined) retire(worker);
+    },
+    counts: () => ({ children: workers.size, waiting: line.length() }),
+    close: async () => {
+      closed = true;
+      line.dissolve({ kind: 'cancelled' });
+      const ends = [...workers].map(({ host }) => host.ended);
+      for (const worker of workers) retire(worker);
+      await Promise.all(ends);
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect, Socket } from 'node:net';
+
+/** Entry of the child that tries, without the seat belt, what the command line alone should deny. */
+const host = new Socket({ fd: 3, readable: true, writable: true });
+const bundleFolder = new URL(process.argv[2] ?? 'file:///dev/null/');
+
+async function isDenied(attempt: () => unknown): Promise<boolean> {
+  try {
+    await attempt();
+    return false;
+  } catch (cause) {
+    // Any other failure, such as a refused connection, means that the attempt was let through.
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    return code === 'ERR_ACCESS_DENIED' || code === 'ERR_UNKNOWN_BUILTIN_MODULE' || cause instanceof EvalError;
+  }
+}
+
+function dial(): Promise<void> {
+  return new Promise((resolve, reject) => {
+    connect(9, '127.0.0.1').once('error', reject).once('connect', resolve);
+  });
+}
+
+const denied = {
+  reading: await isDenied(() => readFileSync('/proc/self/environ')),
+  writing: await isDenied(() => writeFileSync(new URL('probe', bundleFolder), '')),
+  processes: await isDenied(async () => (await import('node:child_process')).spawnSync('true')),
+  network: await isDenied(dial),
+  names: await isDenied(async () => (await import('node:dns/promises')).lookup('localhost')),
+  codeFromText: await isDenied(() => Reflect.construct(Function, ['return 1'])),
+  sqlite: await isDenied(() => import('node:sqlite')),
+};
+host.end(`${JSON.stringify({ denied, userId: process.getuid?.() })}\n`);
