@@ -34,7 +34,6 @@ const baseOptions = {
   inlineRefs: false,
   // Checked at load, by check-schema.ts.
   validateSchema: false,
-  addUsedSchema: false,
   code: { regExp: Object.assign((pattern: string) => compileLinearRegExp(pattern), { code: 'compileLinearRegExp' }) },
 } satisfies Options;
 
@@ -56,15 +55,18 @@ type FindFlaws = (value: unknown, options: { all: boolean; showValues: boolean }
 function createEngines(options: Options): (schema: JsonSchema) => FindFlaws {
   const first = lazily(() => createEngine({ ...options, allErrors: false }));
   const all = lazily(() => createEngine({ ...options, allErrors: true }));
-  return (schema) => {
+  let count = 0;
+  return (wanted) => {
+    // An address of its own keeps the references of one schema from being looked up in another.
+    const schema = { ...wanted, $id: `schema:${++count}` };
     const validateFirst = lazily(() => first().compile(schema));
     const validateAll = lazily(() => all().compile(schema));
-    return (value, wanted) => {
+    return (value, options) => {
       if (passes(validateFirst(), value)) return [];
-      const validate = wanted.all ? validateAll() : validateFirst();
-      if (wanted.all) passes(validate, value);
-      const limits = { showValues: wanted.showValues, limit: maxViolations };
-      return describeErrors(validate.errors ?? validateFirst().errors ?? [], limits);
+      const validate = options.all ? validateAll() : validateFirst();
+      if (options.all) passes(validate, value);
+      const limits = { showValues: options.showValues, limit: maxViolations };
+      return describeErrors(validate.errors ?? [], limits);
     };
   };
 }

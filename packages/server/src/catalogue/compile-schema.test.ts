@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createSchemaCompiler, type JsonSchema } from './compile-schema.ts';
+
+const compiler = createSchemaCompiler();
+
+function object(properties: Record<string, unknown>, more: Record<string, unknown> = {}): JsonSchema {
+  return { type: 'object', properties, ...more };
+}
+
+/** `path: message` of each violation. */
+function complaints(schema: JsonSchema, value: Record<string, unknown>): string[] {
+  return compiler
+    .compileInput(schema)(value)
+    .violations.map(({ path, message }) => `${path}: ${message}`);
+}
+
+test('each keyword says what is expected and what was found', () => {
+  const cases: ReadonlyArray<readonly [unknown, unknown, string]> = [
+    [{ type: 'number' }, 'x', 'expected number, found string "x"'],
+    [{ type: ['string', 'null'] }, 5, 'expected string or null, found number 5'],
+    [{ type: 'integer' }, 1.5, 'expected integer, found number 1.5'],
+    [{ enum: ['a', 1] }, 'b', 'expected one of "a", 1, found string "b"'],
+    [{ const: 'a' }, null, 'expected "a", found null'],
+    [{ minimum: 1 }, 0, 'expected a number >= 1, found number 0'],
+    [{ exclusiveMaximum: 1 }, 1, 'expected a number < 1, found number 1'],
+    [{ multipleOf: 5 }, 7, 'expected a multiple of 5, found number 7'],
+    [{ minLength: 1 }, '', 'expected at least 1 character, found string ""'],
+    [{ maxLength: 2 }, 'abc', 'expected at most 2 characters, found string "abc"'],
+    [{ pattern: '^[A-Z]{3}$' }, 'eur', 'expected text that matches ^[A-Z]{3}$, found string "eur"'],
+    [{ type: 'array', items: {}, minItems: 2 }, [1], 'expected at least 2 items, found array of 1'],
+    [
+      { type: 'array', items: {}, uniqueItems: true },
+      [
+        { a: 1, b: 2 },
+        { b: 2, a: 1 },
+      ],
+      'expected items that all differ, found array of 2',
+    ],
+    [{ format: 'date' }, '2024-02-30', 'expected the format date, found string "2024-02-30"'],
+    [{ anyOf: [{ type: 'string' }, { type: 'number' }] }, true, 'expected string or number, found boolean true'],
+    [{ oneOf: [{ minimum: 1 }, { minimum: 2 }] }, 3, 'expected exactly one of the forms, found number 3'],
+    [{ not: { type: 'string' } }, 'x', 'expected a value that is not of the excluded form, found string "x"'],
+    [false, 1, 'expected nothing here, found number 1'],
+  ];
+  for (const [schema, value, says] of cases) {
+    assert.deepEqual(complaints(object({ a: schema }), { a: value }), [`input_params/a: ${says}`]);
+  }
+});
+
+test('all mistakes are listed, each with the path to it', () => {
+  const schema = object(
+    { lat: { type: 'number' }, stops: { type: 'array', items: object({ 'a/b': { type: 'string' } }) } },
+    { required: ['lat', 'lon'], additionalProperties: false },
+  );
+  assert.deepEqual(complaints(schema, { lat: '1', stops: [{}, { 'a/b': 2 }], extra: 1 }), [
+    'input_params/lon: is required but missing',
+    'input_params/extra: is not a known name; known names: lat, stops',
+    'input_params/lat: expected number, found string "1"',
+    'input_params/stops/1/a~1b: expected string, found number 2',
+  ]);
+});
+
+test('nothing is coerced: a text is no number, a boolean is no number, 5.0 is an integer', () => {
+  const schema = object({ a: { type: 'integer' } });
+  assert.equal(complaints(schema, { a: '5' }).length, 1);
+  assert.equal(complaints(schema, { a: true }).length, 1);
+  assert.equal(complaints(schema, { a: null }).length, 1);
+  assert.deepEqual(complaints(schema, { a: JSON.parse('5.0') }), []);
+});
+
+test('defaults are added to a copy; the value that was sent stays as it was', () => {
+  const schema = object({
+    units: { type: 'string', default: 'metric' },
+    page: object({ size: { type: 'integer', default: 20 } }, { default: {} }),
+  });
+  const readInput = compiler.compileInput(schema);
+  const sent = { page: {} };
+  const { input, violations } = readInput(sent);
+  assert.deepEqual(violations, []);
+  assert.deepEqual(input, { units: 'metric', page: { size: 20 } });
+  assert.deepEqual(sent, { page: {} });
+  // A plugin may change what it is given; the next call gets fresh defaults.
+  Reflect.set(Object(input.page), 'size', 1);
+  assert.deepEqual(readInput({}).input, { units: 'metric', page: { size: 20 } });
+});
+
+test('an output is checked as it is, without defaults', () => {
+  const check = compiler.compileOutput(object({ a: { type: 'number', default: 1 } }, { required: ['a'] }));
+  const output = {};
+  assert.deepEqual(check(output), [{ path: 'output/a', message: 'is required but missing' }]);
+  assert.deepEqual(output, {});
+  assert.deepEqual(check('text'), [{ path: 'output', message: 'expected object, found string "text"' }]);
+});
+
+test('no message about credentials repeats a value or a name that is not declared', () => {
+  const properties = {
+    KEY: { type: 'string', pattern: '^sk-', maxLength: 8 },
+    REGION: { type: 'string', enum: ['eu', 'us'] },
+  };
+  const check = compiler.compileCredentials(object(properties, { additionalProperties: false }));
+  const secret = 'topsecretvalue';
+  const text = JSON.stringify(check({ KEY: secret, REGION: secret, [secret]: secret }));
+  assert.equal(text.includes(secret), false, text);
+  assert.deepEqual(check({ KEY: 5 }), [{ path: 'credentials/KEY', message: 'expected string, found number' }]);
+  assert.deepEqual(check({ other: 'x' }), [
+    { path: 'credentials', message: 'has a name that is not known; known names: KEY, REGION' },
+  ]);
+});
+
+test('a pattern that holds a backtracking engine for hours is answered at once', () => {
+  const text = `${'a'.repeat(50_000)}!`;
+  for (const pattern of ['^(a+)+$', '^(a|a)*$', '^(.*a){20}$']) {
+    assert.equal(complaints(object({ a: { type: 'string', pattern } }), { a: text }).length, 1);
+  }
+  const byName = { type: 'object', patternProperties: { '^(a+)+$': { type: 'number' } } };
+  assert.deepEqual(complaints(byName, { [text]: 'x' }), []);
+});
+
+test('two patterns of one schema are two patterns', () => {
+  const schema = object({ a: { pattern: '^a$' }, b: { pattern: '^b$' } });
+  assert.deepEqual(complaints(schema, { a: 'a', b: 'b' }), []);
+  assert.equal(complaints(schema, { a: 'b', b: 'a' }).length, 2);
+  assert.equal(complaints(schema, { a: 'a\n' }).length, 1);
+});
+
+test('formats tell right from wrong, and long text does not slow them', () => {
+  const formats: Readonly<Record<string, readonly [string, string]>> = {
+    'date-time': ['2024-02-29T12:00:00Z', '2024-02-30T12:00:00Z'],
+    email: ['a.b@example.com', 'a.b@'],
+    uri: ['https://example.com/a?b#c', 'example.com/a'],
+    url: ['https://example.com/a', 'javascript:alert(1)'],
+    'uri-reference': ['/a?b', '\\\\a b'],
+    hostname: ['a-b.example.com', '-a.example.com'],
+    ipv4: ['127.0.0.1', '256.0.0.1'],
+    ipv6: ['2001:db8::1', '2001:db8:::1'],
+    uuid: ['6ba7b810-9dad-11d1-80b4-00c04fd430c8', '6ba7b810'],
+    duration: ['P1DT2H', 'P'],
+    byte: ['aGk=', 'aGk'],
+    'json-pointer': ['/a/0', 'a/0'],
+  };
+  for (const [format, [right, wrong]] of Object.entries(formats)) {
+    const schema = object({ a: { type: 'string', format } });
+    assert.deepEqual(complaints(schema, { a: right }), [], format);
+    assert.equal(complaints(schema, { a: wrong }).length, 1, format);
+    for (const part of ['a', 'a.', 'a-', ':', '0', '%', '/a', 'é']) {
+      compiler.compileInput(schema)({ a: `${part.repeat(30_000)}\n` });
+    }
+  }
+});
+
+test('a hundred thousand objects that must differ are compared in one pass', () => {
+  const items = Array.from({ length: 60_000 }, (_, index) => ({ index }));
+  const schema = object({ a: { type: 'array', items: {}, uniqueItems: true } });
+  assert.deepEqual(complaints(schema, { a: items }), []);
+  assert.equal(complaints(schema, { a: [...items, { index: 5 }] }).length, 1);
+});
+
+test('__proto__ never passes, whatever the schema allows', () => {
+  const readInput = compiler.compileInput({ type: 'object' });
+  for (const text of ['{"__proto__":{"admin":true}}', '{"a":[{"__proto__":1}]}']) {
+    const { input, violations } = readInput(JSON.parse(text));
+    assert.equal(violations.length, 1);
+    assert.match(String(violations[0]?.path), /__proto__$/);
+    assert.deepEqual(input, {});
+  }
+  assert.equal(Reflect.get({}, 'admin'), undefined);
+});
+
+test('a name every object inherits is not a member of the data', () => {
+  const schema = object({ toString: { type: 'string' } }, { required: ['toString', 'constructor'] });
+  assert.deepEqual(complaints(schema, {}), [
+    'input_params/toString: is required but missing',
+    'input_params/constructor: is required but missing',
+  ]);
+});
+
+test('data that is nested too deeply or holds too much is refused, not followed', () => {
+  const schema = { type: 'object', properties: { a: { $ref: '#' } } };
+  const deep = JSON.parse(`${'{"a":'.repeat(5_000)}{}${'}'.repeat(5_000)}`);
+  assert.deepEqual(complaints(schema, deep), ['input_params/a/a/a: is nested deeper than 64 levels']);
+  const wide = { a: Array.from({ length: 200_001 }, () => 1) };
+  assert.deepEqual(complaints({ type: 'object' }, wide), ['input_params: holds more than 200000 values']);
+  const check = compiler.compileOutput(schema);
+  assert.ok(check(JSON.parse(`${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`)).length > 0);
+});
+
+test('a large value with many mistakes is answered with one', () => {
+  const schema = object({ a: { type: 'array', items: { type: 'number' } } });
+  const many = Array.from({ length: 50_000 }, () => 'x');
+  assert.deepEqual(complaints(schema, { a: many }), ['input_params/a/0: expected number, found string "x"']);
+  assert.equal(complaints(schema, { a: many.slice(0, 100) }).length, 20);
+});
+
+test('references stay within their schema, to its root and to its definitions', () => {
+  const tree = object({ value: { type: 'number' }, next: { $ref: '#' } }, { required: ['value'] });
+  const named = object({ a: { $ref: '#/$defs/short' } }, { $defs: { short: { type: 'string', maxLength: 2 } } });
+  const other = object({ a: { $ref: '#/$defs/short' } }, { $defs: { short: { type: 'number' } } });
+  const readers = [tree, named, other].map((schema) => compiler.compileInput(schema));
+  const paths = (index: number, value: Record<string, unknown>) =>
+    readers[index]?.(value).violations.map(({ path }) => path);
+  assert.deepEqual(paths(0, { value: 1, next: { value: 2, next: {} } }), ['input_params/next/next/value']);
+  assert.deepEqual(paths(1, { a: 'abc' }), ['input_params/a']);
+  assert.deepEqual(paths(2, { a: 'ab' }), ['input_params/a']);
+  assert.deepEqual(paths(1, { a: 'ab' }), []);
+});
