@@ -46,7 +46,12 @@ export function bareHost(hostname: string): string {
 /** Null for what is no address, or is one with a zone id. */
 function parseAddress(text: string): Address | null {
   if (isIP(text) === 0 || text.includes('%')) return null;
-  return unwrap(ipaddr.parse(text));
+  return unwrap(ipaddr.parse(inHexadecimal(text)));
+}
+
+/** ipaddr.js reads `::8.8.8.8` as `::ffff:8.8.8.8`, which is another address; the URL parser knows better. */
+function inHexadecimal(text: string): string {
+  return text.includes(':') && text.includes('.') ? bareHost(new URL(`http://[${text}]`).hostname) : text;
 }
 
 function unwrap(address: Address): Address {

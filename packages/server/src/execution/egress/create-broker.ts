@@ -1,5 +1,4 @@
 import { lookup } from 'node:dns/promises';
-import serverPackage from '../../../package.json' with { type: 'json' };
 import type { Logger } from '../../kernel/logger.ts';
 import { Counter, type Registry } from '../../kernel/metrics.ts';
 import { createAddressCheck } from './addresses.ts';
@@ -16,6 +15,8 @@ export interface BrokerDeps {
   /** Addresses or CIDR blocks that count as public. */
   readonly allow: readonly string[];
   readonly logger: Logger;
+  /** Of the service; said in `User-Agent`. */
+  readonly version: string;
   readonly metrics?: Registry;
   /** Looks a name up; default: the system's resolver. */
   readonly resolve?: Resolve;
@@ -24,8 +25,6 @@ export interface BrokerDeps {
   /** Milliseconds for name, connection and TLS; default 5,000. */
   readonly connectTimeoutMs?: number;
 }
-
-const userAgent = `Quartermaster/${serverPackage.version}`;
 
 /**
  * Makes the one way out. Proxies and TLS switches of the environment have no effect.
@@ -62,6 +61,7 @@ export function createBroker(deps: BrokerDeps): Broker {
       return { kind: 'refused', message: `the credential ${JSON.stringify(credential)} ${message}` };
     }
     const call = startCall(policy.timeoutMs, signal);
+    const userAgent = `Quartermaster/${deps.version}`;
     const rules = { overrides, isAllowed, connections, userAgent, injected: prepared.injected };
     try {
       const result = await followHops(request, policy, { ...rules, call, scrubber: scrubberOf(policy) });

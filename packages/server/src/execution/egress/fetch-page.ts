@@ -15,11 +15,11 @@ export type FetchedPage =
 
 export type PageExtension = 'html' | 'txt' | 'md' | 'pdf';
 export type PageFailureCode =
-  | 'url_refused'
-  | 'unreachable'
-  | 'upstream_status'
+  | 'page_refused'
+  | 'page_unreachable'
+  | 'page_status'
   | 'unsupported_content'
-  | 'too_large'
+  | 'page_too_large'
   | 'time_limit';
 
 export interface PageLimits {
@@ -64,7 +64,7 @@ export function fetchPage(broker: Broker, limits: PageLimits = defaultPageLimits
 type Answer = Extract<EgressResult, { kind: 'response' }>;
 
 function readPage({ status, headers, body, finalUrl }: Answer): FetchedPage {
-  if (status < 200 || status >= 300) return failed('upstream_status', `The page answered with status ${status}.`);
+  if (status < 200 || status >= 300) return failed('page_status', `The page answered with status ${status}.`);
   const [type = '', ...parameters] = (headers['content-type'] ?? '')
     .split(';')
     .map((part) => part.trim().toLowerCase());
@@ -83,11 +83,11 @@ function readPage({ status, headers, body, finalUrl }: Answer): FetchedPage {
 function reasonOf(result: Exclude<EgressResult, Answer>): [PageFailureCode, string] {
   switch (result.kind) {
     case 'refused':
-      return ['url_refused', `The address may not be fetched: ${result.message}.`];
+      return ['page_refused', `The address may not be fetched: ${result.message}.`];
     case 'unreachable':
-      return ['unreachable', `The page could not be fetched: ${result.message}.`];
+      return ['page_unreachable', `The page could not be fetched: ${result.message}.`];
     case 'too_large':
-      return ['too_large', `The page could not be fetched: ${result.message}.`];
+      return ['page_too_large', `The page could not be fetched: ${result.message}.`];
     case 'timed_out':
       return ['time_limit', `The page did not come within ${result.limitMs} ms.`];
   }

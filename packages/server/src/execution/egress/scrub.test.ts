@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { createScrubber, redacted } from './scrub.ts';
+
+const secrets = ['sk-live_4f9A+b/c==Zq', 'p@ss "wörd" & <more>/x', 'c0ffee00-1234-5678-9abc-def012345678'];
+const url = (text: string) => encodeURIComponent(text);
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+const encodings: Readonly<Record<string, (secret: string) => string>> = {
+  raw: (secret) => secret,
+  'JSON text': (secret) => JSON.stringify({ a: secret }),
+  'JSON with escaped slashes': (secret) => JSON.stringify(secret).replaceAll('/', '\\/'),
+  'JSON in ASCII': (secret) => JSON.stringify(secret).replaceAll('ö', '\\u00f6'),
+  'HTML-safe JSON': (secret) =>
+    JSON.stringify(secret)
+      .replaceAll('ö', '\\u00f6')
+      .replace(/[<>&]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`),
+  XML: (secret) => secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
+  'URL component': url,
+  'URL component in lower case': (secret) => url(secret).replace(/%../g, (code) => code.toLowerCase()),
+  form: (secret) => new URLSearchParams({ a: secret }).toString(),
+  base64,
+  'base64 without padding': (secret) => base64(secret).replaceAll('=', ''),
+  base64url: (secret) => Buffer.from(secret).toString('base64url'),
+  'base64 behind one byte': (secret) => base64(`:${secret}`),
+  'base64 behind two bytes': (secret) => base64(`a:${secret}`),
+  'base64 within text': (secret) => base64(`{"token":"${secret}"}`),
+  hex: (secret) => Buffer.from(secret).toString('hex'),
+  HEX: (secret) => Buffer.from(secret).toString('hex').toUpperCase(),
+};
+
+describe('a scrubber', () => {
+  for (const [name, encode] of Object.entries(encodings)) {
+    it(`finds a secret as ${name}, in text, in bytes and deep in a value`, () => {
+      for (const secret of secrets) {
+        const scrubber = createScrubber([secret]);
+        const sent = `before ${encode(secret)} after`;
+        const found = scrubber.text(sent);
+        assert.ok(found.includes(redacted), `${name} of ${secret} in text: ${found}`);
+        assert.ok(!found.includes(encode(secret)));
+        assert.ok(found.startsWith('before ') && found.endsWith(' after'));
+        assert.equal(scrubber.bytes(Buffer.from(sent)).toString(), found);
+        assert.deepEqual(scrubber.deep({ [sent]: [1, { a: sent }] }), { [found]: [1, { a: found }] });
+      }
+    });
+  }
+
+  it('returns the very same value when there is nothing to hide', () => {
+    const scrubber = createScrubber(secrets);
+    const bytes = Buffer.from('nothing here');
+    const value = { a: [1, null, 'nothing', { b: true }] };
+    assert.equal(scrubber.bytes(bytes), bytes);
+    assert.equal(scrubber.deep(value), value);
+  });
+
+  it('leaves bytes around a secret as they are, text or not', () => {
+    const before = Buffer.from([0xff, 0x00, 0xc3]);
+    const scrubbed = createScrubber(['12345678']).bytes(Buffer.concat([before, Buffer.from('12345678'), before]));
+    assert.deepEqual(scrubbed, Buffer.concat([before, Buffer.from(redacted), before]));
+  });
+
+  it('replaces a short secret only where it stands alone, and none below four characters', () => {
+    const scrubber = createScrubber(['pass', '123', '']);
+    assert.equal(scrubber.text('pass=pass; passport compass 123'), '[redacted]=[redacted]; passport compass 123');
+  });
+
+  it('keeps a key such as __proto__ a member', () => {
+    const value: unknown = JSON.parse('{"__proto__":{"a":"12345678"}}');
+    const scrubbed = createScrubber(['12345678']).deep(value);
+    assert.equal(JSON.stringify(scrubbed), '{"__proto__":{"a":"[redacted]"}}');
+    assert.equal(Object.getPrototypeOf(scrubbed), Object.prototype);
+  });
+
+  it('never leaves a secret of eight characters or more, whatever surrounds it', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary', minLength: 8, maxLength: 40 }),
+        fc.string(),
+        fc.string(),
+        (secret, a, b) => {
+          const scrubber = createScrubber([secret]);
+          assert.ok(!scrubber.text(a + secret + b).includes(secret) || redacted.includes(secret));
+          assert.ok(
+            !scrubber.bytes(Buffer.from(a + secret + b)).includes(Buffer.from(secret)) || redacted.includes(secret),
+          );
+        },
+      ),
+    );
+  });
+});
