@@ -21,6 +21,8 @@ export interface ExtractionTask {
   /** More chunks than this end the extraction with `capacity_exceeded`. */
   readonly maxChunks: number;
   readonly onBatch: (chunks: readonly ExtractedChunk[]) => Promise<void>;
+  /** Rows that became no chunk, in the order of the sheet; the same backpressure as `onBatch`. Absent: only counted. */
+  readonly onRejectedRows?: (rows: readonly RejectedRow[]) => Promise<void>;
   readonly onStage: (stage: 'parsing' | 'chunking', percent: number) => void;
 }
 
@@ -45,6 +47,24 @@ export interface ExtractedChunk {
   readonly metadata: Record<string, string>;
   /** For the full-text index, as `words.ts` cuts them. */
   readonly words: readonly string[];
+}
+
+/** Why a row of a sheet became no chunk. */
+export const rowRejections = {
+  empty_question: 'The cell of the question is empty.',
+  empty_answer: 'The cell of the answer is empty.',
+  too_long: 'Question and answer together are longer than 65,535 characters.',
+} as const;
+export type RowRejectionCode = keyof typeof rowRejections;
+
+export interface RejectedRow {
+  /** The name of the sheet; null for CSV, which has none. */
+  readonly sheet: string | null;
+  /** Row of the sheet, or line of the CSV record, from 1. */
+  readonly row: number;
+  readonly code: RowRejectionCode;
+  /** The cells as read, cut to 200 characters. */
+  readonly excerpt: string;
 }
 
 export type ExtractionOutcome =
@@ -87,6 +107,8 @@ export interface ExtractionReport {
   readonly pages?: number;
   readonly pages_without_text?: number;
   readonly characters?: number;
+  /** The YAML between `---` lines before a Markdown text, at most 4,000 characters. It is no part of the text. */
+  readonly front_matter?: string;
   readonly rows?: { readonly total: number; readonly accepted: number; readonly rejected: number };
   readonly warnings: readonly string[];
   readonly milliseconds: number;

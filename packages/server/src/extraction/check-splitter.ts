@@ -1,0 +1,38 @@
+import type { TextSplitter } from '@quartermaster/contract';
+
+/** When a record names no splitter. */
+export const defaultSplitter = { type: 'token', chunk_size: 400, chunk_overlap: 0 } as const satisfies TextSplitter;
+/** What a separator splitter takes when it names no sizes. Source: CONTRACT "Collections, records, chunks". */
+export const separatorDefaults = { chunk_size: 1000, chunk_overlap: 0 } as const;
+
+/**
+ * What is wrong with a splitter that the schema let pass, as a sentence that names the field; null when nothing is.
+ * Checks the combinations that a schema cannot say.
+ */
+export function checkSplitter(splitter: TextSplitter): string | null {
+  if (splitter.type === 'token') {
+    if (splitter.chunk_size === undefined) return missing('chunk_size', 'token');
+    if (splitter.chunk_overlap === undefined) return missing('chunk_overlap', 'token');
+  } else {
+    if (splitter.separators === undefined) return missing('separators', 'separator');
+    const nested = findNested(splitter.separators);
+    if (nested !== null) return nested;
+  }
+  const size = splitter.chunk_size ?? separatorDefaults.chunk_size;
+  const overlap = splitter.chunk_overlap ?? separatorDefaults.chunk_overlap;
+  if (overlap * 2 <= size) return null;
+  return `text_splitter/chunk_overlap: ${overlap}; expected at most half of chunk_size, which is ${size}.`;
+}
+
+function missing(field: string, type: string): string {
+  return `text_splitter/${field}: missing; expected because text_splitter/type is ${type}.`;
+}
+
+function findNested(separators: readonly string[]): string | null {
+  for (const [index, separator] of separators.entries()) {
+    const other = separators.findIndex((longer, at) => at !== index && longer.includes(separator));
+    if (other === -1) continue;
+    return `text_splitter/separators/${index}: ${JSON.stringify(separator)} is part of separators/${other}; expected no separator to be part of another.`;
+  }
+  return null;
+}

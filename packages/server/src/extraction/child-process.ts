@@ -1,0 +1,75 @@
+import type { Writable } from 'node:stream';
+import type { Logger } from '../kernel/logger.ts';
+import { explainExit } from './explain-exit.ts';
+import { createFrameReader, type FromChild, parseFromChild } from './protocol.ts';
+import { spawnChild } from './spawn-child.ts';
+
+/** A running child and the server's ends of its pipes. */
+export interface Child {
+  readonly pid: number;
+  readonly input: Writable;
+  /** Who is told what comes next; at once when the child has ended. */
+  listen(listener: Listener): void;
+  isAlive(): boolean;
+  /** Resolves when the process is gone and its pipes are closed. */
+  kill(): Promise<void>;
+}
+
+export interface Listener {
+  message(message: FromChild): void;
+  ended(why: ReturnType<typeof explainExit>): void;
+}
+
+const stderrKept = 4000;
+
+export function startChild(options: { memoryMb: number; cpuSeconds: number; logger: Logger }): Child {
+  const process = spawnChild(options);
+  let listener: Listener | undefined;
+  let why: ReturnType<typeof explainExit> | undefined;
+  let ready = false;
+  let stderr = '';
+
+  const gone = new Promise<void>((resolve) => {
+    process.once('close', (code, signal) => {
+      why = explainExit({ code, signal, stderr, ready });
+      if (stderr !== '') options.logger.warn({ stderr, code, signal }, 'a process that reads documents has ended');
+      listener?.ended(why);
+      resolve();
+    });
+  });
+  // `close` follows, also when there was nothing to start.
+  process.on('error', (cause) => {
+    stderr += String(cause);
+  });
+  process.stdin.on('error', () => {});
+  process.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(-stderrKept);
+  });
+  const read = createFrameReader((_kind, content) => {
+    const message = parseFromChild(content);
+    if (message.type === 'ready') ready = true;
+    else listener?.message(message);
+  });
+  process.stdout.on('data', (bytes: Buffer) => {
+    try {
+      read(bytes);
+    } catch (cause) {
+      options.logger.error({ cause: String(cause) }, 'a process that reads documents said what it may not say');
+      process.kill('SIGKILL');
+    }
+  });
+
+  return {
+    pid: process.pid ?? -1,
+    input: process.stdin,
+    listen: (next) => {
+      listener = next;
+      if (why !== undefined) next.ended(why);
+    },
+    isAlive: () => why === undefined,
+    kill: () => {
+      process.kill('SIGKILL');
+      return gone;
+    },
+  };
+}

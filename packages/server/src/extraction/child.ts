@@ -1,0 +1,125 @@
+import { writeSync } from 'node:fs';
+import type { ExtractedChunk, RejectedRow } from './extraction.ts';
+import { type ExtractionJob, makeChunks, type ReportDraft } from './make-chunks.ts';
+import {
+  createFrameReader,
+  type FromChild,
+  frameKinds,
+  type JobResult,
+  type ToChild,
+  toMessageFrame,
+} from './protocol.ts';
+import { Unreadable } from './unreadable.ts';
+
+/**
+ * The process that reads documents, one after the other. It has no environment, no network and no files but its own
+ * program; documents come in on the standard input, chunks go out on the standard output. When the server is gone the
+ * input ends, and so does it.
+ */
+const batchLimits = { items: 200, characters: 128 * 1024 };
+
+// The server decides when it ends; a signal to the whole group (Ctrl-C) must not fail the document being read.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+// The output carries frames only; what a library prints is for the log.
+console.log =
+  console.info =
+  console.debug =
+  console.warn =
+  console.error =
+    (...things) => {
+      writeSync(2, `${things.map(String).join(' ').slice(0, 1000)}\n`);
+    };
+
+let job: ExtractionJob | undefined;
+let pieces: Buffer[] = [];
+let goOn: () => void = () => {};
+
+const read = createFrameReader((kind, content) => {
+  if (kind === frameKinds.message)
+    receive(JSON.parse(content.toString()) as ToChild); // written by our own host
+  else if (content.length > 0) pieces.push(Buffer.from(content));
+  else void work();
+});
+process.stdin.on('data', read);
+process.stdin.on('end', () => process.exit());
+process.stdout.on('error', () => process.exit());
+send({ type: 'ready' });
+
+function receive(message: ToChild): void {
+  if (message.type === 'job') job = message.job;
+  else goOn();
+}
+
+function send(message: FromChild): void {
+  process.stdout.write(toMessageFrame(message));
+}
+
+async function work(): Promise<void> {
+  if (job === undefined) return;
+  const [current, bytes] = [job, Buffer.concat(pieces)];
+  job = undefined;
+  pieces = [];
+  const result = await run(current, bytes);
+  const usage = process.cpuUsage();
+  send({ type: 'done', result, cpuSeconds: (usage.user + usage.system) / 1e6 });
+}
+
+async function run(current: ExtractionJob, bytes: Buffer): Promise<JobResult> {
+  const started = performance.now();
+  const report: ReportDraft = { format: current.format, warnings: [], milliseconds: 0 };
+  const batches = createBatches();
+  try {
+    const made = await makeChunks({ job: current, bytes, sink: batches.sink, report });
+    await batches.flush();
+    report.milliseconds = Math.round(performance.now() - started);
+    return { kind: 'extracted', ...made, report };
+  } catch (cause) {
+    if (!(cause instanceof Unreadable)) writeSync(2, `${cause instanceof Error ? cause.stack : String(cause)}\n`);
+    // What was read before the failure counts too: rejected rows tell why a sheet has no pair.
+    if (cause instanceof Unreadable) await batches.flush();
+    report.milliseconds = Math.round(performance.now() - started);
+    const failure = cause instanceof Unreadable ? cause : new Unreadable('parser_crashed');
+    return { kind: 'failed', code: failure.code, message: failure.message, report, unexpected: failure !== cause };
+  }
+}
+
+function createBatches() {
+  let chunks: ExtractedChunk[] = [];
+  let rejectedRows: RejectedRow[] = [];
+  let characters = 0;
+  let lastStage = '';
+
+  async function flush(): Promise<void> {
+    if (chunks.length + rejectedRows.length === 0) return;
+    const taken = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    send({ type: 'batch', chunks, rejectedRows });
+    [chunks, rejectedRows, characters] = [[], [], 0];
+    await taken;
+  }
+
+  function added(length: number): Promise<void> | undefined {
+    characters += length;
+    const full = characters >= batchLimits.characters || chunks.length + rejectedRows.length >= batchLimits.items;
+    return full ? flush() : undefined;
+  }
+
+  const sink = {
+    stage: (stage: 'parsing' | 'chunking', percent: number) => {
+      if (`${stage} ${percent}` === lastStage) return;
+      lastStage = `${stage} ${percent}`;
+      send({ type: 'stage', stage, percent });
+    },
+    chunk: (chunk: ExtractedChunk) => {
+      chunks.push(chunk);
+      // The words weigh about as much as the text.
+      return added(chunk.content.length * 2);
+    },
+    rejectedRow: (row: RejectedRow) => {
+      rejectedRows.push(row);
+      return added(row.excerpt.length);
+    },
+  };
+  return { sink, flush };
+}

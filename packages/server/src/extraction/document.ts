@@ -1,0 +1,96 @@
+import type { Locator } from '@quartermaster/contract';
+import type { ExtractionReport } from './extraction.ts';
+
+/** What every reader of a text format gives: blocks in reading order. */
+export interface Document {
+  readonly blocks: readonly Block[];
+  /** What the report says about it, as far as the reader knows. */
+  readonly facts: Pick<ExtractionReport, 'encoding' | 'pages' | 'pages_without_text' | 'front_matter'>;
+  readonly warnings: readonly string[];
+}
+
+export type BlockKind = 'heading' | 'paragraph' | 'list_item' | 'table' | 'code';
+
+export interface Block {
+  readonly kind: BlockKind;
+  /** Rows of a table are lines, its cells are separated by ` | `. */
+  readonly text: string;
+  /** Of a heading: 1 (outermost) to 6. */
+  readonly level?: number;
+  /** From 1. */
+  readonly page?: number;
+}
+
+export interface LaidOutText {
+  readonly text: string;
+  /** Where the characters from `start` to before `end` come from. */
+  locate(start: number, end: number): Locator;
+}
+
+interface Place {
+  readonly start: number;
+  readonly page: number | undefined;
+  readonly headings: readonly string[];
+}
+
+/** Joins the blocks to one text, an empty line between them (none between items of a list), and remembers where each came from. */
+export function layOut(document: Document): LaidOutText {
+  const parts: string[] = [];
+  const places: Place[] = [];
+  let length = 0;
+  let headings: readonly Heading[] = [];
+  let previous: Block | undefined;
+  for (const block of document.blocks) {
+    const text = storable(block.text);
+    if (text.trim() === '') continue;
+    if (previous !== undefined) {
+      const gap = previous.kind === 'list_item' && block.kind === 'list_item' ? '\n' : '\n\n';
+      parts.push(gap);
+      length += gap.length;
+    }
+    if (block.kind === 'heading') headings = below(headings, { level: block.level ?? 1, text: text.trim() });
+    places.push({ start: length, page: block.page, headings: headings.map((heading) => heading.text) });
+    parts.push(text);
+    length += text.length;
+    previous = block;
+  }
+  return { text: parts.join(''), locate: (start, end) => locate(places, start, end) };
+}
+
+interface Heading {
+  readonly level: number;
+  readonly text: string;
+}
+
+function below(headings: readonly Heading[], heading: Heading): readonly Heading[] {
+  return [...headings.filter((above) => above.level < heading.level), heading];
+}
+
+/** PostgreSQL stores no NUL, and half a surrogate pair has no UTF-8. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed();
+}
+
+function locate(places: readonly Place[], start: number, end: number): Locator {
+  const first = places[placeAt(places, start)];
+  const last = places[placeAt(places, Math.max(start, end - 1))];
+  return {
+    ...(first?.page === undefined ? {} : { page: first.page, page_end: last?.page ?? first.page }),
+    ...(first === undefined || first.headings.length === 0 ? {} : { heading_path: [...first.headings] }),
+    char_start: start,
+    char_end: end,
+  };
+}
+
+/** The index of the last place that starts at or before the offset. */
+function placeAt(places: readonly Place[], offset: number): number {
+  let low = 0;
+  let high = places.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    const place = places[middle];
+    if (place !== undefined && place.start <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

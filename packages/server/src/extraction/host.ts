@@ -1,0 +1,115 @@
+import type { Logger } from '../kernel/logger.ts';
+import { type Child, startChild } from './child-process.ts';
+import { type Countdown, createCountdown } from './countdown.ts';
+import type { ExtractionOutcome, ExtractionTask } from './extraction.ts';
+import { feedDocument } from './feed-document.ts';
+import { type FromChild, type JobResult, toMessageFrame } from './protocol.ts';
+import { Unreadable } from './unreadable.ts';
+import { watchMemory } from './watch-memory.ts';
+
+export interface HostOptions {
+  /** Of one document, without the time the server takes to hand over bytes and to store chunks. */
+  readonly timeoutMs: number;
+  /** Most memory a process may hold. */
+  readonly memoryMb: number;
+  readonly logger: Logger;
+}
+
+/** Has documents read by one child process, one at a time. */
+export interface Host {
+  /** Rejects only when the source or a callback of the task does, or when the child cannot be started. */
+  run(task: ExtractionTask, signal: AbortSignal): Promise<ExtractionOutcome>;
+  /** Whether it may read another document. A child is retired after a failure nobody foresaw, and by age. */
+  isFit(): boolean;
+  /** Resolves when the process is gone. */
+  stop(): Promise<void>;
+}
+
+const mostDocuments = 100;
+
+export function startHost(options: HostOptions): Host {
+  const retireAfterCpuSeconds = Math.ceil(options.timeoutMs / 1000);
+  const child = startChild({ ...options, cpuSeconds: 4 * retireAfterCpuSeconds + 10 });
+  let documents = 0;
+  let cpuSeconds = 0;
+
+  async function run(task: ExtractionTask, signal: AbortSignal): Promise<ExtractionOutcome> {
+    if (signal.aborted) return { kind: 'cancelled' };
+    documents += 1;
+    let done: Done | undefined;
+    try {
+      const ended = await converse(child, { task, signal, options });
+      if (!('result' in ended)) return ended;
+      done = ended;
+      cpuSeconds = ended.cpuSeconds;
+      return toOutcome(ended.result);
+    } finally {
+      if (done === undefined || (done.result.kind === 'failed' && done.result.unexpected)) await child.kill();
+    }
+  }
+
+  return {
+    run,
+    isFit: () => child.isAlive() && documents < mostDocuments && cpuSeconds < retireAfterCpuSeconds,
+    stop: () => child.kill(),
+  };
+}
+
+type Done = FromChild & { type: 'done' };
+
+/** Ends with what the child answered, or with why it was not waited for. Leaves no timer and no listener. */
+async function converse(
+  child: Child,
+  { task, signal, options }: { task: ExtractionTask; signal: AbortSignal; options: HostOptions },
+): Promise<Done | ExtractionOutcome> {
+  const { promise, resolve, reject } = Promise.withResolvers<Done | ExtractionOutcome>();
+  const over = new AbortController();
+  const countdown = createCountdown(options.timeoutMs, () => resolve(failed('time_limit')));
+  const unwatch = watchMemory(child.pid, options.memoryMb, () => resolve(failed('memory_limit')));
+  const cancel = () => resolve({ kind: 'cancelled' });
+  signal.addEventListener('abort', cancel, { once: true });
+  child.listen({
+    message: (message) => {
+      if (over.signal.aborted) return;
+      if (message.type === 'done') resolve(message);
+      else relay(child, message, { task, countdown, over: over.signal }).catch(reject);
+    },
+    ended: (why) => (why instanceof Error ? reject(why) : resolve(why)),
+  });
+  countdown.resume();
+  feedDocument(child.input, { task, countdown, over: over.signal }).catch(reject);
+  try {
+    return await promise;
+  } finally {
+    over.abort();
+    countdown.stop();
+    unwatch();
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+/** The child waits until its batch is taken; that time is not its own. */
+async function relay(
+  child: Child,
+  message: FromChild,
+  { task, countdown, over }: { task: ExtractionTask; countdown: Countdown; over: AbortSignal },
+): Promise<void> {
+  if (message.type === 'stage') task.onStage(message.stage, message.percent);
+  if (message.type !== 'batch') return;
+  countdown.pause();
+  if (message.chunks.length > 0) await task.onBatch(message.chunks);
+  if (message.rejectedRows.length > 0) await task.onRejectedRows?.(message.rejectedRows);
+  if (over.aborted) return;
+  countdown.resume();
+  child.input.write(toMessageFrame({ type: 'next' }));
+}
+
+function failed(code: 'time_limit' | 'memory_limit'): ExtractionOutcome {
+  return { kind: 'failed', code, message: new Unreadable(code).message, report: null };
+}
+
+function toOutcome(result: JobResult): ExtractionOutcome {
+  if (result.kind === 'extracted') return result;
+  const { kind, code, message, report } = result;
+  return { kind, code, message, report };
+}

@@ -1,0 +1,152 @@
+import { Parser } from 'htmlparser2';
+import type { Block, BlockKind } from './document.ts';
+import { createTableRows, type TableRows } from './table-rows.ts';
+
+/** Their content is no text of the page. */
+const dropped = new Set(
+  'script style noscript template title svg math iframe object canvas audio video nav select datalist'.split(' '),
+);
+const breaking = new Set(
+  `html body main article section header footer aside address blockquote center details dialog dd div dl dt fieldset
+  figcaption figure form hgroup hr legend menu ol p search summary ul caption thead tbody tfoot`.split(/\s+/),
+);
+const tableParts = new Set(['tr', 'td', 'th']);
+const headings = new Map([1, 2, 3, 4, 5, 6].map((level) => [`h${level}`, level]));
+const paragraph = { kind: 'paragraph', level: 0 } as const;
+
+/** Turns HTML into blocks, piece by piece. Damaged markup never throws. */
+export interface HtmlBlocks {
+  write(html: string): void;
+  end(): Block[];
+}
+
+interface Reading {
+  readonly blocks: Block[];
+  readonly table: TableRows;
+  text: string[];
+  /** What the text being read belongs to. */
+  open: { readonly kind: BlockKind; readonly level: number };
+  /** How many elements deep we are in one that is dropped. */
+  skipped: number;
+  preformatted: number;
+}
+
+export function createHtmlBlocks(): HtmlBlocks {
+  const reading: Reading = {
+    blocks: [],
+    table: createTableRows(),
+    text: [],
+    open: paragraph,
+    skipped: 0,
+    preformatted: 0,
+  };
+  const parser = new Parser({
+    onopentag: (name, attributes) => {
+      if (reading.skipped > 0 || dropped.has(name) || isHidden(attributes)) reading.skipped += 1;
+      else openTag(reading, name);
+    },
+    onclosetag: (name) => {
+      if (reading.skipped > 0) reading.skipped -= 1;
+      else closeTag(reading, name);
+    },
+    ontext: (piece) => {
+      if (reading.skipped > 0) return;
+      reading.text.push(reading.preformatted > 0 ? piece : piece.replace(/[ \t\n\r\f]+/g, ' '));
+    },
+  });
+  return {
+    write: (html) => parser.write(html),
+    end: () => {
+      parser.end();
+      while (reading.table.isOpen()) closeTable(reading);
+      endBlock(reading);
+      return reading.blocks;
+    },
+  };
+}
+
+function openTag(reading: Reading, name: string): void {
+  const level = headings.get(name);
+  if (level !== undefined) startBlock(reading, 'heading', level);
+  else if (name === 'li') startBlock(reading, 'list_item');
+  else if (name === 'pre') {
+    startBlock(reading, 'code');
+    reading.preformatted += 1;
+  } else if (name === 'br') reading.text.push('\n');
+  else if (name === 'table') openTable(reading);
+  else if (tableParts.has(name)) openTablePart(reading, name);
+  else if (breaking.has(name)) endBlock(reading);
+}
+
+function closeTag(reading: Reading, name: string): void {
+  if (name === 'table') closeTable(reading);
+  else if (tableParts.has(name)) closeTablePart(reading, name);
+  else if (headings.has(name) || name === 'li' || name === 'pre') {
+    endBlock(reading);
+    if (name === 'pre') reading.preformatted = Math.max(0, reading.preformatted - 1);
+    reading.open = paragraph;
+  } else if (breaking.has(name)) endBlock(reading);
+}
+
+function startBlock(reading: Reading, kind: BlockKind, level = 0): void {
+  endBlock(reading);
+  reading.open = { kind, level };
+}
+
+/** The text so far is a block; inside of a table it is only a part of its cell. */
+function endBlock(reading: Reading): void {
+  const { kind, level } = reading.open;
+  if (reading.table.isOpen()) {
+    reading.text.push(' ');
+    return;
+  }
+  const read = takeText(reading);
+  const text = kind === 'code' ? read.replace(/^\n/, '').trimEnd() : tidy(read);
+  if (text === '') return;
+  reading.blocks.push(kind === 'heading' ? { kind, text, level } : { kind, text });
+  if (kind === 'heading') reading.open = paragraph;
+}
+
+function openTable(reading: Reading): void {
+  if (!reading.table.isOpen()) endBlock(reading);
+  reading.table.open(takeText(reading));
+}
+
+/** Outside of a table a row or cell is as good as a paragraph. */
+function openTablePart(reading: Reading, name: string): void {
+  if (!reading.table.isOpen()) endBlock(reading);
+  else if (name === 'tr') reading.table.openRow(takeText(reading));
+  else reading.table.openCell(takeText(reading));
+}
+
+function closeTablePart(reading: Reading, name: string): void {
+  if (!reading.table.isOpen()) endBlock(reading);
+  else if (name === 'tr') reading.table.closeRow(takeText(reading));
+  else reading.table.closeCell(takeText(reading));
+}
+
+function closeTable(reading: Reading): void {
+  if (!reading.table.isOpen()) return;
+  const text = reading.table.close(takeText(reading));
+  if (reading.table.isOpen()) reading.text.push(text);
+  else if (text !== '') reading.blocks.push({ kind: 'table', text });
+}
+
+function takeText(reading: Reading): string {
+  const text = reading.text.join('');
+  reading.text = [];
+  return text;
+}
+
+function isHidden(attributes: Record<string, string>): boolean {
+  if (attributes.hidden !== undefined) return true;
+  return /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(attributes.style ?? '');
+}
+
+/** Blanks become one; the line breaks of `<br>` stay. */
+function tidy(text: string): string {
+  return text
+    .replace(/[ \t]+/g, ' ')
+    .replace(/ ?\n ?/g, '\n')
+    .trim();
+}

@@ -1,0 +1,177 @@
+import type { Extension, Locator, TextSplitter } from '@quartermaster/contract';
+import { defaultSplitter, separatorDefaults } from './check-splitter.ts';
+import { type Document, layOut } from './document.ts';
+import type { ExtractedChunk, ExtractionReport, RejectedRow } from './extraction.ts';
+import { type Pair, readPairs } from './pairs.ts';
+import { splitBySeparators } from './separator-splitter.ts';
+import type { Workbook } from './sheet.ts';
+import { type Cut, splitByTokens } from './token-splitter.ts';
+import { countTokens } from './tokens.ts';
+import { capacityExceeded, fileEmpty, noRows, noText } from './unreadable.ts';
+import { cutWords } from './words.ts';
+
+/** What is to be made of the bytes; travels to the child. */
+export interface ExtractionJob {
+  readonly kind: 'text' | 'qa';
+  /** `text`: the bytes are UTF-8 text that was sent as such. */
+  readonly format: Extension | 'text';
+  readonly charset: string | null;
+  readonly splitter: TextSplitter | null;
+  readonly title: string;
+  readonly maxChunks: number;
+}
+
+/** Takes what is made; a promise means: wait before you make more. */
+export interface ChunkSink {
+  stage(stage: 'parsing' | 'chunking', percent: number): void;
+  chunk(chunk: ExtractedChunk): Promise<void> | undefined;
+  rejectedRow(row: RejectedRow): Promise<void> | undefined;
+}
+
+/** Grows while the document is read, so that a failure reports what was known by then. */
+export type ReportDraft = { -readonly [name in keyof ExtractionReport]: ExtractionReport[name] } & {
+  warnings: string[];
+};
+
+export interface Made {
+  readonly numChunks: number;
+  readonly rejectedRows: number;
+}
+
+/**
+ * Reads the bytes and gives every chunk to the sink, in order.
+ * @throws Unreadable when the document cannot be read or has too many chunks.
+ */
+export async function makeChunks(input: {
+  job: ExtractionJob;
+  bytes: Uint8Array;
+  sink: ChunkSink;
+  report: ReportDraft;
+}) {
+  const { job, bytes, sink, report } = input;
+  if (bytes.length === 0) throw fileEmpty();
+  sink.stage('parsing', 0);
+  if (job.kind === 'qa') {
+    const workbook = await readWorkbook(job, bytes);
+    take(report, workbook);
+    return makePairs(workbook, { job, sink, report });
+  }
+  const document = await readDocument(job, bytes, (percent) => sink.stage('parsing', percent));
+  take(report, document);
+  return makeTexts(document, { job, sink, report });
+}
+
+function take(report: ReportDraft, read: Pick<Document, 'facts' | 'warnings'> | Workbook): void {
+  Object.assign(report, read.facts);
+  report.warnings.push(...read.warnings);
+}
+
+interface Making {
+  readonly job: ExtractionJob;
+  readonly sink: ChunkSink;
+  readonly report: ReportDraft;
+}
+
+async function makeTexts(document: Document, { job, sink, report }: Making): Promise<Made> {
+  const { text, locate } = layOut(document);
+  report.characters = text.length;
+  if (text.trim() === '') throw noText();
+  const prefix = job.title === '' ? '' : `${job.title.replaceAll('\0', '').toWellFormed()}\n\n`;
+  const prefixTokens = countTokens(prefix);
+  let numChunks = 0;
+  for (const cut of split(text, job.splitter)) {
+    if (numChunks === job.maxChunks) throw capacityExceeded(job.maxChunks);
+    sink.stage('chunking', Math.floor((cut.start * 100) / text.length));
+    const content = prefix + text.slice(cut.start, cut.end);
+    const taken = sink.chunk({
+      ordinal: numChunks,
+      content,
+      question: null,
+      answer: null,
+      numTokens: prefixTokens + cut.numTokens,
+      locator: locate(cut.start, cut.end),
+      metadata: {},
+      words: cutWords(content),
+    });
+    numChunks += 1;
+    if (taken !== undefined) await taken;
+  }
+  return { numChunks, rejectedRows: 0 };
+}
+
+function split(text: string, splitter: TextSplitter | null): Iterable<Cut> {
+  const { type, separators = [], ...sizes } = splitter ?? { ...defaultSplitter };
+  const size = sizes.chunk_size ?? separatorDefaults.chunk_size;
+  const overlap = sizes.chunk_overlap ?? separatorDefaults.chunk_overlap;
+  return type === 'token'
+    ? splitByTokens(text, { size, overlap })
+    : splitBySeparators(text, separators, { size, overlap });
+}
+
+async function makePairs(workbook: Workbook, { job, sink, report }: Making): Promise<Made> {
+  let numChunks = 0;
+  let rejectedRows = 0;
+  sink.stage('chunking', 0);
+  for (const read of readPairs(workbook, report.warnings)) {
+    let taken: Promise<void> | undefined;
+    if ('pair' in read) {
+      if (numChunks === job.maxChunks) throw capacityExceeded(job.maxChunks);
+      taken = sink.chunk(toChunk(read.pair, numChunks));
+      numChunks += 1;
+    } else {
+      taken = sink.rejectedRow(read.rejected);
+      rejectedRows += 1;
+    }
+    report.rows = { total: numChunks + rejectedRows, accepted: numChunks, rejected: rejectedRows };
+    if (taken !== undefined) await taken;
+  }
+  if (numChunks === 0) throw noRows(rejectedRows);
+  return { numChunks, rejectedRows };
+}
+
+function toChunk(pair: Pair, ordinal: number): ExtractedChunk {
+  const { question, answer, metadata } = pair;
+  const content = `${question}\n\n${answer}`;
+  const locator: Locator = { ...(pair.sheet === null ? {} : { sheet: pair.sheet }), row: pair.row };
+  return {
+    ordinal,
+    content,
+    question,
+    answer,
+    numTokens: countTokens(content),
+    locator,
+    metadata,
+    words: cutWords(content),
+  };
+}
+
+/** The readers are loaded when first needed: a child that reads text never loads PDFium. */
+async function readDocument(
+  job: ExtractionJob,
+  bytes: Uint8Array,
+  onPage: (percent: number) => void,
+): Promise<Document> {
+  const charset = job.charset ?? undefined;
+  switch (job.format) {
+    case 'pdf':
+      return (await import('./read-pdf.ts')).readPdf(bytes, onPage);
+    case 'docx':
+      return (await import('./read-docx.ts')).readDocx(bytes);
+    case 'md':
+      return (await import('./read-markdown.ts')).readMarkdown(bytes, charset);
+    case 'html':
+      return (await import('./read-html.ts')).readHtml(bytes, charset);
+    case 'txt':
+      return (await import('./read-text.ts')).readText(bytes, charset);
+    case 'text':
+      return (await import('./read-text.ts')).readText(bytes, 'utf-8');
+    default:
+      throw new Error(`no reader makes a text of ${job.format}`);
+  }
+}
+
+async function readWorkbook(job: ExtractionJob, bytes: Uint8Array): Promise<Workbook> {
+  if (job.format === 'xlsx') return (await import('./read-xlsx.ts')).readXlsx(bytes);
+  if (job.format === 'csv') return (await import('./read-csv.ts')).readCsv(bytes, job.charset ?? undefined);
+  throw new Error(`no reader makes question–answer pairs of ${job.format}`);
+}

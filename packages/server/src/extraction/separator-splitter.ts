@@ -1,0 +1,45 @@
+import { type Cut, splitByTokens, type TokenSizes } from './token-splitter.ts';
+import { countTokens } from './tokens.ts';
+
+interface Section {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Cuts a text at each separator in turn and drops the separators and blank sections. A section of more tokens than the
+ * size is cut by tokens.
+ */
+export function* splitBySeparators(text: string, separators: readonly string[], sizes: TokenSizes): Generator<Cut> {
+  for (const section of sections(text, separators, { start: 0, end: text.length })) {
+    const slice = text.slice(section.start, section.end);
+    const content = slice.trim();
+    if (content === '') continue;
+    const start = section.start + (slice.length - slice.trimStart().length);
+    const numTokens = countTokens(content);
+    if (numTokens <= sizes.size) yield { start, end: start + content.length, numTokens };
+    else yield* shifted(splitByTokens(content, sizes), start);
+  }
+}
+
+/** Each separator cuts what those before it left. Lazy: a text may have millions of sections. */
+function* sections(text: string, separators: readonly string[], whole: Section): Generator<Section> {
+  const [separator, ...others] = separators;
+  if (separator === undefined) {
+    yield whole;
+    return;
+  }
+  const part = text.slice(whole.start, whole.end);
+  let start = 0;
+  for (;;) {
+    const found = part.indexOf(separator, start);
+    const end = found === -1 ? part.length : found;
+    yield* sections(text, others, { start: whole.start + start, end: whole.start + end });
+    if (found === -1) return;
+    start = found + separator.length;
+  }
+}
+
+function* shifted(cuts: Iterable<Cut>, by: number): Generator<Cut> {
+  for (const cut of cuts) yield { ...cut, start: cut.start + by, end: cut.end + by };
+}

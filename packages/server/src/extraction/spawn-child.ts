@@ -1,0 +1,70 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, sep } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+
+export type ChildProcess = ChildProcessByStdio<Writable, Readable, Readable>;
+
+const entry = fileURLToPath(new URL('./child.ts', import.meta.url));
+const shell = '/bin/sh';
+
+/**
+ * Starts a process that reads documents: an empty environment, no files but its program, no network, no other
+ * processes, bounded heap and processor time. The processor limit is what ends a child that hangs in a loop after the
+ * server was killed: it cannot notice that its input ended.
+ */
+export function spawnChild(limits: { memoryMb: number; cpuSeconds: number }): ChildProcess {
+  const command = [process.execPath, ...flags(limits.memoryMb), entry];
+  const [file = '', ...argv] = existsSync(shell)
+    ? [shell, '-c', 'ulimit -c 0; ulimit -t "$1"; shift; exec "$@"', 'sh', String(limits.cpuSeconds), ...command]
+    : command;
+  // Its own group: Ctrl-C is for the server, which ends its children itself.
+  return spawn(file, argv, { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+}
+
+function flags(memoryMb: number): string[] {
+  const wanted = [
+    '--permission',
+    ...readableFolders().map((folder) => `--allow-fs-read=${folder}${sep}*`),
+    `--max-old-space-size=${memoryMb}`,
+    '--disallow-code-generation-from-strings',
+    '--disable-warning=SecurityWarning',
+    // The permission model does not cover these two.
+    '--no-experimental-sqlite',
+    '--disable-sigusr1',
+  ];
+  return wanted.filter((flag) => isKnown(flag));
+}
+
+/** Older versions of Node end at once when they meet a flag they do not know. */
+function isKnown(flag: string): boolean {
+  const [name = ''] = flag.split('=');
+  return (
+    !['--disable-sigusr1', '--no-experimental-sqlite'].includes(name) || process.allowedNodeEnvironmentFlags.has(name)
+  );
+}
+
+const libraries = [
+  'gpt-tokenizer',
+  'htmlparser2',
+  'mammoth',
+  'marked',
+  'papaparse',
+  '@hyzyla/pdfium',
+  'chardet',
+  'fflate',
+];
+
+/** This folder, and the `node_modules` folders that hold the libraries. */
+function readableFolders(): string[] {
+  const require = createRequire(import.meta.url);
+  const folders = new Set([dirname(realpathSync(entry))]);
+  for (const library of libraries) {
+    const lookedIn = require.resolve.paths(library) ?? [];
+    const found = lookedIn.find((folder) => existsSync(join(folder, library)));
+    if (found !== undefined) folders.add(realpathSync(found));
+  }
+  return [...folders];
+}

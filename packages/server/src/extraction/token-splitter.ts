@@ -1,0 +1,70 @@
+import { countTokens, mapTokens, type TokenMap } from './tokens.ts';
+
+/** A piece of a text: the characters from `start` to before `end`, without blanks at its ends. */
+export interface Cut {
+  readonly start: number;
+  readonly end: number;
+  readonly numTokens: number;
+}
+
+export interface TokenSizes {
+  /** Most tokens of a cut. */
+  readonly size: number;
+  /** Tokens that a cut shares with the one before it; at most half of the size. */
+  readonly overlap: number;
+}
+
+/**
+ * Cuts a text into K = ⌈(n − overlap) / (size − overlap)⌉ pieces of nearly equal size, n being its tokens. Words up to
+ * 16 tokens stay whole, so a text that fills its pieces to the brim may take one piece more.
+ */
+export function* splitByTokens(text: string, sizes: TokenSizes): Generator<Cut> {
+  const map = mapTokens(text);
+  const last = map.numCuts - 1;
+  let from = 0;
+  while (from < last) {
+    let to = lastCutWithin(map, from, map.tokens(from) + nextSize(map.tokens(last) - map.tokens(from), sizes));
+    let cut = trimmed(text, map.offset(from), map.offset(to));
+    // Without the blank before it, a word may take more tokens than inside of the text.
+    while (cut !== null && cut.numTokens > sizes.size && to > from + 1) {
+      to -= 1;
+      cut = trimmed(text, map.offset(from), map.offset(to));
+    }
+    if (cut !== null) yield cut;
+    if (to >= last) return;
+    from = Math.max(from + 1, firstCutFrom(map, to, map.tokens(to) - sizes.overlap));
+  }
+}
+
+/** The remaining tokens spread evenly over the pieces they need. */
+function nextSize(remaining: number, { size, overlap }: TokenSizes): number {
+  const pieces = Math.max(1, Math.ceil((remaining - overlap) / (size - overlap)));
+  return Math.min(size, Math.ceil((remaining + (pieces - 1) * overlap) / pieces));
+}
+
+function trimmed(text: string, start: number, end: number): Cut | null {
+  const slice = text.slice(start, end);
+  const content = slice.trim();
+  if (content === '') return null;
+  const from = start + (slice.length - slice.trimStart().length);
+  return { start: from, end: from + content.length, numTokens: countTokens(content) };
+}
+
+/** The last cut with at most so many tokens before it, but at least one further than `from`. */
+function lastCutWithin(map: TokenMap, from: number, tokens: number): number {
+  let low = from + 1;
+  let high = map.numCuts - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (map.tokens(middle) <= tokens) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** The first cut with at least so many tokens before it, at most `to`. */
+function firstCutFrom(map: TokenMap, to: number, tokens: number): number {
+  let cut = to;
+  while (cut > 0 && map.tokens(cut - 1) >= tokens) cut -= 1;
+  return cut;
+}

@@ -1,0 +1,59 @@
+import { type ExtractionFailureCode, extractionFailureCodes } from './extraction.ts';
+
+/** A document that cannot be read, thrown by the readers of the formats. Becomes the outcome `failed`. */
+export class Unreadable extends Error {
+  readonly code: ExtractionFailureCode;
+  constructor(code: ExtractionFailureCode, message: string = extractionFailureCodes[code], cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'Unreadable';
+    this.code = code;
+  }
+}
+
+export function fileEmpty(): Unreadable {
+  return new Unreadable('file_empty');
+}
+
+export function fileEncrypted(format: string): Unreadable {
+  return new Unreadable('file_encrypted', `The ${format} file is protected by a password; remove the password.`);
+}
+
+/** `detail` is a phrase without a full stop. */
+export function fileDamaged(format: string, detail: string, cause?: unknown): Unreadable {
+  return new Unreadable('file_damaged', `The file is not a readable ${format} document: ${detail}.`, cause);
+}
+
+export function fileTypeMismatch(format: string, found: string): Unreadable {
+  return new Unreadable('file_type_mismatch', `The file is named as ${format}, but its content is ${found}.`);
+}
+
+export function unpackedLimit(detail: string): Unreadable {
+  return new Unreadable('unpacked_limit', `The document unpacks to more than the limit: ${detail}.`);
+}
+
+export function noText(): Unreadable {
+  return new Unreadable('no_text');
+}
+
+export function undecodable(detail: string): Unreadable {
+  return new Unreadable('undecodable', `The character encoding could not be told without losing text: ${detail}.`);
+}
+
+export function headerMissing(): Unreadable {
+  return new Unreadable(
+    'header_missing',
+    'The sheet has no columns named question and answer; the first row must name them.',
+  );
+}
+
+export function noRows(rejected: number): Unreadable {
+  const why = rejected === 0 ? '' : ` ${rejected} rows were refused because their question or answer cannot be used.`;
+  return new Unreadable('no_rows', `The sheet has no question–answer pair.${why}`);
+}
+
+export function capacityExceeded(maxChunks: number): Unreadable {
+  return new Unreadable(
+    'capacity_exceeded',
+    `The collection has room for ${maxChunks} more chunks; this record needs more.`,
+  );
+}
