@@ -237,6 +237,18 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     to: '  body: {a: 1}\nresponse:',
     says: `${plugin}:22 request.body: A GET request has no body.`,
   },
+  'credentials without encryption': {
+    file: plugin,
+    from: 'url: https://',
+    to: 'url: http://',
+    says: `${plugin}:20 request.url: A bundle that sends credentials calls https:// only.`,
+  },
+  'a form that is no object': {
+    file: plugin,
+    from: 'response:',
+    to: '  method: POST\n  body: [1]\n  body_type: form\nresponse:',
+    says: `${plugin}:23 request.body: A form is an object: expected names and values.`,
+  },
   'an expression that does not compile': {
     file: plugin,
     from: "'{temperature: body.main.temp}'",
@@ -545,3 +557,28 @@ function doublings(count: number): string {
     return `    d${index + 1}: {allOf: [${below}, ${below}]}\n`;
   }).join('');
 }
+
+test('a wrong icon costs the picture, not the bundle', async (t) => {
+  const { 'weather/icon.svg': _, ...files } = goodFiles;
+  const catalogue = await load(await makeFolder(t, files));
+  assert.equal(catalogue.failures.length, 1);
+  assert.equal(catalogue.findBundle('weather')?.plugins.size, 1);
+  assert.equal(catalogue.findIcon('weather'), undefined);
+});
+
+test('the mistakes of a bundle and of its plugins are told together', async (t) => {
+  const files = {
+    ...goodFiles,
+    [bundle]: bundleYaml.replace('id: weather', 'id: clouds'),
+    [plugin]: pluginYaml.replace('id: get_weather', 'id: get'),
+  };
+  const catalogue = await load(await makeFolder(t, files));
+  assert.deepEqual(
+    catalogue.failures.map(({ file, field }) => [file, field]),
+    [
+      [bundle, 'id'],
+      [plugin, 'id'],
+    ],
+  );
+  assert.equal(catalogue.findBundle('weather'), undefined);
+});

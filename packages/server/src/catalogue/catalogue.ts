@@ -1,7 +1,10 @@
 import type { Bundle, Isolation, OutputViolation, Plugin } from '@quartermaster/contract';
 import type { BundleManifest, PluginManifest } from '@quartermaster/plugin-kit';
 
-/** Says what is wrong with a value, or that nothing is. Compiled once; linear-time regular expressions. */
+/**
+ * Says what is wrong with a value, or that nothing is: where, as a JSON pointer (empty for the value itself), and what
+ * was expected and found there. Compiled once; linear-time regular expressions.
+ */
 export type Check = (value: unknown) => readonly OutputViolation[];
 
 export interface CompiledPlugin {

@@ -39,6 +39,9 @@ export function checkRequest(
   if (request.body_type !== undefined && request.body === undefined) {
     findings.add([...root, 'body_type'], 'There is no "body" it could be the type of.');
   }
+  if (request.body_type === 'form' && !isObject(request.body)) {
+    findings.add([...root, 'body'], 'A form is an object: expected names and values.');
+  }
 }
 
 /** Scheme, authority, path, query, fragment. */
@@ -48,7 +51,7 @@ function checkUrl(url: Located, context: RequestContext, findings: Findings): vo
   const [, scheme, authority = '', path = '', query = '', fragment] = urlParts.exec(url.text) ?? [];
   const say = (message: string) => findings.add(url.path, message);
   if (fragment !== undefined) say('A "#" part is never sent; leave it out.');
-  if (`${authority}${query}`.includes('{')) say('Placeholders stand in the path only; parameters go into "query".');
+  if (/[{}]/.test(`${authority}${query}`)) say('Placeholders stand in the path only; parameters go into "query".');
   else if (authority.includes('@')) say('A URL holds no user name or password; see "inject".');
   else checkHost({ scheme: scheme ?? '', authority }, context, say);
   checkText({ text: path, path: url.path }, context, findings, { inUrlPath: true });
@@ -56,14 +59,15 @@ function checkUrl(url: Located, context: RequestContext, findings: Findings): vo
 
 function checkHost(
   { scheme, authority }: { scheme: string; authority: string },
-  { hosts }: RequestContext,
+  { hosts, inject }: RequestContext,
   say: (message: string) => void,
 ): void {
   const origin = `${scheme}://${authority}`;
-  if (authority === '' || !URL.canParse(origin)) {
+  if (!/^[^\s\\]+$/.test(authority) || !URL.canParse(origin)) {
     say(`${JSON.stringify(origin)} is no address.`);
     return;
   }
+  if (scheme === 'http' && inject.length > 0) say('A bundle that sends credentials calls https:// only.');
   const { host, port } = new URL(origin);
   const withPort = port === '' ? `${host}:${scheme === 'https' ? 443 : 80}` : host;
   if (hosts.includes(host) || hosts.includes(withPort)) return;
@@ -91,4 +95,8 @@ function checkText(
       findings.add(path, `{credential:${name}} needs {in: path, credential: ${name}} in "inject" of the bundle.`);
     }
   }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

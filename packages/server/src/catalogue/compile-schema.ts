@@ -2,7 +2,7 @@ import type { OutputViolation } from '@quartermaster/contract';
 import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Check, CompiledPlugin } from './catalogue.ts';
 import { copyJson } from './copy-json.ts';
-import { describeErrors, type Flaw, violationPath } from './describe-errors.ts';
+import { describeErrors, type Flaw, toPointer } from './describe-errors.ts';
 import { addLinearFormats } from './formats.ts';
 import { compileLinearRegExp } from './linear-regexp.ts';
 import { replaceUniqueItems } from './unique-items.ts';
@@ -12,11 +12,10 @@ export type ReadInput = CompiledPlugin['readInput'];
 
 /** Compiles the schemas of plugins. Each is compiled when it is first used: a catalogue of thousands loads at once. */
 export interface SchemaCompiler {
-  /** Paths start with `input_params`; defaults are added to a copy, nothing is coerced. */
+  /** Adds defaults to a copy, coerces nothing. */
   compileInput(schema: JsonSchema): ReadInput;
-  /** Paths start with `output`. */
   compileOutput(schema: JsonSchema): Check;
-  /** Paths start with `credentials`; no message repeats a value. */
+  /** No message repeats a value. */
   compileCredentials(schema: JsonSchema): Check;
 }
 
@@ -43,8 +42,8 @@ export function createSchemaCompiler(): SchemaCompiler {
   const plain = createEngines({});
   return {
     compileInput: (schema) => createReadInput(withDefaults(schema)),
-    compileOutput: (schema) => createCheck(plain(schema), { root: 'output', showValues: true }),
-    compileCredentials: (schema) => createCheck(plain(schema), { root: 'credentials', showValues: false }),
+    compileOutput: (schema) => createCheck(plain(schema), { showValues: true }),
+    compileCredentials: (schema) => createCheck(plain(schema), { showValues: false }),
   };
 }
 
@@ -61,11 +60,11 @@ function createEngines(options: Options): (schema: JsonSchema) => FindFlaws {
     const schema = { ...wanted, $id: `schema:${++count}` };
     const validateFirst = lazily(() => first().compile(schema));
     const validateAll = lazily(() => all().compile(schema));
-    return (value, options) => {
+    return (value, asked) => {
       if (passes(validateFirst(), value)) return [];
-      const validate = options.all ? validateAll() : validateFirst();
-      if (options.all) passes(validate, value);
-      const limits = { showValues: options.showValues, limit: maxViolations };
+      const validate = asked.all ? validateAll() : validateFirst();
+      if (asked.all) passes(validate, value);
+      const limits = { showValues: asked.showValues, limit: maxViolations };
       return describeErrors(validate.errors ?? [], limits);
     };
   };
@@ -86,19 +85,15 @@ function passes(validate: ValidateFunction, value: unknown): boolean {
 function createReadInput(findFlaws: FindFlaws): ReadInput {
   return (value) => {
     const copied = copyJson(value);
-    if ('refusal' in copied) return { input: {}, violations: toViolations('input_params', [copied.refusal]) };
+    if ('refusal' in copied) return { input: {}, violations: toViolations([copied.refusal]) };
     const all = copied.nodes <= maxNodesForAllErrors;
     const flaws = guarded(() => findFlaws(copied.copy, { all, showValues: true }));
-    return { input: copied.copy, violations: toViolations('input_params', flaws) };
+    return { input: copied.copy, violations: toViolations(flaws) };
   };
 }
 
-function createCheck(findFlaws: FindFlaws, options: { root: string; showValues: boolean }): Check {
-  return (value) =>
-    toViolations(
-      options.root,
-      guarded(() => findFlaws(value, { all: hasFewNodes(value), showValues: options.showValues })),
-    );
+function createCheck(findFlaws: FindFlaws, { showValues }: { showValues: boolean }): Check {
+  return (value) => toViolations(guarded(() => findFlaws(value, { all: hasFewNodes(value), showValues })));
 }
 
 /** A recursive schema follows the data down; what is too deep for the stack is told as such. */
@@ -115,8 +110,8 @@ function hasFewNodes(value: unknown): boolean {
   return 'copy' in copyJson(value, { maxDepth: 64, maxNodes: maxNodesForAllErrors });
 }
 
-function toViolations(root: string, flaws: readonly Flaw[]): OutputViolation[] {
-  return flaws.map((flaw) => ({ path: violationPath(root, flaw.segments), message: flaw.message }));
+function toViolations(flaws: readonly Flaw[]): OutputViolation[] {
+  return flaws.map((flaw) => ({ path: toPointer(flaw.segments), message: flaw.message }));
 }
 
 function lazily<T>(make: () => T): () => T {

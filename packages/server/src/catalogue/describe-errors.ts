@@ -111,7 +111,7 @@ export function pointerSegments(pointer: string): string[] {
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** `input_params/stops/0/lat`: the root's name, then a JSON pointer. */
-export function violationPath(root: string, segments: readonly string[]): string {
-  return [root, ...segments.map((segment) => segment.replaceAll('~', '~0').replaceAll('/', '~1'))].join('/');
+/** The JSON pointer of a place; empty for the value itself. */
+export function toPointer(segments: readonly string[]): string {
+  return segments.map((segment) => `/${segment.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }

@@ -1,11 +1,12 @@
-import { fieldInvalid, objectNotFound, type Problem } from '../kernel/problem.ts';
+import { fieldInvalid, objectNotFound, Problem } from '../kernel/problem.ts';
 
 export function bundleNotFound(bundleId: string): Problem {
   return objectNotFound('bundle', bundleId);
 }
 
 export function pluginNotFound(bundleId: string, pluginId: string): Problem {
-  return objectNotFound(`plugin in the bundle ${JSON.stringify(bundleId)}`, pluginId);
+  const [plugin, bundle] = [JSON.stringify(pluginId), JSON.stringify(bundleId)];
+  return new Problem('OBJECT_NOT_FOUND', `The bundle ${bundle} has no plugin with the id ${plugin}.`);
 }
 
 export function iconNotFound(bundleId: string): Problem {

@@ -39,43 +39,39 @@ export async function readBundle(bundleFolder: string): Promise<BundleReading> {
   const folder = await realpath(bundleFolder);
   const { value, findings } = await readManifestFile(folder, manifestName, `${name}/${manifestName}`);
   const manifest = value === undefined ? undefined : readBundleManifest(value, findings);
-  const icon = manifest === undefined ? null : await checkBundle({ manifest, name, folder }, findings);
-  if (manifest === undefined || findings.list.length > 0) return { bundle: undefined, failures: findings.list };
+  if (manifest === undefined) return { bundle: undefined, failures: findings.list };
+  checkBundle(manifest, name, findings);
+  const isWhole = findings.list.length === 0;
+  const icon = await findIcon(folder, manifest, findings);
+  // The plugins of a wrong bundle are read too: its author is told everything at once.
   const { pluginIds, failures } = await listFiles(folder, name);
   const readings = await readPlugins(folder, { name, manifest, pluginIds });
+  const plugins = readings.flatMap(({ plugin }) => (plugin === undefined ? [] : [plugin]));
   return {
-    bundle: {
-      folder,
-      manifest,
-      icon,
-      plugins: readings.flatMap(({ plugin }) => (plugin === undefined ? [] : [plugin])),
-    },
-    failures: [...failures, ...readings.flatMap((reading) => reading.failures)],
+    bundle: isWhole ? { folder, manifest, icon, plugins } : undefined,
+    failures: [...findings.list, ...failures, ...readings.flatMap((reading) => reading.failures)],
   };
 }
 
-/** The checks that need more than the manifest's shape. Gives the icon. */
-async function checkBundle(
-  { manifest, name, folder }: { manifest: BundleManifest; name: string; folder: string },
-  findings: Findings,
-): Promise<BundleIcon | null> {
+/** The checks that need more than the manifest's shape. */
+function checkBundle(manifest: BundleManifest, name: string, findings: Findings): void {
   if (manifest.id !== name) {
-    findings.add(
-      ['id'],
-      `Expected ${JSON.stringify(name)}, the name of the folder, found ${JSON.stringify(manifest.id)}.`,
-    );
+    const found = JSON.stringify(manifest.id);
+    findings.add(['id'], `Expected ${JSON.stringify(name)}, the name of the folder, found ${found}.`);
   }
   const twice = manifest.hosts.findIndex((host, index) => manifest.hosts.indexOf(host) !== index);
   if (twice >= 0) findings.add(['hosts', String(twice)], `${manifest.hosts[twice]} is listed twice.`);
   checkCredentials(manifest, findings);
-  if (manifest.verify !== undefined) {
-    const context = requestContext(manifest, new Set());
-    checkRequest(manifest.verify.request, ['verify', 'request'], { context, findings });
-    if (manifest.verify.response !== undefined)
-      checkResponse(manifest.verify.response, ['verify', 'response'], findings);
-  }
-  if (manifest.icon === undefined) return null;
-  const reading = await readIcon(folder, manifest.icon);
+  if (manifest.verify === undefined) return;
+  const { request, response } = manifest.verify;
+  checkRequest(request, ['verify', 'request'], { context: requestContext(manifest, new Set()), findings });
+  if (response !== undefined) checkResponse(response, ['verify', 'response'], findings);
+}
+
+/** A picture that is missing or wrong is a failure; the bundle works without it. */
+async function findIcon(folder: string, { icon }: BundleManifest, findings: Findings): Promise<BundleIcon | null> {
+  if (icon === undefined) return null;
+  const reading = await readIcon(folder, icon);
   if ('icon' in reading) return reading.icon;
   findings.add(['icon'], reading.refusal);
   return null;

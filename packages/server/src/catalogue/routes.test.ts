@@ -108,8 +108,8 @@ test('what is not there is 404 and says what', async (t) => {
     '/v1/bundles/nope': 'There is no bundle with the id "nope".',
     '/v1/plugins?bundle_id=nope': 'There is no bundle with the id "nope".',
     '/v1/plugins?bundle_id=': 'There is no bundle with the id "".',
-    '/v1/plugins/weather/nope': 'There is no plugin in the bundle "weather" with the id "nope".',
-    '/v1/plugins/__proto__/constructor': 'There is no plugin in the bundle "__proto__" with the id "constructor".',
+    '/v1/plugins/weather/nope': 'The bundle "weather" has no plugin with the id "nope".',
+    '/v1/plugins/__proto__/constructor': 'The bundle "__proto__" has no plugin with the id "constructor".',
     '/v1/bundles/sums/icon': 'There is no icon of a bundle with the id "sums".',
   };
   for (const [path, message] of Object.entries(missing)) {
