@@ -4,7 +4,7 @@ import type { Logger } from '../kernel/logger.ts';
 import type { Registry } from '../kernel/metrics.ts';
 import type { Broker } from './egress/broker.ts';
 import type { Scrubber } from './egress/scrub.ts';
-import { defaultLimits, type Execution, type ExecutionLimits, type Executor } from './executor.ts';
+import { defaultLimits, type Execution, type ExecutionLimits, type Executor, isRepeatable } from './executor.ts';
 import { isShallow } from './json-bounds.ts';
 import type { Outcome } from './outcome.ts';
 import { createPreparedCalls } from './prepared-calls.ts';
@@ -98,7 +98,12 @@ function createConclusion({ logger, metrics }: Pick<ExecutorDeps, 'logger' | 'me
     const raw = await start().catch((error: unknown) => outcomeOf(error, run));
     const outcome = finish(raw, run.policy.egress.scrubber, plugin);
     const durationMs = Math.round((performance.now() - began) * 1000) / 1000;
-    const execution: Execution = { runId: run.runId, durationMs, outcome };
+    const execution: Execution = {
+      runId: run.runId,
+      durationMs,
+      outcome,
+      isRepeatable: isRepeatable(outcome, plugin),
+    };
     records.record(run.bundle.id, plugin?.id ?? 'verify', execution);
     return execution;
   };

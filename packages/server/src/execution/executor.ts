@@ -17,6 +17,8 @@ export interface Execution {
   readonly runId: string;
   readonly durationMs: number;
   readonly outcome: Outcome;
+  /** Nothing has happened upstream that a second run would do twice. */
+  readonly isRepeatable: boolean;
 }
 
 /** The most a run may take; a bundle may ask for less. */
@@ -46,7 +48,12 @@ export const defaultLimits: ExecutionLimits = {
   maxConcurrentRuns: 256,
 };
 
-/** Whether the run may have changed something upstream, so that doing it twice is worse than not knowing. */
-export function hasLastingEffect(plugin: CompiledPlugin): boolean {
-  return plugin.manifest.effects !== 'read' && !plugin.manifest.idempotent;
+/** Whether the same run may be made again without doing twice what should be done once. */
+export function isRepeatable(outcome: Outcome, plugin: CompiledPlugin | undefined): boolean {
+  if (plugin === undefined || plugin.manifest.effects === 'read' || plugin.manifest.idempotent) return true;
+  if (outcome.kind === 'queue_full') return true;
+  // A handler may have acted before it failed.
+  if (plugin.handlerPath !== null) return false;
+  if (outcome.kind === 'upstream_failed') return outcome.upstreamStatus !== null && outcome.upstreamStatus < 500;
+  return ['input_rejected', 'credentials_rejected', 'egress_refused'].includes(outcome.kind);
 }

@@ -5,19 +5,30 @@ import {
   Success,
   VerifyCredentialsRequest,
 } from '@quartermaster/contract';
-import type { FastifyReply, onRequestHookHandler } from 'fastify';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { App } from '../http/app.ts';
+import { readIdempotencyKey } from '../idempotency/idempotency.ts';
+import { resultOf } from './answers.ts';
 import type { Execution, Executor } from './executor.ts';
 import { outcomeProblem } from './problems.ts';
+import type { RunOnce } from './run-once.ts';
 
 export interface ExecutionRoutesDeps {
   readonly executor: Executor;
   /** Authentication of the plugins address. */
   readonly onRequest: onRequestHookHandler;
+  /** The project of the key that was sent, null without one. */
+  readonly projectOf: (request: FastifyRequest) => string | null;
+  readonly once: RunOnce;
 }
 
 /** Running plugins over HTTP. Source: interface §4.4; CONTRACT "Bundles and plugins". */
-export function executionRoutes(app: App, { executor, onRequest }: ExecutionRoutesDeps): void {
+export function executionRoutes(app: App, deps: ExecutionRoutesDeps): void {
+  executeRoute(app, deps);
+  verifyRoute(app, deps);
+}
+
+function executeRoute(app: App, { executor, onRequest, projectOf, once }: ExecutionRoutesDeps): void {
   app.post(
     '/v1/execute',
     {
@@ -31,10 +42,22 @@ export function executionRoutes(app: App, { executor, onRequest }: ExecutionRout
       },
     },
     async (request, reply) => {
+      const key = readIdempotencyKey(request.headers['idempotency-key']);
+      if (key !== undefined) {
+        const place = { projectId: projectOf(request) ?? '-', key };
+        // It goes on when the client has gone: the retry shall find its answer.
+        const run = () => executor.execute(request.body, never);
+        return { status: 'success' as const, data: await once.runOnce(place, request.body, run) };
+      }
       const execution = await executor.execute(request.body, goneSignal(reply));
       return answer(reply, execution, () => ({ status: 'success' as const, data: resultOf(execution) }));
     },
   );
+}
+
+const never = new AbortController().signal;
+
+function verifyRoute(app: App, { executor, onRequest }: ExecutionRoutesDeps): void {
   app.post(
     '/v1/verify_credentials',
     {
@@ -68,15 +91,4 @@ function answer<T>(reply: FastifyReply, { outcome, runId }: Execution, success: 
   if (outcome.kind === 'succeeded') return success();
   if (outcome.kind === 'cancelled') return reply.hijack();
   throw outcomeProblem(outcome, runId);
-}
-
-function resultOf({ outcome, runId, durationMs }: Execution): ExecuteResult {
-  const { output, violations } = outcome.kind === 'succeeded' ? outcome : { output: null, violations: [] };
-  return {
-    status: 200,
-    data: output,
-    run_id: runId,
-    duration_ms: durationMs,
-    ...(violations.length === 0 ? {} : { output_violations: [...violations] }),
-  };
 }

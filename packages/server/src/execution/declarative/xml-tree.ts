@@ -41,7 +41,9 @@ export function parseXml(text: string): { readonly root: XmlElement } | { readon
         open.at(-1)?.texts.push(piece);
       },
       onclosetag(_name, isImplied) {
-        if (isImplied && open.length > 1) wrong ??= 'an element is not closed';
+        // `<a/>` is said to be closed implicitly too.
+        const isEmptyTag = text.startsWith('/>', parser.endIndex - 1);
+        if (isImplied && !isEmptyTag) wrong ??= 'an element is not closed';
         if (wrong !== null || open.length < 2) return;
         const closed = open.pop();
         if (closed !== undefined) open.at(-1)?.children.push(close(closed));

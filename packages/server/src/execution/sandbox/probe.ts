@@ -63,7 +63,7 @@ function readAnswer(answer: string): Pick<Probe, 'capabilities' | 'denied'> | un
     denied,
     capabilities: {
       permissions: ['reading', 'writing', 'processes'].every((name) => denied[name] === true),
-      networkDenied: denied['network'] === true && denied['names'] === true,
+      networkDenied: denied.network === true && denied.names === true,
       separateUser: userId !== process.getuid?.(),
     },
   };

@@ -58,20 +58,20 @@ export function readFromChild(line: string): FromChild | undefined {
 }
 
 function isFromChild(value: Record<string, unknown>): boolean {
-  if (value['type'] === 'ready') return true;
-  if (typeof value['run'] !== 'string') return false;
-  switch (value['type']) {
+  if (value.type === 'ready') return true;
+  if (typeof value.run !== 'string') return false;
+  switch (value.type) {
     case 'returned':
       return 'output' in value;
     case 'failed':
     case 'rejected':
-      return typeof value['message'] === 'string';
+      return typeof value.message === 'string';
     case 'fetch':
-      return Number.isSafeInteger(value['call']) && isRequest(value['request']);
+      return Number.isSafeInteger(value.call) && isRequest(value.request);
     case 'log':
-      return typeof value['message'] === 'string' && (value['fields'] === undefined || isLogFields(value['fields']));
+      return typeof value.message === 'string' && (value.fields === undefined || isLogFields(value.fields));
     case 'progress':
-      return isFraction(value['fraction']) && isTextOrAbsent(value['message']);
+      return isFraction(value.fraction) && isTextOrAbsent(value.message);
     default:
       return false;
   }
@@ -80,9 +80,9 @@ function isFromChild(value: Record<string, unknown>): boolean {
 const methods: ReadonlySet<unknown> = new Set([undefined, 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']);
 
 function isRequest(value: unknown): boolean {
-  if (!isRecord(value) || typeof value['url'] !== 'string' || !methods.has(value['method'])) return false;
-  const headers = value['headers'];
-  const query = value['query'];
+  if (!isRecord(value) || typeof value.url !== 'string' || !methods.has(value.method)) return false;
+  const headers = value.headers;
+  const query = value.query;
   if (headers !== undefined && !(isRecord(headers) && Object.values(headers).every((it) => typeof it === 'string'))) {
     return false;
   }

@@ -1,0 +1,14 @@
+import type { ExecuteResult } from '@quartermaster/contract';
+import type { Execution } from './executor.ts';
+
+/** What a run that succeeded is answered with. */
+export function resultOf({ outcome, runId, durationMs }: Execution): ExecuteResult {
+  const { output, violations } = outcome.kind === 'succeeded' ? outcome : { output: null, violations: [] };
+  return {
+    status: 200,
+    data: output,
+    run_id: runId,
+    duration_ms: durationMs,
+    ...(violations.length === 0 ? {} : { output_violations: [...violations] }),
+  };
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readBody } from './body.ts';
+
+const read = (text: string, format: 'json' | 'xml' | 'text') => readBody(Buffer.from(text), undefined, format);
+
+describe('the body of an answer', () => {
+  it('is read as XML into elements with attributes, text and children', () => {
+    const xml = `<?xml version="1.0"?><!DOCTYPE r [<!ENTITY e "x">]><r a="1 &amp; 2"> one <b x="y"/><![CDATA[<two>]]><c>&lt;3&#33;</c><!-- no --></r>`;
+    assert.deepEqual(read(xml, 'xml'), {
+      body: {
+        name: 'r',
+        attributes: { a: '1 & 2' },
+        text: 'one <two>',
+        children: [
+          { name: 'b', attributes: { x: 'y' }, text: '', children: [] },
+          { name: 'c', attributes: {}, text: '<3!', children: [] },
+        ],
+      },
+    });
+  });
+
+  it('expands no entity of a document, reads no file and stays shallow', () => {
+    const bomb = `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]><x>&b;&f;</x>`;
+    const result = read(bomb, 'xml');
+    assert.ok('body' in result);
+    assert.doesNotMatch(JSON.stringify(result), /aaaa|root:/);
+    assert.ok('wrong' in read('<a>'.repeat(5000) + '</a>'.repeat(5000), 'xml'));
+    assert.ok('wrong' in read('<a/>'.repeat(200_001), 'xml'));
+  });
+
+  it('is refused as XML when elements are not closed or there is none', () => {
+    assert.ok('wrong' in read('<a><b></a>', 'xml'));
+    assert.ok('wrong' in read('<a>', 'xml'));
+    assert.ok('wrong' in read('plain text', 'xml'));
+  });
+
+  it('is read as JSON, bounded in depth; empty is null', () => {
+    assert.deepEqual(read('\ufeff{"a":1}', 'json'), { body: { a: 1 } });
+    assert.deepEqual(read('  ', 'json'), { body: null });
+    assert.ok('wrong' in read('<html>', 'json'));
+    assert.ok('wrong' in read('['.repeat(100_000) + ']'.repeat(100_000), 'json'));
+  });
+
+  it('is read as text in the charset the answer names', () => {
+    assert.deepEqual(readBody(Buffer.from([0xe4]), 'text/plain; charset=ISO-8859-1', 'text'), { body: 'ä' });
+    assert.deepEqual(readBody(Buffer.from('ä'), 'text/plain; charset=nonsense', 'text'), { body: 'ä' });
+  });
+});

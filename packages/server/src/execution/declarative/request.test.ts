@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { RequestTemplate } from '@quartermaster/plugin-kit';
+import fc from 'fast-check';
+import { compileRequest } from './request.ts';
+
+const template = (members: Partial<RequestTemplate>): RequestTemplate => ({
+  method: 'GET',
+  url: 'https://api.example.com/v1',
+  ...members,
+});
+
+function render(members: Partial<RequestTemplate>, input: Record<string, unknown> = {}) {
+  const rendered = compileRequest(template(members))(input);
+  assert.ok('request' in rendered, JSON.stringify(rendered));
+  return rendered.request;
+}
+
+describe('a request template', () => {
+  it('fills path, query, headers and body, each in its own way', () => {
+    const request = render(
+      {
+        method: 'POST',
+        url: 'https://api.example.com/v1/{owner}/{repo}.git/{at}?format=json',
+        query: {
+          q: 'name:{q} in:{field}',
+          tags: '{tags}',
+          page: '{page}',
+          fixed: 1,
+          gone: '{gone}',
+          nothing: '{none}',
+        },
+        headers: { 'X-Lang': '{lang}', 'X-Gone': '{gone}' },
+        body: {
+          text: '{q}',
+          page: '{page}',
+          on: true,
+          list: ['{q}', '{gone}', 2],
+          deep: { a: '{none}', b: '{gone}' },
+          brace: '{{q} }',
+        },
+      },
+      {
+        owner: 'a/b',
+        repo: 'ü?',
+        at: [1.5, 2],
+        q: 'x&y=z',
+        field: 'title',
+        tags: ['a b', 'c'],
+        page: 2,
+        lang: 'de',
+        none: null,
+      },
+    );
+    assert.equal(request.url, 'https://api.example.com/v1/a%2Fb/%C3%BC%3F.git/1.5%2C2?format=json');
+    assert.deepEqual(request.query, [
+      ['q', 'name:x&y=z in:title'],
+      ['tags', 'a b'],
+      ['tags', 'c'],
+      ['page', '2'],
+      ['fixed', '1'],
+    ]);
+    assert.deepEqual(request.headers, { 'content-type': 'application/json', 'x-lang': 'de' });
+    assert.deepEqual(JSON.parse(String(request.body)), {
+      text: 'x&y=z',
+      page: 2,
+      on: true,
+      list: ['x&y=z', 2],
+      deep: { a: null },
+      brace: '{q} }',
+    });
+  });
+
+  it('leaves a text out when all its placeholders are absent, and empties one of several', () => {
+    const query = { one: 'id:{a}', two: '{a}-{b}' };
+    assert.deepEqual(render({ query }, { b: 1 }).query, [['two', '-1']]);
+    assert.deepEqual(render({ query }, {}).query, []);
+  });
+
+  it('sends a form, a text and a JSON value as what they are', () => {
+    const form = render(
+      { method: 'POST', body_type: 'form', body: { a: '{a}', list: '{list}', gone: '{gone}' } },
+      { a: 'x&b=1 ü', list: [1, 2] },
+    );
+    assert.equal(form.body, 'a=x%26b%3D1+%C3%BC&list=1&list=2');
+    assert.equal(form.headers?.['content-type'], 'application/x-www-form-urlencoded');
+    assert.equal(render({ method: 'POST', body: 'say {a}' }, { a: 'hi' }).body, 'say hi');
+    assert.equal(render({ method: 'POST', body: '{a}' }, { a: [1] }).body, '[1]');
+    assert.equal(render({ method: 'POST', body: '{gone}' }).body, undefined);
+  });
+
+  it('knows own members only and sets no prototype', () => {
+    const input = JSON.parse('{"__proto__":{"polluted":1},"constructor":"c"}');
+    const request = render({ method: 'POST', body: { a: '{toString}', b: '{constructor}', c: '{__proto__}' } }, input);
+    assert.equal(request.body, '{"b":"c","c":{"polluted":1}}');
+    assert.equal(({} as Record<string, unknown>).polluted, undefined); // asks whether any object has it
+    assert.equal(render({ query: { a: '{constructor}' } }).query?.length, 0);
+  });
+
+  it('rejects what would leave a path segment empty or made of dots, and an absent one', () => {
+    const renderPath = compileRequest(template({ url: 'https://api.example.com/v1/users/{id}/{a}{b}' }));
+    for (const input of [
+      { id: '..' },
+      { id: '.' },
+      { id: '' },
+      { id: null },
+      {},
+      { id: [] },
+      { id: 'x', a: '.', b: '.' },
+    ]) {
+      assert.ok('rejected' in renderPath({ a: 'a', b: 'b', ...input }), JSON.stringify(input));
+    }
+    assert.ok('request' in renderPath({ id: '...', a: '.', b: 'x' }));
+  });
+
+  it('rejects a header value with a line break or beyond Latin-1', () => {
+    const renderHeader = compileRequest(template({ headers: { 'X-A': 'a {a}' } }));
+    for (const a of ['b\r\nX-B: c', 'b\nc', 'b\0', '☃']) assert.ok('rejected' in renderHeader({ a }), a);
+  });
+
+  it('cannot be compiled with a placeholder outside the path of its URL', () => {
+    for (const url of [
+      'https://{host}/a',
+      'https://api.{x}.com/',
+      'https://api.example.com/a?b={c}',
+      'https://a.com/#{b}',
+      'https://u:{p}@a.com/',
+      '{url}',
+      'ftp://a.com/',
+    ]) {
+      assert.throws(() => compileRequest(template({ url })), /request\.url/, url);
+    }
+  });
+});
+
+describe('no value of a parameter', () => {
+  const anything = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom(
+      '..',
+      '.',
+      '%2e%2e',
+      '../',
+      '..\\',
+      '/',
+      '//evil.com',
+      '?a=b',
+      '#x',
+      '&a=b',
+      ';a',
+      '@evil.com',
+      '\t',
+      '\r\n',
+      '{credential:key}',
+      '%00',
+      '\ud800',
+    ),
+    fc.jsonValue(),
+  );
+
+  it('changes scheme, host or port, or how the path is built, or fills a credential in', () => {
+    const run = compileRequest(
+      template({ url: 'https://api.example.com:8443/v1/{a}/x{b}y/{c},{d}/end', query: { q: '{a}' } }),
+    );
+    fc.assert(
+      fc.property(anything, anything, anything, anything, (a, b, c, d) => {
+        const rendered = run({ a, b, c, d });
+        if ('rejected' in rendered) return;
+        const url = new URL(rendered.request.url);
+        assert.equal(url.origin, 'https://api.example.com:8443');
+        assert.equal(url.search + url.hash + url.username + url.password, '');
+        const segments = url.pathname.split('/');
+        assert.equal(segments.length, 6);
+        assert.deepEqual([segments[1], segments[5]], ['v1', 'end']);
+        assert.ok(segments[3]?.startsWith('x') && segments[3].endsWith('y'));
+        assert.ok(!url.pathname.includes('%7Bcredential:'));
+        assert.equal(`${url.origin}${url.pathname}`, rendered.request.url);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('adds a name to the query, a header or a member of a form', () => {
+    const run = compileRequest(
+      template({
+        method: 'POST',
+        query: { q: '{a}', r: 'x{b}' },
+        headers: { 'X-A': '{a}' },
+        body_type: 'form',
+        body: { f: '{a}' },
+      }),
+    );
+    fc.assert(
+      fc.property(anything, anything, (a, b) => {
+        const rendered = run({ a, b });
+        if ('rejected' in rendered) return;
+        assert.ok(rendered.request.query?.every(([name]) => name === 'q' || name === 'r'));
+        assert.ok([...new URLSearchParams(String(rendered.request.body)).keys()].every((name) => name === 'f'));
+        assert.deepEqual(
+          Object.keys(rendered.request.headers ?? {}).filter((name) => name !== 'content-type' && name !== 'x-a'),
+          [],
+        );
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import type { ErrorCode, ExecuteRequest, ExecuteResult } from '@quartermaster/contract';
+import type { Idempotency, RunningRequest } from '../idempotency/idempotency.ts';
+import type { IdempotencyRepository } from '../idempotency/idempotency-repository.ts';
+import { Problem } from '../kernel/problem.ts';
+import { resultOf } from './answers.ts';
+import type { Execution } from './executor.ts';
+import { outcomeProblem } from './problems.ts';
+
+/** Runs of an `Idempotency-Key`: the first runs, the others get its answer. */
+export interface RunOnce {
+  /**
+   * Gives the result of the run or of the one before it; throws its Problem likewise.
+   * @param run rejects with a Problem when the run cannot begin; the key is free again then
+   */
+  runOnce(place: RunPlace, request: ExecuteRequest, run: () => Promise<Execution>): Promise<ExecuteResult>;
+}
+
+export interface RunPlace {
+  /** `-` without a project. */
+  readonly projectId: string;
+  readonly key: string;
+}
+
+export interface RunOnceDeps {
+  readonly idempotency: Idempotency;
+  readonly repository: Pick<IdempotencyRepository, 'complete'>;
+}
+
+type Answer =
+  | { readonly result: ExecuteResult }
+  | { readonly problem: { readonly code: ErrorCode; readonly message: string; readonly details: Problem['details'] } };
+
+export function createRunOnce({ idempotency, repository }: RunOnceDeps): RunOnce {
+  async function runAndKeep(
+    claim: RunningRequest,
+    print: string,
+    run: () => Promise<Execution>,
+  ): Promise<ExecuteResult> {
+    try {
+      const execution = await run();
+      const { outcome, runId, isRepeatable } = execution;
+      if (outcome.kind === 'cancelled') throw new Error('a run with an Idempotency-Key is not cancelled');
+      const problem = outcome.kind === 'succeeded' ? null : outcomeProblem(outcome, runId);
+      if (problem !== null && isRepeatable) throw problem;
+      const answer = problem === null ? { result: resultOf(execution) } : { problem: toStored(problem) };
+      await repository.complete(await claim.complete(print, answer));
+      return unpack(answer);
+    } finally {
+      // Does nothing once the answer is kept.
+      await claim.release();
+    }
+  }
+
+  return {
+    async runOnce({ projectId, key }, request, run) {
+      const print = fingerprintOf(request, `${projectId} ${key}`);
+      const begun = await idempotency.begin({ projectId, operation: 'execute', key });
+      // Only what `unpack` reads was ever stored.
+      if (begun.kind === 'answered') return unpack(begun.replay(print) as Answer);
+      return await runAndKeep(begun, print, run);
+    },
+  };
+}
+
+function toStored({ code, message, details }: Problem) {
+  return { code, message, details };
+}
+
+function unpack(answer: Answer): ExecuteResult {
+  if ('result' in answer) return answer.result;
+  const { code, message, details } = answer.problem;
+  throw new Problem(code, message, details === undefined ? {} : { details });
+}
+
+/**
+ * The arguments, and sixteen bits of the credentials: enough that another caller's key does not get this one's answer,
+ * too few to find or confirm a credential with. Credentials themselves are stored nowhere.
+ */
+function fingerprintOf({ bundle_id, plugin_id, input_params, credentials }: ExecuteRequest, salt: string): string {
+  const args = createHash('sha256')
+    .update(canonical([bundle_id, plugin_id, input_params]))
+    .digest('hex');
+  const tag = createHash('sha256')
+    .update(`${salt}\n${canonical(credentials)}`)
+    .digest('hex')
+    .slice(0, 4);
+  return `${args}.${tag}`;
+}
+
+/** JSON with sorted members: the order in which a client writes them means nothing. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
+}
