@@ -5,6 +5,7 @@ import type { Database } from './database.ts';
 import { migrate } from './migrations.ts';
 import type { DatabaseSettings } from './open-database.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
+import { createSqliteFullText } from './sqlite-full-text.ts';
 import { openSqliteThread, type SqliteThread } from './sqlite-thread.ts';
 import type { Tables } from './tables.ts';
 
@@ -30,7 +31,7 @@ export async function openSqliteDatabase({ dataFolder }: DatabaseSettings): Prom
       dialect: 'sqlite',
       read,
       write,
-      fullText: notYet,
+      fullText: createSqliteFullText(),
       async check() {
         await Promise.all([sql`select 1`.execute(write), sql`select 1`.execute(read)]);
       },
@@ -43,8 +44,6 @@ export async function openSqliteDatabase({ dataFolder }: DatabaseSettings): Prom
     throw error;
   }
 }
-
-const notYet = {} as Database['fullText'];
 
 /** The file is there, with mode 0600 and its name on the disk, before SQLite opens it; its log takes the same mode. */
 async function createPrivately(file: string, folder: string): Promise<void> {

@@ -4,6 +4,8 @@ import type { StatementAnswer, StatementRequest, WorkerAnswer, WorkerRequest, Wo
 
 /** Milliseconds that a statement waits for another process's lock. */
 const busyTimeout = 10_000;
+/** KiB of the file that a connection keeps in memory. */
+const cacheSize = 16_384;
 const preparedStatements = 200;
 /** Bytes that the write-ahead log keeps on disk after a checkpoint. */
 const logSizeLimit = 64 * 1024 * 1024;
@@ -14,18 +16,20 @@ interface Prepared {
 }
 interface Connection {
   readonly db: DatabaseSync;
+  /** A writer takes the lock when it begins, so that it never fails half-way because another process wrote. */
+  readonly begin: string;
   prepare(sql: string): Prepared;
 }
 
 function openConnection({ path, readOnly }: WorkerStart): Connection {
   const db = new DatabaseSync(path, { readOnly, timeout: busyTimeout, enableForeignKeyConstraints: true });
   if (!readOnly) db.exec(`pragma journal_mode = wal; pragma journal_size_limit = ${logSizeLimit}`);
-  db.exec('pragma synchronous = full; pragma temp_store = memory');
+  db.exec(`pragma synchronous = full; pragma temp_store = memory; pragma cache_size = -${cacheSize}`);
   // Asserted, not assumed: a SQLite built with another default runs a re-opened log at NORMAL and loses commits.
   assertPragma(db, 'journal_mode', 'wal');
   assertPragma(db, 'synchronous', 2);
   assertPragma(db, 'foreign_keys', 1);
-  return { db, prepare: createStatementCache(db) };
+  return { db, begin: readOnly ? 'begin' : 'begin immediate', prepare: createStatementCache(db) };
 }
 
 function assertPragma(db: DatabaseSync, name: string, expected: string | number): void {
@@ -45,6 +49,8 @@ function createStatementCache(db: DatabaseSync): (sql: string) => Prepared {
     }
     const statement = db.prepare(sql);
     const prepared = { statement, givesRows: statement.columns().length > 0 };
+    // FTS5 leaves a last row id beyond 2^53, which node:sqlite refuses to give as a number.
+    if (!prepared.givesRows) statement.setReadBigInts(true);
     cache.set(sql, prepared);
     if (cache.size > preparedStatements) {
       for (const oldest of cache.keys()) {
@@ -56,8 +62,11 @@ function createStatementCache(db: DatabaseSync): (sql: string) => Prepared {
   };
 }
 
-function runStatement({ db, prepare }: Connection, { sql, parameters, place }: StatementRequest): StatementAnswer {
-  if (place === 'first') db.exec('begin immediate');
+function runStatement(
+  { db, begin, prepare }: Connection,
+  { sql, parameters, place }: StatementRequest,
+): StatementAnswer {
+  if (place === 'first') db.exec(begin);
   if (place === 'inside') assertTransaction(db);
   const { statement, givesRows } = prepare(sql);
   // Kysely gives what the caller bound; node:sqlite itself refuses a type that it does not know.

@@ -13,6 +13,7 @@ export interface Tables {
   collection: CollectionTable;
   record: RecordTable;
   chunk: ChunkTable;
+  full_text: FullTextTable;
 }
 
 export interface ProjectTable {
@@ -143,4 +144,12 @@ export interface ChunkTable {
   locator: string | null;
   created_at: number;
   updated_at: number;
+}
+
+/** How much a collection's full-text index holds; the index itself is made by the adapters of `FullText`. */
+export interface FullTextTable {
+  collection_id: string;
+  chunks: number;
+  /** Words in all of them, repeats counted. */
+  words: number;
 }

@@ -14,7 +14,7 @@ export function createFirstMigration(dialect: Database['dialect']): Migration {
   const statements = [
     `create table project (
       id ${id} primary key not null,
-      name text not null,
+      name text not null unique,
       created_at ${whole} not null
     ${end}`,
 
@@ -139,6 +139,12 @@ export function createFirstMigration(dialect: Database['dialect']): Migration {
     'create index chunk_of_record on chunk (record_id, generation, ordinal)',
     'create index chunk_of_collection on chunk (collection_id, id)',
     'create index chunk_made_directly on chunk (collection_id) where record_id is null',
+
+    `create table full_text (
+      collection_id ${id} primary key not null references collection (id) ${later},
+      chunks ${whole} not null,
+      words ${whole} not null
+    ${end}`,
   ];
 
   return {

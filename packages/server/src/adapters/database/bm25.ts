@@ -1,0 +1,68 @@
+import type { TextMatch } from './full-text.ts';
+
+/** Scores are summed as whole numbers of this fraction of 1, so that no order of summing and no database changes a rank. */
+export const scoreUnits = 1_000_000_000;
+/** Repeats and lengths beyond these count as these. */
+export const mostRepeats = 255;
+export const mostLength = 65_535;
+
+const k1 = 1.2;
+const b = 0.75;
+/** From here on, words found in more than half of the chunks are left out: they cost most and say least. */
+const bigCollection = 1000;
+/** Code units kept of one word; a longer one is hardly a word, and PostgreSQL's index entries are bounded. */
+const longestWord = 128;
+
+export interface Statistics {
+  /** Chunks in the index. */
+  readonly chunks: number;
+  /** Words in all of them, repeats counted. */
+  readonly words: number;
+}
+
+export interface WeighedWord {
+  readonly word: string;
+  /** This word's share of the highest possible score, in score units. */
+  readonly weight: number;
+}
+
+/** A chunk's score is Σ weight · tf / (tf + base + perWord · length) over the words it has. */
+export interface Weighing {
+  readonly words: readonly WeighedWord[];
+  readonly base: number;
+  readonly perWord: number;
+}
+
+/** `found` holds how many chunks have the word; words it lacks were found nowhere. */
+export function weigh(words: readonly string[], found: ReadonlyMap<string, number>, statistics: Statistics): Weighing {
+  const { chunks } = statistics;
+  const countOf = (word: string) => found.get(word) ?? 0;
+  const idfOf = (word: string) => Math.log(1 + (chunks - countOf(word) + 0.5) / (countOf(word) + 0.5));
+  const highest = words.reduce((sum, word) => sum + idfOf(word), 0);
+  const known = words.filter((word) => countOf(word) > 0);
+  const telling = known.filter((word) => chunks < bigCollection || countOf(word) <= chunks / 2);
+  const used = telling.length > 0 ? telling : known;
+  return {
+    words: used.map((word) => ({ word, weight: (idfOf(word) / highest) * scoreUnits })),
+    base: k1 * (1 - b),
+    perWord: (k1 * b * chunks) / Math.max(statistics.words, 1),
+  };
+}
+
+export function toMatch(row: { seq: number; score: number }): TextMatch {
+  return { seq: row.seq, score: Math.min(row.score / scoreUnits, 1) };
+}
+
+/** Well-formed, without NUL (PostgreSQL stores none) and of bounded length; what is left empty is no word. */
+export function normaliseWords(words: readonly string[]): string[] {
+  return words
+    .map((word) => word.slice(0, longestWord).toWellFormed().replaceAll('\0', ''))
+    .filter((word) => word !== '');
+}
+
+/** How often each word occurs in a chunk. */
+export function countWords(words: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, Math.min((counts.get(word) ?? 0) + 1, mostRepeats));
+  return counts;
+}

@@ -1,0 +1,183 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Kysely, sql } from 'kysely';
+import { isId } from '../../kernel/identifier.ts';
+import {
+  countWords,
+  mostLength,
+  normaliseWords,
+  type Statistics,
+  toMatch,
+  type WeighedWord,
+  type Weighing,
+  weigh,
+} from './bm25.ts';
+import type { FullText, IndexedChunk } from './full-text.ts';
+import type { Tables } from './tables.ts';
+import { takeVisible } from './visible-chunks.ts';
+
+/*
+ * FTS5's own bm25() has another idf and is slow (it looks up each chunk's length). So a row of the index says all by
+ * itself: its row id is seq · 65536 + length, and a word that occurs t times is indexed once, as the term word⟨U+0081⟩t.
+ * Reading a term's row ids is what FTS5 does fastest; the formula is plain SQL over them.
+ */
+const lengthsOfRow = mostLength + 1;
+/** Literal: node:sqlite binds a number as REAL, and a row id divided by that is no whole number. */
+const lengths = sql.lit(lengthsOfRow);
+const repeatMark = '\u0081';
+const afterRepeatMark = '\u0082';
+/** Chunks sent in one statement: their words are counted on the event loop, about 2 ms at a time. */
+const addedAtOnce = 100;
+
+/**
+ * FTS5's `ascii` tokenizer parts at ASCII that is neither letter nor digit, folds A–Z, and keeps all other characters
+ * as they are. What it would touch (and our two marks) becomes U+0080 and the character's code.
+ */
+function encodeWord(word: string): string {
+  return word.replace(
+    /[^a-z0-9\u0083-\u{10ffff}]/gu,
+    (part) => `\u0080${part.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
+}
+
+const tablesOf = (collectionId: string) => {
+  if (!isId(collectionId)) throw new Error('not the id of a collection');
+  return { index: sql.id(`fts_${collectionId}`), terms: sql.id(`terms_${collectionId}`) };
+};
+
+export function createSqliteFullText(): FullText {
+  return {
+    async create(db, collectionId) {
+      const { index, terms } = tablesOf(collectionId);
+      await sql`create virtual table ${index} using fts5(words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')`.execute(
+        db,
+      );
+      await sql`create virtual table ${terms} using fts5vocab(${index}, 'row')`.execute(db);
+      await db.insertInto('full_text').values({ collection_id: collectionId, chunks: 0, words: 0 }).execute();
+    },
+    async drop(db, collectionId) {
+      const { index, terms } = tablesOf(collectionId);
+      await sql`drop table if exists ${terms}`.execute(db);
+      await sql`drop table if exists ${index}`.execute(db);
+      await db.deleteFrom('full_text').where('collection_id', '=', collectionId).execute();
+    },
+    async add(db, collectionId, chunks) {
+      for (let from = 0; from < chunks.length; from += addedAtOnce) {
+        if (from > 0) await nextTurn();
+        await addSome(db, collectionId, chunks.slice(from, from + addedAtOnce));
+      }
+    },
+    remove: removeChunks,
+    async search(db, collectionId, words, limit) {
+      const distinct = [...new Set(normaliseWords(words))];
+      if (distinct.length === 0) return [];
+      // One transaction, so that the index is not dropped between the statements.
+      if (db.isTransaction) return searchWords(db, collectionId, { distinct, limit });
+      return db.transaction().execute((trx) => searchWords(trx, collectionId, { distinct, limit }));
+    },
+  };
+}
+
+async function addSome(db: Kysely<Tables>, collectionId: string, chunks: readonly IndexedChunk[]): Promise<void> {
+  let total = 0;
+  const rows = chunks.map(({ seq, words }) => {
+    const kept = normaliseWords(words);
+    const length = Math.min(kept.length, mostLength);
+    total += length;
+    const terms = [...countWords(kept)].map(([word, repeats]) => encodeWord(word) + repeatMark + repeats);
+    return [seq * lengthsOfRow + length, terms.join(' ')];
+  });
+  const { index } = tablesOf(collectionId);
+  await sql`insert into ${index} (rowid, words) select value ->> 0, value ->> 1 from json_each(${JSON.stringify(rows)})`.execute(
+    db,
+  );
+  await countIn(db, collectionId, { chunks: chunks.length, words: total });
+}
+
+async function removeChunks(db: Kysely<Tables>, collectionId: string, seqs: readonly number[]): Promise<void> {
+  const { index } = tablesOf(collectionId);
+  const { rows } = await sql<{ rowid: number }>`
+    select indexed.rowid from json_each(${JSON.stringify(seqs)}) as wanted
+    cross join ${index} as indexed on indexed.rowid >= wanted.value * ${lengths} and indexed.rowid < (wanted.value + 1) * ${lengths}`.execute(
+    db,
+  );
+  const rowIds = rows.map((row) => row.rowid);
+  await sql`delete from ${index} where rowid in (select value from json_each(${JSON.stringify(rowIds)}))`.execute(db);
+  const words = rowIds.reduce((sum, rowId) => sum + (rowId % lengthsOfRow), 0);
+  await countIn(db, collectionId, { chunks: -rowIds.length, words: -words });
+}
+
+async function countIn(db: Kysely<Tables>, collectionId: string, change: Statistics): Promise<void> {
+  await db
+    .updateTable('full_text')
+    .set((set) => ({ chunks: set('chunks', '+', change.chunks), words: set('words', '+', change.words) }))
+    .where('collection_id', '=', collectionId)
+    .execute();
+}
+
+interface Search {
+  readonly distinct: readonly string[];
+  readonly limit: number;
+}
+interface Term {
+  readonly word: string;
+  readonly term: string;
+  readonly chunks: number;
+}
+
+async function searchWords(db: Kysely<Tables>, collectionId: string, { distinct, limit }: Search) {
+  const statistics = await db
+    .selectFrom('full_text')
+    .select(['chunks', 'words'])
+    .where('collection_id', '=', collectionId)
+    .executeTakeFirst();
+  if (statistics === undefined) return [];
+  const terms = await findTerms(db, collectionId, distinct);
+  const found = new Map<string, number>();
+  for (const { word, chunks } of terms) found.set(word, (found.get(word) ?? 0) + chunks);
+  const weighing = weigh(distinct, found, statistics);
+  if (weighing.words.length === 0) return [];
+  return takeVisible(db, limit, (count) => rank(db, collectionId, { weighing, terms, count }));
+}
+
+/* CROSS JOIN is how SQLite is told to go through the list first and look each of its values up. */
+
+/** Each word's terms, one a number of repeats, with the number of chunks that have it. */
+async function findTerms(db: Kysely<Tables>, collectionId: string, words: readonly string[]): Promise<Term[]> {
+  const { terms } = tablesOf(collectionId);
+  const asked = JSON.stringify(words.map(encodeWord));
+  const { rows } = await sql<{ place: number; term: string; chunks: number }>`
+    select asked.key as place, found.term, found.doc as chunks from json_each(${asked}) as asked
+    cross join ${terms} as found on found.term >= asked.value || ${repeatMark} and found.term < asked.value || ${afterRepeatMark}`.execute(
+    db,
+  );
+  // `place` is an index into `words`.
+  return rows.map(({ place, term, chunks }) => ({ word: words[place] as string, term, chunks }));
+}
+
+interface Ranking {
+  readonly weighing: Weighing;
+  readonly terms: readonly Term[];
+  readonly count: number;
+}
+
+async function rank(db: Kysely<Tables>, collectionId: string, { weighing, terms, count }: Ranking) {
+  const { index } = tablesOf(collectionId);
+  const weights = new Map(weighing.words.map(({ word, weight }: WeighedWord) => [word, weight]));
+  const asked = terms
+    .filter(({ word }) => weights.has(word))
+    .map(({ word, term }) => {
+      const repeats = Number(term.slice(term.indexOf(repeatMark) + 1));
+      return [`"${term}"`, (weights.get(word) ?? 0) * repeats, repeats + weighing.base];
+    });
+  const { rows } = await sql<{ seq: number; score: number }>`
+    with asked as materialized (
+      select value ->> 0 as term, value ->> 1 as above, value ->> 2 as below from json_each(${JSON.stringify(asked)})
+    ), ranked as (
+      select indexed.rowid as id,
+        sum(cast(above / (below + ${weighing.perWord} * (indexed.rowid % ${lengths})) as integer)) as score
+      from asked cross join ${index} as indexed on indexed.${index} match asked.term
+      group by indexed.rowid order by score desc, id limit ${count}
+    )
+    select id / ${lengths} as seq, score from ranked order by score desc, id`.execute(db);
+  return rows.map(toMatch);
+}
