@@ -28,6 +28,7 @@ export const errorCodes = {
     meaning: 'The file or the request body is larger than the limit named in the message.',
   },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The Content-Type is not one this operation reads.' },
+  RANGE_NOT_SATISFIABLE: { status: 416, meaning: 'The Range asked for lies outside the file.' },
   REQUEST_VALIDATION_ERROR: {
     status: 422,
     meaning: 'The request is well-formed but a field is missing, ill-typed or out of bounds.',

@@ -1,0 +1,97 @@
+import type { Extension, ListQuery, Purpose } from '@quartermaster/contract';
+import { type Selectable, sql } from 'kysely';
+import type { FileRepository, StoredFile } from '../../files/file-repository.ts';
+import { addFiles } from './add-files.ts';
+import type { Database } from './database.ts';
+import { finishDelete, startDelete, unfinishedDeletes } from './delete-file.ts';
+import { readKeysetPage } from './keyset-page.ts';
+import type { FileTable } from './tables.ts';
+
+/** Files over either database. */
+export function createFileRepository(database: Database): FileRepository {
+  const { read, write } = database;
+  return {
+    add: (files) => write.transaction().execute((transaction) => addFiles(transaction, files)),
+    find: async (projectId, fileId) => {
+      const row = await read
+        .selectFrom('file')
+        .selectAll()
+        .where('id', '=', fileId)
+        .where('project_id', '=', projectId)
+        .where('state', '=', 'live')
+        .executeTakeFirst();
+      return row === undefined ? undefined : toFile(row);
+    },
+    list: (projectId, query) => listFiles(database, projectId, query),
+    references: async (projectId, fileId, limit) => {
+      const rows = await read
+        .selectFrom('record')
+        .select(['id', 'collection_id'])
+        .where('file_id', '=', fileId)
+        .where('project_id', '=', projectId)
+        .where('status', '<>', 'deleting')
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.map((row) => ({ collectionId: row.collection_id, recordId: row.id }));
+    },
+    bytesKept: async (projectId) => {
+      const row = await read
+        .selectFrom('file')
+        .select(sql<number | string | null>`sum(bytes)`.as('bytes'))
+        .where('project_id', '=', projectId)
+        .where('state', '=', 'live')
+        .executeTakeFirst();
+      return Number(row?.bytes ?? 0);
+    },
+    startDelete: (projectId, fileId) =>
+      write.transaction().execute((transaction) => startDelete(transaction, projectId, fileId)),
+    finishDelete: (deleting) => write.transaction().execute((transaction) => finishDelete(transaction, deleting)),
+    unfinishedDeletes: (limit) => unfinishedDeletes(read, limit),
+    knownBlobs: async (blobIds) => {
+      if (blobIds.length === 0) return new Set();
+      const rows = await read.selectFrom('blob').select('id').where('id', 'in', blobIds).execute();
+      return new Set(rows.map((row) => row.id));
+    },
+    liveBlobs: async (after, limit) => {
+      const rows = await read
+        .selectFrom('blob')
+        .select(['id', 'project_id', 'bytes', 'sha256'])
+        .where('state', '=', 'live')
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(limit)
+        .execute();
+      return rows.map((row) => ({
+        blobId: row.id,
+        projectId: row.project_id,
+        bytes: Number(row.bytes),
+        sha256: row.sha256,
+      }));
+    },
+  };
+}
+
+async function listFiles({ read }: Database, projectId: string, query: ListQuery & { readonly purpose?: Purpose }) {
+  const page = await readKeysetPage(query, async ({ bounds, direction, limit }) => {
+    let rows = read.selectFrom('file').selectAll().where('project_id', '=', projectId).where('state', '=', 'live');
+    if (query.purpose !== undefined) rows = rows.where('purpose', '=', query.purpose);
+    for (const bound of bounds) rows = rows.where('id', bound.compare, bound.id);
+    return rows.orderBy('id', direction).limit(limit).execute();
+  });
+  return { items: page.items.map(toFile), hasMore: page.hasMore };
+}
+
+function toFile(row: Selectable<FileTable>): StoredFile {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    blobId: row.blob_id,
+    name: row.name,
+    purpose: row.purpose as Purpose, // written by addFiles
+    extension: row.extension as Extension, // written by addFiles
+    bytes: Number(row.bytes),
+    sha256: row.sha256,
+    createdAt: Number(row.created_at),
+  };
+}

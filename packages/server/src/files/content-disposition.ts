@@ -1,0 +1,116 @@
+import { multipartMalformed } from './problems.ts';
+
+/** What a part's Content-Disposition says. Names are decoded and NFC; `filename` has no path in front. */
+export interface PartDisposition {
+  readonly name: string;
+  /** undefined: the part has no filename, so it is a plain field. Empty: a file field in which none was chosen. */
+  readonly filename: string | undefined;
+}
+
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+/;
+const controls = /[\u0000-\u001f\u007f-\u009f]/;
+
+/**
+ * Reads `form-data; name="…"; filename="…"; filename*=UTF-8''…`. `value` holds one byte a character (latin1), as it
+ * came. Source: RFC 7578 §4.2, RFC 8187, and the escapes of the WHATWG form encoding (`%22`, `%0D`, `%0A`).
+ */
+export function parseDisposition(value: string): PartDisposition {
+  const type = token.exec(value)?.[0] ?? '';
+  if (type.toLowerCase() !== 'form-data') throw malformed('a part is not form-data');
+  const parameters = readParameters(value.slice(type.length));
+  const rawName = parameters.get('name');
+  if (rawName === undefined) throw malformed('a part has no name');
+  const extended = parameters.get('filename*');
+  const plain = parameters.get('filename');
+  const filename = extended === undefined ? decodeOptional(plain) : decodeExtended(extended);
+  const name = decodePlain(rawName);
+  if (controls.test(name) || (filename !== undefined && controls.test(filename))) {
+    throw malformed('a name holds a control character');
+  }
+  return { name, filename: filename === undefined ? undefined : withoutPath(filename).normalize('NFC') };
+}
+
+function readParameters(text: string): Map<string, string> {
+  const parameters = new Map<string, string>();
+  let rest = text.replace(/^[ \t]+/, '');
+  while (rest !== '') {
+    if (rest[0] !== ';') throw malformed('its parameters are not separated by semicolons');
+    rest = rest.slice(1).replace(/^[ \t]+/, '');
+    if (rest === '') break;
+    const name = token.exec(rest)?.[0];
+    if (name === undefined || rest[name.length] !== '=') throw malformed('a parameter is not name=value');
+    const [value, length] = readValue(rest.slice(name.length + 1));
+    const key = name.toLowerCase();
+    if (parameters.has(key)) throw malformed(`the parameter ${key} is there twice`);
+    parameters.set(key, value);
+    rest = rest.slice(name.length + 1 + length).replace(/^[ \t]+/, '');
+  }
+  return parameters;
+}
+
+/** The value and how many characters it took. A backslash escapes only `"` and `\`: `C:\path` is sent as it is. */
+function readValue(text: string): [value: string, length: number] {
+  if (text[0] !== '"') {
+    const plain = /^[^\s";,]+/.exec(text)?.[0];
+    if (plain === undefined) throw malformed('a parameter has no value');
+    return [plain, plain.length];
+  }
+  const quoted = /^"((?:\\["\\]|[^"])*)"/.exec(text);
+  if (quoted === null) throw malformed('a quoted value does not end');
+  return [(quoted[1] ?? '').replace(/\\(["\\])/g, '$1'), quoted[0].length];
+}
+
+function decodeOptional(value: string | undefined): string | undefined {
+  return value === undefined ? undefined : decodePlain(value);
+}
+
+/** UTF-8 when the bytes are, else latin1 as old browsers sent it; then the escapes of the WHATWG form encoding. */
+function decodePlain(value: string): string {
+  const bytes = Buffer.from(value, 'latin1');
+  return decode(bytes).replace(/%(22|0d|0a)/gi, (_match, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return new TextDecoder('latin1').decode(bytes);
+  }
+}
+
+function decodeExtended(value: string): string {
+  const match = /^(utf-8|iso-8859-1)'[A-Za-z0-9-]*'((?:%[0-9A-Fa-f]{2}|[!#$&+.^_`|~0-9A-Za-z-])*)$/i.exec(value);
+  if (match === null) throw malformed('filename* is not charset, quote, language, quote, percent-encoded text');
+  const bytes = Buffer.from(
+    (match[2] ?? '').replace(/%(..)/g, (_match, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  );
+  if (match[1]?.toLowerCase() === 'iso-8859-1') return new TextDecoder('latin1').decode(bytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw malformed('filename* is not UTF-8');
+  }
+}
+
+/** Some clients send the whole path: the text after the last slash or backslash is the name. */
+function withoutPath(name: string): string {
+  return name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1);
+}
+
+function malformed(what: string) {
+  return multipartMalformed(`in a Content-Disposition, ${what}.`);
+}
+
+/**
+ * The header of a download: `attachment` with an ASCII name for old clients and the true one. No character of the
+ * name can end the header or the quotes. Source: RFC 6266.
+ */
+export function attachment(name: string): string {
+  const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
+  const encoded = encodeURIComponent(name.toWellFormed()).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`;
+}

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { describe, test } from 'node:test';
+import { type Extension, purposes } from '@quartermaster/contract';
+import { Problem } from '../kernel/problem.ts';
+import { checkContent } from './content-type-check.ts';
+
+const corpus = new URL('../../../../../shared/corpus/', import.meta.url);
+
+function contentOf(bytes: Buffer) {
+  return { bytes: bytes.length, read: async (at: number, length: number) => bytes.subarray(at, at + length) };
+}
+
+async function refusal(extension: Extension, bytes: Buffer): Promise<string | undefined> {
+  try {
+    await checkContent(extension, contentOf(bytes));
+    return undefined;
+  } catch (error) {
+    assert.ok(error instanceof Problem && error.status === 422, `${error}`);
+    return error.message;
+  }
+}
+
+interface Entry {
+  readonly path: string;
+  readonly kind: string;
+  readonly expect: string;
+}
+const entries = (await readFile(new URL('manifest.jsonl', corpus), 'utf8'))
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Entry); // the corpus' own format
+const extensions = [...purposes.record_file.extensions, ...purposes.qa_record_file.extensions];
+const extensionOf = (path: string) => path.slice(path.lastIndexOf('.') + 1);
+
+describe('content and extension', () => {
+  test('no good file of the corpus is refused, and no bad one is taken', async () => {
+    let accepted = 0;
+    let refused = 0;
+    for (const entry of entries) {
+      const extension = extensions.find((known) => known === extensionOf(entry.path));
+      if (extension === undefined) continue;
+      const message = await refusal(extension, await readFile(new URL(entry.path, corpus)));
+      if (entry.expect === 'reject') {
+        assert.ok(message !== undefined, `${entry.path} was taken`);
+        refused += 1;
+      } else if (entry.expect !== 'ok_or_error') {
+        assert.equal(message, undefined, `${entry.path}: ${message}`);
+        accepted += 1;
+      }
+    }
+    assert.ok(accepted >= 370 && refused >= 2, `${accepted} accepted, ${refused} refused`);
+  });
+
+  test('a file under the extension of another kind is refused, whatever the pair', async () => {
+    const samples: Record<string, string> = {
+      pdf: 'pdf/pypdf__attachment.pdf',
+      docx: 'docx/docling__word_sample.docx',
+      xlsx: 'qa/xquad.zh.xlsx',
+      text: 'qa/xquad.en.csv',
+    };
+    samples.pdf = entries.find((entry) => entry.kind === 'pdf' && entry.expect === 'ok')?.path ?? '';
+    const families: Record<string, readonly Extension[]> = {
+      pdf: ['pdf'],
+      docx: ['docx'],
+      xlsx: ['xlsx'],
+      text: ['txt', 'md', 'html', 'csv'],
+    };
+    for (const [family, path] of Object.entries(samples)) {
+      const bytes = await readFile(new URL(path, corpus));
+      for (const extension of extensions) {
+        const good = families[family]?.includes(extension) === true;
+        const message = await refusal(extension, bytes);
+        assert.equal(message === undefined, good, `${path} as .${extension}: ${message ?? 'taken'}`);
+      }
+    }
+  });
+
+  test('no bytes are accepted under every extension', async () => {
+    for (const extension of extensions) assert.equal(await refusal(extension, Buffer.alloc(0)), undefined);
+  });
+
+  const notText: Record<string, Buffer> = {
+    'a PNG': Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'),
+    'a JPEG': Buffer.from('ffd8ffe000104a464946', 'hex'),
+    'a GIF': Buffer.from('GIF89a,.'),
+    'a gzip': Buffer.from('1f8b0808', 'hex'),
+    'an ELF': Buffer.from('7f454c46020101', 'hex'),
+    'a PDF': Buffer.from('%PDF-1.7\n'),
+    'NUL bytes in ASCII': Buffer.from('abc\0def'),
+    'one NUL': Buffer.from([0]),
+    'a compiled Java class': Buffer.from('cafebabe0000003400100a00', 'hex'),
+    'a tar': Buffer.concat([Buffer.from('name.txt'), Buffer.alloc(504), Buffer.from('content')]),
+  };
+  for (const [name, bytes] of Object.entries(notText)) {
+    test(`${name} is not text`, async () => {
+      for (const extension of ['txt', 'md', 'html', 'csv'] as const) assert.ok(await refusal(extension, bytes));
+    });
+  }
+
+  const text: Record<string, Buffer> = {
+    'UTF-16 with a mark': Buffer.from('\ufeffGrüße, 世界\n', 'utf16le'),
+    'UTF-16 without a mark': Buffer.from('question,answer\n', 'utf16le'),
+    'UTF-16 big-endian without a mark': Buffer.from('question,answer\n', 'utf16le').swap16(),
+    'UTF-32': Buffer.from([0xff, 0xfe, 0, 0, 0x41, 0, 0, 0, 0x0a, 0, 0, 0]),
+    'UTF-32 big-endian': Buffer.from([0, 0, 0xfe, 0xff, 0, 0, 0, 0x41]),
+    'Latin-1': Buffer.from('Grüße', 'latin1'),
+    'one letter': Buffer.from('B'),
+    'text that starts like a bitmap': Buffer.from('BM is short for benchmark'),
+    'text that speaks of PDF': Buffer.from('A PDF starts with %PDF-1.7'),
+    'text with a stray control character': Buffer.from('a page\u0001 of a book'),
+    'terminal colours': Buffer.from('\u001b[31mred\u001b[0m '.repeat(100)),
+  };
+  for (const [name, bytes] of Object.entries(text)) {
+    test(`${name} is text`, async () => {
+      assert.equal(await refusal('txt', bytes), undefined);
+    });
+  }
+
+  test('a PDF header may stand within the first 1024 bytes, not behind them', async () => {
+    assert.equal(await refusal('pdf', Buffer.from(`${' '.repeat(1019)}%PDF-1.4`)), undefined);
+    assert.match((await refusal('pdf', Buffer.from(`${' '.repeat(1020)}%PDF-1.4`))) ?? '', /text.*expected a PDF/);
+  });
+
+  test('a workbook with macros is not taken for one without', async () => {
+    const macros = entries.find((entry) => entry.path.endsWith('.xlsm'))?.path ?? '';
+    const message = await refusal('xlsx', await readFile(new URL(macros, corpus)));
+    assert.match(message ?? '', /macroenabled/);
+  });
+});

@@ -1,0 +1,25 @@
+import { objectNotFound } from '../kernel/problem.ts';
+import type { BlobStore } from './blob-store.ts';
+import type { DeletingFile, FileRepository } from './file-repository.ts';
+import { fileInUse } from './problems.ts';
+
+export interface DeleteFileDeps {
+  readonly files: FileRepository;
+  readonly blobs: BlobStore;
+}
+
+/**
+ * Deletes a file: its row says so first, then its bytes go, then its rows; a crash in between is finished at the next
+ * start. Throws OBJECT_NOT_FOUND, or DUPLICATE_OBJECT while a record is being made from it.
+ */
+export async function deleteFile(deps: DeleteFileDeps, projectId: string, fileId: string): Promise<void> {
+  const deleting = await deps.files.startDelete(projectId, fileId);
+  if (deleting === 'absent') throw objectNotFound('file', fileId);
+  if (deleting === 'in_use') throw fileInUse(fileId);
+  await finishDeleting(deps, deleting);
+}
+
+export async function finishDeleting({ files, blobs }: DeleteFileDeps, deleting: DeletingFile): Promise<void> {
+  if (deleting.removeBlob) await blobs.remove(deleting.blobId);
+  await files.finishDelete(deleting);
+}

@@ -1,0 +1,56 @@
+import type { Readable } from 'node:stream';
+import type { BlobStore } from './blob-store.ts';
+import { allowsRange, matchesAny, readRange } from './byte-range.ts';
+import { attachment } from './content-disposition.ts';
+import type { StoredFile } from './file-repository.ts';
+import { rangeNotSatisfiable } from './problems.ts';
+
+export interface ContentRequest {
+  readonly range: string | undefined;
+  readonly ifRange: string | undefined;
+  readonly ifNoneMatch: string | undefined;
+  /** HEAD: the headers of the whole, no bytes. */
+  readonly headOnly: boolean;
+}
+
+export interface ContentAnswer {
+  readonly status: 200 | 206 | 304;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readable | null;
+}
+
+/**
+ * The bytes of a file, as a download that no browser runs: the type is never the one that was sent, and scripts have no
+ * origin. Throws RANGE_NOT_SATISFIABLE. Source: CONTRACT "Files"; RFC 9110 §13, §14.
+ */
+export async function answerContent(
+  blobs: BlobStore,
+  file: StoredFile,
+  request: ContentRequest,
+): Promise<ContentAnswer> {
+  const etag = `"${file.sha256}"`;
+  const headers = {
+    ETag: etag,
+    'Accept-Ranges': 'bytes',
+    'Cache-Control': 'private, no-cache',
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Security-Policy': "sandbox; default-src 'none'",
+  };
+  if (matchesAny(request.ifNoneMatch, etag)) return { status: 304, headers, body: null };
+  const asked = request.headOnly || !allowsRange(request.ifRange, etag) ? undefined : request.range;
+  const answer = readRange(asked, file.bytes);
+  if (answer.kind === 'unsatisfiable') throw rangeNotSatisfiable(asked ?? '', file.bytes);
+  const range = answer.kind === 'part' ? answer.range : undefined;
+  const length = range === undefined ? file.bytes : range.end - range.start + 1;
+  return {
+    status: range === undefined ? 200 : 206,
+    headers: {
+      ...headers,
+      'Content-Type': 'application/octet-stream',
+      'Content-Length': String(length),
+      'Content-Disposition': attachment(file.name),
+      ...(range === undefined ? {} : { 'Content-Range': `bytes ${range.start}-${range.end}/${file.bytes}` }),
+    },
+    body: request.headOnly ? null : await blobs.open(file.blobId, range),
+  };
+}

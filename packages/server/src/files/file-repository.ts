@@ -1,0 +1,69 @@
+import type { Extension, ListQuery, Purpose } from '@quartermaster/contract';
+import type { CompletedClaim } from '../idempotency/idempotency-repository.ts';
+
+export interface StoredFile {
+  readonly id: string;
+  readonly projectId: string;
+  readonly blobId: string;
+  readonly name: string;
+  readonly purpose: Purpose;
+  readonly extension: Extension;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly createdAt: number;
+}
+
+export interface NewFile {
+  /** Its `blobId` is the blob just committed; the stored file may name another one with the same content. */
+  readonly file: StoredFile;
+  /** Kept in the same transaction; null: the request carried no idempotency key. */
+  readonly claim: CompletedClaim | null;
+}
+
+/** `claim_lost`: another request with the same idempotency key took over, so nothing of this one was kept. */
+export type AddOutcome = { readonly kind: 'added'; readonly blobId: string } | { readonly kind: 'claim_lost' };
+
+/** A file whose row says that it is being deleted. `removeBlob`: no other file has its bytes. */
+export interface DeletingFile {
+  readonly fileId: string;
+  readonly blobId: string;
+  readonly bytes: number;
+  readonly removeBlob: boolean;
+}
+
+/** The rows of files and their blobs. What is being deleted is found by nobody. */
+export interface FileRepository {
+  /** One transaction for all of them; one outcome each, in order. Bytes a live blob of the project has are kept once. */
+  add(files: readonly NewFile[]): Promise<readonly AddOutcome[]>;
+  find(projectId: string, fileId: string): Promise<StoredFile | undefined>;
+  /** Newest first unless asked otherwise; the cursors must be ids. */
+  list(
+    projectId: string,
+    query: ListQuery & { readonly purpose?: Purpose },
+  ): Promise<{ readonly items: readonly StoredFile[]; readonly hasMore: boolean }>;
+  /** Records made from the file, newest first. */
+  references(
+    projectId: string,
+    fileId: string,
+    limit: number,
+  ): Promise<ReadonlyArray<{ readonly collectionId: string; readonly recordId: string }>>;
+  /** Bytes of the project's files. */
+  bytesKept(projectId: string): Promise<number>;
+  /** From now on nobody finds the file. `in_use`: a record is being made from it. */
+  startDelete(projectId: string, fileId: string): Promise<DeletingFile | 'absent' | 'in_use'>;
+  /** The bytes are gone (or kept for another file): so go the rows. */
+  finishDelete(deleting: DeletingFile): Promise<void>;
+  /** Deletes that were started and not finished. */
+  unfinishedDeletes(limit: number): Promise<readonly DeletingFile[]>;
+  /** Which of these blobs a row names. */
+  knownBlobs(blobIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Blobs with a live row of every project, by id, those that follow `after`. */
+  liveBlobs(after: string, limit: number): Promise<ReadonlyArray<StoredBlobRow>>;
+}
+
+export interface StoredBlobRow {
+  readonly blobId: string;
+  readonly projectId: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}

@@ -1,0 +1,17 @@
+import type { ListQuery, Purpose } from '@quartermaster/contract';
+import { fieldInvalid, objectNotFound } from '../kernel/problem.ts';
+import type { FileRepository, StoredFile } from './file-repository.ts';
+
+/** One page of a project's files. Throws OBJECT_NOT_FOUND for a cursor that is none of them. */
+export async function listFiles(
+  files: FileRepository,
+  projectId: string,
+  query: ListQuery & { readonly purpose?: Purpose },
+): Promise<{ readonly items: readonly StoredFile[]; readonly hasMore: boolean }> {
+  if (query.after !== undefined && query.before !== undefined) {
+    throw fieldInvalid('query', 'both after and before', 'one of them');
+  }
+  const cursor = query.after ?? query.before;
+  if (cursor !== undefined && (await files.find(projectId, cursor)) === undefined) throw objectNotFound('file', cursor);
+  return files.list(projectId, query);
+}

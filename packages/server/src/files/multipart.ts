@@ -1,0 +1,174 @@
+import type { PartDisposition } from './content-disposition.ts';
+import { readPartHeaders } from './part-headers.ts';
+import { multipartMalformed } from './problems.ts';
+
+/**
+ * A strict streaming reader of `multipart/form-data` (RFC 7578, RFC 2046 §5.1). It is the only reader of uploads:
+ * what is ambiguous is refused, never guessed. File bytes are handed on as slices of what was fed in, never copied.
+ */
+export interface MultipartParser {
+  /** Reads the next bytes, calling the handler as it goes. Throws INVALID_REQUEST. The chunk must not change later. */
+  write(chunk: Buffer): void;
+  /** Says that no byte follows. Throws INVALID_REQUEST unless the final boundary was seen. */
+  end(): void;
+}
+
+/** Called in the order of the message; what it throws comes out of `write`. */
+export interface MultipartHandler {
+  onPart(part: PartDisposition): void;
+  /** A slice of the current part's content, never empty. */
+  onData(bytes: Buffer): void;
+  onPartEnd(): void;
+}
+
+/** How much around the parts' content is read. The content itself is bounded by the handler. */
+export const multipartLimits = {
+  parts: 8,
+  headerLines: 16,
+  headerBytes: 8 * 1024,
+  /** Before the first boundary, and after the last one. */
+  surroundingBytes: 8 * 1024,
+  /** Blanks after a boundary. */
+  paddingBytes: 64,
+} as const;
+
+/**
+ * `preamble` and `content` look for a boundary; `boundary` reads what stands after one on its line; `headers` a
+ * part's headers; `start` the line end after them; `closing` the line of the final boundary; `epilogue` the rest.
+ */
+type State = 'preamble' | 'boundary' | 'headers' | 'start' | 'content' | 'closing' | 'epilogue';
+
+const CR = 0x0d;
+const LF = 0x0a;
+const hyphen = 0x2d;
+const lineEnd = Buffer.from('\r\n');
+const nothing = Buffer.alloc(0);
+
+/** @param boundary the parameter of the Content-Type, as {@link readBoundary} gives it. */
+export function createMultipartParser(boundary: string, handler: MultipartHandler): MultipartParser {
+  const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
+  let state: State = 'preamble';
+  // The first boundary may stand at the very start: a line end in front makes it like every other.
+  let rest: Buffer = lineEnd;
+  let parts = 0;
+  let surrounding = -lineEnd.length;
+
+  /** Each step takes bytes from the front of `rest` and says whether another step may follow. */
+  const steps: Record<State, () => boolean> = {
+    preamble: () => takeUntilDelimiter(countSurrounding, () => {}),
+    content: () => takeUntilDelimiter(handler.onData, handler.onPartEnd),
+    boundary: takeBoundaryLine,
+    headers: takeHeaders,
+    start: takeContentStart,
+    closing: takeClosingLine,
+    epilogue: () => {
+      countSurrounding(rest);
+      rest = nothing;
+      return false;
+    },
+  };
+
+  function countSurrounding(bytes: Buffer): void {
+    surrounding += bytes.length;
+    if (surrounding > multipartLimits.surroundingBytes) {
+      throw multipartMalformed(
+        `no boundary where one is expected, or over ${multipartLimits.surroundingBytes} bytes around the parts.`,
+      );
+    }
+  }
+
+  function takeUntilDelimiter(onBytes: (bytes: Buffer) => void, onEnd: () => void): boolean {
+    const found = rest.indexOf(delimiter);
+    const length = found === -1 ? rest.length - startOfDelimiter(rest, delimiter) : found;
+    if (length > 0) onBytes(rest.subarray(0, length));
+    if (found === -1) {
+      rest = rest.subarray(length);
+      return false;
+    }
+    rest = rest.subarray(length + delimiter.length);
+    state = 'boundary';
+    onEnd();
+    return true;
+  }
+
+  /** After a boundary: blanks and a line end, then a part; or two hyphens, which end the message. */
+  function takeBoundaryLine(): boolean {
+    if (rest.length < 2) return false;
+    if (rest[0] === hyphen && rest[1] === hyphen) {
+      rest = rest.subarray(2);
+      state = 'closing';
+      return true;
+    }
+    const padding = blanksIn(rest);
+    if (rest.length < padding + 2) return false;
+    if (rest[padding] !== CR || rest[padding + 1] !== LF) {
+      throw multipartMalformed('a boundary is followed neither by CRLF nor by two hyphens.');
+    }
+    // The line end stays, so that an empty header block looks like the end of any other.
+    rest = rest.subarray(padding);
+    state = 'headers';
+    return true;
+  }
+
+  function takeHeaders(): boolean {
+    const end = rest.indexOf('\r\n\r\n');
+    if (end > multipartLimits.headerBytes || (end === -1 && rest.length > multipartLimits.headerBytes + 4)) {
+      throw multipartMalformed(`the headers of a part are longer than ${multipartLimits.headerBytes} bytes.`);
+    }
+    if (end === -1) return false;
+    parts += 1;
+    if (parts > multipartLimits.parts) throw multipartMalformed(`there are more than ${multipartLimits.parts} parts.`);
+    handler.onPart(readPartHeaders(rest.toString('latin1', 2, Math.max(end, 2)), multipartLimits.headerLines));
+    rest = rest.subarray(end + 2);
+    state = 'start';
+    return true;
+  }
+
+  /** The line end after the headers may already be that of a boundary: a part without content (RFC 2046 §5.1.1). */
+  function takeContentStart(): boolean {
+    const front = rest.subarray(0, delimiter.length);
+    const mayBeBoundary = front.equals(delimiter.subarray(0, front.length));
+    if (mayBeBoundary && front.length < delimiter.length) return false;
+    if (!mayBeBoundary) rest = rest.subarray(lineEnd.length);
+    state = 'content';
+    return true;
+  }
+
+  function takeClosingLine(): boolean {
+    const padding = blanksIn(rest);
+    if (rest.length < padding + 2 && (rest.length === padding || rest[padding] === CR)) return false;
+    if (rest[padding] !== CR || rest[padding + 1] !== LF) {
+      throw multipartMalformed('the final boundary is followed by something else than a line end.');
+    }
+    rest = rest.subarray(padding + 2);
+    state = 'epilogue';
+    return true;
+  }
+
+  return {
+    write(chunk) {
+      rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      while (rest.length > 0 && steps[state]());
+    },
+    end() {
+      const closed = state === 'closing' && blanksIn(rest) === rest.length;
+      if (state !== 'epilogue' && !closed) throw multipartMalformed('it ends before the final boundary.');
+    },
+  };
+}
+
+function blanksIn(bytes: Buffer): number {
+  let count = 0;
+  while (bytes[count] === 0x20 || bytes[count] === 0x09) count += 1;
+  if (count > multipartLimits.paddingBytes) throw multipartMalformed('there are too many blanks after a boundary.');
+  return count;
+}
+
+/** How many of the last bytes may be the start of a delimiter. It holds CR only as its first byte. */
+function startOfDelimiter(bytes: Buffer, delimiter: Buffer): number {
+  const from = Math.max(0, bytes.length - delimiter.length + 1);
+  const at = bytes.subarray(from).lastIndexOf(CR);
+  if (at === -1) return 0;
+  const tail = bytes.subarray(from + at);
+  return tail.equals(delimiter.subarray(0, tail.length)) ? tail.length : 0;
+}

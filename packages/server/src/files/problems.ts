@@ -1,0 +1,95 @@
+import { type Purpose, purposeNames, purposes } from '@quartermaster/contract';
+import { fieldInvalid, Problem } from '../kernel/problem.ts';
+
+/** The body is not a message we read. `what` is a sentence. Source: CONTRACT "Codes". */
+export function multipartMalformed(what: string): Problem {
+  return new Problem('INVALID_REQUEST', `The multipart/form-data body is malformed: ${what}`);
+}
+
+export function mediaTypeNotRead(found: string | undefined): Problem {
+  const said = found === undefined || found === '' ? 'none was sent' : `found ${quote(found)}`;
+  return new Problem('UNSUPPORTED_MEDIA_TYPE', `Content-Type: ${said}; expected multipart/form-data.`);
+}
+
+export function contentEncodingNotRead(found: string): Problem {
+  return new Problem('UNSUPPORTED_MEDIA_TYPE', `Content-Encoding: found ${quote(found)}; expected none.`);
+}
+
+export function fileTooLarge(limit: number): Problem {
+  return new Problem('FILE_TOO_LARGE', `body/file: the file is larger than the limit of ${limit} bytes.`, {
+    details: [{ path: 'body/file', max_bytes: limit }],
+  });
+}
+
+export function quotaUsedUp(limit: number): Problem {
+  return new Problem(
+    'RESOURCE_LIMIT_REACHED',
+    `The files of this project would need more than its quota of ${limit} bytes. Delete files to make room.`,
+    { details: [{ max_bytes: limit }], retryAfter: 60 },
+  );
+}
+
+export function tooManyUploads(limit: number): Problem {
+  return new Problem('TOO_MANY_REQUESTS', `This project has ${limit} uploads running, which is the most at once.`, {
+    retryAfter: 1,
+  });
+}
+
+export function uploadTooSlow(what: string): Problem {
+  return new Problem('REQUEST_TIMEOUT', `The upload was given up: ${what}. Nothing of it was kept.`);
+}
+
+export function bodyCutShort(): Problem {
+  return new Problem('INVALID_REQUEST', 'The body ended before the length it declared. Nothing of it was kept.');
+}
+
+export function fieldMissing(name: 'file' | 'purpose'): Problem {
+  const expected = name === 'file' ? 'a part with a filename' : `one of ${purposeNames.join(', ')}`;
+  return fieldInvalid(`body/${name}`, 'is missing', expected);
+}
+
+export function fieldRepeated(name: string): Problem {
+  return fieldInvalid(`body/${name}`, 'was sent twice', 'it once');
+}
+
+export function purposeUnknown(found: string): Problem {
+  return fieldInvalid('body/purpose', `found ${quote(found)}`, `one of ${purposeNames.join(', ')}`);
+}
+
+/** The extension is not one of the purpose; says so too when the other purpose would take it. */
+export function purposeNotAllowed(extension: string, purpose: Purpose): Problem {
+  const allowed = purposes[purpose].extensions.map((name) => `.${name}`).join(', ');
+  const found = extension === '' ? 'the file name has no extension' : `found the extension ${quote(`.${extension}`)}`;
+  const other = purposeNames.find((name) => (purposes[name].extensions as readonly string[]).includes(extension));
+  const hint = other === undefined ? '' : ` (purpose ${other} takes .${extension})`;
+  return fieldInvalid('body/file', found, `one of ${allowed} for purpose ${purpose}${hint}`);
+}
+
+export function contentContradicts(extension: string, found: string, expected: string): Problem {
+  return fieldInvalid('body/file', `the content of a .${extension} file is ${found}`, expected);
+}
+
+export function idempotencyClaimLost(): Problem {
+  return new Problem('DUPLICATE_OBJECT', 'Idempotency-Key: a request with the same key took over; ask again.', {
+    retryAfter: 1,
+  });
+}
+
+export function fileInUse(fileId: string): Problem {
+  return new Problem('DUPLICATE_OBJECT', `The file ${fileId} is in use: a record is being made from it. Try again.`, {
+    retryAfter: 1,
+  });
+}
+
+export function rangeNotSatisfiable(header: string, bytes: number): Problem {
+  return new Problem(
+    'RANGE_NOT_SATISFIABLE',
+    `Range: found ${quote(header)}; expected a range within the ${bytes} bytes of the file.`,
+    { headers: { 'Content-Range': `bytes */${bytes}` } },
+  );
+}
+
+/** At most 100 characters of what was sent, quoted, control characters escaped. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+}

@@ -1,0 +1,272 @@
+import {
+  Acknowledgement,
+  File,
+  FileWithReferences,
+  Limits,
+  List,
+  ListQuery,
+  PurposeName,
+  purposeNames,
+  purposes,
+  Success,
+} from '@quartermaster/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { App } from '../http/app.ts';
+import type { Gate } from '../http/gate.ts';
+import { readIdempotencyKey } from '../idempotency/idempotency.ts';
+import { objectNotFound } from '../kernel/problem.ts';
+import type { Admission, Admissions } from './admission.ts';
+import type { BlobStore } from './blob-store.ts';
+import { deleteFile } from './delete-file.ts';
+import { answerThenDrain, isBodyPending } from './drain-body.ts';
+import { answerContent } from './file-content.ts';
+import type { FileRepository, StoredFile } from './file-repository.ts';
+import { listFiles } from './list-files.ts';
+import { bodyCutShort } from './problems.ts';
+import { toWire, type Uploads } from './upload.ts';
+
+export interface FileRoutesDeps {
+  readonly gate: Gate;
+  readonly admissions: Admissions;
+  readonly uploads: Uploads;
+  readonly files: FileRepository;
+  readonly blobs: BlobStore;
+  readonly limits: {
+    readonly maxFileBytes: number;
+    /** null: no quota. */
+    readonly maxProjectBytes: number | null;
+    readonly maxUploadsInFlight: number;
+  };
+}
+
+/** The routes of files. Source: interface §4.1, CONTRACT "Files". */
+export function fileRoutes(app: App, deps: FileRoutesDeps): void {
+  // A scope of its own: only here is multipart/form-data taken as it comes.
+  app.register(async (scope: App) => uploadRoute(scope, deps));
+  fileListRoute(app, deps);
+  fileRoute(app, deps);
+  contentRoute(app, deps);
+  limitsRoute(app, deps);
+}
+
+const tags = ['files'];
+const mostReferences = 100;
+const FileParams = Type.Object({ file_id: Type.String({ minLength: 1, maxLength: 256 }) });
+const FileListQuery = Type.Interface([ListQuery], { purpose: Type.Optional(PurposeName) });
+/** For the documentation: the body is read by `multipart.ts`, part by part. */
+const UploadBody = Type.Object({
+  purpose: PurposeName,
+  file: Type.String({ format: 'binary', description: 'The file; its name says the format.' }),
+});
+const UploadHeaders = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, description: 'Sent again with the same content: the same answer.' }),
+  ),
+});
+
+function uploadRoute(app: App, deps: FileRoutesDeps): void {
+  // An admission is here from the headers to the start of the handler; from then on it is the handler's.
+  const admitted = new WeakMap<FastifyRequest, Admission>();
+
+  async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const admission = await deps.admissions.admit({
+      projectId: deps.gate.callerOf(request).projectId,
+      contentType: request.headers['content-type'],
+      contentEncoding: request.headers['content-encoding'],
+      contentLength: readLength(request.headers['content-length']),
+      idempotencyKey: readIdempotencyKey(request.headers['idempotency-key']),
+    });
+    admitted.set(request, admission);
+    const giveBack = () => {
+      if (admitted.delete(request)) admission.release().catch((error) => request.log.error({ err: error }));
+    };
+    reply.raw.once('close', giveBack);
+    if (!request.raw.destroyed) return;
+    giveBack();
+    throw bodyCutShort();
+  }
+
+  app.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload));
+  app.post(
+    '/v1/files',
+    {
+      onRequest: [deps.gate.requires('files'), admit],
+      onSend: closeUnlessRead,
+      validatorCompiler: () => () => true,
+      schema: {
+        operationId: 'uploadFile',
+        tags,
+        summary: 'Uploads a file.',
+        consumes: ['multipart/form-data'],
+        headers: UploadHeaders,
+        body: UploadBody,
+        response: { 200: Success(File) },
+      },
+    },
+    async (request) => {
+      const admission = admitted.get(request);
+      if (admission === undefined) throw bodyCutShort();
+      admitted.delete(request);
+      try {
+        return { status: 'success' as const, data: await deps.uploads.receive(admission, request.raw) };
+      } finally {
+        await admission.release();
+      }
+    },
+  );
+}
+
+function readLength(header: string | undefined): number | undefined {
+  return header === undefined ? undefined : Number(header);
+}
+
+/** An answer before the end of the body ends the connection, but not before the client could read it. */
+async function closeUnlessRead(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
+  if (typeof payload !== 'string' || !isBodyPending(request.raw)) return payload;
+  reply.header('Connection', 'close');
+  reply.header('Content-Length', Buffer.byteLength(payload));
+  return answerThenDrain(payload, request.raw);
+}
+
+function fileListRoute(app: App, { gate, files }: FileRoutesDeps): void {
+  app.get(
+    '/v1/files',
+    {
+      onRequest: gate.requires('files'),
+      schema: {
+        operationId: 'listFiles',
+        tags,
+        summary: 'Lists files, newest first.',
+        querystring: FileListQuery,
+        response: { 200: List(File) },
+      },
+    },
+    async (request) => {
+      const page = await listFiles(files, gate.callerOf(request).projectId, request.query);
+      return {
+        status: 'success' as const,
+        data: page.items.map(toWire),
+        fetched_count: page.items.length,
+        has_more: page.hasMore,
+      };
+    },
+  );
+}
+
+async function getFile(deps: FileRoutesDeps, request: FastifyRequest, fileId: string): Promise<StoredFile> {
+  const file = await deps.files.find(deps.gate.callerOf(request).projectId, fileId);
+  if (file === undefined) throw objectNotFound('file', fileId);
+  return file;
+}
+
+function fileRoute(app: App, deps: FileRoutesDeps): void {
+  const onRequest = deps.gate.requires('files');
+  app.get(
+    '/v1/files/:file_id',
+    {
+      onRequest,
+      schema: {
+        operationId: 'getFile',
+        tags,
+        summary: 'Describes a file and names the records made from it.',
+        params: FileParams,
+        response: { 200: Success(FileWithReferences) },
+      },
+    },
+    async (request) => {
+      const file = await getFile(deps, request, request.params.file_id);
+      const found = await deps.files.references(file.projectId, file.id, mostReferences);
+      const references = found.map((record) => ({ collection_id: record.collectionId, record_id: record.recordId }));
+      return { status: 'success' as const, data: { ...toWire(file), references } };
+    },
+  );
+  app.delete(
+    '/v1/files/:file_id',
+    {
+      onRequest,
+      schema: {
+        operationId: 'deleteFile',
+        tags,
+        summary: 'Deletes a file. Records made from it keep their text.',
+        params: FileParams,
+        response: { 200: Acknowledgement },
+      },
+    },
+    async (request) => {
+      await deleteFile(deps, deps.gate.callerOf(request).projectId, request.params.file_id);
+      return { status: 'success' as const };
+    },
+  );
+}
+
+function contentRoute(app: App, deps: FileRoutesDeps): void {
+  async function send(request: FastifyRequest, reply: FastifyReply, fileId: string): Promise<FastifyReply> {
+    const answer = await answerContent(deps.blobs, await getFile(deps, request, fileId), {
+      range: request.headers.range,
+      ifRange: readText(request.headers['if-range']),
+      ifNoneMatch: request.headers['if-none-match'],
+      headOnly: request.method === 'HEAD',
+    });
+    reply.code(answer.status).headers(answer.headers);
+    return reply.send(answer.body ?? undefined);
+  }
+  const url = '/v1/files/:file_id/content';
+  const onRequest = deps.gate.requires('files');
+  app.head(url, { onRequest, schema: { params: FileParams, hide: true } }, (request, reply) =>
+    send(request, reply, request.params.file_id),
+  );
+  app.get(
+    url,
+    {
+      onRequest,
+      exposeHeadRoute: false,
+      schema: {
+        operationId: 'getFileContent',
+        tags,
+        summary: 'Downloads a file; one range of it when asked.',
+        produces: ['application/octet-stream'],
+        params: FileParams,
+      },
+    },
+    (request, reply) => send(request, reply, request.params.file_id),
+  );
+}
+
+function readText(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join(', ') : header;
+}
+
+function limitsRoute(app: App, { gate, admissions, files, limits }: FileRoutesDeps): void {
+  app.get(
+    '/v1/limits',
+    {
+      onRequest: gate.requires('files'),
+      schema: {
+        operationId: 'getLimits',
+        tags,
+        summary: 'What may be uploaded, and what is left of rate and quota.',
+        response: { 200: Success(Limits) },
+      },
+    },
+    async (request) => {
+      const { projectId } = gate.callerOf(request);
+      const used = await files.bytesKept(projectId);
+      const max = limits.maxProjectBytes;
+      const data = {
+        purposes: Object.fromEntries(
+          purposeNames.map((name) => [
+            name,
+            { extensions: [...purposes[name].extensions], max_bytes: limits.maxFileBytes },
+          ]),
+        ),
+        rate: {
+          uploads_in_flight: admissions.inFlight(projectId),
+          max_uploads_in_flight: limits.maxUploadsInFlight,
+        },
+        quota: { bytes_used: used, max_bytes: max, bytes_left: max === null ? null : Math.max(0, max - used) },
+      };
+      return { status: 'success' as const, data };
+    },
+  );
+}

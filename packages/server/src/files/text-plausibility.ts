@@ -1,0 +1,61 @@
+/**
+ * Says what is wrong with calling these bytes text in some encoding, or undefined when nothing is. It looks for what
+ * no text has: NUL bytes outside of UTF-16 and UTF-32, and more than a few control characters.
+ */
+export function describeText(sample: Buffer): string | undefined {
+  if (sample.length === 0) return undefined;
+  if (sample.includes(0)) return isWide(sample) ? undefined : 'binary data (it has NUL bytes)';
+  let controls = 0;
+  for (const byte of sample) if (isOdd(byte)) controls += 1;
+  return controls > Math.max(mostStrayControls, sample.length * mostControlShare)
+    ? 'binary data (it has control characters)'
+    : undefined;
+}
+
+const mostStrayControls = 4;
+const mostControlShare = 0.02;
+
+/** Control characters that text files do not have: all but BS to CR, the shifts of ISO 2022 (SO, SI, ESC) and SUB. */
+function isOdd(code: number): boolean {
+  return (code < 0x20 && !(code >= 0x08 && code <= 0x0f) && code !== 0x1a && code !== 0x1b) || code === 0x7f;
+}
+
+function isWide(sample: Buffer): boolean {
+  // ASCII with NUL bytes here and there decodes as some UTF-16, too; true UTF-16 of ASCII is half NUL.
+  const others = sample.filter((byte) => byte !== 0);
+  const ascii = others.every((byte) => byte < 0x80);
+  if (ascii && others.length > sample.length * 0.6) return false;
+  return isUtf32(sample, true) || isUtf32(sample, false) || isUtf16(sample, 'utf-16le') || isUtf16(sample, 'utf-16be');
+}
+
+/** Every unit is a code point that exists and is no control character, a byte order mark aside. */
+function isUtf32(sample: Buffer, littleEndian: boolean): boolean {
+  const units = Math.floor(sample.length / 4);
+  if (units === 0) return false;
+  let odd = 0;
+  for (let index = 0; index < units; index += 1) {
+    const code = littleEndian ? sample.readUInt32LE(index * 4) : sample.readUInt32BE(index * 4);
+    if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) || code === 0) return false;
+    if (isOdd(code)) odd += 1;
+  }
+  return odd <= units * mostControlShare;
+}
+
+/** Decodes without a lone surrogate or NUL; the last unit may be cut. */
+function isUtf16(sample: Buffer, encoding: 'utf-16le' | 'utf-16be'): boolean {
+  const even = sample.subarray(0, sample.length - (sample.length % 2));
+  let text: string;
+  try {
+    text = new TextDecoder(encoding, { fatal: true }).decode(even, { stream: true });
+  } catch {
+    return false;
+  }
+  let odd = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === 0 || code === 0xfffe || code === 0xffff) return false;
+    if (isOdd(code) || (code >= 0xe000 && code <= 0xf8ff)) odd += 1;
+  }
+  // A line or a word has some character that ASCII has too; random bytes read as UTF-16 hardly ever do.
+  return odd <= text.length * mostControlShare && /[\t\n\r -~\u3000-\u3002]/.test(text);
+}

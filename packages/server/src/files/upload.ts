@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import type { File } from '@quartermaster/contract';
+import type { CompletedClaim } from '../idempotency/idempotency-repository.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { createGroupCommit } from '../kernel/group-commit.ts';
+import type { NewId } from '../kernel/identifier.ts';
+import type { Logger } from '../kernel/logger.ts';
+import type { Admission } from './admission.ts';
+import type { BlobDigest, BlobStore } from './blob-store.ts';
+import { checkContent } from './content-type-check.ts';
+import type { FileRepository, NewFile, StoredFile } from './file-repository.ts';
+import { idempotencyClaimLost } from './problems.ts';
+import type { Quota } from './quota.ts';
+import { createUploadFormReader, type UploadForm } from './read-upload.ts';
+import { type Pace, receiveBody } from './receive-body.ts';
+
+/** Receives uploads. The order of steps is the contract: DESIGN "Storage". */
+export interface Uploads {
+  /** Resolves when the file would survive a power cut; when it rejects, nothing is kept. */
+  receive(admission: Admission, body: Readable): Promise<File>;
+}
+
+export interface UploadsDeps {
+  readonly blobs: BlobStore;
+  readonly files: FileRepository;
+  readonly quota: Quota;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly logger: Logger;
+  readonly maxFileBytes: number;
+  readonly pace: Pace;
+}
+
+/** Rows of one transaction: well within what one statement may have of parameters. */
+const largestGroup = 256;
+
+export function createUploads(deps: UploadsDeps): Uploads {
+  const rows = createGroupCommit((files: readonly NewFile[]) => deps.files.add(files), largestGroup);
+
+  async function receiveNew(admission: Admission, body: Readable): Promise<File> {
+    const staged = deps.blobs.stage(deps.newId('blob'));
+    try {
+      const form = await readForm(deps, { admission, body, sink: staged });
+      const digest = await staged.finish();
+      await checkContent(form.fileName.extension, {
+        bytes: digest.bytes,
+        read: (position, length) => staged.read(position, length),
+      });
+      const reservation = await deps.quota.reserve(admission.projectId, digest.bytes);
+      try {
+        await staged.commit();
+        return await addRow(admission, toStoredFile(deps, { admission, form, digest, blobId: staged.blobId }));
+      } finally {
+        reservation.release();
+      }
+    } finally {
+      await staged.discard();
+    }
+  }
+
+  /** The bytes are durable already; without a row nobody will find them, so they go again when it cannot be made. */
+  async function addRow(admission: Admission, file: StoredFile): Promise<File> {
+    const answer = toWire(file);
+    let claim: CompletedClaim | null = null;
+    try {
+      if (admission.claim?.kind === 'running') claim = await admission.claim.complete(fingerprintOf(file), answer);
+      const outcome = await rows.add({ file, claim });
+      if (outcome.kind === 'claim_lost') throw idempotencyClaimLost();
+      if (admission.claim?.kind === 'running') admission.claim.stored();
+      if (outcome.blobId !== file.blobId) await removeQuietly(deps, file.blobId);
+      return answer;
+    } catch (error) {
+      await removeUnlessKnown(deps, file.blobId);
+      throw error;
+    }
+  }
+
+  /** The request was answered before: reads it only to see that it is the same. */
+  async function receiveAgain(admission: Admission, body: Readable): Promise<File> {
+    const hash = createHash('sha256');
+    const sink = {
+      append(bytes: Buffer) {
+        hash.update(bytes);
+        return undefined;
+      },
+    };
+    const form = await readForm(deps, { admission, body, sink });
+    const fingerprint = fingerprintOf({
+      purpose: form.purpose,
+      name: form.fileName.name,
+      sha256: hash.digest('hex'),
+    });
+    if (admission.claim?.kind !== 'answered') throw new Error('only an answered request can be replayed');
+    return admission.claim.replay(fingerprint) as File; // what addRow completed the claim with
+  }
+
+  return {
+    receive: (admission, body) =>
+      admission.claim?.kind === 'answered' ? receiveAgain(admission, body) : receiveNew(admission, body),
+  };
+}
+
+async function readForm(
+  deps: UploadsDeps,
+  upload: { admission: Admission; body: Readable; sink: Parameters<typeof createUploadFormReader>[1] },
+): Promise<UploadForm> {
+  const reader = createUploadFormReader(upload.admission.boundary, upload.sink, deps.maxFileBytes);
+  await receiveBody(upload.body, (chunk) => reader.write(chunk), deps.pace);
+  return reader.end();
+}
+
+function toStoredFile(
+  deps: UploadsDeps,
+  upload: { admission: Admission; form: UploadForm; digest: BlobDigest; blobId: string },
+): StoredFile {
+  return {
+    id: deps.newId('file'),
+    projectId: upload.admission.projectId,
+    blobId: upload.blobId,
+    name: upload.form.fileName.name,
+    purpose: upload.form.purpose,
+    extension: upload.form.fileName.extension,
+    bytes: upload.digest.bytes,
+    sha256: upload.digest.sha256,
+    createdAt: deps.clock.now(),
+  };
+}
+
+export function toWire(file: StoredFile): File {
+  return {
+    file_id: file.id,
+    file_name: file.name,
+    purpose: file.purpose,
+    bytes: file.bytes,
+    sha256: file.sha256,
+    created_timestamp: file.createdAt,
+  };
+}
+
+function fingerprintOf(file: Pick<StoredFile, 'purpose' | 'name' | 'sha256'>): string {
+  return createHash('sha256')
+    .update(JSON.stringify([file.purpose, file.name, file.sha256]))
+    .digest('hex');
+}
+
+/** A commit whose answer was lost may have happened: bytes that a row names stay. What stays by mistake is reconciled. */
+async function removeUnlessKnown(deps: UploadsDeps, blobId: string): Promise<void> {
+  try {
+    const known = await deps.files.knownBlobs([blobId]);
+    if (!known.has(blobId)) await deps.blobs.remove(blobId);
+  } catch (error) {
+    deps.logger.warn({ err: error, blobId }, 'the bytes of a failed upload are left to the reconciler');
+  }
+}
+
+async function removeQuietly(deps: UploadsDeps, blobId: string): Promise<void> {
+  try {
+    await deps.blobs.remove(blobId);
+  } catch (error) {
+    deps.logger.warn({ err: error, blobId }, 'the bytes of a duplicate are left to the reconciler');
+  }
+}

@@ -1,0 +1,39 @@
+/** Which request: a key means something only within its project and operation. */
+export interface RequestKey {
+  readonly projectId: string;
+  readonly operation: IdempotentOperation;
+  readonly key: string;
+}
+export type IdempotentOperation = 'upload' | 'execute';
+
+/** The right to run a request. Its end is its fence: who takes the key over later gets a later end. */
+export interface HeldClaim extends RequestKey {
+  readonly heldUntil: number;
+}
+
+/** What is kept of a request that is done. Stored by `complete`, or together with the effect in one transaction. */
+export interface CompletedClaim extends HeldClaim {
+  readonly fingerprint: string;
+  /** JSON. */
+  readonly answer: string;
+  /** When it is forgotten. */
+  readonly expiresAt: number;
+}
+
+export type ClaimOutcome =
+  | { readonly kind: 'claimed' }
+  | { readonly kind: 'running' }
+  | { readonly kind: 'answered'; readonly fingerprint: string; readonly answer: string };
+
+/** Remembered requests. Atomic between processes. */
+export interface IdempotencyRepository {
+  /** Takes the key when nobody holds it, its holder's time is over, or its answer is forgotten. */
+  claim(claim: HeldClaim, now: number): Promise<ClaimOutcome>;
+  /** False when the claim is no longer ours. */
+  renew(claim: HeldClaim, heldUntil: number): Promise<boolean>;
+  complete(claim: CompletedClaim): Promise<boolean>;
+  /** Forgets a claim that came to nothing, so that the request may be sent again. */
+  release(claim: HeldClaim): Promise<void>;
+  /** Forgets what is over. Gives how many. */
+  sweep(now: number): Promise<number>;
+}

@@ -1,0 +1,120 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { Logger } from '../kernel/logger.ts';
+import type { CompletedClaim, HeldClaim, IdempotencyRepository, RequestKey } from './idempotency-repository.ts';
+import { keyMalformed, keyReused, requestInFlight } from './problems.ts';
+
+/** Same key and content, one effect and one answer, under races and restarts. Source: CONTRACT "Files". */
+export interface Idempotency {
+  /** Throws DUPLICATE_OBJECT while a request with this key runs. */
+  begin(request: RequestKey): Promise<RunningRequest | AnsweredRequest>;
+}
+
+/** The key is ours; it is held until one of these is called, and for a short while should this process die. */
+export interface RunningRequest {
+  readonly kind: 'running';
+  /** What to store together with the effect, in its transaction. The claim is no longer renewed; say `stored` then. */
+  complete(fingerprint: string, answer: unknown): Promise<CompletedClaim>;
+  stored(): void;
+  /** `complete`, stored by itself: for effects that are not rows. False when somebody else took the key over. */
+  finish(fingerprint: string, answer: unknown): Promise<boolean>;
+  /** The request came to nothing: the key may be used again at once. Does nothing once an answer is stored. */
+  release(): Promise<void>;
+}
+
+export interface AnsweredRequest {
+  readonly kind: 'answered';
+  /** The answer that was given. Throws REQUEST_VALIDATION_ERROR when this request is another one. */
+  replay(fingerprint: string): unknown;
+}
+
+export interface IdempotencyTimes {
+  /** Milliseconds a claim of a dead process blocks its key. */
+  readonly lease: number;
+  /** Milliseconds an answer is kept. */
+  readonly memory: number;
+}
+export const defaultIdempotencyTimes: IdempotencyTimes = { lease: 30_000, memory: 24 * 3_600_000 };
+
+export interface IdempotencyDeps {
+  readonly repository: IdempotencyRepository;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly times?: IdempotencyTimes;
+}
+
+export function createIdempotency(deps: IdempotencyDeps): Idempotency {
+  const times = deps.times ?? defaultIdempotencyTimes;
+  return {
+    async begin(request) {
+      const now = deps.clock.now();
+      const claim = { ...request, heldUntil: now + times.lease };
+      const outcome = await deps.repository.claim(claim, now);
+      if (outcome.kind === 'running') throw requestInFlight();
+      if (outcome.kind === 'claimed') return holdClaim(deps, claim, times);
+      return {
+        kind: 'answered',
+        replay(fingerprint) {
+          if (fingerprint !== outcome.fingerprint) throw keyReused();
+          return JSON.parse(outcome.answer);
+        },
+      };
+    },
+  };
+}
+
+function holdClaim(deps: IdempotencyDeps, first: HeldClaim, times: IdempotencyTimes): RunningRequest {
+  const { repository, clock, logger } = deps;
+  let claim = first;
+  let renewing: Promise<void> = Promise.resolve();
+  let over = false;
+
+  async function renew(): Promise<void> {
+    const heldUntil = clock.now() + times.lease;
+    if (await repository.renew(claim, heldUntil)) claim = { ...claim, heldUntil };
+    else clearInterval(timer);
+  }
+  const timer = setInterval(() => {
+    // One after another; a claim that could not be renewed shows when it is completed.
+    renewing = renewing
+      .then(renew)
+      .catch((error) => logger.warn({ err: error }, 'an idempotency claim was not renewed'));
+  }, times.lease / 3);
+
+  async function stop(): Promise<void> {
+    clearInterval(timer);
+    await renewing;
+  }
+
+  async function complete(fingerprint: string, answer: unknown): Promise<CompletedClaim> {
+    await stop();
+    return { ...claim, fingerprint, answer: JSON.stringify(answer), expiresAt: clock.now() + times.memory };
+  }
+
+  return {
+    kind: 'running',
+    complete,
+    stored() {
+      over = true;
+    },
+    async finish(fingerprint, answer) {
+      const completed = await complete(fingerprint, answer);
+      over = await repository.complete(completed);
+      return over;
+    },
+    async release() {
+      await stop();
+      if (over) return;
+      over = true;
+      await repository.release(claim);
+    },
+  };
+}
+
+const keyShape = /^[\x20-\x7e]{1,255}$/;
+
+/** The key of a request, undefined when it carries none. Throws REQUEST_VALIDATION_ERROR. */
+export function readIdempotencyKey(header: string | readonly string[] | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  if (typeof header !== 'string' || !keyShape.test(header)) throw keyMalformed();
+  return header;
+}

@@ -1,0 +1,19 @@
+import { fieldInvalid, Problem } from '../kernel/problem.ts';
+
+export function requestInFlight(): Problem {
+  return new Problem('DUPLICATE_OBJECT', 'Idempotency-Key: a request with the same key is being answered. Try again.', {
+    retryAfter: 1,
+  });
+}
+
+export function keyMalformed(): Problem {
+  return fieldInvalid('headers/idempotency-key', 'found something else', '1 to 255 printable ASCII characters, once');
+}
+
+export function keyReused(): Problem {
+  return fieldInvalid(
+    'headers/idempotency-key',
+    'the key was used for a request with other content',
+    'a new key for a new request',
+  );
+}
