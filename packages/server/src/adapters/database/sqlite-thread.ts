@@ -81,7 +81,11 @@ export async function openSqliteThread(path: string, { readOnly }: { readOnly: b
     return answer;
   }
   async function closeOnce(): Promise<void> {
-    if (failure === undefined) await send('close');
+    // The thread may have ended before its answer is heard: that is closed, too.
+    if (failure === undefined)
+      await send('close').catch((error) => {
+        if (error !== failure) throw error;
+      });
     await exited;
   }
 
