@@ -124,11 +124,7 @@ export function createHost(child: ChildProcess, watch: MemoryWatch): Host {
   return { pid: child.pid, ready, ended, isAlive: () => alive, run, kill };
 }
 
-interface End {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  readonly memoryMb: number;
-}
+type End = { readonly code: number | null; readonly signal: NodeJS.Signals | null; readonly memoryMb: number };
 
 function describeEnd(lastWords: string, { code, signal, memoryMb }: End): SandboxOutcome {
   // V8 says this before it aborts at the limit of its heap. A plugin that pretends mislabels its own run only.

@@ -9,13 +9,13 @@ const planted = 'planted-7f3a9c';
 let bed: TestBed;
 
 before(async () => {
-  process.env['PLANTED_TOKEN'] = planted;
+  process.env.PLANTED_TOKEN = planted;
   bed = await openTestBed();
   await bed.addBundle('neighbour', { 'run.mjs': 'export const run = () => "well";', 'secret.txt': planted });
   await writeFile(join(bed.folder, 'data.txt'), planted);
 });
 after(async () => {
-  delete process.env['PLANTED_TOKEN'];
+  delete process.env.PLANTED_TOKEN;
   await bed[Symbol.asyncDispose]();
   assert.deepEqual(childrenOf(process.pid), [], 'no process is left');
   assert.ok(!bed.log.join('').includes(planted), 'the log holds no credential');
@@ -49,14 +49,15 @@ const attempts: Readonly<Record<string, string>> = {
   'permissions of the process': 'return process.permission.drop',
   'the channel to the host': 'return process.send ?? process.channel ?? process.disconnect',
   'messages of the host': 'return process.on("message", () => {})',
-  'eval': 'return (0, eval)("1")',
+  eval: 'return (0, eval)("1")',
   'new Function': 'return new Function("return 1")()',
   'Function of another kind': 'return (async () => {}).constructor("return 1")()',
   WebAssembly: 'return WebAssembly.compile',
-  fetch: 'return await fetch("http://127.0.0.1:9")',
-  WebSocket: 'return new WebSocket("ws://127.0.0.1:9")',
+  fetch: 'return await fetch("http://127.0.0.1:49151")',
+  WebSocket: 'return new WebSocket("ws://127.0.0.1:49151")',
   'a data: module': 'return await import("data:text/javascript,export default 1")',
-  'a blob: module': 'return await import(URL.createObjectURL(new Blob(["export default 1"], { type: "text/javascript" })))',
+  'a blob: module':
+    'return await import(URL.createObjectURL(new Blob(["export default 1"], { type: "text/javascript" })))',
   "another bundle's module": 'return await import("../neighbour/run.mjs")',
   "another bundle's file": 'return await import("../neighbour/secret.txt", { with: { type: "json" } })',
   'a module of the server': `return await import(${JSON.stringify(join(import.meta.dirname, 'child.ts'))})`,
@@ -64,26 +65,45 @@ const attempts: Readonly<Record<string, string>> = {
      return new Error().stack.some((it) => it.getThis() !== undefined || it.getFunction()?.name === 'execute')`,
 };
 
-for (const name of [
+const forbiddenModules = [
   ...['fs', 'fs/promises', 'net', 'tls', 'dgram', 'dns', 'dns/promises', 'http', 'https', 'http2', 'child_process'],
   ...['worker_threads', 'cluster', 'inspector', 'inspector/promises', 'vm', 'v8', 'module', 'process', 'os', 'sqlite'],
   ...['wasi', 'ffi', 'repl', 'test', 'tty', 'trace_events', 'diagnostics_channel', 'async_hooks', 'perf_hooks'],
-]) {
-  test(`a handler cannot import node:${name}`, async () => {
-    const outcome = await runHostile(`export const run = () => import('node:${name}').then(Object.keys);`);
-    assert.equal(outcome.kind, 'failed');
-    assert.match(outcome.kind === 'failed' ? outcome.message : '', /may not import|No such built-in module/);
-  });
-}
+];
 
-for (const [name, body] of Object.entries(attempts)) {
-  test(`a handler does not reach ${name}`, async () => {
-    const outcome = await runHostile(`export const run = async () => { ${body}; };`);
-    const reached = outcome.kind === 'returned' && outcome.output !== false;
-    assert.equal(reached, false, JSON.stringify(outcome));
-    assert.ok(!JSON.stringify(outcome).includes(planted));
-  });
-}
+test('a handler cannot import a module that leads out of the process', async () => {
+  const outcome = await runHostile(
+    `export const run = async ({ names }) => {
+       const through = [];
+       for (const name of names.flatMap((it) => ['node:' + it, it])) {
+         await import(name).then(() => through.push(name), (cause) => {
+           if (!/may not import|No such built-in|Cannot find package/.test(cause.message)) through.push(cause.message);
+         });
+       }
+       return through;
+     };`,
+    { input: { names: forbiddenModules } },
+  );
+  assert.deepEqual(outcome, { kind: 'returned', output: [] });
+});
+
+test('a handler reaches nothing outside by what is left to it', async (t) => {
+  const files = Object.entries(attempts).map(([name, body], number) => ({
+    name,
+    path: `attempt-${number}.mjs`,
+    source: `export const run = async () => { ${body}; };`,
+  }));
+  await bed.addBundle('attempts', Object.fromEntries(files.map(({ path, source }) => [path, source])));
+  for (const { name, path } of files) {
+    await t.test(name, async () => {
+      const outcome = await bed.run('attempts', { handlerPath: path });
+      const reached = outcome.kind === 'returned' && outcome.output !== false;
+      assert.equal(reached, false, JSON.stringify(outcome));
+      assert.ok(!JSON.stringify(outcome).includes(planted));
+      assert.deepEqual(await bed.run('neighbour'), { kind: 'returned', output: 'well' });
+    });
+  }
+});
 
 test('a CommonJS handler is restricted in the same way', async () => {
   await bed.addBundle('common', {
@@ -99,14 +119,32 @@ test('a CommonJS handler is restricted in the same way', async () => {
 
 const endings: ReadonlyArray<readonly [string, string, SandboxOutcome['kind'], Change?]> = [
   ['loops for ever', 'for (;;);', 'timed_out', { limits: { timeoutMs: 200 } }],
-  ['loops in microtasks', 'const go = () => Promise.resolve().then(go); await go();', 'timed_out', { limits: { timeoutMs: 200 } }],
+  [
+    'loops in microtasks',
+    'const go = () => Promise.resolve().then(go); await go();',
+    'timed_out',
+    { limits: { timeoutMs: 200 } },
+  ],
   ['never answers', 'await new Promise(() => {});', 'timed_out', { limits: { timeoutMs: 200 } }],
-  ['makes a million timers', 'for (let i = 0; i < 1e6; i++) setTimeout(() => {}, 1e6); for (;;);', 'timed_out', { limits: { timeoutMs: 1500, memoryMb: 1024 } }],
+  [
+    'makes a million timers',
+    'for (let i = 0; i < 1e6; i++) setTimeout(() => {}, 1e6); for (;;);',
+    'timed_out',
+    { limits: { timeoutMs: 1500, memoryMb: 1024 } },
+  ],
   ['matches a bad pattern', '/^(a+)+$/.test("a".repeat(40) + "!");', 'timed_out', { limits: { timeoutMs: 200 } }],
-  ['fills 2 GB of Buffers', 'const all = []; for (let i = 0; i < 2048; i++) all.push(Buffer.alloc(2 ** 20, 1)); return all.length;', 'out_of_memory'],
+  [
+    'fills 2 GB of Buffers',
+    'const all = []; for (let i = 0; i < 2048; i++) all.push(Buffer.alloc(2 ** 20, 1)); return all.length;',
+    'out_of_memory',
+  ],
   ['fills its heap', 'const all = []; for (;;) all.push({ text: "x".repeat(1000) + all.length });', 'out_of_memory'],
   ['exits', 'process.exit(0);', 'crashed'],
-  ['throws after a while', 'setTimeout(() => { throw new Error("late"); }, 1); await new Promise(() => {});', 'crashed'],
+  [
+    'throws after a while',
+    'setTimeout(() => { throw new Error("late"); }, 1); await new Promise(() => {});',
+    'crashed',
+  ],
   ['leaves a rejection unhandled', 'Promise.reject(new Error("floating")); await new Promise(() => {});', 'crashed'],
   ['recurses without end', 'const f = () => f() + 1; return f();', 'failed'],
   ['returns 100 MB', 'return "x".repeat(100 * 2 ** 20);', 'failed', { limits: { memoryMb: 1024 } }],
@@ -114,7 +152,11 @@ const endings: ReadonlyArray<readonly [string, string, SandboxOutcome['kind'], C
   ['throws what is no error', 'throw Object.create(null);', 'failed'],
   ['throws an error that throws', 'throw { toString() { throw 1; } };', 'failed'],
   ['poisons JSON', 'JSON.stringify = () => "{"; JSON.parse = () => ({ type: "run" }); return 1;', 'returned'],
-  ['poisons prototypes', 'Array.prototype.push = Map.prototype.get = Map.prototype.set = () => { throw 1; }; return 1;', 'returned'],
+  [
+    'poisons prototypes',
+    'Array.prototype.push = Map.prototype.get = Map.prototype.set = () => { throw 1; }; return 1;',
+    'returned',
+  ],
 ];
 for (const [name, body, kind, change] of endings) {
   test(`a handler that ${name} ends ${kind}`, async () => {
@@ -194,12 +236,22 @@ const floods: ReadonlyArray<readonly [string, string, RegExp]> = [
   ['what is no message', `await say('hello');`, /not a message/],
   ['a message of no known type', `await say('{"type":"sudo","run":"a"}');`, /not a message/],
   ['many messages', `for (;;) await say('{"type":"log","run":"a","message":"m"}');`, /too many messages/],
-  ['a line without end', `for (;;) channel.write('x'.repeat(2 ** 20)) || await new Promise((it) => channel.once('drain', it));`, /limit of its output/],
-  ['many large messages', `for (;;) await say('{"type":"log","run":"a","message":"' + 'm'.repeat(1e6) + '"}');`, /more data than it may|too many messages/],
+  [
+    'a line without end',
+    `for (;;) channel.write('x'.repeat(2 ** 20)) || await new Promise((it) => channel.once('drain', it));`,
+    /limit of its output/,
+  ],
+  [
+    'many large messages',
+    `for (;;) await say('{"type":"log","run":"a","message":"' + 'm'.repeat(1e6) + '"}');`,
+    /more data than it may|too many messages/,
+  ],
 ];
 for (const [name, body, message] of floods) {
   test(`a handler that sends the host ${name} is ended`, async () => {
-    const outcome = await runHostile(`export const run = async (input, context) => { ${openChannel} ${body} await new Promise(() => {}); };`);
+    const outcome = await runHostile(
+      `export const run = async (input, context) => { ${openChannel} ${body} await new Promise(() => {}); };`,
+    );
     assert.equal(outcome.kind, 'crashed');
     assert.match(outcome.kind === 'crashed' ? outcome.message : '', message);
   });

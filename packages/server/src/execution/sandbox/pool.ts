@@ -100,7 +100,7 @@ export function createPool(options: PoolOptions): Pool {
     else if (outcome.kind !== 'cancelled') breaker.worked();
     const rest = paused();
     if (rest !== undefined) line.dissolve(rest);
-    if (isWornOut(worker) || slots.isSomebodyStarving()) retire(worker);
+    if (isWornOut(worker) || slots.mustYield()) retire(worker);
     else offer(worker);
     return outcome;
   }
@@ -115,6 +115,7 @@ export function createPool(options: PoolOptions): Pool {
     if (!worker.host.isAlive() || line.serve(worker)) return;
     worker.idleSince = clock.now();
     idle.push(worker);
+    slots.offer();
   }
 
   function retire(worker: Worker): void {

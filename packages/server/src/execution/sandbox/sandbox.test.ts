@@ -104,7 +104,10 @@ test('what cannot be loaded fails the run', async () => {
   const cases = [
     ['export const walk = 1;', /no function named "run"/],
     ['export const run = (;', /Unexpected token|Expression expected/],
-    [`import './missing.mjs'; export const run = 1;`, /Cannot find module '\.\/missing\.mjs' imported from \.\/run\.mjs/],
+    [
+      `import './missing.mjs'; export const run = 1;`,
+      /Cannot find module '\.\/missing\.mjs' imported from \.\/run\.mjs/,
+    ],
     ['throw new Error("at the top"); export const run = 1;', /^at the top$/],
     [`import 'node:fs'; export const run = 1;`, /may not import "node:fs"/],
   ] as const;
@@ -157,7 +160,11 @@ test('a run that ends in time after a cancel keeps its child; one that does not 
         return new Promise(() => {});
       },
     });
-    assert.deepEqual(fetchSignals.filter((signal) => !signal.aborted), [], 'the request was aborted too');
+    assert.deepEqual(
+      fetchSignals.filter((signal) => !signal.aborted),
+      [],
+      'the request was aborted too',
+    );
     return outcome;
   };
   assert.deepEqual(await runCancelled(false), { kind: 'cancelled' });

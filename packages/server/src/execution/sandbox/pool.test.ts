@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { chmod, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { SandboxOutcome } from './sandbox.ts';
+import { childrenOf, isRunning, openTestBed, type TestBed, until } from './test-bed.ts';
+
+/** Ends when told to: by the answer of its request. */
+const held = `globalThis.runs = 0;
+  export const run = async (input, context) => {
+    const count = ++globalThis.runs;
+    if (input.hold) await context.fetch({ url: 'https://a.test/' });
+    return count;
+  };`;
+const crashing = `export const run = (input) => { if (input.crash) process.exit(7); return 'well'; };`;
+
+interface HeldRun {
+  readonly outcome: Promise<SandboxOutcome>;
+  readonly release: () => void;
+  readonly begun: Promise<void>;
+}
+
+function hold(bed: TestBed, bundleId: string, signal?: AbortSignal): HeldRun {
+  const begun = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const outcome = bed.run(bundleId, {
+    input: { hold: true },
+    ...(signal === undefined ? {} : { signal }),
+    onFetch: async () => {
+      begun.resolve();
+      await released.promise;
+      return { status: 200, headers: {}, text: '' };
+    },
+  });
+  return { outcome, release: released.resolve, begun: begun.promise };
+}
+
+function kinds(outcomes: readonly SandboxOutcome[]): string[] {
+  return outcomes.map((outcome) => outcome.kind);
+}
+
+test('many runs at once share few children, one run at a time each', async () => {
+  await using bed = await openTestBed({ maxChildrenPerBundle: 2, maxChildren: 4 });
+  await bed.addBundle('a', { 'run.mjs': held });
+  const outcomes = await Promise.all(Array.from({ length: 40 }, () => bed.run('a')));
+  assert.equal(outcomes.filter((outcome) => outcome.kind === 'returned').length, 40);
+  assert.ok(childrenOf(process.pid).length <= 2);
+});
+
+test('a full queue answers queue_full with the time to come again', async () => {
+  await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 6 });
+  await bed.addBundle('a', { 'run.mjs': held });
+  const first = hold(bed, 'a');
+  await first.begun;
+  const waiting = [bed.run('a'), bed.run('a'), bed.run('a')];
+  const refused = await bed.run('a');
+  assert.equal(refused.kind, 'queue_full');
+  assert.ok(refused.kind === 'queue_full' && refused.retryAfterSeconds >= 1);
+  first.release();
+  assert.deepEqual(kinds(await Promise.all([first.outcome, ...waiting])), Array(4).fill('returned'));
+});
+
+test('the queue of all bundles together is bounded too', async () => {
+  await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 2 });
+  for (const id of ['a', 'b', 'c', 'd']) await bed.addBundle(id, { 'run.mjs': held });
+  const running = [hold(bed, 'a'), hold(bed, 'b')];
+  await Promise.all(running.map((it) => it.begun));
+  const waiting = [bed.run('a'), bed.run('b')];
+  // The places in the queue are taken once both have looked up their bundle.
+  await new Promise(setImmediate);
+  assert.equal((await bed.run('c')).kind, 'queue_full');
+  for (const it of running) it.release();
+  assert.deepEqual(kinds(await Promise.all(waiting)), ['returned', 'returned']);
+});
+
+test('a run that waits can be cancelled, and waits no longer than it may run', async () => {
+  await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2 });
+  await bed.addBundle('a', { 'run.mjs': held });
+  const first = hold(bed, 'a');
+  await first.begun;
+  const controller = new AbortController();
+  const cancelled = bed.run('a', { signal: controller.signal });
+  await new Promise(setImmediate);
+  controller.abort();
+  assert.equal((await cancelled).kind, 'cancelled');
+  assert.equal((await bed.run('a', { limits: { timeoutMs: 50 } })).kind, 'queue_full');
+  first.release();
+  assert.equal((await first.outcome).kind, 'returned');
+});
+
+test('an idle child makes room for another bundle', async () => {
+  await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2 });
+  for (const id of ['a', 'b', 'c']) {
+    await bed.addBundle(id, { 'run.mjs': held });
+    assert.equal((await bed.run(id)).kind, 'returned');
+  }
+  assert.deepEqual(await bed.run('b'), { kind: 'returned', output: 2 }, 'the one that was idle for less long stays');
+  assert.deepEqual(await bed.run('a'), { kind: 'returned', output: 1 });
+});
+
+test('bundles that are always busy do not keep another one out for ever', async () => {
+  await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2 });
+  for (const id of ['a', 'b', 'c']) await bed.addBundle(id, { 'run.mjs': held });
+  let stop = false;
+  const keepBusy = async (id: string): Promise<void> => {
+    while (!stop) assert.equal((await bed.run(id)).kind, 'returned');
+  };
+  const busy = ['a', 'a', 'b', 'b'].map(keepBusy);
+  await Promise.all([bed.run('a'), bed.run('b')]);
+  assert.equal((await bed.run('c')).kind, 'returned');
+  stop = true;
+  await Promise.all(busy);
+});
+
+test('a child is replaced after its number of runs, and ended when it is not needed', async () => {
+  await using bed = await openTestBed({ recycleAfterRuns: 2, idleMs: 100, maxChildrenPerBundle: 1 });
+  await bed.addBundle('a', { 'run.mjs': held });
+  const outputs: unknown[] = [];
+  for (let i = 0; i < 5; i++) outputs.push(await bed.run('a'));
+  assert.deepEqual(
+    outputs,
+    [1, 2, 1, 2, 1].map((output) => ({ kind: 'returned', output })),
+  );
+  await until('no idle child', () => childrenOf(process.pid).length === 0);
+});
+
+test('a child that died while it was idle is replaced', async () => {
+  await using bed = await openTestBed({ maxChildrenPerBundle: 1 });
+  await bed.addBundle('a', { 'run.mjs': held });
+  await bed.run('a');
+  const [pid = 0] = childrenOf(process.pid);
+  process.kill(pid, 'SIGSEGV');
+  await until('it is gone', () => childrenOf(process.pid).length === 0);
+  await until('the end is noticed', () => bed.log.some((line) => line.includes('ended before its time')));
+  assert.deepEqual(await bed.run('a'), { kind: 'returned', output: 1 });
+});
+
+test('a bundle that crashes again and again is paused; another one is not', async () => {
+  let now = 1_000_000;
+  await using bed = await openTestBed({ clock: { now: () => now }, maxChildrenPerBundle: 1 });
+  await bed.addBundle('bad', { 'run.mjs': crashing });
+  await bed.addBundle('good', { 'run.mjs': crashing });
+  const crash = (): Promise<SandboxOutcome> => bed.run('bad', { input: { crash: true } });
+  for (let i = 0; i < 5; i++) {
+    assert.deepEqual(await crash(), { kind: 'crashed', message: "The plugin's process ended (exit code 7)." });
+  }
+  const message = 'The bundle crashed 5 times in a row and rests until 1970-01-01T00:16:41.000Z.';
+  assert.deepEqual(await bed.run('bad'), { kind: 'crashed', message });
+  assert.equal((await bed.run('good')).kind, 'returned');
+  now += 1_000;
+  await crash();
+  now += 1_999;
+  assert.match(JSON.stringify(await bed.run('bad')), /6 times in a row/);
+  now += 1;
+  assert.deepEqual(await bed.run('bad'), { kind: 'returned', output: 'well' });
+  assert.match(JSON.stringify(await crash()), /exit code 7/, 'the count has started anew');
+});
+
+test('close cancels what runs and what waits and leaves no process', async () => {
+  const bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2 });
+  await bed.addBundle('a', { 'run.mjs': held });
+  const running = hold(bed, 'a');
+  await running.begun;
+  const waiting = bed.run('a');
+  await new Promise(setImmediate);
+  const pids = childrenOf(process.pid);
+  assert.equal(pids.length, 1);
+  await bed[Symbol.asyncDispose]();
+  assert.deepEqual(kinds(await Promise.all([running.outcome, waiting])), ['cancelled', 'cancelled']);
+  assert.deepEqual(pids.filter(isRunning), []);
+  assert.deepEqual(childrenOf(process.pid), []);
+});
+
+test('a child inherits no file of the server', async () => {
+  await using bed = await openTestBed();
+  await bed.addBundle('a', { 'run.mjs': held });
+  const file = await open(join(bed.folder, 'data'), 'w');
+  const run = hold(bed, 'a');
+  await run.begun;
+  const [pid = 0] = childrenOf(process.pid);
+  const targets = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
+  assert.deepEqual(
+    targets.filter((target) => target.startsWith('/') && target !== '/dev/null'),
+    [],
+  );
+  run.release();
+  await run.outcome;
+  await file.close();
+});
+
+test('fewer children for a bundle than in all is demanded', async () => {
+  await assert.rejects(openTestBed({ maxChildrenPerBundle: 4, maxChildren: 4 }), RangeError);
+});
+
+test('a bundle that not every user may read runs as the user of the server, and the log says so', async () => {
+  await using bed = await openTestBed();
+  await bed.addBundle('private', { 'run.mjs': held });
+  await chmod(join(bed.folder, 'private'), 0o700);
+  assert.equal((await bed.run('private')).kind, 'returned');
+  const said = bed.log.some((line) => line.includes('run as the user of the server') && line.includes('private'));
+  assert.equal(said, bed.sandbox.capabilities.separateUser);
+});

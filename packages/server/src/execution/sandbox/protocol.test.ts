@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createLineReader } from './line-reader.ts';
+import { bounds, faultOf, readFromChild } from './protocol.ts';
+
+test('a message of a child is taken when its shape is right', () => {
+  const good = [
+    { type: 'ready' },
+    { type: 'returned', run: 'r', output: null },
+    { type: 'failed', run: 'r', message: 'm' },
+    { type: 'rejected', run: 'r', message: 'm' },
+    { type: 'fetch', run: 'r', call: 1, request: { url: 'https://a.test/', method: 'POST', body: { deep: [1] } } },
+    {
+      type: 'fetch',
+      run: 'r',
+      call: 1,
+      request: { url: 'u', query: { a: 1, b: ['x', 2], c: true }, headers: { h: 'v' } },
+    },
+    { type: 'log', run: 'r', message: 'm', fields: { a: 1 } },
+    { type: 'progress', run: 'r', fraction: 1 },
+  ];
+  for (const message of good) assert.deepEqual(readFromChild(JSON.stringify(message)), message);
+});
+
+test('anything else is no message', () => {
+  const bad = [
+    ...[
+      '',
+      'null',
+      '[]',
+      '1',
+      '"ready"',
+      '{',
+      '{"type":"sudo"}',
+      '{"type":"returned","run":"r"}',
+      '{"type":"log","run":"r"}',
+    ],
+    ...['{"type":"returned","run":1,"output":1}', '{"type":"failed","run":"r","message":{}}'],
+    ...['{"type":"progress","run":"r","fraction":2}', '{"type":"progress","run":"r","fraction":"0.5"}'],
+    ...['{"type":"log","run":"r","message":"m","fields":[]}', '{"type":"fetch","run":"r","call":1}'],
+    '{"type":"log","run":"r","message":"m","fields":{"a":{"__proto__":{"polluted":1}}}}',
+    '{"type":"log","run":"r","message":"m","fields":{"a":{"\\u005f_proto__":{"polluted":1}}}}',
+    '{"type":"fetch","run":"r","call":0.5,"request":{"url":"u"}}',
+    '{"type":"fetch","run":"r","call":1,"request":{"url":"u","method":"CONNECT"}}',
+    '{"type":"fetch","run":"r","call":1,"request":{"url":"u","headers":{"a":1}}}',
+    '{"type":"fetch","run":"r","call":1,"request":{"url":"u","query":{"a":{}}}}',
+    `{"type":"fetch","run":"r","call":1,"request":{"url":"u","body":${'['.repeat(1e5)}${']'.repeat(1e5)}}}`,
+  ];
+  for (const line of bad) assert.equal(readFromChild(line), undefined, line.slice(0, 80));
+  fc.assert(fc.property(fc.json(), (line) => readFromChild(line) === undefined));
+});
+
+test('nesting is bounded without recursion that a child could make deep', () => {
+  const nest = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
+  assert.equal(faultOf(nest(bounds.depth)), undefined);
+  assert.match(faultOf(nest(bounds.depth + 1)) ?? '', /deeper/);
+  assert.match(faultOf(nest(100_000)) ?? '', /deeper/);
+});
+
+test('lines come out whole however the stream is cut', () => {
+  const line = fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll('\n', ''));
+  fc.assert(
+    fc.property(fc.array(line), fc.array(fc.nat(40)), (lines, cuts) => {
+      const bytes = Buffer.from(lines.map((it) => `${it}\n`).join(''));
+      const seen: string[] = [];
+      const read = createLineReader({ onLine: (it) => seen.push(it), onTooLong: assert.fail, maxBytes: () => 1e6 });
+      let at = 0;
+      for (const cut of cuts) {
+        read(bytes.subarray(at, at + cut));
+        at += cut;
+      }
+      read(bytes.subarray(at));
+      assert.deepEqual(
+        seen,
+        lines.map((it) => Buffer.from(it).toString()),
+      );
+    }),
+  );
+});
+
+test('a line over the bound ends the reading, whether or not its end has come', () => {
+  for (const chunks of [['123456789\nok\n'], ['12345', '6789'], ['1\n', '23456789', '0\n', 'ok\n']]) {
+    const seen: string[] = [];
+    const read = createLineReader({
+      onLine: (line) => seen.push(line),
+      onTooLong: () => seen.push('too long'),
+      maxBytes: () => 8,
+    });
+    for (const chunk of chunks) read(Buffer.from(chunk));
+    assert.equal(seen.at(-1), 'too long');
+    assert.ok(!seen.includes('ok'));
+  }
+});
