@@ -1,5 +1,6 @@
 import type { Logger } from '../../kernel/logger.ts';
 import type { Database } from './database.ts';
+import { openPostgresDatabase } from './postgres-database.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
 
 export interface DatabaseSettings {
@@ -11,5 +12,5 @@ export interface DatabaseSettings {
 
 /** Opens the database and brings its tables up to date. @throws when it cannot be trusted with an acknowledged write. */
 export async function openDatabase(settings: DatabaseSettings): Promise<Database> {
-  return openSqliteDatabase(settings);
+  return settings.url === null ? openSqliteDatabase(settings) : openPostgresDatabase(settings.url, settings);
 }

@@ -1,17 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { isId } from '../../kernel/identifier.ts';
-import {
-  countWords,
-  mostLength,
-  normaliseWords,
-  type Statistics,
-  toMatch,
-  type WeighedWord,
-  type Weighing,
-  weigh,
-} from './bm25.ts';
+import { countWords, mostLength, normaliseWords, toMatch, type WeighedWord, type Weighing, weigh } from './bm25.ts';
 import type { FullText, IndexedChunk } from './full-text.ts';
+import { countIn, findStatistics } from './full-text-statistics.ts';
 import type { Tables } from './tables.ts';
 import { takeVisible } from './visible-chunks.ts';
 
@@ -106,14 +98,6 @@ async function removeChunks(db: Kysely<Tables>, collectionId: string, seqs: read
   await countIn(db, collectionId, { chunks: -rowIds.length, words: -words });
 }
 
-async function countIn(db: Kysely<Tables>, collectionId: string, change: Statistics): Promise<void> {
-  await db
-    .updateTable('full_text')
-    .set((set) => ({ chunks: set('chunks', '+', change.chunks), words: set('words', '+', change.words) }))
-    .where('collection_id', '=', collectionId)
-    .execute();
-}
-
 interface Search {
   readonly distinct: readonly string[];
   readonly limit: number;
@@ -125,11 +109,7 @@ interface Term {
 }
 
 async function searchWords(db: Kysely<Tables>, collectionId: string, { distinct, limit }: Search) {
-  const statistics = await db
-    .selectFrom('full_text')
-    .select(['chunks', 'words'])
-    .where('collection_id', '=', collectionId)
-    .executeTakeFirst();
+  const statistics = await findStatistics(db, collectionId);
   if (statistics === undefined) return [];
   const terms = await findTerms(db, collectionId, distinct);
   const found = new Map<string, number>();

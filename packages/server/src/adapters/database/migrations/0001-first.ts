@@ -145,6 +145,7 @@ export function createFirstMigration(dialect: Database['dialect']): Migration {
       chunks ${whole} not null,
       words ${whole} not null
     ${end}`,
+    ...(sqlite ? [] : postgresFullText),
   ];
 
   return {
@@ -153,3 +154,24 @@ export function createFirstMigration(dialect: Database['dialect']): Migration {
     },
   };
 }
+
+/** In SQLite each collection has a virtual table instead, see `sqlite-full-text.ts`. */
+const postgresFullText = [
+  `create table posting (
+    collection_id text collate "C" not null,
+    word text collate "C" not null,
+    batch bigint not null,
+    chunks integer not null,
+    ids bigint[] not null,
+    repeats smallint[] not null,
+    primary key (collection_id, word, batch)
+  )`,
+  `create table indexed_chunk (
+    collection_id text collate "C" not null,
+    seq bigint not null,
+    batch bigint not null,
+    length integer not null,
+    words text[] not null,
+    primary key (collection_id, seq)
+  )`,
+];

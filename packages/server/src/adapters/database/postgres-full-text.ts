@@ -1,0 +1,190 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { countWords, mostLength, normaliseWords, toMatch, type Weighing, weigh } from './bm25.ts';
+import type { FullText, IndexedChunk } from './full-text.ts';
+import { countIn, findStatistics } from './full-text-statistics.ts';
+import type { Tables } from './tables.ts';
+import { takeVisible } from './visible-chunks.ts';
+
+/*
+ * One row a word and batch of chunks, holding arrays: `ids` (seq · 65536 + length) and `repeats`. A row a word and
+ * chunk would be twice as large and half as fast to write. `indexed_chunk` knows a chunk's batch and words, for `remove`.
+ */
+const lengths = mostLength + 1;
+/** Chunks of one batch: their words are counted on the event loop, and a batch's longest array stays within a page. */
+const batchSize = 500;
+const countedAtOnce = 100;
+
+export function createPostgresFullText(): FullText {
+  return {
+    async create(db, collectionId) {
+      await db.insertInto('full_text').values({ collection_id: collectionId, chunks: 0, words: 0 }).execute();
+    },
+    async drop(db, collectionId) {
+      for (const table of ['posting', 'indexed_chunk', 'full_text']) {
+        await sql`delete from ${sql.table(table)} where collection_id = ${collectionId}`.execute(db);
+      }
+    },
+    async add(db, collectionId, chunks) {
+      for (let from = 0; from < chunks.length; from += batchSize) {
+        await addBatch(db, collectionId, chunks.slice(from, from + batchSize));
+      }
+    },
+    remove: removeChunks,
+    async search(db, collectionId, words, limit) {
+      const distinct = [...new Set(normaliseWords(words))];
+      if (distinct.length === 0) return [];
+      const statistics = await findStatistics(db, collectionId);
+      if (statistics === undefined) return [];
+      const found = await countChunks(db, collectionId, distinct);
+      const weighing = weigh(distinct, found, statistics);
+      if (weighing.words.length === 0) return [];
+      return takeVisible(db, limit, (count) => rank(db, collectionId, { weighing, count }));
+    },
+  };
+}
+
+/** PostgreSQL's literal of an array of numbers: made faster than an array of parameters, and one parameter itself. */
+const literal = (numbers: readonly number[]) => `{${numbers.join()}}`;
+
+interface Posting {
+  readonly ids: number[];
+  readonly repeats: number[];
+}
+interface Batch {
+  readonly postings: ReadonlyMap<string, Posting>;
+  readonly chunks: ReadonlyArray<{ seq: number; length: number; words: string[] }>;
+  readonly words: number;
+}
+
+async function countBatch(chunks: readonly IndexedChunk[]): Promise<Batch> {
+  const postings = new Map<string, Posting>();
+  const counted = [];
+  for (const [place, { seq, words }] of chunks.entries()) {
+    if (place > 0 && place % countedAtOnce === 0) await nextTurn();
+    const kept = normaliseWords(words);
+    const length = Math.min(kept.length, mostLength);
+    const counts = countWords(kept);
+    for (const [word, repeats] of counts) {
+      let posting = postings.get(word);
+      if (posting === undefined) {
+        posting = { ids: [], repeats: [] };
+        postings.set(word, posting);
+      }
+      posting.ids.push(seq * lengths + length);
+      posting.repeats.push(repeats);
+    }
+    counted.push({ seq, length, words: [...counts.keys()] });
+  }
+  return { postings, chunks: counted, words: counted.reduce((sum, { length }) => sum + length, 0) };
+}
+
+async function addBatch(db: Transaction<Tables>, collectionId: string, chunks: readonly IndexedChunk[]): Promise<void> {
+  const batch = await countBatch(chunks);
+  // First of all, because it locks: additions and removals in one collection come one after another.
+  await countIn(db, collectionId, { chunks: chunks.length, words: batch.words });
+  const number = Math.min(...chunks.map((chunk) => chunk.seq));
+  const added = JSON.stringify(batch.chunks);
+  await sql`insert into indexed_chunk (collection_id, seq, batch, length, words)
+    select ${collectionId}, seq, ${number}::bigint, length, words
+    from json_to_recordset(${added}::json) as added (seq bigint, length int, words text[])`.execute(db);
+  const postings = [...batch.postings.values()];
+  await sql`insert into posting (collection_id, word, batch, chunks, ids, repeats)
+    select ${collectionId}, word, ${number}::bigint, cardinality(ids::bigint[]), ids::bigint[], repeats::smallint[]
+    from unnest(${[...batch.postings.keys()]}::text[], ${postings.map((each) => literal(each.ids))}::text[],
+      ${postings.map((each) => literal(each.repeats))}::text[]) as added (word, ids, repeats)`.execute(db);
+}
+
+interface RemovedChunk {
+  readonly seq: number;
+  readonly length: number;
+  readonly batch: number;
+  readonly words: readonly string[];
+}
+
+async function removeChunks(db: Transaction<Tables>, collectionId: string, seqs: readonly number[]): Promise<void> {
+  await sql`select 1 from full_text where collection_id = ${collectionId} for update`.execute(db);
+  const { rows } = await sql<RemovedChunk>`
+    delete from indexed_chunk where collection_id = ${collectionId} and seq = any(${literal(seqs)}::bigint[])
+    returning seq, length, batch, words`.execute(db);
+  if (rows.length === 0) return;
+  const left = await sql<{ batch: number }>`
+    select distinct batch from indexed_chunk
+    where collection_id = ${collectionId} and batch = any(${literal(rows.map(({ batch }) => batch))}::bigint[])`.execute(
+    db,
+  );
+  const shrunk = new Set(left.rows.map(({ batch }) => batch));
+  await shrinkPostings(
+    db,
+    collectionId,
+    rows.filter(({ batch }) => shrunk.has(batch)),
+  );
+  await deletePostings(
+    db,
+    collectionId,
+    rows.filter(({ batch }) => !shrunk.has(batch)),
+  );
+  const words = rows.reduce((sum, { length }) => sum + length, 0);
+  await countIn(db, collectionId, { chunks: -rows.length, words: -words });
+}
+
+/** The rows of `posting` that the chunks are in, as something to join with. */
+function postingsOf(chunks: readonly RemovedChunk[]) {
+  const found = new Map<string, [word: string, batch: number]>();
+  for (const { batch, words } of chunks) for (const word of words) found.set(`${batch} ${word}`, [word, batch]);
+  const words = [...found.values()].map(([word]) => word);
+  const batches = literal([...found.values()].map(([, batch]) => batch));
+  return sql`unnest(${words}::text[], ${batches}::bigint[]) as touched (word, batch)`;
+}
+
+async function shrinkPostings(db: Transaction<Tables>, collectionId: string, chunks: readonly RemovedChunk[]) {
+  if (chunks.length === 0) return;
+  const ids = literal(chunks.map(({ seq, length }) => seq * lengths + length));
+  const touched = postingsOf(chunks);
+  await sql`update posting set (ids, repeats, chunks) = (
+      select coalesce(array_agg(id), '{}'), coalesce(array_agg(repeat), '{}'), count(*)
+      from unnest(ids, repeats) as kept (id, repeat) where id <> all(${ids}::bigint[]))
+    from ${touched}
+    where collection_id = ${collectionId} and posting.word = touched.word and posting.batch = touched.batch`.execute(
+    db,
+  );
+  await sql`delete from posting using ${touched}
+    where collection_id = ${collectionId} and posting.word = touched.word and posting.batch = touched.batch
+      and chunks = 0`.execute(db);
+}
+
+/** For batches of which no chunk is left. */
+async function deletePostings(db: Transaction<Tables>, collectionId: string, chunks: readonly RemovedChunk[]) {
+  if (chunks.length === 0) return;
+  await sql`delete from posting using ${postingsOf(chunks)}
+    where collection_id = ${collectionId} and posting.word = touched.word and posting.batch = touched.batch`.execute(
+    db,
+  );
+}
+
+async function countChunks(db: Kysely<Tables>, collectionId: string, words: readonly string[]) {
+  const { rows } = await sql<{ word: string; chunks: number }>`
+    select word, sum(chunks)::int as chunks from posting
+    where collection_id = ${collectionId} and word = any(${words}::text[]) group by word`.execute(db);
+  return new Map(rows.map(({ word, chunks }) => [word, chunks]));
+}
+
+/** All in float8 and bigint: a bare 0.3 would be a `numeric`, which is four times as slow. */
+async function rank(
+  db: Kysely<Tables>,
+  collectionId: string,
+  { weighing, count }: { weighing: Weighing; count: number },
+) {
+  const words = weighing.words.map(({ word }) => word);
+  const weights = literal(weighing.words.map(({ weight }) => weight));
+  const { rows } = await sql<{ seq: number; score: number }>`
+    select id / ${sql.lit(lengths)} as seq, sum(trunc(
+      weight * repeats / (repeats + ${weighing.base}::float8 + ${weighing.perWord}::float8 * (id % ${sql.lit(lengths)})))::int) as score
+    from (
+      select unnest(ids) as id, unnest(repeats)::float8 as repeats, weight
+      from unnest(${words}::text[], ${weights}::float8[]) as asked (asked_word, weight)
+      join posting on collection_id = ${collectionId} and word = asked_word
+    ) as found
+    group by id order by score desc, id limit ${count}`.execute(db);
+  return rows.map(toMatch);
+}

@@ -1,0 +1,199 @@
+import { execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { access, chown, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+
+const run = promisify(execFile);
+const oldestVersion = 15;
+const debianFolder = '/usr/lib/postgresql';
+/** Milliseconds that a server may take to start on a busy machine. */
+const startTimeout = 60_000;
+
+export interface TestServer {
+  /** Of the superuser, database `postgres`. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a PostgreSQL server of its own, with its data in a temporary folder. It ends, and its folder goes, with
+ * `stop()` or with this process, however that ends.
+ */
+export async function startPostgres(): Promise<TestServer> {
+  const programs = (await findPrograms()) ?? (await installPrograms());
+  const user = await findServerUser();
+  const folder = await mkdtemp(path.join(tmpdir(), 'quartermaster-postgres-'));
+  try {
+    if (user !== undefined) await chown(folder, user.uid, user.gid);
+    const data = path.join(folder, 'data');
+    const superuser = ['--username=postgres', '--auth=trust'];
+    await run(path.join(programs, 'initdb'), [...superuser, '--encoding=UTF8', '--no-locale', '--no-sync', data], {
+      cwd: folder,
+      ...user,
+    });
+    return await startServer({ programs, folder, user });
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+interface ServerUser {
+  readonly uid: number;
+  readonly gid: number;
+}
+interface Start {
+  readonly programs: string;
+  readonly folder: string;
+  readonly user: ServerUser | undefined;
+}
+
+/** Its standard input ends when we end, even killed; then the server is stopped and the folder removed. */
+const supervisor = `
+"$1/postgres" -D "$2/data" -p "$3" -c listen_addresses=127.0.0.1 -c unix_socket_directories="$2" >"$2/log" 2>&1 </dev/null &
+server=$!
+read -r end
+kill -INT $server
+wait $server
+rm -rf "$2"`;
+
+async function startServer({ programs, folder, user }: Start): Promise<TestServer> {
+  const port = await findFreePort();
+  const child = spawn('/bin/sh', ['-c', supervisor, 'sh', programs, folder, String(port)], {
+    cwd: folder,
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    ...user,
+  });
+  const exited = once(child, 'exit');
+  child.unref();
+  const stop = async () => {
+    child.ref();
+    child.stdin.end();
+    await exited;
+  };
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  try {
+    await waitUntilReady(url);
+  } catch (error) {
+    const log = await readFile(path.join(folder, 'log'), 'utf8').catch(() => '');
+    await stop();
+    throw new Error(`PostgreSQL did not start: ${log}`, { cause: error });
+  }
+  return { url, stop };
+}
+
+async function waitUntilReady(url: string): Promise<void> {
+  const givenUpAt = Date.now() + startTimeout;
+  for (;;) {
+    try {
+      return await withClient(url, async () => {});
+    } catch (error) {
+      if (Date.now() > givenUpAt) throw error;
+      await pause(25);
+    }
+  }
+}
+
+async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await use(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
+  return address.port;
+}
+
+/** The folder of the newest PostgreSQL that is new enough. */
+async function findPrograms(): Promise<string | undefined> {
+  const versions = (await readdir(debianFolder).catch(() => [])).map(Number).sort((a, b) => b - a);
+  const newest = versions.find((version) => version >= oldestVersion);
+  const onPath = (process.env.PATH ?? '').split(path.delimiter);
+  const folders = newest === undefined ? onPath : [path.join(debianFolder, String(newest), 'bin')];
+  for (const folder of folders) {
+    const program = path.join(folder, 'initdb');
+    const there = await access(program).then(
+      () => true,
+      () => false,
+    );
+    if (there) return folder;
+  }
+  return undefined;
+}
+
+async function installPrograms(): Promise<string> {
+  const command = 'apt-get install -y --no-install-recommends postgresql';
+  if (process.getuid?.() !== 0) {
+    throw new Error(`These tests need PostgreSQL ${oldestVersion} or newer. Type: sudo ${command}`);
+  }
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  await run('apt-get', ['update'], { env });
+  await run('/bin/sh', ['-c', command], { env });
+  const programs = await findPrograms();
+  if (programs === undefined) throw new Error(`No PostgreSQL ${oldestVersion} or newer after: ${command}`);
+  return programs;
+}
+
+/** PostgreSQL refuses to run as root; its package makes the user `postgres`. */
+async function findServerUser(): Promise<ServerUser | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const [uid, gid] = await Promise.all(['-u', '-g'].map((what) => run('id', [what, 'postgres'])));
+  return { uid: Number(uid?.stdout), gid: Number(gid?.stdout) };
+}
+
+let ours: Promise<TestServer> | undefined;
+
+/** The server that `QUARTERMASTER_TEST_POSTGRES` names, so that a whole run shares one; else one of this process. */
+export async function postgresUrl(): Promise<string> {
+  const given = process.env.QUARTERMASTER_TEST_POSTGRES;
+  if (given !== undefined) return given;
+  ours ??= startPostgres();
+  return (await ours).url;
+}
+
+export interface TestDatabase {
+  readonly url: string;
+  /** Ends whoever is connected, and the server too when this process started it for its tests. */
+  drop(): Promise<void>;
+}
+
+let open = 0;
+
+/** A fresh, empty database for one test file. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const server = await postgresUrl();
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await withClient(server, (client) => client.query(`create database ${name}`));
+  open += 1;
+  const url = new URL(server);
+  url.pathname = name;
+  return {
+    url: url.href,
+    async drop() {
+      await withClient(server, (client) => client.query(`drop database ${name} with (force)`));
+      open -= 1;
+      if (open === 0 && ours !== undefined) {
+        const started = ours;
+        ours = undefined;
+        await (await started).stop();
+      }
+    },
+  };
+}
