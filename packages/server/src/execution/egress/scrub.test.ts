@@ -11,6 +11,7 @@ const encodings: Readonly<Record<string, (secret: string) => string>> = {
   raw: (secret) => secret,
   'JSON text': (secret) => JSON.stringify({ a: secret }),
   'JSON with escaped slashes': (secret) => JSON.stringify(secret).replaceAll('/', '\\/'),
+  'JSON within JSON': (secret) => JSON.stringify({ a: JSON.stringify({ b: secret }) }),
   'JSON in ASCII': (secret) => JSON.stringify(secret).replaceAll('ö', '\\u00f6'),
   'HTML-safe JSON': (secret) =>
     JSON.stringify(secret)

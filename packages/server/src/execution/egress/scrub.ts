@@ -18,7 +18,8 @@ const anywhere = 8;
 export const noSecrets: Scrubber = { text: (value) => value, bytes: (value) => value, deep: (value) => value };
 
 /**
- * A scrubber for the secrets of one run. Forms: as it is, JSON-escaped (also ASCII-only and HTML-safe), as XML or HTML
+ * A scrubber for the secrets of one run. Forms: as it is, JSON-escaped (also ASCII-only and HTML-safe, and
+ * once more), as XML or HTML
  * text, URL-encoded (component, RFC 3986, form; both cases), base64 and base64url (padded, not, and inside longer text
  * at any of the three alignments), hexadecimal (both cases). What an upstream invents beyond that is not found.
  */
@@ -86,7 +87,11 @@ function patternOf(secrets: readonly string[]): string | null {
 
 function* formsOf(secret: string): Generator<string> {
   yield secret;
-  yield* jsonForms(secret);
+  for (const json of jsonForms(secret)) {
+    yield json;
+    // An answer often quotes another answer: JSON as a string within JSON.
+    yield* jsonForms(json);
+  }
   yield secret.replace(/[&<>"']/g, (character) => entities[character] ?? character);
   yield secret.replace(/[&<>]/g, (character) => entities[character] ?? character);
   yield* urlForms(secret);
