@@ -1,0 +1,131 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createFileRepository } from '../../src/adapters/database/file-repository.ts';
+import { createIdempotencyRepository } from '../../src/adapters/database/idempotency-repository.ts';
+import { openDatabase } from '../../src/adapters/database/open-database.ts';
+import { openDiskBlobStore } from '../../src/adapters/disk/disk-blob-store.ts';
+import { createAdmissions } from '../../src/files/admission.ts';
+import { createQuota } from '../../src/files/quota.ts';
+import { fileRoutes } from '../../src/files/routes.ts';
+import { createUploads } from '../../src/files/upload.ts';
+import { createApp } from '../../src/http/create-app.ts';
+import type { Gate } from '../../src/http/gate.ts';
+import { listen } from '../../src/http/listen.ts';
+import { createRequestMetrics } from '../../src/http/request-records.ts';
+import { createIdempotency } from '../../src/idempotency/idempotency.ts';
+import type { Caller } from '../../src/kernel/caller.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { createNewId } from '../../src/kernel/identifier.ts';
+import { createLogger } from '../../src/kernel/logger.ts';
+import { createMetrics } from '../../src/kernel/metrics.ts';
+import { Problem } from '../../src/kernel/problem.ts';
+import { type Answer, readAnswer } from './raw-answer.ts';
+
+export interface FilesServiceOptions {
+  readonly folder?: string;
+  readonly maxFileBytes?: number;
+  readonly maxProjectBytes?: number;
+  readonly maxUploadsInFlight?: number;
+  readonly idle?: number;
+  readonly lease?: number;
+}
+
+/** Everything of the files room behind real sockets, with a fixed gate: the token is the project. */
+export async function startFilesService(options: FilesServiceOptions = {}) {
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'quartermaster-files-')));
+  const logger = createLogger('silent');
+  const database = await openDatabase({ url: null, dataFolder: folder, logger });
+  const blobs = await openDiskBlobStore(folder);
+  const files = createFileRepository(database);
+  const idempotency = createIdempotency({
+    repository: createIdempotencyRepository(database),
+    clock: systemClock,
+    logger,
+    times: { lease: options.lease ?? 30_000, memory: 3_600_000 },
+  });
+  const limits = {
+    maxFileBytes: options.maxFileBytes ?? 64 * 1024 * 1024,
+    maxProjectBytes: options.maxProjectBytes ?? null,
+    maxUploadsInFlight: options.maxUploadsInFlight ?? 256,
+  };
+  const app = createApp({
+    logger,
+    address: 'files',
+    requestMetrics: createRequestMetrics(createMetrics()),
+    isStopping: () => false,
+  });
+  const admissions = createAdmissions({ idempotency, ...limits });
+  const uploads = createUploads({
+    blobs,
+    files,
+    quota: createQuota(files, limits.maxProjectBytes),
+    clock: systemClock,
+    newId: createNewId(),
+    logger,
+    maxFileBytes: limits.maxFileBytes,
+    pace: { idle: options.idle ?? 30_000, grace: 10_000, leastRate: 1024 },
+  });
+  fileRoutes(app, { gate: createFixedGate(), admissions, uploads, files, blobs, limits });
+  const server = await listen(app, '127.0.0.1', 0);
+  const port = Number(new URL(server.url).port);
+
+  return {
+    folder,
+    database,
+    blobs,
+    files,
+    admissions,
+    url: server.url,
+    port,
+    /** Sends these bytes over a socket of its own, at the pace given, and reads the first answer. */
+    async send(pieces: ReadonlyArray<Buffer | string>): Promise<Answer> {
+      const socket = connect(port, '127.0.0.1');
+      for (const piece of pieces) if (!socket.write(piece)) await drained(socket);
+      const answer = await readAnswer(socket);
+      socket.destroy();
+      return answer;
+    },
+    connect: () => connect(port, '127.0.0.1'),
+    /** Names in the staging folder and of all blobs. */
+    async onDisk(): Promise<{ staging: string[]; blobs: string[] }> {
+      const found: string[] = [];
+      for await (const blob of blobs.list()) found.push(blob.blobId);
+      return { staging: await readdir(join(folder, 'staging')), blobs: found };
+    },
+    rows: (table: 'file' | 'blob' | 'idempotency') => database.read.selectFrom(table).selectAll().execute(),
+    async stop(keep: 'keep' | 'remove' = 'remove'): Promise<void> {
+      await server.close(0);
+      await blobs.close();
+      await database.close();
+      if (keep === 'remove') await rm(folder, { recursive: true });
+    },
+  };
+}
+export type FilesService = Awaited<ReturnType<typeof startFilesService>>;
+
+async function drained(socket: Socket): Promise<void> {
+  await new Promise<void>((resolve) => {
+    socket.once('drain', resolve);
+    socket.once('close', resolve);
+    // An answer before the end of the body: whoever reads it will see.
+    socket.once('readable', resolve);
+  });
+}
+
+function createFixedGate(): Gate {
+  const callers = new WeakMap<object, Caller>();
+  return {
+    requires: () => async (request) => {
+      const project = /^Bearer (\w+)$/.exec(request.headers.authorization ?? '')?.[1];
+      if (project === undefined) throw new Problem('APIKEY_VALIDATION_FAILED', 'The API key is not valid.');
+      callers.set(request, { projectId: project, keyId: 'key', scopes: new Set(['files'] as const) });
+    },
+    callerOf: (request) => {
+      const caller = callers.get(request);
+      if (caller === undefined) throw new Error('no gate');
+      return caller;
+    },
+  };
+}
