@@ -9,7 +9,7 @@ export function storeCommands(): Command {
       withAdministration(async ({ checkStore }) => {
         const report = await checkStore(options);
         console.log(JSON.stringify(report, null, 2));
-        if (!report.ok) process.exitCode = 1;
+        if (report.faults.length > 0) process.exitCode = 1;
       }),
     );
 }

@@ -1,5 +1,6 @@
 import type {
   Bundle,
+  Chunk,
   ChunkQuery,
   Collection,
   CollectionCreate,
@@ -108,6 +109,11 @@ function recordCalls(connection: Connection) {
       sendForJson<Page<RecordItem>>(connection, { method: 'GET', path: path(collectionId).slice(0, -1), query }),
     delete: async (collectionId: string, recordId: string) => {
       await send(connection, { method: 'DELETE', path: path(collectionId, recordId) });
+    },
+    /** The first chunks of a record, in order. */
+    chunks: async (collectionId: string, recordId: string, query?: ListQuery) => {
+      const call = { method: 'GET', path: `${path(collectionId, recordId)}/chunks`, query } as const;
+      return (await sendForJson<Page<Chunk>>(connection, call)).data;
     },
     /** Follows the record's events until it is ready, partial or in error, and gives it then. */
     settled: async (collectionId: string, recordId: string, signal?: AbortSignal): Promise<RecordItem> => {

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Caller } from '../kernel/caller.ts';
 import type { KeyRing } from '../projects/key-ring.ts';
 import { scopeMissing } from '../projects/problems.ts';
@@ -24,20 +24,23 @@ export function createGate(keyRing: KeyRing): Gate {
 
 /** The gate of the plugins address: a key where it is asked for; one that is sent is always checked. */
 export interface PluginsGate {
-  /** An `onRequest` hook. */
-  check(request: FastifyRequest): Promise<void>;
+  readonly check: onRequestHookHandler;
   /** The project of the key, null without one. */
   projectOf(request: FastifyRequest): string | null;
 }
 
 export function createPluginsGate(keyRing: KeyRing, keyRequired: boolean): PluginsGate {
   const projects = new WeakMap<FastifyRequest, string>();
+
+  async function authenticate(request: FastifyRequest): Promise<void> {
+    const caller = await keyRing.authenticate(request.headers.authorization);
+    if (!caller.scopes.has('plugins')) throw scopeMissing('plugins');
+    projects.set(request, caller.projectId);
+  }
   return {
-    check: async (request) => {
-      if (request.headers.authorization === undefined && !keyRequired) return;
-      const caller = await keyRing.authenticate(request.headers.authorization);
-      if (!caller.scopes.has('plugins')) throw scopeMissing('plugins');
-      projects.set(request, caller.projectId);
+    check: (request, _reply, done) => {
+      if (request.headers.authorization === undefined && !keyRequired) done();
+      else authenticate(request).then(() => done(), done);
     },
     projectOf: (request) => projects.get(request) ?? null,
   };

@@ -7,7 +7,7 @@ import { validationProblem } from './validation.ts';
 export function writeError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = toProblem(error, request);
   if (problem.status >= 500 && problem.status !== 502 && problem.status !== 503) {
-    request.log.error({ err: error, code: problem.code }, 'request failed');
+    request.log.error({ err: error, request_id: request.id, code: problem.code }, 'request failed');
   }
   const asProblemJson = wantsProblemJson(request.headers.accept);
   reply

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 import { type Clock, systemClock } from './clock.ts';
 
 /** The prefix says what an id names. Ids are 24 characters: prefix (4), time (8), random (12), all `[a-z0-9]`. */
@@ -33,8 +33,18 @@ export function createNewId(clock: Clock = systemClock): NewId {
   };
 }
 
+/** Random bytes are drawn in blocks: one call for 512 ids instead of one for each. */
+const block = Buffer.alloc(4096);
+let used = block.length;
+
 function randomBits(bits: number): bigint {
-  return randomBytes(8).readBigUInt64BE() >> BigInt(64 - bits);
+  if (used === block.length) {
+    randomFillSync(block);
+    used = 0;
+  }
+  const value = block.readBigUInt64BE(used);
+  used += 8;
+  return value >> BigInt(64 - bits);
 }
 
 function base36(value: bigint, length: number): string {

@@ -1,0 +1,44 @@
+import { createFileRepository } from './adapters/database/file-repository.ts';
+import { openDatabase } from './adapters/database/open-database.ts';
+import { createProjectRepository } from './adapters/database/project-repository.ts';
+import { openDiskBlobStore } from './adapters/disk/disk-blob-store.ts';
+import { parseConfig, processEnvironment } from './config.ts';
+import { checkStore, type StoreReport } from './files/fsck.ts';
+import { systemClock } from './kernel/clock.ts';
+import { createNewId } from './kernel/identifier.ts';
+import { createLogger } from './kernel/logger.ts';
+import { createProjects, type Projects } from './projects/projects.ts';
+
+/** What an administrator may do with the store itself, whether a service runs on it or not. */
+export interface Administration {
+  readonly projects: Projects;
+  /** Checks both directions: rows without bytes, bytes without rows. Changes nothing. */
+  checkStore(options: { hash: boolean }): Promise<StoreReport>;
+}
+
+/** Opens the store that the settings of this process name, does the work, and closes it. */
+export async function withAdministration(work: (administration: Administration) => Promise<void>): Promise<void> {
+  const config = parseConfig(processEnvironment());
+  const logger = createLogger('warn');
+  const database = await openDatabase({
+    url: config.databaseUrl?.reveal() ?? null,
+    dataFolder: config.dataFolder,
+    logger,
+  });
+  try {
+    const repository = createProjectRepository(database);
+    await work({
+      projects: createProjects({ repository, clock: systemClock, newId: createNewId() }),
+      checkStore: async (options) => {
+        const blobs = await openDiskBlobStore(config.dataFolder);
+        try {
+          return await checkStore({ files: createFileRepository(database), blobs }, options);
+        } finally {
+          await blobs.close();
+        }
+      },
+    });
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,118 @@
+import { createChunkRepository } from './adapters/database/chunk-repository.ts';
+import { createCollectionRepository } from './adapters/database/collection-repository.ts';
+import { createFileRepository } from './adapters/database/file-repository.ts';
+import { createRecordJobRepository } from './adapters/database/record-job-repository.ts';
+import { createRecordRepository } from './adapters/database/record-repository.ts';
+import { openDiskBlobStore } from './adapters/disk/disk-blob-store.ts';
+import { type CollectionRoom, openCollectionRoom } from './collections/open-collections.ts';
+import { collectionRoutes } from './collections/routes.ts';
+import type { Base, Side } from './compose.ts';
+import { createBroker } from './execution/egress/create-broker.ts';
+import { fetchPage } from './execution/egress/fetch-page.ts';
+import { openExtractor } from './extraction/open-extractor.ts';
+import { countTokens } from './extraction/tokens.ts';
+import { createAdmissions } from './files/admission.ts';
+import type { BlobStore } from './files/blob-store.ts';
+import { createFileAccess } from './files/create-file-access.ts';
+import type { FileAccess } from './files/file-access.ts';
+import type { FileRepository } from './files/file-repository.ts';
+import { createQuota } from './files/quota.ts';
+import { reconcileFiles } from './files/reconcile.ts';
+import { fileRoutes } from './files/routes.ts';
+import { createUploads } from './files/upload.ts';
+import { createGate } from './http/authentication.ts';
+import type { Gate } from './http/gate.ts';
+import { collectOpenApi } from './http/openapi.ts';
+import { operationRoutes } from './http/operations.ts';
+import { version } from './version.ts';
+
+/** An upload may be this slow: bytes a second on average, once it has run for the grace time. */
+const leastUploadRate = 1024;
+const uploadGraceMs = 10_000;
+
+/** The files address: files, collections, records, chunks. */
+export async function openFilesSide(base: Base): Promise<Side> {
+  const { config, clock, logger, closer } = base;
+  const blobs = await openDiskBlobStore(config.dataFolder);
+  closer.add('blob store', () => blobs.close());
+  const files = createFileRepository(base.database);
+  await reconcileFiles({ files, blobs, clock, logger });
+  const room = openCollections(base, createFileAccess({ files, blobs }));
+
+  const gate = createGate(base.keyRing);
+  const app = base.newApp('files');
+  await collectOpenApi(app, {
+    title: 'Quartermaster: files',
+    description: 'Files, and the collections of records made from them.',
+    version,
+    keyRequired: true,
+  });
+  operationRoutes(app, {
+    version,
+    registry: base.registry,
+    facts: () => ({ version, database: base.database.dialect }),
+    checkReady: async () => {
+      await base.checkReady();
+      await blobs.check();
+    },
+    guardMetrics: gate.requires('admin'),
+  });
+  addFileRoutes(base, app, { files, blobs, gate });
+  collectionRoutes(app, { gate, ...room });
+  return { app, port: config.filesPort, endStreams: () => room.events.close() };
+}
+
+interface FileParts {
+  readonly files: FileRepository;
+  readonly blobs: BlobStore;
+  readonly gate: Gate;
+}
+
+function addFileRoutes({ config, clock, newId, logger, idempotency }: Base, app: Side['app'], parts: FileParts): void {
+  const { maxFileBytes, maxProjectBytes, maxUploadsInFlight } = config;
+  fileRoutes(app, {
+    ...parts,
+    admissions: createAdmissions({ idempotency, maxFileBytes, maxUploadsInFlight }),
+    uploads: createUploads({
+      ...parts,
+      quota: createQuota(parts.files, maxProjectBytes),
+      clock,
+      newId,
+      logger,
+      maxFileBytes,
+      pace: { idle: config.uploadIdleSeconds * 1000, grace: uploadGraceMs, leastRate: leastUploadRate },
+    }),
+    limits: { maxFileBytes, maxProjectBytes, maxUploadsInFlight },
+  });
+}
+
+function openCollections({ config, clock, newId, logger, closer, database }: Base, files: FileAccess): CollectionRoom {
+  const extractor = openExtractor({
+    processes: config.extractionProcesses,
+    timeoutMs: config.extractionSeconds * 1000,
+    memoryMb: config.extractionMemoryMb,
+    logger,
+  });
+  closer.add('extractor', () => extractor.close());
+  // A broker of its own: pages may be fetched from anywhere public, and it has no credentials to lose.
+  const broker = createBroker({ overrides: config.egressOverrides, allow: config.egressAllow, version, logger });
+  closer.add('egress broker of pages', () => broker.close());
+  const room = openCollectionRoom({
+    repositories: {
+      collections: createCollectionRepository(database),
+      records: createRecordRepository(database),
+      jobs: createRecordJobRepository(database),
+      chunks: createChunkRepository(database),
+    },
+    files,
+    extractor,
+    pages: { fetch: fetchPage(broker) },
+    countTokens,
+    clock,
+    newId,
+    logger,
+    extractionProcesses: config.extractionProcesses,
+  });
+  closer.add('collections', () => room.close());
+  return room;
+}

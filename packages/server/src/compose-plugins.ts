@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { loadCatalogue } from './catalogue/load-catalogue.ts';
+import { catalogueRoutes } from './catalogue/routes.ts';
+import type { Base, Side } from './compose.ts';
+import type { Config } from './config.ts';
+import { createExecutor } from './execution/create-executor.ts';
+import { createBroker } from './execution/egress/create-broker.ts';
+import { executionRoutes } from './execution/routes.ts';
+import { createRunOnce } from './execution/run-once.ts';
+import { openSandbox } from './execution/sandbox/open-sandbox.ts';
+import { createPluginsGate } from './http/authentication.ts';
+import { collectOpenApi } from './http/openapi.ts';
+import { operationRoutes } from './http/operations.ts';
+import { version } from './version.ts';
+
+/** The bundles that ship with the product. */
+const ownBundles = fileURLToPath(new URL('../../../bundles', import.meta.url));
+
+/** The plugins address: catalogue and execution. */
+export async function openPluginsSide(base: Base): Promise<Side> {
+  const { config, logger, closer, registry } = base;
+  const broker = createBroker({
+    overrides: config.egressOverrides,
+    allow: config.egressAllow,
+    version,
+    logger,
+    metrics: registry,
+  });
+  closer.add('egress broker', () => broker.close());
+  const sandbox = await openSandbox({
+    maxChildrenPerBundle: config.pluginProcesses,
+    maxChildren: config.pluginProcesses * 4,
+    queueLength: 512,
+    idleMs: 60_000,
+    recycleAfterRuns: 10_000,
+    logger,
+    metrics: registry,
+  });
+  closer.add('sandbox', () => sandbox.close());
+  const port = config.pluginsPort === 0 ? await findFreePort(config.host) : config.pluginsPort;
+  const catalogue = await loadCatalogue({
+    folders: [ownBundles, ...config.bundleFolders],
+    capabilities: { handlers: 'process' },
+    publicUrl: config.publicPluginsUrl ?? `http://${config.host}:${port}`,
+    logger,
+  });
+  const executor = createExecutor({
+    catalogue: () => catalogue,
+    broker,
+    sandbox,
+    newId: base.newId,
+    logger,
+    metrics: registry,
+    limits: { timeoutMs: config.pluginSeconds * 1000, memoryMb: config.pluginMemoryMb },
+  });
+
+  const keyRequired = config.pluginsKey === 'required' || (config.pluginsKey === 'auto' && !isLoopback(config.host));
+  const gate = createPluginsGate(base.keyRing, keyRequired);
+  const app = base.newApp('plugins');
+  await collectOpenApi(app, {
+    title: 'Quartermaster: plugins',
+    description: 'A catalogue of plugins for third-party APIs, run with the credentials of the caller.',
+    version,
+    keyRequired,
+  });
+  operationRoutes(app, {
+    version,
+    registry,
+    facts: () => ({
+      version,
+      isolation: sandbox.capabilities,
+      ...factsOf(config, keyRequired, catalogue.failures.length),
+    }),
+    checkReady: base.checkReady,
+    guardMetrics: gate.check,
+  });
+  catalogueRoutes(app, { catalogue: () => catalogue, onRequest: gate.check });
+  executionRoutes(app, {
+    executor,
+    onRequest: gate.check,
+    projectOf: gate.projectOf,
+    once: createRunOnce({ idempotency: base.idempotency, repository: base.idempotencyRepository }),
+  });
+  return { app, port, endStreams: () => undefined };
+}
+
+function factsOf(config: Config, keyRequired: boolean, bundleFailures: number) {
+  return { key_required: keyRequired, bundle_failures: bundleFailures, egress_overrides: config.egressOverrides.size };
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/** The catalogue names its own address (icons), so the port must be known before there is a server. */
+async function findFreePort(host: string): Promise<number> {
+  const server = createServer().listen(0, host);
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has an address');
+  return address.port;
+}

@@ -1,0 +1,153 @@
+import { mkdir } from 'node:fs/promises';
+import type { Database } from './adapters/database/database.ts';
+import { createIdempotencyRepository } from './adapters/database/idempotency-repository.ts';
+import { openDatabase } from './adapters/database/open-database.ts';
+import { createProjectRepository } from './adapters/database/project-repository.ts';
+import { lockFolder } from './adapters/disk/folder-lock.ts';
+import { openFilesSide } from './compose-files.ts';
+import { openPluginsSide } from './compose-plugins.ts';
+import type { Config } from './config.ts';
+import type { App } from './http/app.ts';
+import { createApp } from './http/create-app.ts';
+import { type Listening, listen } from './http/listen.ts';
+import { createRequestMetrics } from './http/request-records.ts';
+import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts';
+import type { IdempotencyRepository } from './idempotency/idempotency-repository.ts';
+import { type Clock, systemClock } from './kernel/clock.ts';
+import { type Closer, createCloser } from './kernel/closing.ts';
+import { createNewId, type NewId } from './kernel/identifier.ts';
+import type { Logger } from './kernel/logger.ts';
+import { createMetrics, type Registry } from './kernel/metrics.ts';
+import { Problem } from './kernel/problem.ts';
+import type { Secret } from './kernel/secret.ts';
+import { makeFirstKey } from './projects/first-start.ts';
+import { type KeyRing, openKeyRing } from './projects/key-ring.ts';
+
+/** The running service. */
+export interface Service {
+  /** null when this process does not serve that address. */
+  readonly filesUrl: string | null;
+  readonly pluginsUrl: string | null;
+  /** On a fresh installation: the one key there is, and where it was written. */
+  readonly firstKey: { readonly key: Secret; readonly file: string } | undefined;
+  /** Takes nothing new, finishes or cleanly aborts what is in flight, and leaves no process, timer or handle. */
+  close(): Promise<void>;
+}
+
+/** What both sides are made of. */
+export interface Base {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly registry: Registry;
+  readonly database: Database;
+  readonly keyRing: KeyRing;
+  readonly idempotency: Idempotency;
+  readonly idempotencyRepository: IdempotencyRepository;
+  readonly closer: Closer;
+  /** An empty server for one address, with everything that both have. */
+  readonly newApp: (address: 'files' | 'plugins') => App;
+  /** Throws while the service cannot serve. */
+  readonly checkReady: () => Promise<void>;
+}
+
+/** One address, ready to listen. */
+export interface Side {
+  readonly app: App;
+  readonly port: number;
+  /** Called before the servers drain: ends streams that would never end by themselves. */
+  readonly endStreams: () => void;
+}
+
+/**
+ * Starts the service: the only place where everything is wired.
+ * @throws Error when the data folder, the database or a port cannot be had; nothing is left open then.
+ */
+export async function openService(config: Config, logger: Logger): Promise<Service> {
+  const closer = createCloser();
+  try {
+    return await open({ config, logger, closer });
+  } catch (error) {
+    await closer.close().catch((closing: unknown) => logger.error({ err: closing }, 'closing after a failed start'));
+    throw error;
+  }
+}
+
+async function open(start: { config: Config; logger: Logger; closer: Closer }): Promise<Service> {
+  const { config, logger, closer } = start;
+  let stopping = false;
+  const { base, firstKey } = await openBase({ ...start, isStopping: () => stopping });
+  const sides = {
+    files: config.serve === 'plugins' ? null : await openFilesSide(base),
+    plugins: config.serve === 'files' ? null : await openPluginsSide(base),
+  };
+  const listenTo = async (side: Side | null): Promise<Listening | null> => {
+    if (side === null) return null;
+    const listening = await listen(side.app, config.host, side.port);
+    closer.add('server', () => listening.close(config.stopSeconds * 1000));
+    return listening;
+  };
+  const files = await listenTo(sides.files);
+  const plugins = await listenTo(sides.plugins);
+  logger.info({ files: files?.url, plugins: plugins?.url }, 'listening');
+  return {
+    filesUrl: files?.url ?? null,
+    pluginsUrl: plugins?.url ?? null,
+    firstKey,
+    close: async () => {
+      stopping = true;
+      sides.files?.endStreams();
+      sides.plugins?.endStreams();
+      await closer.close();
+    },
+  };
+}
+
+interface Start {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly closer: Closer;
+  readonly isStopping: () => boolean;
+}
+
+async function openBase({ config, logger, closer, isStopping }: Start) {
+  const clock = systemClock;
+  const newId = createNewId(clock);
+  const registry = createMetrics();
+  await mkdir(config.dataFolder, { recursive: true, mode: 0o700 });
+  if (config.serve !== 'plugins') {
+    const lock = lockFolder(config.dataFolder);
+    closer.add('lock of the data folder', lock.release);
+  }
+  const database = await openDatabase({
+    url: config.databaseUrl?.reveal() ?? null,
+    dataFolder: config.dataFolder,
+    logger,
+  });
+  closer.add('database', () => database.close());
+  const repository = createProjectRepository(database);
+  const firstKey = await makeFirstKey({ repository, clock, newId }, config.dataFolder);
+  const keyRing = await openKeyRing({ repository, clock, logger });
+  closer.add('key ring', () => keyRing.close());
+  const idempotencyRepository = createIdempotencyRepository(database);
+  const requestMetrics = createRequestMetrics(registry);
+  const base: Base = {
+    config,
+    logger,
+    clock,
+    newId,
+    registry,
+    database,
+    keyRing,
+    idempotency: createIdempotency({ repository: idempotencyRepository, clock, logger }),
+    idempotencyRepository,
+    closer,
+    newApp: (address) => createApp({ logger, address, requestMetrics, isStopping }),
+    checkReady: async () => {
+      if (isStopping()) throw new Problem('SERVICE_UNAVAILABLE', 'The service is stopping.');
+      await database.check();
+    },
+  };
+  return { base, firstKey };
+}

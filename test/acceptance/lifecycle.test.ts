@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { stat } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startService } from '../support/service.ts';
+
+test('[operations] both addresses tell health, readiness, version and describe themselves', async (t) => {
+  const { filesUrl, pluginsUrl, key } = await startService(t);
+  for (const url of [filesUrl, pluginsUrl]) {
+    for (const path of ['/v1/health_check', '/v1/ready', '/v1/version', '/openapi.json']) {
+      assert.equal((await fetch(url + path)).status, 200, url + path);
+    }
+    const document = (await (await fetch(`${url}/openapi.json`)).json()) as { openapi: string; paths: object };
+    assert.equal(document.openapi, '3.1.0');
+    assert.ok(Object.keys(document.paths).length >= 8);
+  }
+  assert.equal((await fetch(`${filesUrl}/metrics`)).status, 401);
+  const metrics = await fetch(`${filesUrl}/metrics`, { headers: { Authorization: `Bearer ${key}` } });
+  assert.match(await metrics.text(), /quartermaster_http_requests_total/);
+});
+
+test('[separate] neither address answers the paths of the other', async (t) => {
+  const { filesUrl, pluginsUrl, key } = await startService(t);
+  const headers = { Authorization: `Bearer ${key}` };
+  for (const path of ['/v1/bundles', '/v1/plugins']) {
+    assert.equal((await fetch(filesUrl + path, { headers })).status, 404);
+    assert.equal((await fetch(pluginsUrl + path, { headers })).status, 200);
+  }
+  for (const path of ['/v1/files', '/v1/collections', '/v1/limits']) {
+    assert.equal((await fetch(pluginsUrl + path, { headers })).status, 404);
+    assert.equal((await fetch(filesUrl + path, { headers })).status, 200);
+  }
+});
+
+test('[keys] the files address always asks for a key; the plugins address does not on loopback, but checks one that is sent', async (t) => {
+  const { filesUrl, pluginsUrl } = await startService(t);
+  for (const path of ['/v1/files', '/v1/collections', '/v1/limits']) {
+    assert.equal((await fetch(filesUrl + path)).status, 401, path);
+  }
+  assert.equal((await fetch(`${pluginsUrl}/v1/bundles`)).status, 200);
+  const wrong = await fetch(`${pluginsUrl}/v1/bundles`, { headers: { Authorization: 'Bearer nonsense' } });
+  assert.equal(wrong.status, 401);
+});
+
+test('[keys] bound to another address than loopback, the plugins address asks for a key', async (t) => {
+  const { pluginsUrl, key } = await startService(t, { settings: { HOST: '0.0.0.0' } });
+  const url = pluginsUrl.replace('0.0.0.0', '127.0.0.1');
+  assert.equal((await fetch(`${url}/v1/bundles`)).status, 401);
+  assert.equal((await fetch(`${url}/v1/bundles`, { headers: { Authorization: `Bearer ${key}` } })).status, 200);
+});
+
+test('[keys] the first key is printed once and kept in a file for its owner only; keys are managed by command', async (t) => {
+  const service = await startService(t);
+  assert.equal((await stat(join(service.folder, 'first-key'))).mode & 0o777, 0o600);
+  assert.equal((await stat(service.folder)).mode & 0o077, 0);
+  const run = async (...args: string[]) => {
+    const child = spawn(process.execPath, ['packages/cli/src/main.ts', ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env.PATH ?? '', QUARTERMASTER_DATA: service.folder },
+    });
+    let output = '';
+    let errors = '';
+    child.stdout.on('data', (text) => {
+      output += text;
+    });
+    child.stderr.on('data', (text) => {
+      errors += text;
+    });
+    const [code] = (await once(child, 'close')) as [number];
+    return { code, output: output.trim(), errors };
+  };
+  const project = (await run('project', 'create', 'second')).output;
+  const made = await run('key', 'create', project, '--name', 'reader', '--scopes', 'files');
+  assert.equal(made.code, 0, made.errors);
+  const list = (path: string) =>
+    fetch(service.filesUrl + path, { headers: { Authorization: `Bearer ${made.output}` } });
+  assert.equal((await list('/v1/files')).status, 200, 'a key made beside the running service works at once');
+  assert.equal((await list('/v1/collections')).status, 403, 'a key works for its scopes only');
+  const keyId = (await run('key', 'list', project)).output.split('\n')[1]?.split(' ')[0] ?? '';
+  assert.equal((await run('key', 'revoke', keyId)).code, 0);
+  let status = 200;
+  for (let i = 0; i < 200 && status === 200; i++) status = (await list('/v1/files')).status;
+  const deadline = Date.now() + 10_000;
+  while (status === 200 && Date.now() < deadline) status = (await list('/v1/files')).status;
+  assert.equal(status, 401, 'a revoked key ends in a running service too');
+  assert.equal((await run('key', 'revoke', 'nonsense')).code, 1);
+  assert.equal((await run('fsck')).code, 0);
+});
+
+test('[isolated] one project sees nothing of another', async (t) => {
+  const service = await startService(t);
+  const file = await service.client.files.upload({
+    purpose: 'record_file',
+    name: 'a.txt',
+    content: new Blob(['alpha']),
+  });
+  const collection = await service.client.collections.create({ name: 'mine' });
+  const child = spawn(process.execPath, ['packages/cli/src/main.ts', 'project', 'create', 'other'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { PATH: process.env.PATH ?? '', QUARTERMASTER_DATA: service.folder },
+  });
+  const [project] = (await once(child.stdout, 'data')) as [Buffer];
+  await once(child, 'close');
+  const maker = spawn(
+    process.execPath,
+    ['packages/cli/src/main.ts', 'key', 'create', String(project).trim(), '--name', 'k'],
+    { stdio: ['ignore', 'pipe', 'ignore'], env: { PATH: process.env.PATH ?? '', QUARTERMASTER_DATA: service.folder } },
+  );
+  const [key] = (await once(maker.stdout, 'data')) as [Buffer];
+  await once(maker, 'close');
+  const headers = { Authorization: `Bearer ${String(key).trim()}` };
+  const paths = [
+    `/v1/files/${file.file_id}`,
+    `/v1/files/${file.file_id}/content`,
+    `/v1/collections/${collection.collection_id}`,
+    `/v1/collections/${collection.collection_id}/records`,
+    `/v1/collections/${collection.collection_id}/chunks`,
+  ];
+  for (const path of paths) {
+    const answer = await fetch(service.filesUrl + path, { headers });
+    assert.equal(answer.status, 404, path);
+  }
+  const lists = ['/v1/files', '/v1/collections'];
+  for (const path of lists) {
+    const answer = (await (await fetch(service.filesUrl + path, { headers })).json()) as { fetched_count: number };
+    assert.equal(answer.fetched_count, 0, path);
+  }
+});
+
+test('[operations] told to stop, it finishes what is in flight and exits with 0', async (t) => {
+  const service = await startService(t);
+  const { port } = new URL(service.filesUrl);
+  const boundary = 'xyz';
+  const body =
+    `--${boundary}\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nrecord_file\r\n` +
+    `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="late.txt"\r\n\r\nlate\r\n--${boundary}--\r\n`;
+  const socket = connect(Number(port), '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write(
+    `POST /v1/files HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.key}\r\n` +
+      `Content-Type: multipart/form-data; boundary=${boundary}\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
+  );
+  const [first] = (await once(socket, 'data')) as [Buffer];
+  assert.match(String(first), /^HTTP\/1\.1 100/, 'the upload is being read');
+  const stopped = service.stop();
+  let answer = '';
+  socket.on('data', (text) => {
+    answer += text;
+  });
+  socket.write(body);
+  await once(socket, 'close');
+  assert.match(answer, /^HTTP\/1\.1 200 /);
+  assert.equal(await stopped, 0);
+
+  const again = await startService(t, { folder: service.folder });
+  assert.equal((await again.client.files.list()).fetched_count, 1);
+});
+
+test('[settings] a setting that is wrong or does not exist stops the start, and all are named at once', async (t) => {
+  await assert.rejects(
+    startService(t, { settings: { FILES_PORT: 'x', NONSENSE: '1' } }),
+    (error: unknown) =>
+      error instanceof Error &&
+      error.message.includes('QUARTERMASTER_FILES_PORT') &&
+      error.message.includes('QUARTERMASTER_NONSENSE'),
+  );
+});
+
+test('[storage] two services on one data folder: the second refuses to start', async (t) => {
+  const service = await startService(t);
+  await assert.rejects(startService(t, { folder: service.folder }), /in use by another process/);
+});

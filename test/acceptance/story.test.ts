@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { openAsBlob, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { startService } from '../support/service.ts';
+
+const corpus = '../shared/corpus';
+
+test('[story] a real PDF is uploaded, made into a record, asked, and gives the passage with its page', async (t) => {
+  const { client } = await startService(t);
+  const file = await client.files.upload({
+    purpose: 'record_file',
+    name: 'guide.pdf',
+    content: await openAsBlob(`${corpus}/${pdfOfCorpus()}`),
+  });
+  const collection = await client.collections.create({ name: 'guides' });
+  const record = await client.records.create(collection.collection_id, { type: 'file', file_id: file.file_id });
+  assert.equal(record.status, 'creating');
+  const settled = await client.records.settled(collection.collection_id, record.record_id);
+  assert.equal(settled.status, 'ready', JSON.stringify(settled.error));
+  assert.ok(settled.num_chunks > 0);
+  const question = await someWords(client, collection.collection_id, record.record_id);
+  const [best] = await client.collections.query(collection.collection_id, { query_text: question, top_k: 1 });
+  assert.ok(best);
+  assert.equal(best.record_id, record.record_id);
+  assert.ok(best.score > 0 && best.score <= 1);
+  assert.ok((best.locator?.page ?? 0) >= 1, 'a passage of a PDF says its page');
+});
+
+test('[story] a question–answer sheet answers a question', async (t) => {
+  const { client } = await startService(t);
+  const file = await client.files.upload({
+    purpose: 'qa_record_file',
+    name: 'Q&A.csv',
+    content: new Blob([
+      'question,answer\n"May I bring a dog?","Yes, on a leash."\nIs there parking?,Behind the house.\n',
+    ]),
+  });
+  const collection = await client.collections.create({ name: 'faq', type: 'qa' });
+  const record = await client.records.create(collection.collection_id, { type: 'qa_sheet', file_id: file.file_id });
+  const settled = await client.records.settled(collection.collection_id, record.record_id);
+  assert.deepEqual([settled.status, settled.num_chunks], ['ready', 2]);
+  const [best] = await client.collections.query(collection.collection_id, { query_text: 'dog on a leash?', top_k: 1 });
+  assert.deepEqual([best?.question, best?.answer], ['May I bring a dog?', 'Yes, on a leash.']);
+});
+
+test('[story] bundles and plugins are listed, a plugin computes, another calls a third party with a credential', async (t) => {
+  const upstream = await serveExchangeRates(t);
+  const { client, log } = await startService(t, {
+    settings: { EGRESS_OVERRIDES: JSON.stringify({ 'https://v6.exchangerate-api.com': upstream.url }) },
+  });
+  const bundles = await client.plugins.listBundles();
+  for (const id of ['arithmetic', 'calculator', 'exchangerate_api', 'open_weather']) {
+    assert.ok(
+      bundles.some((bundle) => bundle.bundle_id === id),
+      id,
+    );
+  }
+  const plugins = await client.plugins.list('calculator');
+  assert.deepEqual(
+    plugins.map((plugin) => plugin.plugin_id),
+    ['evaluate'],
+  );
+  const sum = await client.plugins.execute({
+    bundle_id: 'arithmetic',
+    plugin_id: 'add',
+    input_params: { number_1: 1, number_2: 2 },
+    credentials: {},
+  });
+  assert.deepEqual([sum.status, sum.data], [200, { result: 3 }]);
+
+  const secret = 'canary-7f3a9c51d2';
+  const rate = await client.plugins.execute({
+    bundle_id: 'exchangerate_api',
+    plugin_id: 'get_exchange_rate',
+    input_params: { from_currency: 'USD', to_currency: 'CNY' },
+    credentials: { EXCHANGERATE_API_API_KEY: secret },
+  });
+  assert.equal((rate.data as { rate: number }).rate, 7.1);
+  assert.deepEqual(upstream.paths, [`/v6/${secret}/pair/USD/CNY`]);
+  assert.ok(!JSON.stringify(rate).includes(secret) && !log().includes(secret));
+});
+
+function pdfOfCorpus(): string {
+  const entries = readFileSync(`${corpus}/manifest.jsonl`, 'utf8').trim().split('\n');
+  const pdf = entries
+    .map((line) => JSON.parse(line) as { path: string; kind: string; expect: string; bytes: number; gt_kind?: string })
+    .find((entry) => entry.kind === 'pdf' && entry.expect === 'ok' && entry.gt_kind !== undefined && entry.bytes < 2e6);
+  assert.ok(pdf, 'the corpus has a PDF');
+  return pdf.path;
+}
+
+/** Twelve words from the middle of the record's longest chunk: a question whose answer is known. */
+async function someWords(
+  client: Awaited<ReturnType<typeof startService>>['client'],
+  collectionId: string,
+  recordId: string,
+): Promise<string> {
+  const chunks = await client.records.chunks(collectionId, recordId);
+  const longest = chunks.reduce((a, b) => (b.content.length > a.content.length ? b : a));
+  const words = longest.content.split(/\s+/);
+  return words.slice(Math.floor(words.length / 2), Math.floor(words.length / 2) + 12).join(' ');
+}
+
+/** The third party's answer, as https://www.exchangerate-api.com/docs/pair-conversion-requests shows it. */
+async function serveExchangeRates(t: TestContext): Promise<{ url: string; paths: string[] }> {
+  const paths: string[] = [];
+  const server = createServer((request, response) => {
+    paths.push(request.url ?? '');
+    response.setHeader('Content-Type', 'application/json');
+    response.end(
+      JSON.stringify({
+        result: 'success',
+        documentation: 'https://www.exchangerate-api.com/docs',
+        terms_of_use: 'https://www.exchangerate-api.com/terms',
+        time_last_update_unix: 1585267200,
+        time_last_update_utc: 'Fri, 27 Mar 2020 00:00:00 +0000',
+        time_next_update_unix: 1585353700,
+        time_next_update_utc: 'Sat, 28 Mar 2020 00:00:00 +0000',
+        base_code: 'USD',
+        target_code: 'CNY',
+        conversion_rate: 7.1,
+      }),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths };
+}

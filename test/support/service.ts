@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { TestContext } from 'node:test';
+import { type Client, createClient } from '@quartermaster/client';
+
+/** The real service as a process of its own, reached over sockets. */
+export interface StartedService {
+  readonly filesUrl: string;
+  readonly pluginsUrl: string;
+  /** The first key of the installation: every scope. */
+  readonly key: string;
+  readonly client: Client;
+  readonly process: ChildProcess;
+  readonly folder: string;
+  /** What it has written to its log so far. */
+  log(): string;
+  /** SIGTERM, and the exit code. */
+  stop(): Promise<number | null>;
+  /** SIGKILL: as a crash. */
+  kill(): Promise<void>;
+}
+
+export interface ServiceWish {
+  /** A data folder to keep; default: a new one that goes with the test. */
+  readonly folder?: string;
+  /** Settings without `QUARTERMASTER_`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly program?: readonly string[];
+}
+
+/** Starts the service on free ports and ends it with the test. */
+export async function startService(t: TestContext, wish: ServiceWish = {}): Promise<StartedService> {
+  const folder = wish.folder ?? (await temporaryFolder(t));
+  const settings = { FILES_PORT: '0', PLUGINS_PORT: '0', DATA: folder, ...wish.settings };
+  const env = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
+  const child = spawn(process.execPath, [...(wish.program ?? ['packages/server/src/main.ts'])], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH ?? '', HOME: folder, ...env },
+  });
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log += text;
+  });
+  const kill = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  };
+  t.after(kill);
+
+  const urls = await readUrls(child);
+  if (urls.length < 2) throw new Error(`the service did not start:\n${log}`);
+  const [filesUrl = '', pluginsUrl = ''] = urls;
+  const key = (await readFile(join(folder, 'first-key'), 'utf8')).trim();
+  return {
+    filesUrl,
+    pluginsUrl,
+    key,
+    client: createClient({ filesUrl, pluginsUrl, apiKey: key }),
+    process: child,
+    folder,
+    log: () => log,
+    kill,
+    stop: async () => {
+      if (child.exitCode !== null) return child.exitCode;
+      child.kill('SIGTERM');
+      const [code] = (await once(child, 'exit')) as [number | null];
+      return code;
+    },
+  };
+}
+
+/** A folder that goes with the test. Ask for it before what uses it: what is registered later ends earlier is not given. */
+export async function temporaryFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-test-'));
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
+  return folder;
+}
+
+async function readUrls(child: ChildProcess): Promise<string[]> {
+  const urls: string[] = [];
+  if (child.stdout === null) return urls;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /address +(http:\/\/\S+)/.exec(line)?.[1];
+    if (url !== undefined) urls.push(url);
+    if (urls.length === 2) break;
+  }
+  child.stdout.resume();
+  return urls;
+}
