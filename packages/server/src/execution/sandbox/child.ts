@@ -1,56 +1,55 @@
 import { Socket } from 'node:net';
-import type { Handler } from '@quartermaster/plugin-kit';
-import { createRunContext, Rejection, type RunContext } from './handler-context.ts';
-import { createLineReader } from './line-reader.ts';
-import { bounds, type ToChild } from './protocol.ts';
-import { fastenSeatBelt } from './seat-belt.ts';
+import type { Handler, HandlerContext, OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
+import { bounds, type CallError, createLineReader, type ToChild } from './protocol.ts';
 
 /**
- * Entry of the child: loads a handler once per path and runs it, one run at a time. Everything a handler may do goes
- * through the host. Its first argument is the `file:` URL of the bundle's folder.
+ * Entry of the child: loads a handler once per path and runs it, one run at a time. All that a handler may do goes
+ * through the host, which checks it again; the limits here give honest handlers clear messages.
  */
 type RunMessage = Extract<ToChild, { type: 'run' }>;
+type Run = ReturnType<typeof createRun>;
 
 /** Kept from before a handler is loaded, so that it cannot replace them. */
 const { stringify, parse } = JSON;
 const host = new Socket({ fd: 3, readable: true, writable: true });
-const exit = process.exit.bind(process);
-const seatBelt = fastenSeatBelt(process.argv[2] ?? 'file:///dev/null/');
+const { exit } = process;
+const write = (line: string): boolean => host.write(`${line}\n`);
 const handlers = new Map<string, Handler>();
-let current: { readonly id: string; readonly context: RunContext } | undefined;
+/** Of the run in progress: what it leaves behind is cleared, so that it does not fire into the next one. */
+const timers: Array<() => void> = [];
+for (const kind of ['Timeout', 'Interval', 'Immediate']) trackTimers(`set${kind}`, `clear${kind}`);
+let current: Run | undefined;
+
+class Rejection extends Error {}
+function reject(message: string): never {
+  throw new Rejection(String(message));
+}
 
 host.on('data', createLineReader({ onLine: receive, onTooLong: exit, maxBytes: () => Number.POSITIVE_INFINITY }));
 // The server is gone, however it went.
-host.on('close', () => exit(0));
-host.on('error', () => exit(0));
+host.on('close', () => exit(0)).on('error', () => exit(0));
 write('{"type":"ready"}');
-
-function write(line: string): void {
-  host.write(`${line}\n`);
-}
 
 function receive(line: string): void {
   const message: ToChild = parse(line);
   if (message.type === 'run') void execute(message);
   else if (current?.id !== message.run) return;
-  else if (message.type === 'cancel') current.context.cancel();
-  else current.context.answer(message.call, message.type === 'answer' ? message.response : message.error);
+  else if (message.type === 'cancel') current.cancel();
+  else current.answer(message.call, message.type === 'answer' ? message.response : message.error);
 }
 
 async function execute(message: RunMessage): Promise<void> {
-  const context = createRunContext(message, write);
-  current = { id: message.run, context };
+  current = createRun(message);
   let line: string;
   try {
     const handler = handlers.get(message.handler) ?? (await load(message.handler));
-    line = describeOutput(message, await handler(message.input, context.context));
+    line = describeOutput(message, await handler(message.input, current.context));
   } catch (cause) {
     const type = cause instanceof Rejection ? 'rejected' : 'failed';
     line = stringify({ type, run: message.run, message: messageOf(cause) });
   }
-  context.end();
   current = undefined;
-  seatBelt.endTimers();
+  for (const clear of timers.splice(0)) clear();
   write(line);
 }
 
@@ -63,17 +62,11 @@ async function load(url: string): Promise<Handler> {
   return handler;
 }
 
+/** `stringify` throws for cycles and BigInt with messages that tell so. */
 function describeOutput({ run, maxOutputBytes }: RunMessage, output: unknown): string {
-  let json: string | undefined;
-  try {
-    json = stringify(output);
-  } catch (cause) {
-    throw new Error(`The output is not JSON: ${messageOf(cause).split('\n')[0]}`);
-  }
+  const json: string | undefined = stringify(output);
   if (json === undefined) throw new Error(`The output is not JSON: it is of the type ${typeof output}.`);
-  const bytes = Buffer.byteLength(json);
-  if (bytes > maxOutputBytes)
-    throw new Error(`The output is ${bytes} bytes of JSON; at most ${maxOutputBytes} may be.`);
+  if (Buffer.byteLength(json) > maxOutputBytes) throw new Error(`The output is over ${maxOutputBytes} bytes of JSON.`);
   return `{"type":"returned","run":"${run}","output":${json}}`;
 }
 
@@ -83,4 +76,74 @@ function messageOf(cause: unknown): string {
   } catch {
     return 'The handler threw a value that has no text.';
   }
+}
+
+function createRun({ run: id, maxRequests }: RunMessage) {
+  type Call = { line: string; resolve: (response: OutboundResponse) => void; reject: (cause: Error) => void };
+  const [waiting, inFlight] = [new Map<number, Call>(), new Map<number, Call>()];
+  const abort = new AbortController();
+  let [made, logLines, logBytes, reports, lastReport] = [0, 0, 0, 0, ''];
+  /** What a run left behind cannot speak in the next one's name. */
+  const isOver = (): boolean => current?.id !== id || abort.signal.aborted;
+
+  function dial(): void {
+    for (const [number, call] of waiting) {
+      if (inFlight.size >= bounds.concurrentRequests) return;
+      waiting.delete(number);
+      inFlight.set(number, call);
+      write(call.line);
+    }
+  }
+  async function fetch(request: OutboundRequest): Promise<OutboundResponse> {
+    if (isOver()) throw callError('cancelled', 'The run is over.');
+    const call = ++made;
+    if (call > maxRequests) throw callError('too_many_requests', `A run may make at most ${maxRequests} requests.`);
+    const line = stringify({ type: 'fetch', run: id, call, request });
+    if (Buffer.byteLength(line) > bounds.requestBytes) throw callError('request_too_large', 'It is larger than 1 MiB.');
+    return new Promise((resolve, reject) => {
+      waiting.set(call, { line, resolve, reject });
+      dial();
+    });
+  }
+  function log(message: string, fields?: Record<string, unknown>): void {
+    let line = stringify({ type: 'log', run: id, message: String(message), fields });
+    if (line.length > bounds.logLineBytes) line = stringify({ type: 'log', run: id, message: line.slice(0, 1000) });
+    logBytes += line.length;
+    if (!isOver() && ++logLines <= bounds.logLines && logBytes <= bounds.logBytes) write(line);
+  }
+  function progress(fraction: number, message?: string): void {
+    const bounded = Math.min(1, Math.max(0, fraction || 0));
+    const line = stringify({ type: 'progress', run: id, fraction: bounded, message });
+    if (!isOver() && line !== lastReport && ++reports <= bounds.progressReports) write(line);
+    lastReport = line;
+  }
+  function cancel(): void {
+    abort.abort();
+    for (const call of [...inFlight.values(), ...waiting.values()])
+      call.reject(callError('cancelled', 'The run is over.'));
+    waiting.clear();
+  }
+  function answer(number: number, answer: OutboundResponse | CallError): void {
+    const call = inFlight.get(number);
+    inFlight.delete(number);
+    if ('status' in answer) call?.resolve(answer);
+    else call?.reject(callError(answer.code, answer.message));
+    dial();
+  }
+  const context: HandlerContext = { fetch, log, progress, reject, signal: abort.signal };
+  return { id, context, cancel, answer };
+}
+
+function callError(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}
+
+function trackTimers(setName: string, clearName: string): void {
+  const [set, clear] = [Reflect.get(globalThis, setName), Reflect.get(globalThis, clearName)];
+  const tracked = (...values: unknown[]): unknown => {
+    const timer = set(...values);
+    timers.push(() => clear(timer));
+    return timer;
+  };
+  Reflect.set(globalThis, setName, Object.defineProperties(tracked, Object.getOwnPropertyDescriptors(set)));
 }

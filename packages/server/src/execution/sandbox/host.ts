@@ -1,9 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { createLineReader } from './line-reader.ts';
 import type { MemoryWatch } from './memory-watch.ts';
-import { bounds, readFromChild, type ToChild } from './protocol.ts';
+import { bounds, createLineReader, readFromChild, type ToChild } from './protocol.ts';
 import { createRun, type Run } from './run.ts';
 import type { SandboxOutcome, SandboxTask } from './sandbox.ts';
 

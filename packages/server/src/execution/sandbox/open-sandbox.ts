@@ -22,6 +22,8 @@ export interface SandboxOptions {
   /** A child that was not needed for so long is ended. */
   readonly idleMs: number;
   readonly recycleAfterRuns: number;
+  /** A run waits at most as long as it may run, but at least so long for a child. Default 5,000. */
+  readonly leastWaitMs?: number;
   readonly logger: Logger;
   readonly metrics: Registry;
   readonly clock?: Clock;
@@ -58,6 +60,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       ...{ slots, clock, memoryMb, maxChildren: maxChildrenPerBundle },
       queueLength: Math.max(1, Math.ceil(queueLength / 2)),
       recycleAfterRuns: options.recycleAfterRuns,
+      leastWaitMs: options.leastWaitMs ?? 5_000,
       startHost: () => createHost(spawnChild({ bundleFolder: folder, memoryMb }, child), watch),
       onCrash: (lastWords) => {
         logger.warn({ bundle_id: bundleId }, "a plugin's process ended before its time");

@@ -75,7 +75,7 @@ test('the queue of all bundles together is bounded too', async () => {
 });
 
 test('a run that waits can be cancelled, and waits no longer than it may run', async () => {
-  await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2 });
+  await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2, leastWaitMs: 0 });
   await bed.addBundle('a', { 'run.mjs': held });
   const first = hold(bed, 'a');
   await first.begun;

@@ -28,6 +28,8 @@ export interface PoolOptions {
   readonly queueLength: number;
   readonly recycleAfterRuns: number;
   readonly memoryMb: number;
+  /** So long a run may wait at least, however short it may run: starting a child takes time on a busy machine. */
+  readonly leastWaitMs: number;
   /** A child ended without having been told to; its last words are untrusted text. */
   readonly onCrash: (lastWords: string) => void;
 }
@@ -80,7 +82,7 @@ export function createPool(options: PoolOptions): Pool {
       let worker = idle.pop();
       if (worker === undefined) {
         if (line.length() >= options.queueLength || !slots.canQueue()) return queueFull();
-        const turn = line.join({ signal, limitMs: task.limits.timeoutMs });
+        const turn = line.join({ signal, limitMs: Math.max(options.leastWaitMs, task.limits.timeoutMs) });
         dispatch();
         const given = await turn;
         if (given.kind !== 'turn') return given;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createLineReader } from './line-reader.ts';
-import { bounds, faultOf, readFromChild } from './protocol.ts';
+import { bounds, createLineReader, faultOf, readFromChild } from './protocol.ts';
 
 test('a message of a child is taken when its shape is right', () => {
   const good = [

@@ -69,20 +69,19 @@ function isFromChild(value: Record<string, unknown>): boolean {
     case 'fetch':
       return Number.isSafeInteger(value.call) && isRequest(value.request);
     case 'log':
-      return typeof value.message === 'string' && (value.fields === undefined || isLogFields(value.fields));
+      return typeof value.message === 'string' && isRecord(value.fields ?? {}) && faultOf(value.fields) === undefined;
     case 'progress':
-      return isFraction(value.fraction) && isTextOrAbsent(value.message);
+      return isFraction(value.fraction) && typeof (value.message ?? '') === 'string';
     default:
       return false;
   }
 }
 
-const methods: ReadonlySet<unknown> = new Set([undefined, 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']);
+const methods = new Set<unknown>([undefined, 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']);
 
 function isRequest(value: unknown): boolean {
   if (!isRecord(value) || typeof value.url !== 'string' || !methods.has(value.method)) return false;
-  const headers = value.headers;
-  const query = value.query;
+  const { headers, query } = value;
   if (headers !== undefined && !(isRecord(headers) && Object.values(headers).every((it) => typeof it === 'string'))) {
     return false;
   }
@@ -91,20 +90,8 @@ function isRequest(value: unknown): boolean {
 }
 
 function isQueryValue(value: unknown): boolean {
-  const scalar = typeof value === 'string' || typeof value === 'number';
-  return scalar || typeof value === 'boolean' || (Array.isArray(value) && value.every(isTextOrNumber));
-}
-
-function isTextOrNumber(value: unknown): boolean {
-  return typeof value === 'string' || typeof value === 'number';
-}
-
-function isLogFields(value: unknown): boolean {
-  return isRecord(value) && faultOf(value) === undefined;
-}
-
-function isTextOrAbsent(value: unknown): boolean {
-  return value === undefined || typeof value === 'string';
+  const isTextOrNumber = (it: unknown): boolean => typeof it === 'string' || typeof it === 'number';
+  return isTextOrNumber(value) || typeof value === 'boolean' || (Array.isArray(value) && value.every(isTextOrNumber));
 }
 
 function isFraction(value: unknown): boolean {
@@ -125,4 +112,37 @@ export function faultOf(value: unknown, depth: number = bounds.depth): string | 
     if (fault !== undefined) return fault;
   }
   return undefined;
+}
+
+/** Splits a stream into lines. A line longer than `maxBytes()` ends the reading with one call of `onTooLong`. */
+export function createLineReader(reader: {
+  readonly onLine: (line: string) => void;
+  readonly onTooLong: () => void;
+  readonly maxBytes: () => number;
+}): (chunk: Buffer) => void {
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  let ended = false;
+  return (chunk) => {
+    let start = 0;
+    while (!ended) {
+      const found = chunk.indexOf(0x0a, start);
+      const end = found < 0 ? chunk.length : found;
+      if (heldBytes + end - start > reader.maxBytes()) {
+        ended = true;
+        held = [];
+        return reader.onTooLong();
+      }
+      if (found < 0) break;
+      const tail = chunk.subarray(start, end);
+      start = end + 1;
+      const line = heldBytes === 0 ? tail : Buffer.concat([...held, tail]);
+      held = [];
+      heldBytes = 0;
+      reader.onLine(line.toString('utf8'));
+    }
+    if (ended || start >= chunk.length) return;
+    held.push(chunk.subarray(start));
+    heldBytes += chunk.length - start;
+  };
 }

@@ -120,12 +120,12 @@ test('what cannot be loaded fails the run', async () => {
 
 test('an output that is not JSON fails the run and says why', async () => {
   const cases = [
-    ['1n', /not JSON: .*BigInt/],
-    ['(() => { const a = {}; a.a = a; return a; })()', /not JSON: .*circular/i],
+    ['1n', /BigInt/],
+    ['(() => { const a = {}; a.a = a; return a; })()', /circular/],
     ['undefined', /not JSON: it is of the type undefined/],
     ['() => 1', /not JSON: it is of the type function/],
-    ['({ toJSON() { throw new Error("no") } })', /not JSON: no/],
-    ['"x".repeat(2 ** 20)', /The output is 1048578 bytes of JSON; at most 1048576/],
+    ['({ toJSON() { throw new Error("no") } })', /^no$/],
+    ['"x".repeat(2 ** 20)', /The output is over 1048576 bytes of JSON/],
     ['JSON.parse("[".repeat(500) + "]".repeat(500))', /nests deeper than 128/],
     ['JSON.parse(\'{"a":{"__proto__":{"polluted":1}}}\')', /"__proto__"/],
   ] as const;

@@ -14,6 +14,7 @@ export interface ChildPlan {
   /** Real path: the permission model compares paths after following links only on one side. */
   readonly bundleFolder: string;
   readonly memoryMb: number;
+  /** Instead of `child.ts`, and then without the seat belt: for trying what the command line alone denies. */
   readonly entry?: string;
 }
 
@@ -21,9 +22,9 @@ export const nobody = 65534;
 
 const folder = import.meta.dirname;
 /** All the runtime that a child reads. */
-export const runtimeFiles = [
-  ...['child.ts', 'handler-context.ts', 'line-reader.ts', 'protocol.ts', 'seat-belt.ts', 'probe-child.ts'],
-].map((name) => join(folder, name));
+export const runtimeFiles = [...['child.ts', 'protocol.ts', 'seat-belt.ts', 'probe-child.ts']].map((name) =>
+  join(folder, name),
+);
 
 /**
  * Ends the child when the server dies, even while it spins; gives it no way to new privileges, no core file (it would
@@ -58,6 +59,7 @@ function nodeArguments(plan: ChildPlan): string[] {
     '--disallow-code-generation-from-strings',
     '--disable-proto=throw',
     `--max-old-space-size=${heapMb(plan.memoryMb)}`,
+    ...(plan.entry === undefined ? ['--import', pathToFileURL(join(folder, 'seat-belt.ts')).href] : []),
     plan.entry ?? join(folder, 'child.ts'),
     `${pathToFileURL(plan.bundleFolder).href}/`,
   ];
