@@ -18,29 +18,52 @@ const anywhere = 8;
 export const noSecrets: Scrubber = { text: (value) => value, bytes: (value) => value, deep: (value) => value };
 
 /**
- * A scrubber for the secrets of one run. Forms: as it is, JSON-escaped (also ASCII-only and HTML-safe, and
- * once more), as XML or HTML
- * text, URL-encoded (component, RFC 3986, form; both cases), base64 and base64url (padded, not, and inside longer text
- * at any of the three alignments), hexadecimal (both cases). What an upstream invents beyond that is not found.
+ * A scrubber for the secrets of one run. Forms: as it is, JSON-escaped (also ASCII-only and HTML-safe, and once more),
+ * as XML or HTML text, URL-encoded (component, RFC 3986, form; both cases), base64 and base64url (padded, not, and
+ * inside longer text at any of the three alignments), hexadecimal (both cases). What an upstream invents beyond that is
+ * not found.
  */
 export function createScrubber(secrets: Iterable<string>): Scrubber {
-  const values = [...new Set(secrets)];
-  const pattern = patternOf(values);
-  if (pattern === null) return noSecrets;
-  const wide = new RegExp(pattern, 'g');
-  // Bytes are searched as Latin-1, so the pattern is that of the secrets' UTF-8 bytes; mostly it is the same.
-  const narrowSource = patternOf(values.map(asBytes)) ?? pattern;
-  const narrow = narrowSource === pattern ? wide : new RegExp(`${pattern}|${narrowSource}`, 'g');
+  const values = [...secrets].filter((secret) => secret.length >= shortest);
+  if (values.length === 0) return noSecrets;
+  const forms = new Set(values.flatMap((secret) => [...formsOf(secret)]));
+  const scrubText = createReplacer(forms);
+  // Bytes are searched as Latin-1, so what is not ASCII is looked for as the Latin-1 of its UTF-8.
+  const isAscii = [...forms].every((form) => /^[\x00-\x7f]*$/.test(form));
+  const scrubBytes = isAscii ? scrubText : createReplacer(new Set([...forms].map(utf8AsLatin1)));
 
-  function text(value: string): string {
-    return value.length < shortest || value.search(wide) === -1 ? value : value.replace(wide, redacted);
-  }
   function bytes(value: Buffer): Buffer {
-    if (value.length < shortest) return value;
-    const characters = value.toString('latin1');
-    return characters.search(narrow) === -1 ? value : Buffer.from(characters.replace(narrow, redacted), 'latin1');
+    const before = value.toString('latin1');
+    const after = scrubBytes(before);
+    return after === before ? value : Buffer.from(after, 'latin1');
   }
-  return { text, bytes, deep: (value) => scrubDeep(value, text) as typeof value };
+  return { text: scrubText, bytes, deep: (value) => scrubDeep(value, scrubText) as typeof value };
+}
+
+/** Making a pattern pays after this many characters; until then each form is searched for. */
+const fewCharacters = 16 * 1024;
+/** What a call costs, in characters. */
+const perCall = 64;
+
+/** Almost always finds nothing; so the pattern is made when it is needed. */
+function createReplacer(forms: ReadonlySet<string>): (text: string) => string {
+  // The longest first: an alternation takes the first that fits.
+  const all = [...forms].sort((a, b) => b.length - a.length);
+  // A form that holds another one is found by that one.
+  const signs = all.filter((form) => !all.some((other) => other !== form && form.includes(other)));
+  let pattern: RegExp | undefined;
+  let searched = 0;
+  return (text) => {
+    searched += text.length + perCall;
+    if (searched <= fewCharacters && !signs.some((sign) => text.includes(sign))) return text;
+    pattern ??= new RegExp(all.map(patternOf).join('|'), 'g');
+    return text.replace(pattern, redacted);
+  };
+}
+
+function patternOf(form: string): string {
+  const source = RegExp.escape(form);
+  return form.length >= anywhere ? source : `(?<![A-Za-z0-9])${source}(?![A-Za-z0-9])`;
 }
 
 // The shape stays: strings become strings, so the caller's type holds.
@@ -69,20 +92,6 @@ function scrubArray(value: readonly unknown[], text: (value: string) => string):
     copy[index] = after;
   }
   return copy ?? value;
-}
-
-function patternOf(secrets: readonly string[]): string | null {
-  const alternatives = new Set<string>();
-  for (const secret of secrets) {
-    if (secret.length < shortest) continue;
-    for (const form of formsOf(secret)) {
-      const source = RegExp.escape(form);
-      alternatives.add(form.length >= anywhere ? source : `(?<![A-Za-z0-9])${source}(?![A-Za-z0-9])`);
-    }
-  }
-  if (alternatives.size === 0) return null;
-  // The longest first: an alternation takes the first that fits.
-  return [...alternatives].sort((a, b) => b.length - a.length).join('|');
 }
 
 function* formsOf(secret: string): Generator<string> {
@@ -149,6 +158,6 @@ function* base64Forms(bytes: Buffer): Generator<string> {
   }
 }
 
-function asBytes(secret: string): string {
+function utf8AsLatin1(secret: string): string {
   return Buffer.from(secret.toWellFormed()).toString('latin1');
 }
