@@ -76,8 +76,11 @@ export function createAdmissions(deps: AdmissionsDeps): Admissions {
           boundary,
           claim,
           release: async () => {
-            giveBack();
-            if (claim?.kind === 'running') await claim.release();
+            try {
+              if (claim?.kind === 'running') await claim.release();
+            } finally {
+              giveBack();
+            }
           },
         };
       } catch (error) {

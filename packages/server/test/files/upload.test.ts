@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { type FilesService, startFilesService } from './files-service.ts';
-import { boundary, formBody, head } from './form.ts';
+import { formBody, head } from './form.ts';
 
 describe('POST /v1/files', () => {
   let service: FilesService;

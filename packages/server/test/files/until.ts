@@ -1,0 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Waits for a condition; fails loudly when it does not come. */
+export async function until(what: string, condition: () => Promise<boolean> | boolean): Promise<void> {
+  const end = Date.now() + 20_000;
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error(`${what} did not come about`);
+    await pause(5);
+  }
+}
