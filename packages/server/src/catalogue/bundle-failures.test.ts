@@ -339,6 +339,12 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     to: `lat: {type: string, pattern: '(a)\\1', description: Latitude.}`,
     says: `${plugin}:11 input_schema.properties.lat.pattern: The pattern "(a)\\\\1" cannot be used: back references are not supported.`,
   },
+  'a list of no values': {
+    file: plugin,
+    from: 'enum: [metric, imperial]',
+    to: 'enum: []',
+    says: `${plugin}:13 input_schema.properties.units.enum: Lists no value, so nothing would ever be right.`,
+  },
   'another dialect': {
     file: plugin,
     from: '  additionalProperties: false',

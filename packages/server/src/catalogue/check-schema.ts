@@ -19,6 +19,8 @@ const refusedKeywords: Readonly<Record<string, string>> = {
   $vocabulary: 'is not allowed',
   $async: 'is not JSON Schema',
   id: 'is not JSON Schema 2020-12',
+  additionalItems: 'is not JSON Schema 2020-12: use "items" beside "prefixItems"',
+  dependencies: 'is not JSON Schema 2020-12: use "dependentRequired" or "dependentSchemas"',
   nullable: 'is not JSON Schema 2020-12: write type: [string, "null"]',
 };
 
@@ -55,6 +57,9 @@ function checkNode(node: SchemaNode, findings: Findings): void {
     if (Object.hasOwn(schema, keyword)) findings.add([...path, keyword], `"${keyword}" ${reason}.`);
   }
   checkItems(schema, path, findings);
+  if (Array.isArray(schema.enum) && schema.enum.length === 0) {
+    findings.add([...path, 'enum'], 'Lists no value, so nothing would ever be right.');
+  }
   for (const [name, property] of membersOf(schema.properties)) {
     checkProperty({ name, property, path: [...path, 'properties', name] }, findings);
   }

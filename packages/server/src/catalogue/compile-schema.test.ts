@@ -204,3 +204,16 @@ test('references stay within their schema, to its root and to its definitions', 
   assert.deepEqual(paths(2, { a: 'ab' }), ['/a']);
   assert.deepEqual(paths(1, { a: 'ab' }), []);
 });
+
+test('members named like methods of objects are data', () => {
+  const schema = object({ a: { enum: [{ valueOf: 1, b: 2 }] }, c: { const: { toString: 1 } } });
+  assert.deepEqual(complaints(schema, { a: { b: 2, valueOf: 1 }, c: { toString: 1 } }), []);
+  assert.equal(complaints(schema, { a: { valueOf: 2 }, c: { valueOf: 1 } }).length, 2);
+});
+
+test('examples and extensions may hold anything', () => {
+  const remarks = { examples: [{ $id: 'https://example.com/' }], 'x-more': { $anchor: '', id: 1, $ref: '#/nope' } };
+  const schema = object({ a: { type: 'string', ...remarks }, $id: { type: 'number' } }, remarks);
+  assert.deepEqual(complaints(schema, { a: 'x', $id: 1 }), []);
+  assert.deepEqual(complaints(schema, { $id: 'x' }), ['/$id: expected number, found string "x"']);
+});

@@ -1,11 +1,12 @@
 import type { OutputViolation } from '@quartermaster/contract';
 import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Check, CompiledPlugin } from './catalogue.ts';
+import { replaceComparingKeywords } from './comparing-keywords.ts';
 import { copyJson } from './copy-json.ts';
 import { describeErrors, type Flaw, toPointer } from './describe-errors.ts';
 import { addLinearFormats } from './formats.ts';
 import { compileLinearRegExp } from './linear-regexp.ts';
-import { replaceUniqueItems } from './unique-items.ts';
+import { withoutRemarks } from './subschemas.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 export type ReadInput = CompiledPlugin['readInput'];
@@ -57,9 +58,10 @@ function createEngines(options: Options): (schema: JsonSchema) => FindFlaws {
   let count = 0;
   return (wanted) => {
     // An address of its own keeps the references of one schema from being looked up in another.
-    const schema = { ...wanted, $id: `schema:${++count}` };
-    const validateFirst = lazily(() => first().compile(schema));
-    const validateAll = lazily(() => all().compile(schema));
+    const $id = `schema:${++count}`;
+    const schema = lazily(() => ({ ...withoutRemarks(wanted), $id }));
+    const validateFirst = lazily(() => first().compile(schema()));
+    const validateAll = lazily(() => all().compile(schema()));
     return (value, asked) => {
       if (passes(validateFirst(), value)) return [];
       const validate = asked.all ? validateAll() : validateFirst();
@@ -73,7 +75,7 @@ function createEngines(options: Options): (schema: JsonSchema) => FindFlaws {
 function createEngine(options: Options): Ajv2020 {
   const engine = new Ajv2020({ ...baseOptions, ...options });
   addLinearFormats(engine);
-  replaceUniqueItems(engine);
+  replaceComparingKeywords(engine);
   return engine;
 }
 

@@ -56,8 +56,8 @@ type Expectation = (params: Record<string, unknown>, error: ErrorObject) => stri
 /** What each keyword expects, as a phrase; a keyword that is not listed keeps the engine's own sentence. */
 const expectations: Readonly<Record<string, Expectation>> = {
   type: ({ type }) => (Array.isArray(type) ? type : String(type).split(',')).join(' or '),
-  enum: ({ allowedValues }) => `one of ${quoteList(allowedValues)}`,
-  const: ({ allowedValue }) => quote(allowedValue),
+  enum: (_params, { schema }) => `one of ${quoteList(schema)}`,
+  const: (_params, { schema }) => quote(schema),
   minimum: ({ limit }) => `a number >= ${String(limit)}`,
   maximum: ({ limit }) => `a number <= ${String(limit)}`,
   exclusiveMinimum: ({ limit }) => `a number > ${String(limit)}`,

@@ -52,8 +52,9 @@ function bestOf(branches: readonly ErrorObject[][], union: ErrorObject): ErrorOb
   const tags = tagged.map((branch) => branch.find((error) => isTag(error, union)));
   const tag = tags[0];
   if (tag !== undefined && tags.every((other) => other?.instancePath === tag.instancePath)) {
-    const allowedValues = tags.flatMap((error) => error?.params.allowedValues ?? [error?.params.allowedValue]);
-    return [{ ...tag, keyword: 'enum', params: { allowedValues } }];
+    // `const` holds one value, `enum` a list of them.
+    const allowed: unknown[] = tags.flatMap((error) => error?.schema);
+    return [{ ...tag, keyword: 'enum', schema: allowed }];
   }
   const types = branches.flatMap((branch) => branch.filter((error) => isTypeOf(error, union)));
   if (types.length > 0 && types.length === branches.length) {

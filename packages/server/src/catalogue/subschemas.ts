@@ -10,8 +10,10 @@ export interface SchemaNode {
   readonly inPlace: boolean;
 }
 
-const single = ['additionalProperties', 'contains', 'contentSchema', 'items', 'propertyNames'];
-const singleMore = ['unevaluatedItems', 'unevaluatedProperties'];
+const single = [
+  ...['additionalProperties', 'contains', 'contentSchema', 'items', 'propertyNames'],
+  ...['unevaluatedItems', 'unevaluatedProperties'],
+];
 const singleInPlace = ['else', 'if', 'not', 'then'];
 const listsInPlace = ['allOf', 'anyOf', 'oneOf'];
 const lists = ['prefixItems'];
@@ -38,7 +40,7 @@ export function childrenOf(schema: Readonly<Record<string, unknown>>): Child[] {
   const one = (inPlace: boolean) => (keyword: string) => [{ schema: schema[keyword], steps: [keyword], inPlace }];
   const many = (inPlace: boolean) => (keyword: string) => membersOf(schema[keyword], keyword, inPlace);
   return [
-    ...[...single, ...singleMore].flatMap(one(false)),
+    ...single.flatMap(one(false)),
     ...singleInPlace.flatMap(one(true)),
     ...[...maps, ...lists].flatMap(many(false)),
     ...[...mapsInPlace, ...listsInPlace].flatMap(many(true)),
@@ -53,4 +55,40 @@ function membersOf(value: unknown, keyword: string, inPlace: boolean): Child[] {
 
 export function isSubschema(value: unknown): value is Subschema {
   return typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value));
+}
+
+/** Keywords that say something about a value by themselves; the rest is for people or for other tools. */
+const assertions = new Set([
+  ...['$ref', 'const', 'default', 'dependentRequired', 'enum', 'format', 'pattern', 'required', 'type', 'uniqueItems'],
+  ...['exclusiveMaximum', 'exclusiveMinimum', 'maximum', 'minimum', 'multipleOf'],
+  ...['maxContains', 'maxItems', 'maxLength', 'maxProperties'],
+  ...['minContains', 'minItems', 'minLength', 'minProperties'],
+]);
+
+/**
+ * A copy with nothing but the keywords that are checked. The engine looks for addresses (`$id`, `$anchor`) under every
+ * name it does not know, examples and extensions included, and fails on what it finds there.
+ */
+export function withoutRemarks(schema: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (const [keyword, value] of Object.entries(schema)) if (assertions.has(keyword)) copy[keyword] = value;
+  for (const keyword of [...single, ...singleInPlace]) {
+    const inner = schema[keyword];
+    if (isSubschema(inner)) copy[keyword] = stripped(inner);
+  }
+  for (const keyword of [...lists, ...listsInPlace]) {
+    const inner = schema[keyword];
+    if (Array.isArray(inner)) copy[keyword] = inner.filter(isSubschema).map(stripped);
+  }
+  for (const keyword of [...maps, ...mapsInPlace]) {
+    const inner = schema[keyword];
+    if (typeof inner !== 'object' || inner === null) continue;
+    const members = Object.entries(inner).filter((entry): entry is [string, Subschema] => isSubschema(entry[1]));
+    copy[keyword] = Object.fromEntries(members.map(([name, member]) => [name, stripped(member)]));
+  }
+  return copy;
+}
+
+function stripped(schema: Subschema): Subschema {
+  return typeof schema === 'boolean' ? schema : withoutRemarks(schema);
 }
