@@ -1,0 +1,143 @@
+import type { ListQuery } from '@quartermaster/contract';
+import type { Kysely } from 'kysely';
+import type {
+  ChunkChange,
+  ChunkKey,
+  ChunkListKey,
+  ChunkRepository,
+  ChunkSearch,
+  NewChunk,
+} from '../../collections/chunk-repository.ts';
+import { unlimitedCapacity } from '../../collections/collection-repository.ts';
+import { insertChunks, toChunk } from './chunk-rows.ts';
+import type { Database } from './database.ts';
+import { cursorsOf, readKeysetPage } from './keyset-page.ts';
+import { countChunks, lockCollection } from './lock-collection.ts';
+import type { Tables } from './tables.ts';
+
+/** Chunks over either database. */
+export function createChunkRepository(database: Database): ChunkRepository {
+  const { read, fullText } = database;
+  return {
+    add: (projectId, collectionId, chunk) => addDirect(database, { projectId, collectionId }, chunk),
+    async find(key) {
+      const row = await visible(read, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
+      return row === undefined ? undefined : toChunk(row);
+    },
+    list: (of, query) => list(read, of, query),
+    change: (key, change) => changeChunk(database, key, change),
+    remove: (key) => removeChunk(database, key),
+    async search({ collectionId, words, limit }: ChunkSearch) {
+      const matches = await fullText.search(read, collectionId, words, limit);
+      if (matches.length === 0) return [];
+      const seqs = matches.map((match) => match.seq);
+      const rows = await visible(read, { collectionId }).where('chunk.seq', 'in', seqs).execute();
+      const bySeq = new Map(rows.map((row) => [row.seq, row]));
+      return matches.flatMap(({ seq, score }) => {
+        const row = bySeq.get(seq);
+        return row === undefined ? [] : [{ ...toChunk(row), score }];
+      });
+    },
+  };
+}
+
+/** Chunks made directly, and those of the generation their record shows. */
+function visible(db: Kysely<Tables>, of: { collectionId: string; projectId?: string }) {
+  const rows = db
+    .selectFrom('chunk')
+    .leftJoin('record', 'record.id', 'chunk.record_id')
+    .selectAll('chunk')
+    .where('chunk.collection_id', '=', of.collectionId)
+    .where((where) =>
+      where.or([where('chunk.record_id', 'is', null), where('chunk.generation', '=', where.ref('record.generation'))]),
+    );
+  return of.projectId === undefined ? rows : rows.where('chunk.project_id', '=', of.projectId);
+}
+
+async function list(read: Kysely<Tables>, of: ChunkListKey, query: ListQuery) {
+  const rowsOf = () => {
+    const rows = visible(read, of);
+    return of.recordId === undefined ? rows : rows.where('chunk.record_id', '=', of.recordId);
+  };
+  const cursors = cursorsOf(query);
+  if (cursors.length > 0) {
+    const found = await rowsOf().where('chunk.id', 'in', cursors).execute();
+    if (found.length !== new Set(cursors).size) return undefined;
+  }
+  const page = await readKeysetPage(query, (window) => {
+    let rows = rowsOf();
+    for (const bound of window.bounds) rows = rows.where('chunk.id', bound.compare, bound.id);
+    return rows.orderBy('chunk.id', window.direction).limit(window.limit).execute();
+  });
+  return { items: page.items.map(toChunk), hasMore: page.hasMore };
+}
+
+function addDirect(
+  { write, fullText }: Database,
+  { projectId, collectionId }: { projectId: string; collectionId: string },
+  chunk: NewChunk,
+): Promise<'added' | 'gone' | 'full'> {
+  return write.transaction().execute(async (transaction) => {
+    const collection = await lockCollection(transaction, collectionId);
+    if (collection === undefined) return 'gone';
+    if (collection.capacity < unlimitedCapacity) {
+      if ((await countChunks(transaction, collectionId, null)) >= collection.capacity) return 'full';
+    }
+    const place = { projectId, collectionId, recordId: null, generation: 0 };
+    await insertChunks(transaction, fullText, { place, chunks: [chunk] });
+    return 'added';
+  });
+}
+
+function changeChunk({ write, fullText }: Database, key: ChunkKey, change: ChunkChange): Promise<boolean> {
+  return write.transaction().execute(async (transaction) => {
+    if ((await lockCollection(transaction, key.collectionId)) === undefined) return false;
+    const seen = await visible(transaction, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
+    if (seen === undefined) return false;
+    const { metadata, text } = change;
+    const changed = await transaction
+      .updateTable('chunk')
+      .set({
+        updated_at: change.updatedAt,
+        ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
+        ...(text === undefined ? {} : { content: text.content, num_tokens: text.numTokens }),
+      })
+      .where('seq', '=', seen.seq)
+      .executeTakeFirst();
+    // Swept since it was seen (PostgreSQL): its words must not come back to the index.
+    if (changed.numUpdatedRows === 0n) return false;
+    if (text !== undefined) {
+      await fullText.remove(transaction, key.collectionId, [seen.seq]);
+      await fullText.add(transaction, key.collectionId, [{ seq: seen.seq, words: text.words }]);
+    }
+    return true;
+  });
+}
+
+function removeChunk({ write, fullText }: Database, key: ChunkKey): Promise<boolean> {
+  return write.transaction().execute(async (transaction) => {
+    const seen = await visible(transaction, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
+    if (seen === undefined) return false;
+    // The record first, then its chunk, as the sweep does: two that hold one each would wait for each other.
+    if (seen.record_id !== null) {
+      const record = await transaction
+        .updateTable('record')
+        .set((column) => ({ generation: column.ref('generation') }))
+        .where('id', '=', seen.record_id)
+        .where('generation', '=', seen.generation)
+        .executeTakeFirst();
+      if (record.numUpdatedRows === 0n) return false;
+    }
+    const removed = await transaction.deleteFrom('chunk').where('seq', '=', seen.seq).executeTakeFirst();
+    if (removed.numDeletedRows === 0n) return false;
+    await fullText.remove(transaction, key.collectionId, [seen.seq]);
+    if (seen.record_id !== null) {
+      await transaction
+        .updateTable('record')
+        .set((column) => ({ num_chunks: column('num_chunks', '-', 1) }))
+        .where('id', '=', seen.record_id)
+        .execute();
+    }
+    return true;
+  });
+}

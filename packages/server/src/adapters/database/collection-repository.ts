@@ -1,0 +1,158 @@
+import type { CollectionType, ListQuery } from '@quartermaster/contract';
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type {
+  CollectionRepository,
+  CountedCollection,
+  StoredCollection,
+} from '../../collections/collection-repository.ts';
+import type { Database } from './database.ts';
+import { cursorsOf, readKeysetPage } from './keyset-page.ts';
+import { sweepCollection } from './sweep-collection.ts';
+import type { CollectionTable, Tables } from './tables.ts';
+
+/** Collections over either database. */
+export function createCollectionRepository(database: Database): CollectionRepository {
+  const { read, write, fullText } = database;
+
+  async function list(projectId: string, query: ListQuery) {
+    const cursors = cursorsOf(query);
+    if (cursors.length > 0 && (await countLive(read, projectId, cursors)) !== new Set(cursors).size) return undefined;
+    const page = await readKeysetPage(query, (window) => {
+      let rows = read.selectFrom('collection').selectAll().where('project_id', '=', projectId);
+      rows = rows.where('status', '=', 'ready');
+      for (const bound of window.bounds) rows = rows.where('id', bound.compare, bound.id);
+      return rows.orderBy('id', window.direction).limit(window.limit).execute();
+    });
+    return { items: await withCounts(read, page.items), hasMore: page.hasMore };
+  }
+
+  return {
+    add: (collection) =>
+      write.transaction().execute(async (transaction) => {
+        await transaction.insertInto('collection').values(toRow(collection)).execute();
+        await fullText.create(transaction, collection.id);
+      }),
+    async find(projectId, collectionId) {
+      const rows = await read
+        .selectFrom('collection')
+        .selectAll()
+        .where('id', '=', collectionId)
+        .where('project_id', '=', projectId)
+        .where('status', '=', 'ready')
+        .execute();
+      return (await withCounts(read, rows))[0];
+    },
+    list,
+    async change(projectId, collectionId, change) {
+      const result = await write
+        .updateTable('collection')
+        .set({
+          updated_at: change.updatedAt,
+          ...(change.name === undefined ? {} : { name: change.name }),
+          ...(change.description === undefined ? {} : { description: change.description }),
+          ...(change.metadata === undefined ? {} : { metadata: JSON.stringify(change.metadata) }),
+        })
+        .where('id', '=', collectionId)
+        .where('project_id', '=', projectId)
+        .where('status', '=', 'ready')
+        .executeTakeFirst();
+      return result.numUpdatedRows === 1n;
+    },
+    async markDeleting(projectId, collectionId) {
+      const result = await write
+        .updateTable('collection')
+        .set({ status: 'deleting' })
+        .where('id', '=', collectionId)
+        .where('project_id', '=', projectId)
+        .where('status', '=', 'ready')
+        .executeTakeFirst();
+      return result.numUpdatedRows === 1n;
+    },
+    async findDeleting() {
+      const row = await read
+        .selectFrom('collection')
+        .select('id')
+        .where('status', '=', 'deleting')
+        .orderBy('id')
+        .limit(1)
+        .executeTakeFirst();
+      return row?.id;
+    },
+    sweep: (collectionId, limit, signal) => sweepCollection(database, { collectionId, limit }, signal),
+  };
+}
+
+/** How many of these ids are live collections of the project. */
+async function countLive(read: Kysely<Tables>, projectId: string, ids: readonly string[]): Promise<number> {
+  const row = await read
+    .selectFrom('collection')
+    .select(sql<number>`count(*)`.as('found'))
+    .where('id', 'in', ids)
+    .where('project_id', '=', projectId)
+    .where('status', '=', 'ready')
+    .executeTakeFirstOrThrow();
+  return Number(row.found);
+}
+
+/** Two grouped queries, however many collections. A deleted record counts no more; its chunks are no longer visible. */
+async function withCounts(
+  read: Kysely<Tables>,
+  rows: ReadonlyArray<Selectable<CollectionTable>>,
+): Promise<CountedCollection[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map((row) => row.id);
+  const [ofRecords, direct] = await Promise.all([
+    read
+      .selectFrom('record')
+      .select(['collection_id', sql<number>`count(*)`.as('records'), sql<number>`sum(num_chunks)`.as('chunks')])
+      .where('collection_id', 'in', ids)
+      .where('status', '<>', 'deleting')
+      .groupBy('collection_id')
+      .execute(),
+    read
+      .selectFrom('chunk')
+      .select(['collection_id', sql<number>`count(*)`.as('chunks')])
+      .where('collection_id', 'in', ids)
+      .where('record_id', 'is', null)
+      .groupBy('collection_id')
+      .execute(),
+  ]);
+  const recordCounts = new Map(ofRecords.map((row) => [row.collection_id, row]));
+  const directCounts = new Map(direct.map((row) => [row.collection_id, Number(row.chunks)]));
+  return rows.map((row) => ({
+    ...toCollection(row),
+    numRecords: Number(recordCounts.get(row.id)?.records ?? 0),
+    numChunks: Number(recordCounts.get(row.id)?.chunks ?? 0) + (directCounts.get(row.id) ?? 0),
+  }));
+}
+
+function toCollection(row: Selectable<CollectionTable>): StoredCollection {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    type: row.type as CollectionType, // written by toRow
+    name: row.name,
+    description: row.description,
+    capacity: row.capacity,
+    embeddingModelId: row.embedding_model_id,
+    metadata: JSON.parse(row.metadata) as Record<string, unknown>, // written by toRow
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function toRow(collection: StoredCollection): CollectionTable {
+  return {
+    id: collection.id,
+    project_id: collection.projectId,
+    type: collection.type,
+    name: collection.name,
+    description: collection.description,
+    capacity: collection.capacity,
+    embedding_model_id: collection.embeddingModelId,
+    metadata: JSON.stringify(collection.metadata),
+    status: 'ready',
+    created_at: collection.createdAt,
+    updated_at: collection.updatedAt,
+  };
+}

@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe } from 'node:test';
+import { createTestDatabase } from '../../../../../test/support/postgres.ts';
+import { testChunkRepository } from '../../collections/chunk-repository.suite.ts';
+import { testCollectionRepository } from '../../collections/collection-repository.suite.ts';
+import type { OpenedRepositories } from '../../collections/fixtures.suite.ts';
+import { testRecordJobRepository } from '../../collections/record-job-repository.suite.ts';
+import { testRecordRepository } from '../../collections/record-repository.suite.ts';
+import { createLogger } from '../../kernel/logger.ts';
+import { createChunkRepository } from './chunk-repository.ts';
+import { createCollectionRepository } from './collection-repository.ts';
+import { openDatabase } from './open-database.ts';
+import { createRecordJobRepository } from './record-job-repository.ts';
+import { createRecordRepository } from './record-repository.ts';
+
+const logger = createLogger('silent');
+
+async function openRepositories(
+  settings: { url: string | null; dataFolder: string },
+  remove: () => Promise<void>,
+): Promise<OpenedRepositories> {
+  const database = await openDatabase({ ...settings, logger });
+  return {
+    collections: createCollectionRepository(database),
+    records: createRecordRepository(database),
+    jobs: createRecordJobRepository(database),
+    chunks: createChunkRepository(database),
+    async countRows(collectionId) {
+      const rows = await Promise.all([
+        database.read.selectFrom('collection').select('id').where('id', '=', collectionId).execute(),
+        database.read.selectFrom('record').select('id').where('collection_id', '=', collectionId).execute(),
+        database.read.selectFrom('chunk').select('id').where('collection_id', '=', collectionId).execute(),
+      ]);
+      return rows.flat().length;
+    },
+    async close() {
+      await database.close();
+      await remove();
+    },
+  };
+}
+
+const adapters = {
+  SQLite: async () => {
+    const dataFolder = await mkdtemp(path.join(tmpdir(), 'quartermaster-collections-'));
+    return openRepositories({ url: null, dataFolder }, () => rm(dataFolder, { recursive: true }));
+  },
+  PostgreSQL: async () => {
+    const testing = await createTestDatabase();
+    return openRepositories({ url: testing.url, dataFolder: '/unused' }, () => testing.drop());
+  },
+};
+
+for (const [name, open] of Object.entries(adapters)) {
+  describe(`collections, records and chunks in ${name}`, () => {
+    let opened: OpenedRepositories;
+    before(async () => {
+      opened = await open();
+    });
+    after(() => opened.close());
+
+    testCollectionRepository(() => opened);
+    testRecordRepository(() => opened);
+    testRecordJobRepository(() => opened);
+    testChunkRepository(() => opened);
+  });
+}

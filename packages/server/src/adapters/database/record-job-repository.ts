@@ -1,0 +1,189 @@
+import { type Kysely, sql, type Transaction, type Updateable } from 'kysely';
+import { unlimitedCapacity } from '../../collections/collection-repository.ts';
+import type {
+  Claim,
+  Held,
+  MadeRecord,
+  Publication,
+  RecordJob,
+  RecordJobRepository,
+} from '../../collections/record-job-repository.ts';
+import { insertChunks } from './chunk-rows.ts';
+import type { Database } from './database.ts';
+import { countChunks, lockCollection } from './lock-collection.ts';
+import { toSource } from './record-repository.ts';
+import type { RecordTable, Tables } from './tables.ts';
+
+/** The work on records over either database; only the claim differs by dialect. */
+export function createRecordJobRepository(database: Database): RecordJobRepository {
+  const { write, fullText } = database;
+  return {
+    claim: (claim) => claimRecord(database, claim),
+    report: async (held, { stage, percent, leaseUntil }) =>
+      (await updateHeld(write, held, { stage, percent, lease_until: leaseUntil })) !== undefined,
+    addChunks: (job, chunks) =>
+      write.transaction().execute(async (transaction) => {
+        if ((await hold(transaction, job)) === undefined) return false;
+        const { projectId, collectionId, id: recordId } = job;
+        const place = { projectId, collectionId, recordId, generation: job.generation + 1 };
+        await insertChunks(transaction, fullText, { place, chunks });
+        return true;
+      }),
+    room: (job) =>
+      write.transaction().execute(async (transaction) => {
+        const collection = await lockCollection(transaction, job.collectionId);
+        if (collection === undefined) return 0;
+        if (collection.capacity >= unlimitedCapacity) return unlimitedCapacity;
+        return collection.capacity - (await countChunks(transaction, job.collectionId, job.id));
+      }),
+    publish: (job, made) => write.transaction().execute((transaction) => publish(transaction, job, made)),
+    fail: async (job, failure, { report, now }) =>
+      (await updateHeld(write, job, {
+        ...idle(now),
+        status: 'error',
+        // What was written of the unfinished generation is swept; nobody saw it.
+        stage: 'sweeping',
+        error_code: failure.code,
+        error_message: failure.message,
+        report: report === null ? null : JSON.stringify(report),
+        updated_at: now,
+      })) !== undefined,
+    giveBack: async (held, { runAfter, attempt }) => {
+      await write
+        .updateTable('record')
+        .set((column) => ({
+          lease_owner: null,
+          lease_until: null,
+          run_after: runAfter,
+          attempt,
+          stage: column.case().when('status', '=', 'creating').then('queued').else(column.ref('stage')).end(),
+        }))
+        .where('id', '=', held.id)
+        .where('lease_owner', '=', held.token)
+        .execute();
+    },
+    sweep: (held, part) =>
+      write.transaction().execute((transaction) => sweep(database, transaction, { held, ...part })),
+  };
+}
+
+/** Nobody works on it and nothing was tried. */
+const idle = (now: number) => ({ lease_owner: null, lease_until: null, attempt: 0, run_after: now });
+
+async function claimRecord({ dialect, write }: Database, claim: Claim): Promise<RecordJob | undefined> {
+  const row = await write
+    .updateTable('record')
+    .set((column) => ({
+      lease_owner: claim.token,
+      lease_until: claim.leaseUntil,
+      attempt: sql<number>`attempt + 1`,
+      // Until the first claim it says how long the record may wait; that stays when it is over.
+      deadline_at: column
+        .case()
+        .when(column.and([column('attempt', '=', 0), column('deadline_at', '>', claim.now)]))
+        .then(claim.deadlineAt)
+        .else(column.ref('deadline_at'))
+        .end(),
+    }))
+    .where('id', '=', (select) => {
+      const waiting = select
+        .selectFrom('record')
+        .select('id')
+        .where((where) =>
+          claim.lane === 'making' ? where('status', '=', 'creating') : where('stage', '=', sql.lit('sweeping')),
+        )
+        .where('run_after', '<=', claim.now)
+        .where((where) => where.or([where('lease_until', 'is', null), where('lease_until', '<=', claim.now)]))
+        .orderBy('run_after')
+        .orderBy('id')
+        .limit(1);
+      // SQLite writes one transaction at a time: two claims cannot meet there.
+      return dialect === 'postgres' ? waiting.forUpdate().skipLocked() : waiting;
+    })
+    .returningAll()
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    collectionId: row.collection_id,
+    ...toSource(row),
+    token: claim.token,
+    attempt: row.attempt,
+    deadlineAt: row.deadline_at,
+    generation: row.generation,
+  };
+}
+
+/** Proves the claim and keeps the row until the transaction ends: a new holder waits, and then starts from what is there. */
+function hold(db: Kysely<Tables>, held: Held) {
+  return updateHeld(db, held, { lease_owner: held.token });
+}
+
+function updateHeld(db: Kysely<Tables>, held: Held, set: Updateable<RecordTable>) {
+  return db
+    .updateTable('record')
+    .set(set)
+    .where('id', '=', held.id)
+    .where('lease_owner', '=', held.token)
+    .returning(['status', 'generation', 'collection_id'])
+    .executeTakeFirst();
+}
+
+async function publish(transaction: Transaction<Tables>, job: RecordJob, made: MadeRecord): Promise<Publication> {
+  const row = await hold(transaction, job);
+  const collection = row && (await lockCollection(transaction, row.collection_id));
+  if (row === undefined || collection === undefined) return { kind: 'lost' };
+  if (collection.capacity < unlimitedCapacity) {
+    const others = await countChunks(transaction, row.collection_id, job.id);
+    if (others + made.numChunks > collection.capacity) return { kind: 'full' };
+  }
+  const replaced = row.generation > 0;
+  await updateHeld(transaction, job, {
+    ...idle(made.now),
+    status: made.status,
+    stage: replaced ? 'sweeping' : 'done',
+    percent: 100,
+    generation: row.generation + 1,
+    num_chunks: made.numChunks,
+    report: JSON.stringify(made.report),
+    updated_at: made.now,
+  });
+  return { kind: 'published', sweep: replaced };
+}
+
+async function sweep(
+  { fullText }: Database,
+  transaction: Transaction<Tables>,
+  { held, limit, leaseUntil }: { held: Held; limit: number; leaseUntil: number },
+): Promise<'more' | 'done' | 'lost'> {
+  const row = await updateHeld(transaction, held, { lease_until: leaseUntil });
+  if (row === undefined) return 'lost';
+  const removed = await transaction
+    .deleteFrom('chunk')
+    .where('seq', 'in', (select) =>
+      select
+        .selectFrom('chunk')
+        .select('seq')
+        .where('record_id', '=', held.id)
+        .where((where) =>
+          where.or([where('generation', '<', row.generation), where('generation', '>', row.generation)]),
+        )
+        .limit(limit),
+    )
+    .returning('seq')
+    .execute();
+  if (removed.length > 0) {
+    await fullText.remove(
+      transaction,
+      row.collection_id,
+      removed.map((chunk) => chunk.seq),
+    );
+  }
+  if (removed.length === limit) return 'more';
+  if (row.status === 'deleting') await transaction.deleteFrom('record').where('id', '=', held.id).execute();
+  else if (row.status !== 'creating') {
+    await updateHeld(transaction, held, { stage: 'done', lease_owner: null, lease_until: null, attempt: 0 });
+  }
+  return 'done';
+}

@@ -1,0 +1,163 @@
+import type { ListQuery, RecordFailure, RecordStatus, RecordType, TextSplitter } from '@quartermaster/contract';
+import type { Selectable } from 'kysely';
+import type {
+  NewRecord,
+  RecordChange,
+  RecordKey,
+  RecordRepository,
+  RecordSource,
+  StoredRecord,
+} from '../../collections/record-repository.ts';
+import type { Database } from './database.ts';
+import { cursorsOf, readKeysetPage } from './keyset-page.ts';
+import { lockCollection } from './lock-collection.ts';
+import type { RecordTable } from './tables.ts';
+
+/** Records over either database. */
+export function createRecordRepository({ read, write }: Database): RecordRepository {
+  const live = () => read.selectFrom('record').selectAll().where('status', '<>', 'deleting');
+
+  async function list(projectId: string, collectionId: string, query: ListQuery) {
+    const ofCollection = () => live().where('collection_id', '=', collectionId).where('project_id', '=', projectId);
+    const cursors = cursorsOf(query);
+    if (cursors.length > 0) {
+      const found = await ofCollection().clearSelect().select('id').where('id', 'in', cursors).execute();
+      if (found.length !== new Set(cursors).size) return undefined;
+    }
+    const page = await readKeysetPage(query, (window) => {
+      let rows = ofCollection();
+      for (const bound of window.bounds) rows = rows.where('id', bound.compare, bound.id);
+      return rows.orderBy('id', window.direction).limit(window.limit).execute();
+    });
+    return { items: page.items.map(toRecord), hasMore: page.hasMore };
+  }
+
+  return {
+    add: (record) =>
+      write.transaction().execute(async (transaction) => {
+        if ((await lockCollection(transaction, record.collectionId)) === undefined) return false;
+        await transaction.insertInto('record').values(toRow(record)).execute();
+        return true;
+      }),
+    async find(key) {
+      const row = await live()
+        .where('id', '=', key.recordId)
+        .where('collection_id', '=', key.collectionId)
+        .where('project_id', '=', key.projectId)
+        .executeTakeFirst();
+      return row === undefined ? undefined : toRecord(row);
+    },
+    list,
+    change: async (key, change) => (await update(key, toChange(change))) === 1n,
+    // Generation -1 is no chunk's: from this commit on no list and no search shows any of them.
+    markDeleting: async (key, now) =>
+      (await update(key, {
+        ...free,
+        status: 'deleting',
+        stage: 'sweeping',
+        generation: -1,
+        attempt: 0,
+        run_after: now,
+        updated_at: now,
+      })) === 1n,
+  };
+
+  async function update(key: RecordKey, set: Partial<RecordTable>): Promise<bigint> {
+    const result = await write
+      .updateTable('record')
+      .set(set)
+      .where('id', '=', key.recordId)
+      .where('collection_id', '=', key.collectionId)
+      .where('project_id', '=', key.projectId)
+      .where('status', '<>', 'deleting')
+      .executeTakeFirst();
+    return result.numUpdatedRows;
+  }
+}
+
+/** Without a holder: whoever worked on the record finds its claim void. */
+const free = { lease_owner: null, lease_until: null };
+
+function toChange({ metadata, remake, updatedAt }: RecordChange): Partial<RecordTable> {
+  return {
+    updated_at: updatedAt,
+    ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
+    ...(remake === undefined ? {} : { ...sourceColumns(remake.source), ...waiting(updatedAt, remake.deadlineAt) }),
+  };
+}
+
+function waiting(now: number, deadlineAt: number) {
+  return {
+    ...free,
+    status: 'creating',
+    stage: 'queued',
+    percent: 0,
+    error_code: null,
+    error_message: null,
+    report: null,
+    attempt: 0,
+    run_after: now,
+    deadline_at: deadlineAt,
+  };
+}
+
+function sourceColumns(source: RecordSource) {
+  return {
+    type: source.type,
+    title: source.title,
+    content: source.content,
+    file_id: source.fileId,
+    url: source.url,
+    text_splitter: source.textSplitter === null ? null : JSON.stringify(source.textSplitter),
+  };
+}
+
+function toRow(record: NewRecord): RecordTable {
+  return {
+    id: record.id,
+    project_id: record.projectId,
+    collection_id: record.collectionId,
+    ...sourceColumns(record),
+    ...waiting(record.createdAt, record.deadlineAt),
+    metadata: JSON.stringify(record.metadata),
+    generation: 0,
+    num_chunks: 0,
+    created_at: record.createdAt,
+    updated_at: record.createdAt,
+  };
+}
+
+/** The columns a record is made from, read back. */
+export function toSource(row: Selectable<RecordTable>): RecordSource {
+  return {
+    type: row.type as RecordType, // written by sourceColumns, as is what follows
+    title: row.title,
+    content: row.content,
+    fileId: row.file_id,
+    url: row.url,
+    textSplitter: row.text_splitter === null ? null : (JSON.parse(row.text_splitter) as TextSplitter),
+  };
+}
+
+function toRecord(row: Selectable<RecordTable>): StoredRecord {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    collectionId: row.collection_id,
+    ...toSource(row),
+    metadata: JSON.parse(row.metadata) as Record<string, string>, // written by toRow
+    status: row.status as RecordStatus, // written by us
+    stage: row.stage,
+    percent: row.percent,
+    attempt: row.attempt,
+    numChunks: row.num_chunks,
+    error: toFailure(row),
+    report: row.report === null ? null : (JSON.parse(row.report) as Record<string, unknown>), // written by the jobs
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function toFailure(row: Selectable<RecordTable>): RecordFailure | null {
+  return row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' };
+}

@@ -1,0 +1,70 @@
+import type { ListQuery, Locator } from '@quartermaster/contract';
+import type { Page } from './page.ts';
+
+/** A chunk with its words, to be stored. Times in milliseconds. */
+export interface NewChunk {
+  readonly id: string;
+  /** Place within the record, from 0. */
+  readonly ordinal: number;
+  readonly content: string;
+  readonly question: string | null;
+  readonly answer: string | null;
+  readonly numTokens: number;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly locator: Locator | null;
+  readonly createdAt: number;
+  /** For the full-text index, as `extraction/words.ts` cuts them. */
+  readonly words: readonly string[];
+}
+
+export interface StoredChunk extends Omit<NewChunk, 'words' | 'ordinal'> {
+  /** null: made directly, without a record. */
+  readonly recordId: string | null;
+  readonly collectionId: string;
+  readonly updatedAt: number;
+}
+
+export interface ScoredStoredChunk extends StoredChunk {
+  /** 0..1. */
+  readonly score: number;
+}
+
+/** Which chunk: all three must fit. */
+export interface ChunkKey {
+  readonly projectId: string;
+  readonly collectionId: string;
+  readonly chunkId: string;
+}
+
+export interface ChunkChange {
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly text?: { readonly content: string; readonly numTokens: number; readonly words: readonly string[] };
+  readonly updatedAt: number;
+}
+
+export interface ChunkSearch {
+  readonly collectionId: string;
+  readonly words: readonly string[];
+  readonly limit: number;
+}
+
+/** Chunks as their callers see them: those of the visible generation of their record, and those made directly. */
+export interface ChunkRepository {
+  /** Adds a chunk without a record. */
+  add(projectId: string, collectionId: string, chunk: NewChunk): Promise<'added' | 'gone' | 'full'>;
+  find(key: ChunkKey): Promise<StoredChunk | undefined>;
+  /** Of a collection, or of one of its records. @returns undefined when the cursor is none of them. */
+  list(of: ChunkListKey, query: ListQuery): Promise<Page<StoredChunk> | undefined>;
+  /** @returns false when there is no such chunk. */
+  change(key: ChunkKey, change: ChunkChange): Promise<boolean>;
+  /** @returns false when there is no such chunk. */
+  remove(key: ChunkKey): Promise<boolean>;
+  /** Chunks that hold any of the words, best first. */
+  search(search: ChunkSearch): Promise<ScoredStoredChunk[]>;
+}
+
+export interface ChunkListKey {
+  readonly projectId: string;
+  readonly collectionId: string;
+  readonly recordId?: string;
+}

@@ -1,0 +1,21 @@
+import type { ExtractedChunk } from '../extraction/extraction.ts';
+
+/** What one transaction writes: other writers wait as long as it takes, some 50 ms for so many words. */
+const mostChunks = 200;
+const mostWords = 20_000;
+
+/** Cuts a batch into parts that one transaction takes; a chunk with more words than that goes alone. */
+export function* inSlices(batch: readonly ExtractedChunk[]): Generator<readonly ExtractedChunk[]> {
+  let slice: ExtractedChunk[] = [];
+  let words = 0;
+  for (const chunk of batch) {
+    if (slice.length > 0 && (slice.length === mostChunks || words + chunk.words.length > mostWords)) {
+      yield slice;
+      slice = [];
+      words = 0;
+    }
+    slice.push(chunk);
+    words += chunk.words.length;
+  }
+  if (slice.length > 0) yield slice;
+}

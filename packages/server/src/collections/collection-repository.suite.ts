@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ListQuery } from '@quartermaster/contract';
+import {
+  addCollection,
+  addRecord,
+  claim,
+  contentsOf,
+  foundBy,
+  keyOf,
+  makeRecord,
+  never,
+  newChunk,
+  newId,
+  type OpenedRepositories,
+  start,
+  sweepAway,
+} from './fixtures.suite.ts';
+
+/** What every collection repository promises. */
+export function testCollectionRepository(open: () => OpenedRepositories): void {
+  test('a collection comes back as it went in, to its project only', async () => {
+    const metadata = { a: 1, b: [null, { c: 'é' }] };
+    const collection = await addCollection(open(), { type: 'qa', description: '描述', capacity: 1000, metadata });
+    const { collections } = open();
+    const found = await collections.find(collection.projectId, collection.id);
+    assert.deepEqual(found, { ...collection, numRecords: 0, numChunks: 0 });
+    assert.equal(await collections.find(newId('project'), collection.id), undefined);
+  });
+
+  test('it counts live records and visible chunks', async () => {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    await makeRecord(repositories, collection, ['one', 'two']);
+    const deleted = await makeRecord(repositories, collection, ['three']);
+    await repositories.chunks.add(collection.projectId, collection.id, newChunk('four'));
+    await addRecord(repositories, collection);
+    await repositories.jobs.addChunks(await claim(repositories), [newChunk('not visible yet')]);
+    await repositories.records.markDeleting(keyOf(deleted), start);
+    const { numRecords, numChunks } = (await repositories.collections.find(collection.projectId, collection.id)) ?? {};
+    assert.deepEqual({ numRecords, numChunks }, { numRecords: 2, numChunks: 3 });
+    await sweepAway(repositories, collection);
+  });
+
+  test('it pages in both orders and both directions', async () => {
+    const { collections } = open();
+    const projectId = newId('project');
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n++) ids.push((await addCollection(open(), { projectId })).id);
+    const [a, b, c, d, e] = ids;
+    const page = async (query: ListQuery) => {
+      const found = await collections.list(projectId, query);
+      return found && [found.items.map((item) => item.id), found.hasMore];
+    };
+    assert.deepEqual(await page({}), [[e, d, c, b, a], false]);
+    assert.deepEqual(await page({ limit: 2 }), [[e, d], true]);
+    assert.deepEqual(await page({ limit: 2, after: String(d) }), [[c, b], true]);
+    assert.deepEqual(await page({ limit: 2, after: String(b) }), [[a], false]);
+    assert.deepEqual(await page({ limit: 2, before: String(b) }), [[d, c], true]);
+    assert.deepEqual(await page({ limit: 2, before: String(d) }), [[e], false]);
+    assert.deepEqual(await page({ limit: 2, order: 'asc' }), [[a, b], true]);
+    assert.deepEqual(await page({ limit: 2, order: 'asc', after: String(b) }), [[c, d], true]);
+    assert.deepEqual(await page({ limit: 2, order: 'asc', before: String(e) }), [[c, d], true]);
+    assert.deepEqual(await page({ after: String(e), before: String(b) }), [[d, c], false]);
+    assert.equal(await page({ after: newId('collection') }), undefined);
+    const foreign = await addCollection(open());
+    assert.equal(await page({ after: foreign.id }), undefined);
+  });
+
+  test('a change touches what it names, of the right project only', async () => {
+    const { collections } = open();
+    const collection = await addCollection(open(), { metadata: { old: true } });
+    const { projectId, id } = collection;
+    assert.equal(await collections.change(newId('project'), id, { name: 'stolen', updatedAt: start + 1 }), false);
+    assert.equal(await collections.change(projectId, id, { name: 'new', updatedAt: start + 1 }), true);
+    assert.equal(await collections.change(projectId, id, { metadata: {}, updatedAt: start + 2 }), true);
+    const expected = { ...collection, name: 'new', metadata: {}, updatedAt: start + 2, numRecords: 0, numChunks: 0 };
+    assert.deepEqual(await collections.find(projectId, id), expected);
+  });
+
+  test('a deleted collection is gone at once, and after the sweep nothing of it is left', async () => {
+    const repositories = open();
+    const { collections, chunks, records } = repositories;
+    const collection = await addCollection(repositories);
+    const { projectId, id } = collection;
+    const made = await makeRecord(repositories, collection, ['apple', 'pear', 'plum']);
+    await chunks.add(projectId, id, newChunk('apple'));
+    await addRecord(repositories, collection);
+    const job = await claim(repositories);
+    await repositories.jobs.addChunks(job, [newChunk('apple')]);
+
+    assert.equal(await collections.markDeleting(newId('project'), id), false);
+    assert.equal(await collections.markDeleting(projectId, id), true);
+    assert.equal(await collections.markDeleting(projectId, id), false);
+    assert.equal(await collections.find(projectId, id), undefined);
+    assert.deepEqual((await collections.list(projectId, {}))?.items, []);
+    assert.equal(await collections.change(projectId, id, { name: 'x', updatedAt: start }), false);
+    assert.equal(await records.add({ ...made, id: newId('record'), createdAt: start, deadlineAt: start }), false);
+    assert.equal(await chunks.add(projectId, id, newChunk('late')), 'gone');
+    const late = { status: 'ready', numChunks: 1, report: {}, now: start } as const;
+    assert.deepEqual(await repositories.jobs.publish(job, late), { kind: 'lost' });
+
+    assert.equal(await collections.findDeleting(), id);
+    await collections.sweep(id, 2, never);
+    assert.equal(await repositories.countRows(id), 0);
+    assert.equal(await collections.findDeleting(), undefined);
+    assert.equal(await repositories.jobs.addChunks(job, [newChunk('too late')]), false);
+    assert.deepEqual(await foundBy(repositories, collection, ['apple']), []);
+    await collections.sweep(id, 2, never);
+  });
+
+  test('a sweep that was stopped goes on where it was', async () => {
+    const repositories = open();
+    const { collections } = repositories;
+    const collection = await addCollection(repositories);
+    await makeRecord(repositories, collection, ['a', 'b', 'c', 'd', 'e', 'f']);
+    await collections.markDeleting(collection.projectId, collection.id);
+    const before = await repositories.countRows(collection.id);
+    const stop = new AbortController();
+    let looks = 0;
+    const signal = Object.create(stop.signal, {
+      throwIfAborted: {
+        value: () => {
+          if (++looks === 3) stop.abort();
+          stop.signal.throwIfAborted();
+        },
+      },
+    });
+    await assert.rejects(collections.sweep(collection.id, 2, signal), { name: 'AbortError' });
+    const between = await repositories.countRows(collection.id);
+    assert.ok(between > 0 && between < before, `${between} rows left of ${before}`);
+    assert.equal(await contentsOf(repositories, collection).then((list) => list?.length), 0);
+    await collections.sweep(collection.id, 2, never);
+    assert.equal(await repositories.countRows(collection.id), 0);
+  });
+}

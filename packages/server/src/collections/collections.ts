@@ -1,0 +1,114 @@
+import {
+  builtInEmbeddingModel,
+  type Collection,
+  type CollectionCreate,
+  type CollectionUpdate,
+  type ListQuery,
+} from '@quartermaster/contract';
+import type { Clock } from '../kernel/clock.ts';
+import { isId, type NewId } from '../kernel/identifier.ts';
+import { type CollectionRepository, type CountedCollection, unlimitedCapacity } from './collection-repository.ts';
+import type { Page } from './page.ts';
+import { collectionNotFound } from './problems.ts';
+import { readText } from './read-fields.ts';
+
+export interface CollectionsDeps {
+  readonly collections: CollectionRepository;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  /** Called when a collection is marked as deleting, so that its rows go at once. */
+  readonly onDeleting: () => void;
+}
+
+export interface Collections {
+  create(projectId: string, body: CollectionCreate): Promise<Collection>;
+  get(projectId: string, collectionId: string): Promise<Collection>;
+  /** As it is stored, for the rest of the room. */
+  find(projectId: string, collectionId: string): Promise<CountedCollection>;
+  list(projectId: string, query: ListQuery): Promise<Page<Collection>>;
+  update(projectId: string, collectionId: string, body: CollectionUpdate): Promise<Collection>;
+  remove(projectId: string, collectionId: string): Promise<void>;
+}
+
+/** Collections of a project. Whatever is not there, or is another project's, is OBJECT_NOT_FOUND. */
+export function createCollections(deps: CollectionsDeps): Collections {
+  const { collections, clock, newId } = deps;
+
+  async function find(projectId: string, collectionId: string): Promise<CountedCollection> {
+    const found = isId(collectionId) ? await collections.find(projectId, collectionId) : undefined;
+    if (found === undefined) throw collectionNotFound(collectionId);
+    return found;
+  }
+
+  return {
+    find,
+    async create(projectId, body) {
+      const now = clock.now();
+      const collection = {
+        id: newId('collection'),
+        projectId,
+        type: body.type ?? 'text',
+        name: readText(body.name ?? '', 'body/name'),
+        description: readText(body.description ?? '', 'body/description'),
+        capacity: body.capacity ?? unlimitedCapacity,
+        embeddingModelId: readText(body.embedding_model_id ?? builtInEmbeddingModel, 'body/embedding_model_id'),
+        metadata: body.metadata ?? {},
+        createdAt: now,
+        updatedAt: now,
+      };
+      await collections.add(collection);
+      return toCollectionItem({ ...collection, numRecords: 0, numChunks: 0 });
+    },
+    get: async (projectId, collectionId) => toCollectionItem(await find(projectId, collectionId)),
+    async list(projectId, query) {
+      const page = await collections.list(projectId, checkCursors(query, collectionNotFound));
+      if (page === undefined) throw collectionNotFound(query.after ?? query.before ?? '');
+      return { items: page.items.map(toCollectionItem), hasMore: page.hasMore };
+    },
+    async update(projectId, collectionId, body) {
+      const before = await find(projectId, collectionId);
+      const { name, description, metadata } = body;
+      if (name === undefined && description === undefined && metadata === undefined) return toCollectionItem(before);
+      const change = {
+        ...(name === undefined ? {} : { name: readText(name, 'body/name') }),
+        ...(description === undefined ? {} : { description: readText(description, 'body/description') }),
+        ...(metadata === undefined ? {} : { metadata }),
+        updatedAt: clock.now(),
+      };
+      if (!(await collections.change(projectId, collectionId, change))) throw collectionNotFound(collectionId);
+      return toCollectionItem({ ...before, ...change });
+    },
+    async remove(projectId, collectionId) {
+      const marked = isId(collectionId) && (await collections.markDeleting(projectId, collectionId));
+      if (!marked) throw collectionNotFound(collectionId);
+      deps.onDeleting();
+    },
+  };
+}
+
+/** @throws what `notFound` makes of a cursor that cannot be an id. */
+export function checkCursors(query: ListQuery, notFound: (id: string) => Error): ListQuery {
+  for (const cursor of [query.after, query.before]) {
+    if (cursor !== undefined && !isId(cursor)) throw notFound(cursor);
+  }
+  return query;
+}
+
+function toCollectionItem(collection: CountedCollection): Collection {
+  return {
+    object: 'Collection',
+    collection_id: collection.id,
+    name: collection.name,
+    description: collection.description,
+    type: collection.type,
+    num_records: collection.numRecords,
+    num_chunks: collection.numChunks,
+    capacity: collection.capacity,
+    embedding_model_id: collection.embeddingModelId,
+    embedding_size: 0,
+    status: 'ready',
+    metadata: collection.metadata,
+    updated_timestamp: collection.updatedAt,
+    created_timestamp: collection.createdAt,
+  };
+}

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { createNewId } from '../kernel/identifier.ts';
+import type { ChunkRepository, NewChunk } from './chunk-repository.ts';
+import { type CollectionRepository, type StoredCollection, unlimitedCapacity } from './collection-repository.ts';
+import type { Claim, RecordJob, RecordJobRepository } from './record-job-repository.ts';
+import type { NewRecord, RecordRepository, StoredRecord } from './record-repository.ts';
+
+/** The repositories of this room over one database. */
+export interface Repositories {
+  readonly collections: CollectionRepository;
+  readonly records: RecordRepository;
+  readonly jobs: RecordJobRepository;
+  readonly chunks: ChunkRepository;
+}
+
+export interface OpenedRepositories extends Repositories {
+  /** Rows of the collection in all tables, the index not counted. */
+  countRows(collectionId: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+export const newId = createNewId();
+/** Times in these suites: nothing depends on the day. */
+export const start = 1_800_000_000_000;
+export const never = new AbortController().signal;
+
+export function newCollection(more: Partial<StoredCollection> = {}): StoredCollection {
+  return {
+    id: newId('collection'),
+    projectId: newId('project'),
+    type: 'text',
+    name: 'A name',
+    description: '',
+    capacity: unlimitedCapacity,
+    embeddingModelId: 'QmBm25v1',
+    metadata: {},
+    createdAt: start,
+    updatedAt: start,
+    ...more,
+  };
+}
+
+export function newRecord(of: StoredCollection, more: Partial<NewRecord> = {}): NewRecord {
+  return {
+    id: newId('record'),
+    projectId: of.projectId,
+    collectionId: of.id,
+    type: 'text',
+    title: '',
+    content: 'some text',
+    fileId: null,
+    url: null,
+    textSplitter: null,
+    metadata: {},
+    createdAt: start,
+    deadlineAt: start + 1_000_000,
+    ...more,
+  };
+}
+
+/** A chunk whose words are those of its content. */
+export function newChunk(content: string, more: Partial<NewChunk> = {}): NewChunk {
+  return {
+    id: newId('chunk'),
+    ordinal: 0,
+    content,
+    question: null,
+    answer: null,
+    numTokens: content.split(' ').length,
+    metadata: {},
+    locator: null,
+    createdAt: start,
+    words: content.split(' '),
+    ...more,
+  };
+}
+
+export const keyOf = (record: NewRecord) => ({
+  projectId: record.projectId,
+  collectionId: record.collectionId,
+  recordId: record.id,
+});
+
+/** A collection as it is in the database. */
+export async function addCollection({ collections }: Repositories, more: Partial<StoredCollection> = {}) {
+  const collection = newCollection(more);
+  await collections.add(collection);
+  return collection;
+}
+
+export async function addRecord({ records }: Repositories, of: StoredCollection, more: Partial<NewRecord> = {}) {
+  const record = newRecord(of, more);
+  assert.equal(await records.add(record), true);
+  return record;
+}
+
+export const claimAt = (now: number, more: Partial<Claim> = {}): Claim => ({
+  lane: 'making',
+  token: newId('run'),
+  now,
+  leaseUntil: now + 30_000,
+  deadlineAt: now + 1_000_000,
+  ...more,
+});
+
+export async function claim({ jobs }: Repositories, now = start, more: Partial<Claim> = {}): Promise<RecordJob> {
+  const job = await jobs.claim(claimAt(now, more));
+  assert.ok(job, 'there is a record to claim');
+  return job;
+}
+
+/** A record made of these chunks. */
+export async function makeRecord(repositories: Repositories, of: StoredCollection, contents: readonly string[]) {
+  const record = await addRecord(repositories, of);
+  const job = await claim(repositories);
+  assert.equal(job.id, record.id);
+  await publish(repositories, job, contents);
+  return record;
+}
+
+export async function publish({ jobs }: Repositories, job: RecordJob, contents: readonly string[]) {
+  const chunks = contents.map((content, ordinal) => newChunk(content, { ordinal }));
+  assert.equal(await jobs.addChunks(job, chunks), true);
+  const made = { status: 'ready', numChunks: contents.length, report: { format: 'text' }, now: start + 5 } as const;
+  const publication = await jobs.publish(job, made);
+  assert.equal(publication.kind, 'published');
+}
+
+export async function getRecord({ records }: Repositories, record: NewRecord): Promise<StoredRecord> {
+  const found = await records.find(keyOf(record));
+  assert.ok(found, 'the record is there');
+  return found;
+}
+
+/** Contents of the visible chunks, in their order. */
+export async function contentsOf({ chunks }: Repositories, of: StoredCollection, recordId?: string) {
+  const key = { projectId: of.projectId, collectionId: of.id, ...(recordId === undefined ? {} : { recordId }) };
+  const page = await chunks.list(key, { order: 'asc', limit: 100 });
+  return page?.items.map((chunk) => chunk.content);
+}
+
+/** Contents of what a search finds. */
+export async function foundBy({ chunks }: Repositories, of: StoredCollection, words: readonly string[]) {
+  return (await chunks.search({ collectionId: of.id, words, limit: 100 })).map((chunk) => chunk.content);
+}
+
+/** Removes the collection and everything in it. */
+export async function sweepAway({ collections }: Repositories, of: StoredCollection): Promise<void> {
+  await collections.markDeleting(of.projectId, of.id);
+  await collections.sweep(of.id, 2, never);
+}

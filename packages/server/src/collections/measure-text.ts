@@ -1,0 +1,47 @@
+import { setImmediate } from 'node:timers/promises';
+import { cutWords } from '../extraction/words.ts';
+
+/** Tokens of a text, as `extraction/tokens.ts` counts them. */
+export type CountTokens = (text: string) => number;
+
+export interface MeasuredText {
+  readonly numTokens: number;
+  /** For the full-text index. */
+  readonly words: readonly string[];
+}
+
+/** So many characters take up to 10 ms, whatever they are; 65,535 at once up to 100 ms. */
+const sliceLength = 8_000;
+
+/** Counts tokens and cuts words without holding up the event loop: long texts go in slices, with a pause after each. */
+export async function measureText(text: string, countTokens: CountTokens): Promise<MeasuredText> {
+  let numTokens = 0;
+  const words: string[] = [];
+  for (const slice of slices(text)) {
+    if (slice.length < text.length) await setImmediate();
+    numTokens += countTokens(slice);
+    for (const word of cutWords(slice)) words.push(word);
+  }
+  return { numTokens, words };
+}
+
+/** Cuts where a word ends: before a blank, else after a mark, else between two characters. */
+function* slices(text: string): Generator<string> {
+  let start = 0;
+  while (text.length - start > sliceLength) {
+    const slice = text.slice(start, start + sliceLength);
+    const end = start + wordEnd(slice);
+    yield text.slice(start, end);
+    start = end;
+  }
+  yield text.slice(start);
+}
+
+function wordEnd(slice: string): number {
+  const blank = slice.search(/\s\S*$/u);
+  if (blank > sliceLength / 2) return blank;
+  const mark = slice.search(/\p{P}[^\p{P}]*$/u);
+  if (mark > sliceLength / 2) return mark + 1;
+  const last = slice.charCodeAt(slice.length - 1);
+  return last >= 0xd800 && last <= 0xdbff ? slice.length - 1 : slice.length;
+}

@@ -1,0 +1,100 @@
+import type { Extractor } from '../extraction/extraction.ts';
+import type { FileAccess } from '../files/file-access.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { NewId } from '../kernel/identifier.ts';
+import type { Logger } from '../kernel/logger.ts';
+import type { ChunkRepository } from './chunk-repository.ts';
+import { type Chunks, createChunks } from './chunks.ts';
+import type { CollectionRepository } from './collection-repository.ts';
+import { type Collections, createCollections } from './collections.ts';
+import type { CountTokens } from './measure-text.ts';
+import type { PageFetcher } from './page-fetcher.ts';
+import { createRecordEvents, eventDefaults, type RecordEvents } from './record-events.ts';
+import type { RecordJobRepository } from './record-job-repository.ts';
+import type { RecordRepository } from './record-repository.ts';
+import { openRecordWorker, type WorkerDeps, workerDefaults } from './record-worker.ts';
+import { createRecords, type Records } from './records.ts';
+import { openSweeper } from './sweeper.ts';
+
+export interface CollectionRoomDeps {
+  readonly repositories: {
+    readonly collections: CollectionRepository;
+    readonly records: RecordRepository;
+    readonly jobs: RecordJobRepository;
+    readonly chunks: ChunkRepository;
+  };
+  readonly files: FileAccess;
+  readonly extractor: Extractor;
+  readonly pages: PageFetcher;
+  readonly countTokens: CountTokens;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly logger: Logger;
+  /** As many records are made at the same time. */
+  readonly extractionProcesses: number;
+  readonly timing?: Partial<Pick<WorkerDeps, 'leaseMs' | 'deadlineMs' | 'maxAttempts' | 'backoffMs' | 'pollMs'>>;
+}
+
+export interface CollectionRoom {
+  readonly collections: Collections;
+  readonly records: Records;
+  readonly chunks: Chunks;
+  readonly events: RecordEvents;
+  /** Ends the streams, gives back the records in work and waits until nothing runs. */
+  close(): Promise<void>;
+}
+
+/** How long a record may wait until somebody takes it up. */
+const maxWaitMs = 24 * 60 * 60_000;
+
+/** Collections, records and chunks, and the work behind them, which starts at once. */
+export function openCollectionRoom(deps: CollectionRoomDeps): CollectionRoom {
+  const { repositories, files, clock, newId, logger, countTokens } = deps;
+  const timing = { ...workerDefaults, ...deps.timing };
+  const events = createRecordEvents({ records: repositories.records, ...eventDefaults });
+  const sweeper = openSweeper({ ...repositories, clock, newId, logger, ...timing });
+  const worker = openRecordWorker({
+    ...timing,
+    jobs: repositories.jobs,
+    files,
+    extractor: deps.extractor,
+    pages: deps.pages,
+    clock,
+    newId,
+    logger,
+    concurrency: deps.extractionProcesses,
+    onChanged: events.changed,
+    onEnded: sweeper.wake,
+  });
+  const collections = createCollections({
+    collections: repositories.collections,
+    clock,
+    newId,
+    onDeleting: sweeper.wake,
+  });
+  const records = createRecords({
+    collections,
+    records: repositories.records,
+    files,
+    clock,
+    newId,
+    maxWaitMs,
+    onChanged(recordId) {
+      worker.recheck(recordId);
+      worker.wake();
+      sweeper.wake();
+      events.changed(recordId);
+    },
+  });
+  const chunks = createChunks({ collections, records, chunks: repositories.chunks, countTokens, clock, newId });
+  return {
+    collections,
+    records,
+    chunks,
+    events,
+    async close() {
+      events.close();
+      await Promise.all([worker.close(), sweeper.close()]);
+    },
+  };
+}

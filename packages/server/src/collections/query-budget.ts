@@ -1,0 +1,24 @@
+export interface Budget {
+  readonly maxItems: number;
+  /** Of all items together. */
+  readonly maxTokens: number;
+}
+
+/**
+ * Takes items in their order as long as they fit: one that is too long for what is left is passed over, smaller ones
+ * after it may still be taken.
+ */
+export function fillBudget<Item extends { readonly numTokens: number }>(
+  items: readonly Item[],
+  { maxItems, maxTokens }: Budget,
+): Item[] {
+  const taken: Item[] = [];
+  let left = maxTokens;
+  for (const item of items) {
+    if (taken.length === maxItems) break;
+    if (item.numTokens > left) continue;
+    taken.push(item);
+    left -= item.numTokens;
+  }
+  return taken;
+}

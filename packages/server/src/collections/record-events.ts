@@ -1,0 +1,136 @@
+import type { RecordFailure, RecordProgress, RecordStatus } from '@quartermaster/contract';
+import { tooManyListeners } from './problems.ts';
+import { toProgress } from './record-item.ts';
+import type { RecordKey, RecordRepository, StoredRecord } from './record-repository.ts';
+
+export interface RecordEventsDeps {
+  readonly records: Pick<RecordRepository, 'find'>;
+  /** Streams open at the same time in this process. */
+  readonly maxListeners: number;
+  /** Milliseconds between looks: another process may work on the record. */
+  readonly pollMs: number;
+  /** Milliseconds of silence after which a comment is sent, so that nobody in between closes the connection. */
+  readonly heartbeatMs: number;
+}
+
+export const eventDefaults = { maxListeners: 200, pollMs: 1_000, heartbeatMs: 15_000 } as const;
+
+export interface RecordEvents {
+  /**
+   * Server-sent events of one record: one for what is now, one for each change, the last one when it is no longer being
+   * made or is gone. Ends early when the signal is aborted. @throws TOO_MANY_REQUESTS when too many streams are open.
+   */
+  follow(key: RecordKey, signal: AbortSignal): AsyncIterable<string>;
+  /** The record may have changed. */
+  changed(recordId: string): void;
+  /** Ends every stream. */
+  close(): void;
+}
+
+/** The data of one event. */
+interface RecordEvent {
+  readonly record_id: string;
+  readonly status: RecordStatus;
+  readonly num_chunks: number;
+  readonly progress: RecordProgress | null;
+  readonly error: RecordFailure | null;
+}
+
+export function createRecordEvents(deps: RecordEventsDeps): RecordEvents {
+  const listeners = new Map<string, Set<() => void>>();
+  const closing = new AbortController();
+  let open = 0;
+
+  function subscribe(recordId: string): Subscription {
+    const bell = createBell();
+    const ofRecord = listeners.get(recordId) ?? new Set();
+    listeners.set(recordId, ofRecord.add(bell.ring));
+    return {
+      wait: bell.wait,
+      end: () => {
+        ofRecord.delete(bell.ring);
+        if (ofRecord.size === 0) listeners.delete(recordId);
+      },
+    };
+  }
+
+  async function* stream(key: RecordKey, signal: AbortSignal): AsyncGenerator<string> {
+    const subscription = subscribe(key.recordId);
+    try {
+      let last = '';
+      let sentAt = performance.now();
+      while (!signal.aborted) {
+        const event = toEvent(key.recordId, await deps.records.find(key));
+        const data = JSON.stringify(event);
+        if (data !== last || performance.now() - sentAt >= deps.heartbeatMs) {
+          yield data === last ? ': still here\n\n' : `event: record\ndata: ${data}\n\n`;
+          last = data;
+          sentAt = performance.now();
+        }
+        if (event.status !== 'creating') return;
+        await subscription.wait(deps.pollMs, signal);
+      }
+    } finally {
+      subscription.end();
+      open -= 1;
+    }
+  }
+
+  return {
+    follow(key, signal) {
+      if (open >= deps.maxListeners) throw tooManyListeners(deps.maxListeners);
+      open += 1;
+      return stream(key, AbortSignal.any([signal, closing.signal]));
+    },
+    changed(recordId) {
+      for (const ring of listeners.get(recordId) ?? []) ring();
+    },
+    close: () => closing.abort(),
+  };
+}
+
+interface Subscription {
+  wait(atMostMs: number, signal: AbortSignal): Promise<void>;
+  end(): void;
+}
+
+/** Remembers a ring that nobody waited for. */
+function createBell() {
+  let rung = false;
+  let answer: (() => void) | undefined;
+  return {
+    ring: () => {
+      rung = true;
+      answer?.();
+    },
+    wait: async (atMostMs: number, signal: AbortSignal) => {
+      if (!rung && !signal.aborted) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(finish, atMostMs);
+          function finish() {
+            clearTimeout(timer);
+            signal.removeEventListener('abort', finish);
+            answer = undefined;
+            resolve();
+          }
+          signal.addEventListener('abort', finish, { once: true });
+          answer = finish;
+        });
+      }
+      rung = false;
+    },
+  };
+}
+
+function toEvent(recordId: string, record: StoredRecord | undefined): RecordEvent {
+  if (record === undefined) {
+    return { record_id: recordId, status: 'deleting', num_chunks: 0, progress: null, error: null };
+  }
+  return {
+    record_id: recordId,
+    status: record.status,
+    num_chunks: record.numChunks,
+    progress: toProgress(record),
+    error: record.error,
+  };
+}

@@ -1,0 +1,29 @@
+import { type RecordItem, type RecordProgress, type RecordStage, recordStages } from '@quartermaster/contract';
+import type { StoredRecord } from './record-repository.ts';
+
+/** A record as it goes over the wire. */
+export function toRecordItem(record: StoredRecord): RecordItem {
+  return {
+    object: 'Record',
+    record_id: record.id,
+    collection_id: record.collectionId,
+    title: record.title,
+    status: record.status,
+    num_chunks: record.numChunks,
+    type: record.type,
+    content: record.content,
+    metadata: record.metadata,
+    progress: toProgress(record),
+    error: record.error,
+    report: record.report,
+    updated_timestamp: record.updatedAt,
+    created_timestamp: record.createdAt,
+  };
+}
+
+/** null unless somebody works on the record or will. */
+export function toProgress(record: StoredRecord): RecordProgress | null {
+  if (record.status !== 'creating') return null;
+  const stage = recordStages.find((known): known is RecordStage => known === record.stage) ?? 'queued';
+  return { stage, percent: record.percent, attempt: record.attempt };
+}

@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  addCollection,
+  addRecord,
+  claim,
+  claimAt,
+  contentsOf,
+  foundBy,
+  getRecord,
+  keyOf,
+  makeRecord,
+  newChunk,
+  type OpenedRepositories,
+  publish,
+  start,
+  sweepAway,
+} from './fixtures.suite.ts';
+
+const made = { status: 'ready', numChunks: 1, report: { format: 'text' }, now: start + 5 } as const;
+const failure = { code: 'file_damaged', message: 'It is broken.' };
+const again = (now: number) => ({ limit: 2, leaseUntil: now + 30_000 });
+const remake = (content: string) => ({
+  source: { type: 'text', title: '', content, fileId: null, url: null, textSplitter: null } as const,
+  deadlineAt: start + 1_000_000,
+});
+
+/** What every repository of record jobs promises. */
+export function testRecordJobRepository(open: () => OpenedRepositories): void {
+  testClaims(open);
+  testMaking(open);
+  testVoidClaims(open);
+  testSweeping(open);
+}
+
+function testClaims(open: () => OpenedRepositories): void {
+  test('of many claims at once each record goes to one, the oldest first', async () => {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n++) ids.push((await addRecord(repositories, collection, { createdAt: start + n })).id);
+    const first = await claim(repositories, start + 10);
+    assert.equal(first.id, ids[0]);
+    const jobs = await Promise.all(Array.from({ length: 8 }, () => repositories.jobs.claim(claimAt(start + 10))));
+    const claimed = jobs.filter((job) => job !== undefined).map((job) => job.id);
+    assert.deepEqual(claimed.sort(), ids.slice(1));
+    await sweepAway(repositories, collection);
+  });
+
+  test('a claim says what to do, and counts the tries', async () => {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    const record = await addRecord(repositories, collection, { title: 'T', metadata: { a: 'b' } });
+    const job = await claim(repositories, start, { token: 'xrun1', deadlineAt: start + 77 });
+    const { id, projectId, collectionId, type, title, content, fileId, url, textSplitter } = record;
+    const source = { type, title, content, fileId, url, textSplitter };
+    const expected = { id, projectId, collectionId, ...source, token: 'xrun1', attempt: 1, generation: 0 };
+    assert.deepEqual(job, { ...expected, deadlineAt: start + 77 });
+    const second = await claim(repositories, start + 30_000, { deadlineAt: start + 99 });
+    assert.equal(second.attempt, 2);
+    assert.equal(second.deadlineAt, start + 77, 'all tries share the deadline of the first');
+    await sweepAway(repositories, collection);
+  });
+
+  test('a record is claimed again when its lease has run out, not sooner', async () => {
+    const repositories = open();
+    const { jobs } = repositories;
+    const collection = await addCollection(repositories);
+    const record = await addRecord(repositories, collection);
+    const job = await claim(repositories, start);
+    assert.equal(await jobs.claim(claimAt(start + 29_999)), undefined);
+    const progress = { stage: 'parsing', percent: 40, leaseUntil: start + 60_000 } as const;
+    assert.equal(await jobs.report(job, progress), true);
+    assert.deepEqual(
+      [(await getRecord(repositories, record)).stage, (await getRecord(repositories, record)).percent],
+      ['parsing', 40],
+    );
+    assert.equal(await jobs.claim(claimAt(start + 59_999)), undefined);
+    assert.equal((await jobs.claim(claimAt(start + 60_000)))?.id, record.id);
+    assert.equal(await jobs.report(job, progress), false);
+    await sweepAway(repositories, collection);
+  });
+
+  test('a record that was given back waits until its time', async () => {
+    const repositories = open();
+    const { jobs } = repositories;
+    const collection = await addCollection(repositories);
+    const record = await addRecord(repositories, collection);
+    await jobs.giveBack(await claim(repositories), { runAfter: start + 500, attempt: 1 });
+    assert.equal((await getRecord(repositories, record)).stage, 'queued');
+    assert.equal(await jobs.claim(claimAt(start + 499)), undefined);
+    assert.equal((await jobs.claim(claimAt(start + 500)))?.attempt, 2);
+    await sweepAway(repositories, collection);
+  });
+
+  test('a record that waited too long is claimed with the deadline it missed', async () => {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    const record = await addRecord(repositories, collection);
+    const job = await claim(repositories, record.deadlineAt, { deadlineAt: record.deadlineAt + 1000 });
+    assert.equal(job.deadlineAt, record.deadlineAt);
+    await sweepAway(repositories, collection);
+  });
+}
+
+function testMaking(open: () => OpenedRepositories): void {
+  test('chunks are seen and found from the switch on, not before', async () => {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    const record = await addRecord(repositories, collection);
+    const job = await claim(repositories);
+    await repositories.jobs.addChunks(job, [
+      newChunk('red apple', { ordinal: 0 }),
+      newChunk('green pear', { ordinal: 1 }),
+    ]);
+    await repositories.jobs.addChunks(job, [newChunk('blue plum', { ordinal: 2 })]);
+    assert.deepEqual(await contentsOf(repositories, collection), []);
+    assert.deepEqual(await foundBy(repositories, collection, ['pear']), []);
+    const publication = await repositories.jobs.publish(job, { ...made, numChunks: 3, status: 'partial' });
+    assert.deepEqual(publication, { kind: 'published', sweep: false });
+    assert.deepEqual(await contentsOf(repositories, collection, record.id), ['red apple', 'green pear', 'blue plum']);
+    assert.deepEqual(await foundBy(repositories, collection, ['pear']), ['green pear']);
+    const { status, numChunks, report, error } = await getRecord(repositories, record);
+    assert.deepEqual(
+      { status, numChunks, report, error },
+      { status: 'partial', numChunks: 3, report: made.report, error: null },
+    );
+    assert.equal(await repositories.jobs.claim(claimAt(start + 10_000_000)), undefined);
+    assert.equal(await repositories.jobs.claim(claimAt(start + 10_000_000, { lane: 'sweeping' })), undefined);
+    await sweepAway(repositories, collection);
+  });
+
+  test('a remade record shows its old chunks until the switch, then only the new ones', async () => {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    const record = await makeRecord(repositories, collection, ['old apple', 'old pear']);
+    await repositories.records.change(keyOf(record), { remake: remake('new'), updatedAt: start });
+    assert.equal((await getRecord(repositories, record)).status, 'creating');
+    const job = await claim(repositories);
+    await repositories.jobs.addChunks(job, [newChunk('new apple')]);
+    assert.deepEqual(await contentsOf(repositories, collection), ['old apple', 'old pear']);
+    assert.deepEqual(await repositories.jobs.publish(job, made), { kind: 'published', sweep: true });
+    assert.deepEqual(await contentsOf(repositories, collection), ['new apple']);
+    assert.deepEqual(await foundBy(repositories, collection, ['apple', 'pear']), ['new apple']);
+    await sweepAway(repositories, collection);
+  });
+
+  test('a failed record says why and keeps the chunks it had', async () => {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    const record = await makeRecord(repositories, collection, ['old']);
+    await repositories.records.change(keyOf(record), { remake: remake('new'), updatedAt: start });
+    const job = await claim(repositories);
+    await repositories.jobs.addChunks(job, [newChunk('half')]);
+    assert.equal(await repositories.jobs.fail(job, failure, { report: { pages: 3 }, now: start + 6 }), true);
+    const { status, error, report, updatedAt } = await getRecord(repositories, record);
+    assert.deepEqual(
+      { status, error, report, updatedAt },
+      { status: 'error', error: failure, report: { pages: 3 }, updatedAt: start + 6 },
+    );
+    assert.deepEqual(await contentsOf(repositories, collection), ['old']);
+    await sweepAway(repositories, collection);
+  });
+
+  test('a record does not take more room than its collection has, however many are made at once', async () => {
+    const repositories = open();
+    const { jobs, chunks } = repositories;
+    const collection = await addCollection(repositories, { capacity: 5 });
+    await chunks.add(collection.projectId, collection.id, newChunk('direct'));
+    const replaced = await makeRecord(repositories, collection, ['a', 'b']);
+    for (let n = 0; n < 3; n++) await addRecord(repositories, collection);
+    const held = [await claim(repositories), await claim(repositories), await claim(repositories)];
+    for (const job of held) {
+      assert.equal(await jobs.room(job), 2);
+      await jobs.addChunks(job, [newChunk('c'), newChunk('d')]);
+    }
+    const publications = await Promise.all(held.map((job) => jobs.publish(job, { ...made, numChunks: 2 })));
+    assert.deepEqual(publications.map(({ kind }) => kind).sort(), ['full', 'full', 'published']);
+    await repositories.records.change(keyOf(replaced), { remake: remake('x'), updatedAt: start });
+    assert.equal(await jobs.room(await claim(repositories)), 2, 'what is replaced does not count');
+    await sweepAway(repositories, collection);
+  });
+}
+
+function testVoidClaims(open: () => OpenedRepositories): void {
+  const ways = {
+    'claimed by another': async (repositories: OpenedRepositories) => {
+      await claim(repositories, start + 30_000);
+    },
+    remade: async ({ records }: OpenedRepositories, key: ReturnType<typeof keyOf>) => {
+      await records.change(key, { remake: remake('x'), updatedAt: start });
+    },
+    deleted: async ({ records }: OpenedRepositories, key: ReturnType<typeof keyOf>) => {
+      await records.markDeleting(key, start);
+    },
+  };
+  for (const [what, way] of Object.entries(ways)) {
+    test(`whoever worked on a record that was ${what} changes nothing any more`, async () => {
+      const repositories = open();
+      const { jobs } = repositories;
+      const collection = await addCollection(repositories);
+      const record = await addRecord(repositories, collection);
+      const job = await claim(repositories);
+      await way(repositories, keyOf(record));
+      const after = await repositories.records.find(keyOf(record));
+      const rows = await repositories.countRows(collection.id);
+      assert.equal(await jobs.addChunks(job, [newChunk('late')]), false);
+      assert.equal(await jobs.report(job, { stage: 'parsing', percent: 1, leaseUntil: start }), false);
+      assert.deepEqual(await jobs.publish(job, made), { kind: 'lost' });
+      assert.equal(await jobs.fail(job, failure, { report: null, now: start }), false);
+      assert.equal(await jobs.sweep(job, again(start)), 'lost');
+      await jobs.giveBack(job, { runAfter: start, attempt: 0 });
+      assert.deepEqual(await repositories.records.find(keyOf(record)), after);
+      assert.equal(await repositories.countRows(collection.id), rows);
+      await sweepAway(repositories, collection);
+    });
+  }
+}
+
+function testSweeping(open: () => OpenedRepositories): void {
+  test('what a crash left of an unfinished making is removed before it starts again', async () => {
+    const repositories = open();
+    const { jobs } = repositories;
+    const collection = await addCollection(repositories);
+    const record = await addRecord(repositories, collection);
+    await jobs.addChunks(await claim(repositories), [newChunk('a'), newChunk('b'), newChunk('c')]);
+    const job = await claim(repositories, start + 30_000);
+    assert.equal(await jobs.sweep(job, again(start)), 'more');
+    assert.equal(await jobs.sweep(job, again(start)), 'done');
+    await publish(repositories, job, ['a', 'b', 'c']);
+    assert.deepEqual(await contentsOf(repositories, collection, record.id), ['a', 'b', 'c']);
+    assert.deepEqual(await foundBy(repositories, collection, ['b']), ['b']);
+    assert.equal(await repositories.countRows(collection.id), 5);
+    await sweepAway(repositories, collection);
+  });
+
+  test('replaced chunks are swept with their words, the visible ones stay', async () => {
+    const repositories = open();
+    const { jobs } = repositories;
+    const collection = await addCollection(repositories);
+    const record = await makeRecord(repositories, collection, ['a', 'b', 'c']);
+    await repositories.records.change(keyOf(record), { remake: remake('new'), updatedAt: start });
+    await publish(repositories, await claim(repositories), ['d']);
+    const job = await claim(repositories, start + 5, { lane: 'sweeping' });
+    assert.equal(job.id, record.id);
+    assert.equal(await jobs.sweep(job, again(start)), 'more');
+    assert.equal(await jobs.sweep(job, again(start)), 'done');
+    assert.deepEqual(await contentsOf(repositories, collection), ['d']);
+    assert.equal(await repositories.countRows(collection.id), 3);
+    assert.equal((await getRecord(repositories, record)).status, 'ready');
+    assert.equal(await jobs.claim(claimAt(start + 100_000, { lane: 'sweeping' })), undefined);
+    await sweepAway(repositories, collection);
+  });
+
+  test('a deleted record is swept whole, its unfinished chunks too', async () => {
+    const repositories = open();
+    const { jobs } = repositories;
+    const collection = await addCollection(repositories);
+    const record = await makeRecord(repositories, collection, ['a', 'b']);
+    await repositories.records.change(keyOf(record), { remake: remake('new'), updatedAt: start });
+    await jobs.addChunks(await claim(repositories), [newChunk('c')]);
+    await repositories.records.markDeleting(keyOf(record), start);
+    assert.deepEqual(await contentsOf(repositories, collection), []);
+    assert.deepEqual(await foundBy(repositories, collection, ['a']), []);
+    const job = await claim(repositories, start, { lane: 'sweeping' });
+    assert.equal(await jobs.sweep(job, again(start)), 'more');
+    assert.equal(await jobs.sweep(job, again(start)), 'done');
+    assert.equal(await repositories.countRows(collection.id), 1, 'the collection alone is left');
+    await sweepAway(repositories, collection);
+  });
+}

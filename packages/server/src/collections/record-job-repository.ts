@@ -1,0 +1,75 @@
+import type { RecordFailure, RecordStage } from '@quartermaster/contract';
+import type { NewChunk } from './chunk-repository.ts';
+import type { RecordSource } from './record-repository.ts';
+
+/**
+ * `making`: a record in status `creating`. `sweeping`: what stays behind, which nobody sees any more: a deleted
+ * record, or the chunks of an earlier or unfinished making.
+ */
+export type Lane = 'making' | 'sweeping';
+
+export interface Claim {
+  readonly lane: Lane;
+  /** Names this one claim; never used twice. Every later call must show it. */
+  readonly token: string;
+  readonly now: number;
+  readonly leaseUntil: number;
+  /** A record claimed for the first time must be finished by then. */
+  readonly deadlineAt: number;
+}
+
+/** A record that somebody works on. */
+export interface RecordJob extends RecordSource {
+  readonly id: string;
+  readonly projectId: string;
+  readonly collectionId: string;
+  readonly token: string;
+  readonly attempt: number;
+  readonly deadlineAt: number;
+  /** The generation that is visible now; the job writes the next one. */
+  readonly generation: number;
+}
+
+/** Which claim: a job, or the part of it that names the claim. */
+export interface Held {
+  readonly id: string;
+  readonly token: string;
+}
+
+export type Publication =
+  | { readonly kind: 'published'; readonly sweep: boolean }
+  | { readonly kind: 'full' }
+  | { readonly kind: 'lost' };
+
+export interface MadeRecord {
+  readonly status: 'ready' | 'partial';
+  readonly numChunks: number;
+  readonly report: Readonly<Record<string, unknown>>;
+  readonly now: number;
+}
+
+/**
+ * The work on records. Whoever holds a claim may write until the record is claimed again, remade or deleted: each call
+ * proves the claim in the same transaction, so what comes too late changes nothing.
+ */
+export interface RecordJobRepository {
+  /** Takes the next record that waits, or whose holder let the lease run out. One statement: nobody gets it twice. */
+  claim(claim: Claim): Promise<RecordJob | undefined>;
+  /** Keeps the lease and notes how far the work is. @returns false when the claim is lost. */
+  report(held: Held, progress: { stage: RecordStage; percent: number; leaseUntil: number }): Promise<boolean>;
+  /** Writes chunks of the next generation with their words; nobody sees them yet. @returns false when the claim is lost. */
+  addChunks(job: RecordJob, chunks: readonly NewChunk[]): Promise<boolean>;
+  /** Chunks the collection may still take when those of this record are replaced. */
+  room(job: RecordJob): Promise<number>;
+  /** The switch: from here on the new chunks are the visible ones and the record is done. */
+  publish(job: RecordJob, made: MadeRecord): Promise<Publication>;
+  /** The record ends in `error`; the chunks it had before stay. @returns false when the claim is lost. */
+  fail(job: RecordJob, failure: RecordFailure, more: { report: object | null; now: number }): Promise<boolean>;
+  /** Gives the record back, to be taken up again not before `runAfter`. `attempt` is what counts as tried. */
+  giveBack(held: Held, again: { runAfter: number; attempt: number }): Promise<void>;
+  /**
+   * Removes up to `limit` chunks of the record that are not visible and keeps the lease. When none is left a record that
+   * is being deleted goes too, and one that is not being made is given back.
+   */
+  sweep(held: Held, part: { limit: number; leaseUntil: number }): Promise<'more' | 'done' | 'lost'>;
+}

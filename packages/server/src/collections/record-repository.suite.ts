@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  addCollection,
+  addRecord,
+  getRecord,
+  keyOf,
+  makeRecord,
+  newId,
+  newRecord,
+  type OpenedRepositories,
+  start,
+  sweepAway,
+} from './fixtures.suite.ts';
+
+/** What every record repository promises. */
+export function testRecordRepository(open: () => OpenedRepositories): void {
+  test('a record comes back as it went in, under its own project and collection only', async () => {
+    const repositories = open();
+    const { records } = repositories;
+    const collection = await addCollection(repositories);
+    const record = await addRecord(repositories, collection, {
+      type: 'web',
+      title: 'Ein Titel',
+      content: '{"url":"https://example.com/"}',
+      url: 'https://example.com/',
+      textSplitter: { type: 'separator', separators: ['\n'] },
+      metadata: { a: 'ä' },
+    });
+    const { deadlineAt: _, ...kept } = record;
+    const waiting = { status: 'creating', stage: 'queued', percent: 0, attempt: 0, numChunks: 0 };
+    const expected = { ...kept, ...waiting, error: null, report: null, updatedAt: start };
+    assert.deepEqual(await records.find(keyOf(record)), expected);
+    assert.equal(await records.find({ ...keyOf(record), projectId: newId('project') }), undefined);
+    assert.equal(await records.find({ ...keyOf(record), collectionId: newId('collection') }), undefined);
+    await sweepAway(repositories, collection);
+  });
+
+  test('a record is not added to a collection that is not there', async () => {
+    const { records } = open();
+    const collection = await addCollection(open());
+    assert.equal(await records.add(newRecord({ ...collection, id: newId('collection') })), false);
+  });
+
+  test('records are listed a collection, newest first, and a cursor must be one of them', async () => {
+    const repositories = open();
+    const { records } = repositories;
+    const collection = await addCollection(repositories);
+    const other = await addCollection(repositories, { projectId: collection.projectId });
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n++) ids.push((await addRecord(repositories, collection)).id);
+    const foreign = await addRecord(repositories, other);
+    const page = await records.list(collection.projectId, collection.id, { limit: 2 });
+    assert.deepEqual(
+      page?.items.map((record) => record.id),
+      [ids[2], ids[1]],
+    );
+    assert.equal(page?.hasMore, true);
+    const next = await records.list(collection.projectId, collection.id, { after: String(ids[1]) });
+    assert.deepEqual(
+      next?.items.map((record) => record.id),
+      [ids[0]],
+    );
+    assert.equal(await records.list(collection.projectId, collection.id, { after: foreign.id }), undefined);
+    assert.deepEqual((await records.list(newId('project'), collection.id, {}))?.items, []);
+    await sweepAway(repositories, collection);
+    await sweepAway(repositories, other);
+  });
+
+  test('new metadata leaves the rest as it is', async () => {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    const record = await makeRecord(repositories, collection, ['a']);
+    const before = await getRecord(repositories, record);
+    const change = { metadata: { b: '2' }, updatedAt: start + 9 };
+    assert.equal(await repositories.records.change(keyOf(record), change), true);
+    assert.deepEqual(await getRecord(repositories, record), { ...before, ...change });
+    const foreign = { ...keyOf(record), projectId: newId('project') };
+    assert.equal(await repositories.records.change(foreign, change), false);
+    await sweepAway(repositories, collection);
+  });
+
+  test('a deleted record is gone at once', async () => {
+    const repositories = open();
+    const { records } = repositories;
+    const collection = await addCollection(repositories);
+    const record = await makeRecord(repositories, collection, ['a']);
+    assert.equal(await records.markDeleting({ ...keyOf(record), projectId: newId('project') }, start), false);
+    assert.equal(await records.markDeleting(keyOf(record), start), true);
+    assert.equal(await records.markDeleting(keyOf(record), start), false);
+    assert.equal(await records.find(keyOf(record)), undefined);
+    assert.deepEqual((await records.list(collection.projectId, collection.id, {}))?.items, []);
+    assert.equal(await records.list(collection.projectId, collection.id, { after: record.id }), undefined);
+    assert.equal(await records.change(keyOf(record), { metadata: {}, updatedAt: start }), false);
+    await sweepAway(repositories, collection);
+  });
+}

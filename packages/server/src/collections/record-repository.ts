@@ -1,0 +1,69 @@
+import type { ListQuery, RecordFailure, RecordStatus, RecordType, TextSplitter } from '@quartermaster/contract';
+import type { Page } from './page.ts';
+
+/** What a record is made from. */
+export interface RecordSource {
+  readonly type: RecordType;
+  readonly title: string;
+  /** As on the wire: the text, or the JSON text that describes file or page. */
+  readonly content: string;
+  readonly fileId: string | null;
+  readonly url: string | null;
+  /** null: the default. */
+  readonly textSplitter: TextSplitter | null;
+}
+
+export interface NewRecord extends RecordSource {
+  readonly id: string;
+  readonly projectId: string;
+  readonly collectionId: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly createdAt: number;
+  /** When the work on it is given up, in milliseconds. */
+  readonly deadlineAt: number;
+}
+
+/** A record as it is stored. Times in milliseconds. */
+export interface StoredRecord extends RecordSource {
+  readonly id: string;
+  readonly projectId: string;
+  readonly collectionId: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly status: RecordStatus;
+  readonly stage: string;
+  readonly percent: number;
+  readonly attempt: number;
+  /** Visible chunks. */
+  readonly numChunks: number;
+  readonly error: RecordFailure | null;
+  readonly report: Readonly<Record<string, unknown>> | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** Which record: all three must fit. */
+export interface RecordKey {
+  readonly projectId: string;
+  readonly collectionId: string;
+  readonly recordId: string;
+}
+
+export interface RecordChange {
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Makes the chunks anew; whoever works on the record loses it. */
+  readonly remake?: { readonly source: RecordSource; readonly deadlineAt: number };
+  readonly updatedAt: number;
+}
+
+/** Records as their callers see them. One that is being deleted is not there. */
+export interface RecordRepository {
+  /** @returns false when the collection is gone. */
+  add(record: NewRecord): Promise<boolean>;
+  find(key: RecordKey): Promise<StoredRecord | undefined>;
+  /** @returns undefined when the cursor is no record of the collection. */
+  list(projectId: string, collectionId: string, query: ListQuery): Promise<Page<StoredRecord> | undefined>;
+  /** @returns false when there is no such record. */
+  change(key: RecordKey, change: RecordChange): Promise<boolean>;
+  /** From here on the record and its chunks are gone for everybody. @returns false when it was not there. */
+  markDeleting(key: RecordKey, now: number): Promise<boolean>;
+}

@@ -1,0 +1,109 @@
+import type { ListQuery, RecordCreate, RecordItem, RecordUpdate } from '@quartermaster/contract';
+import type { FileAccess } from '../files/file-access.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { isId, type NewId } from '../kernel/identifier.ts';
+import { type Collections, checkCursors } from './collections.ts';
+import type { Page } from './page.ts';
+import { collectionNotFound, recordNotFound } from './problems.ts';
+import { toRecordItem } from './record-item.ts';
+import type { RecordKey, RecordRepository, StoredRecord } from './record-repository.ts';
+import { fieldsOf, readSource, type SourceFields } from './record-source.ts';
+
+export interface RecordsDeps {
+  readonly collections: Pick<Collections, 'find'>;
+  readonly records: RecordRepository;
+  readonly files: FileAccess;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  /** How long a record may wait for its turn, in milliseconds. */
+  readonly maxWaitMs: number;
+  /** Called when a record waits for work, or when the work on it is void. */
+  readonly onChanged: (recordId: string) => void;
+}
+
+export interface Records {
+  create(projectId: string, collectionId: string, body: RecordCreate): Promise<RecordItem>;
+  get(key: RecordKey): Promise<RecordItem>;
+  list(projectId: string, collectionId: string, query: ListQuery): Promise<Page<RecordItem>>;
+  update(key: RecordKey, body: RecordUpdate): Promise<RecordItem>;
+  remove(key: RecordKey): Promise<void>;
+}
+
+/** Records of a collection. Whatever is not there, or is another project's, is OBJECT_NOT_FOUND. */
+export function createRecords(deps: RecordsDeps): Records {
+  const { collections, records, files, clock, newId } = deps;
+
+  async function find(key: RecordKey): Promise<StoredRecord> {
+    const found = isId(key.recordId) ? await records.find(key) : undefined;
+    if (found === undefined) throw recordNotFound(key.recordId);
+    return found;
+  }
+
+  return {
+    async create(projectId, collectionId, body) {
+      const { type: collectionType } = await collections.find(projectId, collectionId);
+      const source = await readSource(body, { files, projectId, collectionType });
+      const now = clock.now();
+      const key = { projectId, collectionId, recordId: newId('record') };
+      const record = {
+        ...source,
+        id: key.recordId,
+        projectId,
+        collectionId,
+        metadata: body.metadata ?? {},
+        createdAt: now,
+        deadlineAt: now + deps.maxWaitMs,
+      };
+      if (!(await records.add(record))) throw collectionNotFound(collectionId);
+      deps.onChanged(record.id);
+      return toRecordItem({ ...record, ...waiting, numChunks: 0, updatedAt: now });
+    },
+    async get(key) {
+      await collections.find(key.projectId, key.collectionId);
+      return toRecordItem(await find(key));
+    },
+    async list(projectId, collectionId, query) {
+      await collections.find(projectId, collectionId);
+      const page = await records.list(projectId, collectionId, checkCursors(query, recordNotFound));
+      if (page === undefined) throw recordNotFound(query.after ?? query.before ?? '');
+      return { items: page.items.map(toRecordItem), hasMore: page.hasMore };
+    },
+    async update(key, body) {
+      const { type: collectionType } = await collections.find(key.projectId, key.collectionId);
+      const before = await find(key);
+      const fields = sourceFieldsOf(body);
+      const remade = Object.keys(fields).length > 0;
+      if (!remade && body.metadata === undefined) return toRecordItem(before);
+      const context = { files, projectId: key.projectId, collectionType };
+      const source = remade ? await readSource({ ...fieldsOf(before), ...fields }, context) : undefined;
+      const now = clock.now();
+      const metadata = body.metadata ?? before.metadata;
+      const remake = source && { source, deadlineAt: now + deps.maxWaitMs };
+      const change = { metadata, updatedAt: now, ...(remake === undefined ? {} : { remake }) };
+      if (!(await records.change(key, change))) throw recordNotFound(key.recordId);
+      if (source === undefined) return toRecordItem({ ...before, metadata, updatedAt: now });
+      deps.onChanged(key.recordId);
+      return toRecordItem({ ...before, ...source, ...waiting, metadata, updatedAt: now });
+    },
+    async remove(key) {
+      await collections.find(key.projectId, key.collectionId);
+      const marked = isId(key.recordId) && (await records.markDeleting(key, clock.now()));
+      if (!marked) throw recordNotFound(key.recordId);
+      deps.onChanged(key.recordId);
+    },
+  };
+}
+
+const waiting = { status: 'creating', stage: 'queued', percent: 0, attempt: 0, error: null, report: null } as const;
+
+/** The members that make the chunks anew when they are sent; what the schema does not know is ignored. */
+function sourceFieldsOf({ type, content, title, file_id, url, text_splitter }: RecordUpdate): SourceFields {
+  return {
+    ...(type === undefined ? {} : { type }),
+    ...(content === undefined ? {} : { content }),
+    ...(title === undefined ? {} : { title }),
+    ...(file_id === undefined ? {} : { file_id }),
+    ...(url === undefined ? {} : { url }),
+    ...(text_splitter === undefined ? {} : { text_splitter }),
+  };
+}

@@ -1,0 +1,130 @@
+import {
+  Acknowledgement,
+  Collection,
+  CollectionCreate,
+  CollectionUpdate,
+  List,
+  ListQuery,
+  Success,
+} from '@quartermaster/contract';
+import { Type } from 'typebox';
+import type { App } from '../http/app.ts';
+import type { Gate } from '../http/gate.ts';
+import { chunkRoutes } from './chunk-routes.ts';
+import type { Chunks } from './chunks.ts';
+import type { Collections } from './collections.ts';
+import type { RecordEvents } from './record-events.ts';
+import { recordRoutes } from './record-routes.ts';
+import type { Records } from './records.ts';
+import { dropNulls, listAnswer, pathId } from './route-parts.ts';
+
+export interface CollectionRoutesDeps {
+  readonly gate: Gate;
+  readonly collections: Collections;
+  readonly records: Records;
+  readonly chunks: Chunks;
+  readonly events: RecordEvents;
+}
+
+/** Collections, records, chunks and chunk query over HTTP. Source: CONTRACT "Collections, records, chunks". */
+export function collectionRoutes(app: App, deps: CollectionRoutesDeps): void {
+  collectionListRoutes(app, deps);
+  collectionItemRoutes(app, deps);
+  recordRoutes(app, deps);
+  chunkRoutes(app, deps);
+}
+
+const CollectionParams = Type.Object({ collection_id: pathId });
+
+function collectionListRoutes(app: App, { gate, collections }: CollectionRoutesDeps): void {
+  const onRequest = gate.requires('collections');
+  app.post(
+    '/v1/collections',
+    {
+      onRequest,
+      preValidation: dropNulls,
+      schema: {
+        operationId: 'createCollection',
+        tags: ['collections'],
+        summary: 'Make a collection.',
+        body: CollectionCreate,
+        response: { 200: Success(Collection) },
+      },
+    },
+    async (request) => {
+      const { projectId } = gate.callerOf(request);
+      return { status: 'success', data: await collections.create(projectId, request.body) } as const;
+    },
+  );
+  app.get(
+    '/v1/collections',
+    {
+      onRequest,
+      schema: {
+        operationId: 'listCollections',
+        tags: ['collections'],
+        summary: 'Collections of the project.',
+        querystring: ListQuery,
+        response: { 200: List(Collection) },
+      },
+    },
+    async (request) => {
+      return listAnswer(await collections.list(gate.callerOf(request).projectId, request.query));
+    },
+  );
+}
+
+function collectionItemRoutes(app: App, { gate, collections }: CollectionRoutesDeps): void {
+  const onRequest = gate.requires('collections');
+  const url = '/v1/collections/:collection_id';
+  const tags = ['collections'];
+  const response = { 200: Success(Collection) };
+  app.get(
+    url,
+    {
+      onRequest,
+      schema: { operationId: 'getCollection', tags, summary: 'One collection.', params: CollectionParams, response },
+    },
+    async (request) => {
+      const { projectId } = gate.callerOf(request);
+      return { status: 'success', data: await collections.get(projectId, request.params.collection_id) } as const;
+    },
+  );
+  app.post(
+    url,
+    {
+      onRequest,
+      preValidation: dropNulls,
+      schema: {
+        operationId: 'updateCollection',
+        tags,
+        summary: 'Change the name, description or metadata of a collection.',
+        params: CollectionParams,
+        body: CollectionUpdate,
+        response,
+      },
+    },
+    async (request) => {
+      const { projectId } = gate.callerOf(request);
+      const data = await collections.update(projectId, request.params.collection_id, request.body);
+      return { status: 'success', data } as const;
+    },
+  );
+  app.delete(
+    url,
+    {
+      onRequest,
+      schema: {
+        operationId: 'deleteCollection',
+        tags,
+        summary: 'Delete a collection with its records and chunks.',
+        params: CollectionParams,
+        response: { 200: Acknowledgement },
+      },
+    },
+    async (request) => {
+      await collections.remove(gate.callerOf(request).projectId, request.params.collection_id);
+      return { status: 'success' } as const;
+    },
+  );
+}
