@@ -27,8 +27,6 @@ type Change = Partial<Omit<SandboxTask, 'limits'>> & {
 const limits: SandboxLimits = { timeoutMs: 10_000, memoryMb: 256, maxOutputBytes: 1024 * 1024, maxRequests: 10 };
 
 export async function openTestBed(options: Partial<SandboxOptions> = {}): Promise<TestBed> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'quartermaster-sandbox-')));
-  await chmod(folder, 0o755);
   const log: string[] = [];
   const sandbox = await openSandbox({
     maxChildrenPerBundle: 2,
@@ -40,6 +38,9 @@ export async function openTestBed(options: Partial<SandboxOptions> = {}): Promis
     metrics: createMetrics(),
     ...options,
   });
+  // Made last: opening a sandbox may be refused, and then no folder is left.
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'quartermaster-sandbox-')));
+  await chmod(folder, 0o755);
 
   return {
     folder,
