@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ErrorCode, ExecuteRequest, ExecuteResult } from '@quartermaster/contract';
 import type { Idempotency, RunningRequest } from '../idempotency/idempotency.ts';
-import type { IdempotencyRepository } from '../idempotency/idempotency-repository.ts';
 import { Problem } from '../kernel/problem.ts';
 import { resultOf } from './answers.ts';
 import type { Execution } from './executor.ts';
@@ -24,14 +23,15 @@ export interface RunPlace {
 
 export interface RunOnceDeps {
   readonly idempotency: Idempotency;
-  readonly repository: Pick<IdempotencyRepository, 'complete'>;
+  /** Keeps a completed claim with its answer; `complete` of the idempotency repository. */
+  readonly keep: (claim: Awaited<ReturnType<RunningRequest['complete']>>) => Promise<boolean>;
 }
 
 type Answer =
   | { readonly result: ExecuteResult }
   | { readonly problem: { readonly code: ErrorCode; readonly message: string; readonly details: Problem['details'] } };
 
-export function createRunOnce({ idempotency, repository }: RunOnceDeps): RunOnce {
+export function createRunOnce({ idempotency, keep }: RunOnceDeps): RunOnce {
   async function runAndKeep(
     claim: RunningRequest,
     print: string,
@@ -44,7 +44,7 @@ export function createRunOnce({ idempotency, repository }: RunOnceDeps): RunOnce
       const problem = outcome.kind === 'succeeded' ? null : outcomeProblem(outcome, runId);
       if (problem !== null && isRepeatable) throw problem;
       const answer = problem === null ? { result: resultOf(execution) } : { problem: toStored(problem) };
-      await repository.complete(await claim.complete(print, answer));
+      await keep(await claim.complete(print, answer));
       return unpack(answer);
     } finally {
       // Does nothing once the answer is kept.

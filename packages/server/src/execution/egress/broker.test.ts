@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { apiHost, apiOrigin, never, policyFor, startBroker, startServer } from './broker-fixture.ts';
+import { apiHost, apiOrigin, never, policyFor, startBroker, startServer } from './broker.suite.ts';
 
 describe('the broker', () => {
   it('sends method, path, query, headers and body as they are, and names itself', async (t) => {
@@ -172,7 +172,7 @@ describe('the broker', () => {
 
   it('checks certificates, whatever the environment says', async (t) => {
     const { createServer } = await import('node:https');
-    const { certificate, key } = await import('./test-certificate.ts');
+    const { certificate, key } = await import('./certificate.suite.ts');
     const server = createServer({ cert: certificate, key }, (_request, response) => response.end('secure'));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

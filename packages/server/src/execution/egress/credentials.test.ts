@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Injection } from '@quartermaster/plugin-kit';
+import { apiHost, apiOrigin, never, policyFor, secretsOf, startBroker, startServer } from './broker.suite.ts';
 import type { EgressRequest } from './broker.ts';
-import { apiHost, apiOrigin, never, policyFor, secretsOf, startBroker, startServer } from './broker-fixture.ts';
 
 const key = 'k3y+/=&ü "x"-0123456789';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { never, startBroker, startServer } from './broker-fixture.ts';
+import { never, startBroker, startServer } from './broker.suite.ts';
 import { defaultPageLimits, fetchPage } from './fetch-page.ts';
 
 const page = 'https://page.example.com';

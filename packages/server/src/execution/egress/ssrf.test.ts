@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { apiHost, apiOrigin, never, policyFor, startBroker, startServer, type TestServer } from './broker.suite.ts';
 import type { EgressPolicy } from './broker.ts';
-import { apiHost, apiOrigin, never, policyFor, startBroker, startServer, type TestServer } from './broker-fixture.ts';
 import type { ResolvedAddress } from './connections.ts';
 
 /** A server that nobody may reach. */
@@ -130,10 +130,11 @@ describe('the egress policy', () => {
 
   it('does not open to others what an override opened', async (t) => {
     const trap = await startTrap(t);
-    const broker = startBroker(t, { overrides: new Map([[apiOrigin, trap.origin]]) });
-    const policy = openPolicy(trap, '127.0.0.1');
+    const inside = `http://inside.example.com:${trap.port}`;
+    const broker = startBroker(t, { overrides: new Map([[apiOrigin, inside]]), resolve: async () => [loopback] });
+    const policy = openPolicy(trap, 'inside.example.com');
     assert.equal((await broker.send({ method: 'GET', url: apiOrigin }, policy, never)).kind, 'response');
-    assert.equal((await broker.send({ method: 'GET', url: trap.origin }, policy, never)).kind, 'refused');
+    assert.equal((await broker.send({ method: 'GET', url: inside }, policy, never)).kind, 'refused');
     assert.equal(trap.requests.length, 1);
   });
 

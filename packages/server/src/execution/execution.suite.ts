@@ -14,7 +14,7 @@ import { createNewId } from '../kernel/identifier.ts';
 import { createLogger, type Logger } from '../kernel/logger.ts';
 import { createMetrics } from '../kernel/metrics.ts';
 import { createExecutor } from './create-executor.ts';
-import { startServer } from './egress/broker-fixture.ts';
+import { startServer } from './egress/broker.suite.ts';
 import { createBroker } from './egress/create-broker.ts';
 import type { ExecutionLimits } from './executor.ts';
 import { executionRoutes } from './routes.ts';
@@ -159,7 +159,7 @@ async function openRunOnce(logger: Logger): Promise<RunOnce & { close(): Promise
     await database.close();
     await rm(dataFolder, { recursive: true });
   };
-  return { ...createRunOnce({ idempotency, repository }), close };
+  return { ...createRunOnce({ idempotency, keep: repository.complete }), close };
 }
 
 /** Nobody asks for them here. */
