@@ -37,12 +37,25 @@ interface Waiting {
   reject(error: Error): void;
 }
 
+/** MiB of heap; a result that needs more ends this thread instead of the whole process. */
+const mostMemory = 1024;
+
 /** @throws when the file cannot be opened or SQLite is not in the mode that we rely on. */
-export async function openSqliteThread(path: string, { readOnly }: { readOnly: boolean }): Promise<SqliteThread> {
+export async function openSqliteThread(
+  path: string,
+  { readOnly, memory = mostMemory }: { readOnly: boolean; memory?: number },
+): Promise<SqliteThread> {
   const { port1: ours, port2: theirs } = new MessageChannel();
   const bell = new Int32Array(new SharedArrayBuffer(4));
   const workerData: WorkerStart = { path, readOnly, port: theirs, bell };
-  const options = { workerData, transferList: [theirs], env: {}, name: readOnly ? 'sqlite-reader' : 'sqlite-writer' };
+  const resourceLimits = { maxOldGenerationSizeMb: memory };
+  const options = {
+    workerData,
+    transferList: [theirs],
+    resourceLimits,
+    env: {},
+    name: readOnly ? 'sqlite-reader' : 'sqlite-writer',
+  };
   const worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), options);
   const waiting: Waiting[] = [];
   let failure: Error | undefined;
@@ -73,9 +86,9 @@ export async function openSqliteThread(path: string, { readOnly }: { readOnly: b
       else reject(failure);
     });
   }
-  function send(request: WorkerRequest): Promise<StatementAnswer> {
+  async function send(request: WorkerRequest): Promise<StatementAnswer> {
+    if (failure === undefined) ours.postMessage(request);
     const answer = wait();
-    ours.postMessage(request);
     Atomics.add(bell, 0, 1);
     Atomics.notify(bell, 0);
     return answer;
@@ -89,7 +102,13 @@ export async function openSqliteThread(path: string, { readOnly }: { readOnly: b
     await exited;
   }
 
-  await wait();
+  try {
+    await wait();
+  } catch (cause) {
+    await exited;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`The database ${path} could not be opened: ${reason}`, { cause });
+  }
   return {
     send,
     close: () => {

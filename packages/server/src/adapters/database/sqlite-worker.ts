@@ -1,6 +1,13 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import type { StatementAnswer, StatementRequest, WorkerAnswer, WorkerRequest, WorkerStart } from './sqlite-protocol.ts';
+import type {
+  StatementAnswer,
+  StatementFailure,
+  StatementRequest,
+  WorkerAnswer,
+  WorkerRequest,
+  WorkerStart,
+} from './sqlite-protocol.ts';
 
 /** Milliseconds that a statement waits for another process's lock. */
 const busyTimeout = 10_000;
@@ -94,13 +101,16 @@ function handle(connection: Connection, request: WorkerRequest): StatementAnswer
   return { rows: [] };
 }
 
-function answer(connection: Connection, request: WorkerRequest): WorkerAnswer {
+function describe(error: unknown): StatementFailure {
+  const message = error instanceof Error ? error.message : String(error);
+  return error instanceof Error && 'errcode' in error ? { message, resultCode: Number(error.errcode) } : { message };
+}
+
+function attempt(act: () => StatementAnswer): WorkerAnswer {
   try {
-    return handle(connection, request);
+    return act();
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    const resultCode = error instanceof Error && 'errcode' in error ? Number(error.errcode) : undefined;
-    return { failure: resultCode === undefined ? { message } : { message, resultCode } };
+    return { failure: describe(error) };
   }
 }
 
@@ -115,13 +125,18 @@ function nextRequest(port: MessagePort, bell: Int32Array): WorkerRequest {
 }
 
 function serve(start: WorkerStart): void {
-  const connection = openConnection(start);
-  start.port.postMessage({ rows: [] } satisfies WorkerAnswer);
-  let request: WorkerRequest;
-  do {
-    request = nextRequest(start.port, start.bell);
-    start.port.postMessage(answer(connection, request));
-  } while (request !== 'close');
+  let connection: Connection | undefined;
+  const opened = attempt(() => {
+    connection = openConnection(start);
+    return { rows: [] };
+  });
+  start.port.postMessage(opened);
+  while (connection !== undefined) {
+    const request = nextRequest(start.port, start.bell);
+    const current = connection;
+    start.port.postMessage(attempt(() => handle(current, request)));
+    if (request === 'close') connection = undefined;
+  }
   start.port.close();
 }
 

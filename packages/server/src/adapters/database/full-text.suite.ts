@@ -1,0 +1,320 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { createNewId } from '../../kernel/identifier.ts';
+import type { Database } from './database.ts';
+import type { TextMatch } from './full-text.ts';
+
+const newId = createNewId();
+const projectId = 'proj00000000000000000000';
+
+/** The index as the rooms use it: rows in `chunk`, their words in the index, both in one transaction. */
+function createCorpus(database: Database, collectionId: string) {
+  async function insertChunks(texts: readonly (readonly string[])[], recordId: string | null, generation: number) {
+    return database.write.transaction().execute(async (transaction) => {
+      const rows = await transaction
+        .insertInto('chunk')
+        .values(
+          texts.map((_, ordinal) => ({
+            ...emptyChunk,
+            id: newId('chunk'),
+            collection_id: collectionId,
+            record_id: recordId,
+            generation,
+            ordinal,
+          })),
+        )
+        .returning(['seq', 'ordinal'])
+        .execute();
+      const seqs = rows.sort((a, b) => a.ordinal - b.ordinal).map((row) => row.seq);
+      const indexed = texts.map((words, place) => ({ seq: seqs[place] ?? -1, words }));
+      await database.fullText.add(transaction, collectionId, indexed);
+      return seqs;
+    });
+  }
+  return {
+    add: (...texts: string[]) =>
+      insertChunks(
+        texts.map((text) => text.split(' ')),
+        null,
+        0,
+      ),
+    addWords: (texts: readonly (readonly string[])[]) => insertChunks(texts, null, 0),
+    addToRecord: (recordId: string, generation: number, text: string) =>
+      insertChunks([text.split(' ')], recordId, generation),
+    remove: (seqs: readonly number[]) =>
+      database.write.transaction().execute((transaction) => database.fullText.remove(transaction, collectionId, seqs)),
+    search: (words: readonly string[], limit = 10) =>
+      database.fullText.search(database.read, collectionId, words, limit),
+  };
+}
+type Corpus = ReturnType<typeof createCorpus>;
+
+const emptyChunk = {
+  project_id: projectId,
+  content: '',
+  question: null,
+  answer: null,
+  num_tokens: 0,
+  metadata: '{}',
+  locator: null,
+  created_at: 1,
+  updated_at: 1,
+};
+
+async function createCollection({ write, fullText }: Database): Promise<string> {
+  const id = newId('collection');
+  const collection = {
+    id,
+    project_id: projectId,
+    type: 'text',
+    name: '',
+    description: '',
+    capacity: 1,
+    embedding_model_id: '',
+  };
+  await write.transaction().execute(async (transaction) => {
+    await transaction
+      .insertInto('collection')
+      .values({ ...collection, metadata: '{}', status: 'ready', created_at: 1, updated_at: 1 })
+      .execute();
+    await fullText.create(transaction, id);
+  });
+  return id;
+}
+
+async function createRecord({ write }: Database, collectionId: string): Promise<string> {
+  const id = newId('record');
+  const texts = { type: 'text', title: '', content: '', metadata: '{}', status: 'ready', stage: 'done' };
+  const numbers = {
+    percent: 100,
+    generation: 1,
+    num_chunks: 1,
+    attempt: 0,
+    run_after: 0,
+    deadline_at: 0,
+    created_at: 1,
+    updated_at: 1,
+  };
+  await write
+    .insertInto('record')
+    .values({ id, project_id: projectId, collection_id: collectionId, ...texts, ...numbers })
+    .execute();
+  return id;
+}
+
+/** The formula of `full-text.ts` as it is written there, over all texts. */
+function rankByHand(texts: ReadonlyMap<number, readonly string[]>, query: readonly string[]): TextMatch[] {
+  const all = [...texts.values()];
+  const averageLength = all.reduce((sum, words) => sum + words.length, 0) / all.length;
+  const idfs = new Map(
+    [...new Set(query)].map((word) => {
+      const n = all.filter((words) => words.includes(word)).length;
+      return [word, Math.log(1 + (all.length - n + 0.5) / (n + 0.5))];
+    }),
+  );
+  const highest = [...idfs.values()].reduce((sum, idf) => sum + idf * 2.2, 0);
+  const matches = [...texts].map(([seq, words]) => {
+    let score = 0;
+    for (const [word, idf] of idfs) {
+      const repeats = words.filter((each) => each === word).length;
+      score += (idf * repeats * 2.2) / (repeats + 1.2 * (0.25 + (0.75 * words.length) / averageLength));
+    }
+    return { seq, score: score / highest };
+  });
+  return matches.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score || a.seq - b.seq);
+}
+
+function assertSameRanking(found: readonly TextMatch[], expected: readonly TextMatch[]): void {
+  assert.equal(found.length, expected.length);
+  for (const [place, { seq, score }] of expected.entries()) {
+    const scoreFound = found[place]?.score ?? -1;
+    assert.ok(Math.abs(scoreFound - score) <= 1e-6, `score ${scoreFound} instead of ${score} at place ${place}`);
+    const tied = expected.some((other) => other.seq !== seq && Math.abs(other.score - score) <= 1e-6);
+    if (!tied) assert.equal(found[place]?.seq, seq);
+  }
+}
+
+/** The same numbers in every run. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
+    return (state >>> 0) / 2 ** 32;
+  };
+}
+
+const seqsOf = (matches: readonly TextMatch[]) => matches.map((match) => match.seq);
+
+export function testFullText(database: () => Database): void {
+  describe('full text', () => {
+    let collectionId: string;
+    let corpus: Corpus;
+    beforeEach(async () => {
+      collectionId = await createCollection(database());
+      corpus = createCorpus(database(), collectionId);
+    });
+
+    testWords(() => corpus);
+    testScores(() => corpus);
+    testVisibility(database, () => ({ corpus, collectionId }));
+  });
+}
+
+function testWords(corpus: () => Corpus): void {
+  const scripts = {
+    Latin: ['über', 'straße', 'naïve', 'élan'],
+    Chinese: ['数据库', '全文', '检索'],
+    Japanese: ['東京', 'タワー', 'に'],
+    Korean: ['데이터베이스', '검색'],
+    Arabic: ['قاعدة', 'البيانات', 'بحث'],
+    Thai: ['ฐานข้อมูล', 'ค้นหา', 'น้ำ'],
+    Devanagari: ['डेटाबेस', 'खोज'],
+    emoji: ['🐘', '👩‍💻', '🇩🇪'],
+    signs: [
+      'snake_case',
+      "l'eau",
+      'c++',
+      'v1.2.3',
+      '"quoted"',
+      'a-b',
+      'a b',
+      '50%',
+      '*',
+      'AND',
+      'x\u0080y',
+      'x\u0081y',
+      'x\u0085y',
+    ],
+    digits: ['42', '3', '007'],
+  };
+  for (const [script, words] of Object.entries(scripts)) {
+    it(`finds each word in ${script} whole and unchanged`, async () => {
+      const seqs = await corpus().addWords(words.map((word) => [word]));
+      for (const [place, word] of words.entries()) {
+        assert.deepEqual(seqsOf(await corpus().search([word])), [seqs[place]], word);
+      }
+    });
+  }
+
+  it('does not take a part of a word, or another case, for the word', async () => {
+    await corpus().addWords([['snake_case', "l'eau", '数据库', 'naïve', 'Upper', 'word1']]);
+    for (const part of ['snake', 'case', 'eau', 'l', '数据', 'naive', 'upper', 'word', '1', '_']) {
+      assert.deepEqual(await corpus().search([part]), [], part);
+    }
+  });
+
+  it('takes words that no database would store as they are', async () => {
+    const words = ['\ud800', 'nul\0byte', 'long'.repeat(1000), ''];
+    const seqs = await corpus().addWords([words, ['other']]);
+    for (const word of words.slice(0, 3)) assert.deepEqual(seqsOf(await corpus().search([word])), [seqs[0]]);
+    assert.deepEqual(await corpus().search(['']), []);
+  });
+
+  it('finds nothing for no words, unknown words, and words that read like commands', async () => {
+    await corpus().add('one two three');
+    for (const query of [[], ['four'], ['" OR one'], ["'; drop table chunk; --"], ['one*'], ['NEAR(one two)']]) {
+      assert.deepEqual(await corpus().search(query), []);
+    }
+  });
+}
+
+function testScores(corpus: () => Corpus): void {
+  it('scores with BM25 as a share of what the query could score', async () => {
+    const random = createRandom(7);
+    const vocabulary = ['red', 'green', 'blue', 'مرحبا', '世界', 'น้ำ', 'snake_case', 'c++'];
+    const word = () => vocabulary[Math.floor(random() ** 2 * vocabulary.length)] ?? 'red';
+    const texts = Array.from({ length: 300 }, () => Array.from({ length: 1 + Math.floor(random() * 20) }, word));
+    const seqs = await corpus().addWords(texts);
+    const all = new Map(seqs.map((seq, place) => [seq, texts[place] ?? []]));
+    const queries = [['green'], ['red', 'c++'], ['世界', 'น้ำ', 'green', 'unknown'], ['blue', 'blue'], vocabulary];
+    for (const query of queries) assertSameRanking(await corpus().search(query, 300), rankByHand(all, query));
+
+    const removed = seqs.filter((_, place) => place % 3 === 0);
+    await corpus().remove([...removed, 999_999_999]);
+    for (const seq of removed) all.delete(seq);
+    for (const query of queries) assertSameRanking(await corpus().search(query, 300), rankByHand(all, query));
+
+    const [added] = await corpus().addWords([['c++', 'c++', '世界']]);
+    all.set(added ?? -1, ['c++', 'c++', '世界']);
+    for (const query of queries) assertSameRanking(await corpus().search(query, 300), rankByHand(all, query));
+  });
+
+  it('puts equal scores in the order they were added, and gives at most as many as asked for', async () => {
+    const seqs = await corpus().add('same', 'same', 'same', 'same');
+    assert.deepEqual(seqsOf(await corpus().search(['same'], 3)), seqs.slice(0, 3));
+  });
+
+  it('counts a chunk that was added in several pieces of one call, and a chunk without words', async () => {
+    const texts = Array.from({ length: 1201 }, (_, place) => (place === 1200 ? [] : [`w${place % 400}`]));
+    const seqs = await corpus().addWords(texts);
+    const matches = await corpus().search(['w7']);
+    assert.deepEqual(seqsOf(matches), [seqs[7], seqs[407], seqs[807]]);
+    await corpus().remove(seqs.slice(0, 1000));
+    assert.deepEqual(seqsOf(await corpus().search(['w7'])), []);
+    assert.deepEqual(seqsOf(await corpus().search(['w399'])), [seqs[1199]]);
+  });
+
+  it('leaves words that most chunks have out of the match, unless there are no others', async () => {
+    const texts = Array.from({ length: 1200 }, (_, place) => (place < 3 ? ['the', 'rare'] : ['the', 'other']));
+    const seqs = await corpus().addWords([...texts, ['rare']]);
+    assert.deepEqual(seqsOf(await corpus().search(['the', 'rare'])), [seqs[1200], ...seqs.slice(0, 3)]);
+    assert.equal((await corpus().search(['the'])).length, 10);
+  });
+}
+
+function testVisibility(database: () => Database, current: () => { corpus: Corpus; collectionId: string }): void {
+  it('finds only the generation that the record shows, and nothing of a record that is being deleted', async () => {
+    const { corpus, collectionId } = current();
+    const record = await createRecord(database(), collectionId);
+    const [old] = await corpus.addToRecord(record, 1, 'water');
+    const [next] = await corpus.addToRecord(record, 2, 'water');
+    assert.deepEqual(seqsOf(await corpus.search(['water'])), [old]);
+    const change = (values: { generation?: number; status?: string }) =>
+      database().write.updateTable('record').set(values).where('id', '=', record).execute();
+    await change({ generation: 2 });
+    assert.deepEqual(seqsOf(await corpus.search(['water'])), [next]);
+    await change({ status: 'deleting' });
+    assert.deepEqual(await corpus.search(['water']), []);
+  });
+
+  it('finds the visible ones behind any number of better ones that are not', async () => {
+    const { corpus, collectionId } = current();
+    const record = await createRecord(database(), collectionId);
+    for (let round = 0; round < 150; round += 1) await corpus.addToRecord(record, 9, 'water');
+    const [visible] = await corpus.add('water in a much longer text than the others');
+    assert.deepEqual(seqsOf(await corpus.search(['water'], 1)), [visible]);
+  });
+
+  it('keeps collections apart: neither matches nor scores tell about another one', async () => {
+    const { corpus } = current();
+    const other = createCorpus(database(), await createCollection(database()));
+    await corpus.add('water fire', 'earth');
+    await other.add('water');
+    const alone = await corpus.search(['water']);
+    await other.add('water', 'water water', 'fire');
+    assert.deepEqual(await corpus.search(['water']), alone);
+  });
+
+  it('forgets an index that was dropped, undoes with its transaction, and searches inside one', async () => {
+    const { corpus, collectionId } = current();
+    const { write, fullText } = database();
+    const [seq] = await corpus.add('water');
+    const undone = write.transaction().execute(async (transaction) => {
+      await fullText.drop(transaction, collectionId);
+      assert.deepEqual(await fullText.search(transaction, collectionId, ['water'], 1), []);
+      throw new Error('undo');
+    });
+    await assert.rejects(undone, /undo/);
+    assert.deepEqual(seqsOf(await corpus.search(['water'])), [seq]);
+    await write.transaction().execute((transaction) => fullText.drop(transaction, collectionId));
+    await write.transaction().execute((transaction) => fullText.drop(transaction, collectionId));
+    assert.deepEqual(await corpus.search(['water']), []);
+  });
+
+  it('refuses what is not the id of a collection', async () => {
+    const { fullText, read } = database();
+    const search = async () => fullText.search(read, 'x"; drop table chunk; --', ['water'], 1);
+    assert.deepEqual(await search().catch(() => []), []);
+    await read.selectFrom('chunk').select('seq').limit(1).execute();
+  });
+}
