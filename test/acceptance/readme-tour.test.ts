@@ -12,7 +12,7 @@ test('[documented] every line of the README tour works, in order', async (t) => 
   const folder = await temporaryFolder(t);
   const weather = createServer((_request, response) => {
     response.setHeader('Content-Type', 'application/json');
-    readFile(resolve('bundles/open_weather/fixtures/onecall.json')).then((body) => response.end(body));
+    readFile(resolve('bundles/open_weather/fixtures/current.json')).then((body) => response.end(body));
   });
   await new Promise<void>((done) => weather.listen(0, '127.0.0.1', done));
   t.after(() => weather.close());
