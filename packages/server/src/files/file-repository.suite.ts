@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import type { HeldClaim, IdempotencyRepository } from '../idempotency/idempotency-repository.ts';
+import { createNewId } from '../kernel/identifier.ts';
+import type { FileRepository, NewFile, StoredFile } from './file-repository.ts';
+
+export interface OpenFileRepository {
+  readonly files: FileRepository;
+  readonly idempotency: IdempotencyRepository;
+  /** Adds a record made from the file; gives its id. */
+  addRecord(projectId: string, fileId: string, status: string): Promise<string>;
+  release(): Promise<void>;
+}
+
+/** What every file repository promises. */
+export function describeFileRepository(name: string, open: () => Promise<OpenFileRepository>): void {
+  describe(`file repository: ${name}`, () => {
+    let opened: OpenFileRepository;
+    let files: FileRepository;
+    let project = '';
+    const newId = createNewId();
+    before(async () => {
+      opened = await open();
+      files = opened.files;
+    });
+    after(() => opened.release());
+    beforeEach(() => {
+      project = newId('project');
+    });
+
+    function newFile(sha256: string, change: Partial<StoredFile> = {}): NewFile {
+      const file: StoredFile = {
+        id: newId('file'),
+        projectId: project,
+        blobId: newId('blob'),
+        name: 'a.txt',
+        purpose: 'record_file',
+        extension: 'txt',
+        bytes: 10,
+        sha256,
+        createdAt: 1_800_000_000_000,
+        ...change,
+      };
+      return { file, claim: null };
+    }
+    async function add(sha256: string, change: Partial<StoredFile> = {}): Promise<StoredFile> {
+      const { file } = newFile(sha256, change);
+      const [outcome] = await files.add([{ file, claim: null }]);
+      assert.ok(outcome?.kind === 'added');
+      return { ...file, blobId: outcome.blobId };
+    }
+
+    test('a file is found as it was added, by its own project only', async () => {
+      const file = await add('aa', { name: 'Ünïcode "x".txt', bytes: 5_000_000_000 });
+      assert.deepEqual(await files.find(project, file.id), file);
+      assert.equal(await files.find('other', file.id), undefined);
+      assert.equal(await files.find(project, 'nothing'), undefined);
+    });
+
+    test('the same content has one blob in a project, within a group and between groups', async () => {
+      const group = [newFile('aa'), newFile('bb'), newFile('aa'), newFile('aa', { projectId: `${project}x` })];
+      const blobs = (await files.add(group)).map((outcome) => (outcome.kind === 'added' ? outcome.blobId : ''));
+      assert.equal(blobs[0], blobs[2]);
+      assert.equal(new Set(blobs).size, 3);
+      assert.equal((await add('aa')).blobId, blobs[0]);
+      const known = await files.knownBlobs([...group.map(({ file }) => file.blobId), 'nothing']);
+      assert.deepEqual([...known].sort(), [...new Set(blobs)].sort());
+    });
+
+    test('an answer is kept with its file; a file whose claim was lost is not kept, the others are', async () => {
+      const claim = async (key: string): Promise<HeldClaim> => {
+        const held = { projectId: project, operation: 'upload' as const, key, heldUntil: 1000 };
+        await opened.idempotency.claim(held, 1);
+        return held;
+      };
+      const [good, lost] = [await claim('good'), { ...(await claim('lost')), heldUntil: 999 }];
+      const complete = (held: HeldClaim) => ({ ...held, fingerprint: 'print', answer: '{}', expiresAt: 9000 });
+      const group = [
+        { ...newFile('aa'), claim: complete(good) },
+        { ...newFile('bb'), claim: complete(lost) },
+        newFile('cc'),
+      ];
+      const outcomes = await files.add(group);
+      assert.deepEqual(
+        outcomes.map((outcome) => outcome.kind),
+        ['added', 'claim_lost', 'added'],
+      );
+      const found = await Promise.all(group.map(({ file }) => files.find(project, file.id)));
+      assert.deepEqual(
+        found.map((file) => file !== undefined),
+        [true, false, true],
+      );
+      assert.equal((await opened.idempotency.claim(good, 1)).kind, 'answered');
+      assert.equal((await opened.idempotency.claim(lost, 1)).kind, 'running');
+      assert.equal((await files.knownBlobs([group[1]?.file.blobId ?? ''])).size, 0);
+    });
+
+    test('a group that cannot be added whole is not added at all', async () => {
+      const { file } = await newFile('aa');
+      await files.add([{ file, claim: null }]);
+      const other = newFile('bb');
+      await assert.rejects(files.add([other, { file: { ...file, sha256: 'cc' }, claim: null }]));
+      assert.equal(await files.find(project, other.file.id), undefined);
+      assert.equal(await files.bytesKept(project), 10);
+    });
+
+    test('a list has the live files of the project and purpose, page by page', async () => {
+      const ids: string[] = [];
+      for (let index = 0; index < 5; index += 1) {
+        ids.push((await add(`${index}`, { purpose: index === 2 ? 'qa_record_file' : 'record_file' })).id);
+      }
+      await add('other', { projectId: `${project}x` });
+      const list = async (query: Parameters<FileRepository['list']>[1]) => {
+        const page = await files.list(project, query);
+        return [...page.items.map((file) => ids.indexOf(file.id)), page.hasMore];
+      };
+      assert.deepEqual(await list({}), [4, 3, 2, 1, 0, false]);
+      assert.deepEqual(await list({ order: 'asc', limit: 2 }), [0, 1, true]);
+      assert.deepEqual(await list({ limit: 2, after: ids[3] ?? '' }), [2, 1, true]);
+      assert.deepEqual(await list({ limit: 2, before: ids[0] ?? '' }), [2, 1, true]);
+      assert.deepEqual(await list({ order: 'asc', limit: 3, before: ids[2] ?? '' }), [0, 1, false]);
+      assert.deepEqual(await list({ purpose: 'qa_record_file' }), [2, false]);
+      await files.startDelete(project, ids[1] ?? '');
+      assert.deepEqual(await list({}), [4, 3, 2, 0, false]);
+      assert.equal(await files.bytesKept(project), 40);
+    });
+
+    test('the records of a file are named, newest first, deleted ones left out', async () => {
+      const file = await add('aa');
+      const first = await opened.addRecord(project, file.id, 'ready');
+      const second = await opened.addRecord(project, file.id, 'error');
+      await opened.addRecord(project, file.id, 'deleting');
+      const found = await files.references(project, file.id, 10);
+      assert.deepEqual(
+        found.map((record) => record.recordId),
+        [second, first],
+      );
+      assert.equal((await files.references(project, file.id, 1)).length, 1);
+      assert.equal((await files.references('other', file.id, 10)).length, 0);
+    });
+
+    test('a file a record is being made from is not deleted', async () => {
+      const file = await add('aa');
+      await opened.addRecord(project, file.id, 'creating');
+      assert.equal(await files.startDelete(project, file.id), 'in_use');
+      assert.deepEqual(await files.find(project, file.id), file);
+    });
+
+    test('a file being deleted is found by nobody, deleted by nobody else, and then gone', async () => {
+      const file = await add('aa');
+      assert.equal(await files.startDelete('other', file.id), 'absent');
+      const deleting = await files.startDelete(project, file.id);
+      assert.deepEqual(deleting, { fileId: file.id, blobId: file.blobId, bytes: 10, removeBlob: true });
+      assert.equal(await files.find(project, file.id), undefined);
+      assert.equal(await files.startDelete(project, file.id), 'absent');
+      assert.ok((await files.unfinishedDeletes(1000)).some((unfinished) => unfinished.fileId === file.id));
+      assert.ok(typeof deleting === 'object');
+      await files.finishDelete(deleting);
+      await files.finishDelete(deleting);
+      assert.equal((await files.knownBlobs([file.blobId])).size, 0);
+      assert.ok(!(await files.unfinishedDeletes(1000)).some((unfinished) => unfinished.fileId === file.id));
+    });
+
+    test('shared bytes go with the last of their files, in whatever order the deletes end', async () => {
+      const [a, b] = [await add('aa'), await add('aa')];
+      const first = await files.startDelete(project, a.id);
+      assert.ok(typeof first === 'object' && !first.removeBlob);
+      const second = await files.startDelete(project, b.id);
+      assert.ok(typeof second === 'object' && second.removeBlob);
+      await files.finishDelete(second);
+      assert.equal((await files.knownBlobs([a.blobId])).size, 1);
+      const left = (await files.unfinishedDeletes(1000)).find((unfinished) => unfinished.fileId === a.id);
+      assert.ok(left?.removeBlob);
+      await files.finishDelete(first);
+      assert.equal((await files.knownBlobs([a.blobId])).size, 0);
+    });
+
+    test('new files never share bytes that are being deleted', async () => {
+      const old = await add('aa');
+      await files.startDelete(project, old.id);
+      assert.notEqual((await add('aa')).blobId, old.blobId);
+    });
+
+    test('files added and deleted at once: a live file never names bytes that were given away', async () => {
+      for (let round = 0; round < 10; round += 1) {
+        const old = await add('aa');
+        const results = await Promise.all([
+          files.startDelete(project, old.id),
+          ...Array.from({ length: 4 }, () => files.add([newFile('aa'), newFile('bb')])),
+          files.startDelete(project, old.id),
+        ]);
+        const removed = results.flatMap((result) =>
+          typeof result === 'object' && 'removeBlob' in result && result.removeBlob ? [result.blobId] : [],
+        );
+        const { items } = await files.list(project, { limit: 100 });
+        for (const file of items) assert.ok(!removed.includes(file.blobId), 'a live file lost its bytes');
+        for (const file of items) await files.startDelete(project, file.id);
+      }
+    });
+
+    test('live blobs come by id, with what is known of their content', async () => {
+      const [a, b] = [await add('aa'), await add('bb', { bytes: 20 })];
+      await files.startDelete(project, (await add('cc')).id);
+      const rows = await files.liveBlobs(a.blobId.slice(0, -1), 1000);
+      assert.deepEqual(
+        rows.filter((row) => row.projectId === project),
+        [
+          { blobId: a.blobId, projectId: project, bytes: 10, sha256: 'aa' },
+          { blobId: b.blobId, projectId: project, bytes: 20, sha256: 'bb' },
+        ],
+      );
+      assert.equal((await files.liveBlobs(a.blobId, 1))[0]?.blobId, b.blobId);
+    });
+  });
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { HeldClaim, IdempotencyRepository } from './idempotency-repository.ts';
+
+/** What every repository of idempotency keys promises. */
+export function describeIdempotencyRepository(
+  name: string,
+  open: () => Promise<{ repository: IdempotencyRepository; release: () => Promise<void> }>,
+): void {
+  describe(`idempotency repository: ${name}`, () => {
+    let repository: IdempotencyRepository;
+    let release: () => Promise<void>;
+    let count = 0;
+    before(async () => {
+      ({ repository, release } = await open());
+    });
+    after(() => release());
+
+    const newClaim = (): HeldClaim => ({
+      projectId: 'projecta',
+      operation: 'upload',
+      key: `key ${count++}`,
+      heldUntil: 1000,
+    });
+    const answered = (claim: HeldClaim) => ({ ...claim, fingerprint: 'print', answer: '{"a":1}', expiresAt: 9000 });
+
+    test('a key is claimed once, then running, then answered, then forgotten', async () => {
+      const claim = newClaim();
+      assert.deepEqual(await repository.claim(claim, 1), { kind: 'claimed' });
+      assert.deepEqual(await repository.claim(claim, 1), { kind: 'running' });
+      assert.equal(await repository.complete(answered(claim)), true);
+      const known = { kind: 'answered', fingerprint: 'print', answer: '{"a":1}' };
+      assert.deepEqual(await repository.claim({ ...claim, heldUntil: 5000 }, 8999), known);
+      assert.deepEqual(await repository.claim({ ...claim, heldUntil: 10_000 }, 9000), { kind: 'claimed' });
+      assert.deepEqual(await repository.claim(claim, 9000), { kind: 'running' });
+    });
+
+    test('operation and project are part of the key', async () => {
+      const claim = newClaim();
+      assert.equal((await repository.claim(claim, 1)).kind, 'claimed');
+      assert.equal((await repository.claim({ ...claim, operation: 'execute' }, 1)).kind, 'claimed');
+      assert.equal((await repository.claim({ ...claim, projectId: 'projectb' }, 1)).kind, 'claimed');
+    });
+
+    test('of many claims at once one wins', async () => {
+      const claim = newClaim();
+      const outcomes = await Promise.all(Array.from({ length: 20 }, () => repository.claim(claim, 1)));
+      assert.equal(outcomes.filter((outcome) => outcome.kind === 'claimed').length, 1);
+      assert.equal(outcomes.filter((outcome) => outcome.kind === 'running').length, 19);
+    });
+
+    test('a renewed claim lives on; one whose time is over can be taken, and its owner then does nothing', async () => {
+      const claim = newClaim();
+      await repository.claim(claim, 1);
+      assert.equal(await repository.renew(claim, 2000), true);
+      assert.deepEqual(await repository.claim({ ...claim, heldUntil: 3000 }, 1500), { kind: 'running' });
+      const taken = { ...claim, heldUntil: 4000 };
+      assert.deepEqual(await repository.claim(taken, 2000), { kind: 'claimed' });
+      const late = { ...claim, heldUntil: 2000 };
+      assert.equal(await repository.renew(late, 5000), false);
+      assert.equal(await repository.complete(answered(late)), false);
+      await repository.release(late);
+      assert.deepEqual(await repository.claim(claim, 2500), { kind: 'running' });
+      assert.equal(await repository.complete(answered(taken)), true);
+    });
+
+    test('a released key is free; an answer is not released', async () => {
+      const claim = newClaim();
+      await repository.claim(claim, 1);
+      await repository.release(claim);
+      assert.deepEqual(await repository.claim(claim, 1), { kind: 'claimed' });
+      await repository.complete(answered(claim));
+      await repository.release(claim);
+      await repository.release({ ...claim, heldUntil: 9000 });
+      assert.equal((await repository.claim(claim, 1)).kind, 'answered');
+    });
+
+    test('a sweep forgets what is over and nothing else', async () => {
+      const [old, young] = [newClaim(), newClaim()];
+      await repository.claim({ ...old, heldUntil: 50 }, 1);
+      await repository.claim({ ...young, heldUntil: 51 }, 1);
+      assert.equal(await repository.sweep(50), 1);
+      assert.equal((await repository.claim(old, 1)).kind, 'claimed');
+      assert.equal((await repository.claim(young, 1)).kind, 'running');
+    });
+  });
+}
