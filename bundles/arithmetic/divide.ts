@@ -1,0 +1,11 @@
+import type { Handler } from '@quartermaster/plugin-kit';
+
+export const run: Handler<{ number_1: number; number_2: number }, { result: number }> = (
+  { number_1, number_2 },
+  context,
+) => {
+  if (number_2 === 0) return context.reject('number_2 is 0: division by zero.');
+  const result = number_1 / number_2;
+  if (!Number.isFinite(result)) return context.reject('The quotient is too large: more than 1.7976931348623157e308.');
+  return { result };
+};

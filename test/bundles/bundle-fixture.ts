@@ -1,0 +1,110 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join, resolve } from 'node:path';
+import type { Catalogue } from '../../packages/server/src/catalogue/catalogue.ts';
+import { loadCatalogue } from '../../packages/server/src/catalogue/load-catalogue.ts';
+import { createExecutor } from '../../packages/server/src/execution/create-executor.ts';
+import { createBroker } from '../../packages/server/src/execution/egress/create-broker.ts';
+import type { Executor } from '../../packages/server/src/execution/executor.ts';
+import { openSandbox } from '../../packages/server/src/execution/sandbox/open-sandbox.ts';
+import { createNewId } from '../../packages/server/src/kernel/identifier.ts';
+import { createLogger } from '../../packages/server/src/kernel/logger.ts';
+import { createMetrics } from '../../packages/server/src/kernel/metrics.ts';
+
+/** For tests: our bundles in the real catalogue and executor, and one server on 127.0.0.1 in place of every upstream. */
+
+export const bundlesFolder = resolve(import.meta.dirname, '../../bundles');
+
+export interface Received {
+  readonly method: string;
+  /** Percent-encoding kept. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string | Buffer;
+}
+
+export interface World {
+  readonly catalogue: Catalogue;
+  readonly executor: Executor;
+  /** The requests since the last `willAnswer`. */
+  readonly received: readonly Received[];
+  willAnswer(answer: Answer): void;
+  close(): Promise<void>;
+}
+
+export async function openWorld(): Promise<World> {
+  const [logger, metrics] = [createLogger('silent'), createMetrics()];
+  const catalogue = await loadCatalogue({
+    folders: [bundlesFolder],
+    capabilities: { handlers: 'process' },
+    publicUrl: 'http://127.0.0.1:8081',
+    logger,
+  });
+  const upstream = await startUpstream();
+  const hosts = [...catalogue.bundles.values()].flatMap(({ manifest }) => manifest.hosts);
+  const overrides = new Map(hosts.map((host) => [`https://${host}`, upstream.origin]));
+  const broker = createBroker({ overrides, allow: [], logger, version: '0.0.0' });
+  const sandbox = await openSandbox({
+    ...{ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 16, idleMs: 60_000, recycleAfterRuns: 1_000 },
+    ...{ logger, metrics },
+  });
+  const executor = createExecutor({
+    catalogue: () => catalogue,
+    broker,
+    sandbox,
+    newId: createNewId(),
+    logger,
+    metrics,
+  });
+  return {
+    catalogue,
+    executor,
+    received: upstream.received,
+    willAnswer: upstream.willAnswer,
+    close: async () => {
+      await sandbox.close();
+      await broker.close();
+      await upstream.close();
+    },
+  };
+}
+
+async function startUpstream() {
+  const received: Received[] = [];
+  let answer: Answer = { status: 500, contentType: 'text/plain', body: 'nothing was prepared' };
+  const server = createServer((request, response) => {
+    const { method = '', url = '', headers } = request;
+    const [path = '', query = ''] = url.split('?');
+    received.push({ method, path, query: new URLSearchParams(query), headers });
+    response.writeHead(answer.status, { 'content-type': answer.contentType }).end(answer.body);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo; // listens on TCP
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    received,
+    willAnswer: (next: Answer) => {
+      received.length = 0;
+      answer = next;
+    },
+    close: () =>
+      new Promise<void>((done) => {
+        server.close(() => done());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+export function mediaTypeOf(fixture: string): string {
+  return fixture.endsWith('.xml') ? 'application/atom+xml; charset=utf-8' : 'application/json; charset=utf-8';
+}
+
+export function bundleFile(bundleId: string, name: string): string {
+  return join(bundlesFolder, bundleId, name);
+}

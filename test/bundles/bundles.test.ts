@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { after, test } from 'node:test';
+import type { Outcome } from '../../packages/server/src/execution/outcome.ts';
+import { bundleFile, bundlesFolder, mediaTypeOf, openWorld, type Received } from './bundle-fixture.ts';
+import {
+  credentials,
+  type DocumentedRequest,
+  documentedRequests,
+  documentedVerifications,
+} from './documented-requests.ts';
+
+const world = await openWorld();
+after(() => world.close());
+const never = new AbortController().signal;
+const bundles = [...world.catalogue.bundles.values()];
+const plugins = bundles.flatMap((bundle) => [...bundle.plugins.values()]);
+const networked = plugins.filter(({ bundle }) => bundle.manifest.hosts.length > 0);
+
+/** The bundles and plugins that are promised; at least these parameters each. */
+const promised: Readonly<Record<string, readonly string[]>> = {
+  'arithmetic/add': ['number_1', 'number_2'],
+  'arithmetic/divide': ['number_1', 'number_2'],
+  'arithmetic/multiply': ['number_1', 'number_2'],
+  'arithmetic/subtract': ['number_1', 'number_2'],
+  'arxiv_search/arxiv_search': ['query', 'max_results'],
+  'calculator/evaluate': ['expression'],
+  'exchangerate_api/get_exchange_rate': ['from_currency', 'to_currency'],
+  'exchangerate_api/get_historical_exchange_rate': ['base_currency', 'year', 'month', 'day'],
+  'exchangerate_api/list_exchange_rates': ['base_currency'],
+  'github/search_repositories': ['query'],
+  'google_search/web_search': ['query'],
+  'open_weather/get_current_weather': ['lat', 'lon'],
+  'open_weather/get_daily_forecast': ['lat', 'lon', 'days'],
+  'open_weather/get_hourly_forecast': ['lat', 'lon', 'hours'],
+  'qr_code_generator/generate_qr_code': ['text'],
+  'random_number_generator/generate_random_integers': ['min', 'max', 'number'],
+  'stack_overflow/stack_overflow_search': ['title', 'tagged', 'not_tagged', 'sort', 'order'],
+  'time/convert_time': ['date_time', 'from_timezone', 'to_timezone'],
+  'time/get_time_by_timezone': ['timezone'],
+  'time/list_timezones': [],
+  'wikipedia/wikipedia_search': ['q', 'limit'],
+};
+
+test('every bundle loads without a single complaint', () => {
+  assert.deepEqual(world.catalogue.failures, []);
+  const folders = readdirSync(bundlesFolder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  assert.deepEqual(bundles.map(({ id }) => id).sort(), folders.map(({ name }) => name).sort());
+});
+
+test('the promised plugins are there with the promised parameters', () => {
+  const found = plugins.map(({ bundle, id }) => `${bundle.id}/${id}`).sort();
+  assert.deepEqual(found, Object.keys(promised).sort());
+  for (const { bundle, id, manifest } of plugins) {
+    const names = Object.keys(Reflect.get(manifest.input_schema, 'properties') ?? {});
+    for (const parameter of promised[`${bundle.id}/${id}`] ?? [])
+      assert.ok(names.includes(parameter), `${id} ${parameter}`);
+  }
+});
+
+test('what calls out runs no code, what runs code calls nobody', () => {
+  for (const { bundle, handlerPath } of plugins) {
+    const callsOut = bundle.manifest.hosts.length > 0;
+    assert.equal(handlerPath === null, callsOut, bundle.id);
+    assert.equal(bundle.isolation, callsOut ? 'none' : 'process');
+  }
+});
+
+for (const bundle of bundles) {
+  test(`${bundle.id} is described for people: two languages, an icon, a README that names everything`, () => {
+    const readme = readFileSync(bundleFile(bundle.id, 'README.md'), 'utf8');
+    for (const { manifest, id } of bundle.plugins.values()) {
+      assert.match(readme, new RegExp(`\`${id}\``), `the README does not name ${id}`);
+      for (const text of [manifest.name, manifest.description]) assert.deepEqual(Object.keys(text), ['en', 'zh']);
+      assert.ok((manifest.examples ?? []).length > 0, `${id} has no example`);
+    }
+    for (const name of Object.keys(credentials[bundle.id] ?? {})) assert.match(readme, new RegExp(`\`${name}\``));
+    const { name, description, icon } = bundle.manifest;
+    for (const text of [name, description]) assert.deepEqual(Object.keys(text), ['en', 'zh']);
+    assert.ok(statSync(bundleFile(bundle.id, icon ?? 'no icon')).size <= 2048);
+  });
+}
+
+for (const plugin of plugins) {
+  const { bundle, id, manifest } = plugin;
+  for (const [index, example] of (manifest.examples ?? []).entries()) {
+    test(`${bundle.id}/${id} does what its example ${index + 1} shows`, async () => {
+      if (example.upstream !== undefined) world.willAnswer(answerFrom(bundle.id, example.upstream, 200));
+      const outcome = await execute(bundle.id, id, example.input);
+      assert.ok(outcome.kind === 'succeeded', JSON.stringify(outcome));
+      assert.deepEqual(outcome.violations, []);
+      if (example.output !== undefined) assert.deepEqual(outcome.output, example.output);
+      if (example.upstream !== undefined) {
+        const documented = documentedRequests[`${bundle.id}/${id}`]?.[index];
+        assert.ok(documented !== undefined && example.output !== undefined);
+        assertSent(world.received, documented);
+      }
+    });
+  }
+}
+
+for (const { bundle, id, manifest } of networked) {
+  const input = manifest.examples?.[0]?.input ?? {};
+  for (const [what, status, contentType] of [
+    ['a page of a proxy', 502, 'text/html'],
+    ['a page instead of data', 200, 'text/html'],
+    ['too many requests', 429, 'application/json'],
+  ] as const) {
+    test(`${bundle.id}/${id}: ${what} is the upstream's failure, with its status`, async () => {
+      world.willAnswer({
+        status,
+        contentType,
+        body: contentType === 'text/html' ? '<!doctype html><p>Bad & gone' : '{}',
+      });
+      const outcome = await execute(bundle.id, id, input);
+      assert.ok(outcome.kind === 'upstream_failed', JSON.stringify(outcome));
+      assert.equal(outcome.upstreamStatus, status);
+    });
+  }
+}
+
+test('each bundle with credentials has a verification the documentation knows', () => {
+  const withCredentials = bundles.filter(({ manifest }) => manifest.credentials_schema !== undefined);
+  assert.deepEqual(withCredentials.map(({ id }) => id).sort(), Object.keys(documentedVerifications).sort());
+  for (const bundle of withCredentials) {
+    assert.deepEqual([...bundle.secretNames].sort(), Object.keys(credentials[bundle.id] ?? {}).sort());
+  }
+});
+
+for (const [bundleId, documented] of Object.entries(documentedVerifications)) {
+  test(`${bundleId} verifies good credentials with the documented call`, async () => {
+    world.willAnswer(answerFrom(bundleId, documented.accepted, 200));
+    assert.equal((await verify(bundleId)).kind, 'succeeded');
+    assertSent(world.received, documented.request);
+  });
+
+  test(`${bundleId} knows the API's answer to bad credentials, in the verification and in every plugin`, async () => {
+    world.willAnswer(answerFrom(bundleId, documented.refused, documented.refusedStatus));
+    const outcomes = [await verify(bundleId)];
+    for (const { id, manifest } of networked.filter(({ bundle }) => bundle.id === bundleId)) {
+      outcomes.push(await execute(bundleId, id, manifest.examples?.[0]?.input ?? {}));
+    }
+    assert.ok(outcomes.length > 1);
+    for (const outcome of outcomes) {
+      assert.ok(outcome.kind === 'credentials_rejected', JSON.stringify(outcome));
+      assert.equal(outcome.upstreamStatus, documented.refusedStatus);
+    }
+  });
+
+  test(`${bundleId} refuses to run without its credentials`, async () => {
+    world.willAnswer(answerFrom(bundleId, documented.accepted, 200));
+    const request = { bundle_id: bundleId, credentials: {} };
+    await assert.rejects(world.executor.verifyCredentials(request, never), { code: 'REQUEST_VALIDATION_ERROR' });
+    assert.deepEqual(world.received, []);
+  });
+}
+
+test('an unknown currency and a used-up quota are not blamed on the credentials', async () => {
+  for (const [type, status] of [
+    ['unsupported-code', 404],
+    ['quota-reached', 429],
+    ['quota-reached', 200],
+  ] as const) {
+    const body = JSON.stringify({ result: 'error', 'error-type': type });
+    world.willAnswer({ status, contentType: 'application/json', body });
+    const outcome = await execute('exchangerate_api', 'get_exchange_rate', {
+      from_currency: 'EUR',
+      to_currency: 'XXX',
+    });
+    assert.ok(outcome.kind === 'upstream_failed', JSON.stringify(outcome));
+    if (status === 200) assert.equal(outcome.message, type);
+  }
+});
+
+test("arXiv's errors, which come as a feed, are failures with arXiv's words", async () => {
+  world.willAnswer(answerFrom('arxiv_search', 'fixtures/error.xml', 200));
+  const outcome = await execute('arxiv_search', 'arxiv_search', { query: 'all:electron' });
+  assert.ok(outcome.kind === 'upstream_failed', JSON.stringify(outcome));
+  assert.equal(outcome.message, 'incorrect id format for 1234.12345');
+});
+
+test('parameters that were left out are not sent', async () => {
+  world.willAnswer(answerFrom('github', 'fixtures/search.json', 200));
+  await execute('github', 'search_repositories', { query: 'a b&c=d/#?' });
+  assert.deepEqual(Object.fromEntries(world.received[0]?.query ?? []), {
+    ...{ q: 'a b&c=d/#?', order: 'desc', per_page: '10', page: '1' },
+  });
+});
+
+test('forecasts hold as many days and hours as asked for, and all there are when more are asked for', async () => {
+  const place = { lat: 33.44, lon: -94.04 };
+  const lengthOf = async (pluginId: string, input: Record<string, unknown>) => {
+    const outcome = await execute('open_weather', pluginId, { ...place, ...input });
+    assert.ok(outcome.kind === 'succeeded', JSON.stringify(outcome));
+    return (outcome.output as { forecast: unknown[] }).forecast.length; // the schema says so
+  };
+  world.willAnswer(answerFrom('open_weather', 'fixtures/daily.json', 200));
+  assert.deepEqual(
+    [await lengthOf('get_daily_forecast', { days: 1 }), await lengthOf('get_daily_forecast', { days: 8 })],
+    [1, 3],
+  );
+  world.willAnswer(answerFrom('open_weather', 'fixtures/hourly.json', 200));
+  assert.deepEqual(
+    [await lengthOf('get_hourly_forecast', { hours: 1 }), await lengthOf('get_hourly_forecast', { hours: 48 })],
+    [1, 3],
+  );
+});
+
+test('input out of bounds never reaches an upstream', async () => {
+  world.willAnswer({ status: 200, contentType: 'application/json', body: '{}' });
+  for (const [bundleId, pluginId, input] of [
+    ['open_weather', 'get_current_weather', { lat: 91, lon: 0 }],
+    ['open_weather', 'get_daily_forecast', { lat: 0, lon: 0, days: 9 }],
+    ['open_weather', 'get_current_weather', { lat: '0', lon: 0 }],
+    ['exchangerate_api', 'list_exchange_rates', { base_currency: 'USD/../..' }],
+    ['wikipedia', 'wikipedia_search', { q: '' }],
+    ['wikipedia', 'wikipedia_search', { q: 'earth', limit: 101 }],
+    ['github', 'search_repositories', { query: 'a', sort: 'size' }],
+    ['google_search', 'web_search', { query: 'a', number: 11 }],
+    ['stack_overflow', 'stack_overflow_search', { titel: 'typing error' }],
+    ['arxiv_search', 'arxiv_search', { query: 'a', max_results: 1.5 }],
+  ] as const) {
+    await assert.rejects(execute(bundleId, pluginId, input), { code: 'REQUEST_VALIDATION_ERROR' }, pluginId);
+  }
+  assert.deepEqual(world.received, []);
+});
+
+test('what a computing plugin refuses is bad input', async () => {
+  for (const [bundleId, pluginId, input] of [
+    ['arithmetic', 'divide', { number_1: 1, number_2: 0 }],
+    ['calculator', 'evaluate', { expression: '9**9**9' }],
+    ['qr_code_generator', 'generate_qr_code', { text: 'é'.repeat(2000) }],
+    ['random_number_generator', 'generate_random_integers', { min: 2, max: 1 }],
+    ['time', 'get_time_by_timezone', { timezone: 'Nowhere' }],
+  ] as const) {
+    assert.equal((await execute(bundleId, pluginId, input)).kind, 'input_rejected', pluginId);
+  }
+});
+
+async function execute(bundleId: string, pluginId: string, input: Record<string, unknown>): Promise<Outcome> {
+  const named = { bundle_id: bundleId, plugin_id: pluginId };
+  const request = { ...named, input_params: input, credentials: { ...credentials[bundleId] } };
+  return (await world.executor.execute(request, never)).outcome;
+}
+
+async function verify(bundleId: string): Promise<Outcome> {
+  const request = { bundle_id: bundleId, credentials: { ...credentials[bundleId] } };
+  return (await world.executor.verifyCredentials(request, never)).outcome;
+}
+
+function answerFrom(bundleId: string, fixture: string, status: number) {
+  return { status, contentType: mediaTypeOf(fixture), body: readFileSync(bundleFile(bundleId, fixture)) };
+}
+
+function assertSent(received: readonly Received[], { path, query, headers = {} }: DocumentedRequest): void {
+  assert.equal(received.length, 1);
+  const [sent] = received;
+  assert.ok(sent !== undefined);
+  assert.equal(sent.method, 'GET');
+  assert.equal(sent.path, path);
+  assert.deepEqual([...sent.query].sort(), Object.entries(query).sort());
+  for (const [name, value] of Object.entries(headers)) assert.equal(sent.headers[name], value, name);
+  if (headers.authorization === undefined) assert.equal(sent.headers.authorization, undefined);
+  // Wikimedia, GitHub and Stack Exchange refuse callers that do not say who they are.
+  assert.match(sent.headers['user-agent'] ?? '', /^Quartermaster\//);
+}
