@@ -90,14 +90,26 @@ function looksLikeIso2022Jp(bytes: Uint8Array): boolean {
 
 const guessBytes = 256 * 1024;
 
+/** The guesser names the ISO part; the Windows code page has more characters at nearly the same places. */
+const siblings: Record<string, string> = {
+  'ISO-8859-1': 'windows-1252',
+  'ISO-8859-2': 'windows-1250',
+  'ISO-8859-6': 'windows-1256',
+  'ISO-8859-7': 'windows-1253',
+  'ISO-8859-8': 'windows-1255',
+  'ISO-8859-9': 'windows-1254',
+};
+
 /** Of the guesses that fit all bytes, the likeliest without control characters. */
 function decodeByGuess(bytes: Uint8Array): DecodedText | null {
   let fallback: DecodedText | null = null;
-  for (const guess of analyse(bytes.subarray(0, guessBytes))) {
-    const decoded = decode(bytes, guess.name);
-    if (decoded === null) continue;
-    if (!/[\x80-\x9f]/.test(decoded.text)) return decoded;
-    fallback ??= decoded;
+  for (const { name } of analyse(bytes.subarray(0, guessBytes))) {
+    for (const label of [name, siblings[name]]) {
+      const decoded = label === undefined ? null : decode(bytes, label);
+      if (decoded === null) continue;
+      if (!/[\x80-\x9f]/.test(decoded.text)) return decoded;
+      fallback ??= decoded;
+    }
   }
   return fallback;
 }

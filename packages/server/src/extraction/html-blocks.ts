@@ -8,7 +8,7 @@ const dropped = new Set(
 );
 const breaking = new Set(
   `html body main article section header footer aside address blockquote center details dialog dd div dl dt fieldset
-  figcaption figure form hgroup hr legend menu ol p search summary ul caption thead tbody tfoot`.split(/\s+/),
+  figcaption figure form hgroup hr legend menu p search summary caption thead tbody tfoot`.split(/\s+/),
 );
 const tableParts = new Set(['tr', 'td', 'th']);
 const headings = new Map([1, 2, 3, 4, 5, 6].map((level) => [`h${level}`, level]));
@@ -29,6 +29,8 @@ interface Reading {
   /** How many elements deep we are in one that is dropped. */
   skipped: number;
   preformatted: number;
+  /** The number of the next item of each open list; null in one without numbers. */
+  readonly lists: Array<number | null>;
 }
 
 export function createHtmlBlocks(): HtmlBlocks {
@@ -39,11 +41,12 @@ export function createHtmlBlocks(): HtmlBlocks {
     open: paragraph,
     skipped: 0,
     preformatted: 0,
+    lists: [],
   };
   const parser = new Parser({
     onopentag: (name, attributes) => {
       if (reading.skipped > 0 || dropped.has(name) || isHidden(attributes)) reading.skipped += 1;
-      else openTag(reading, name);
+      else openTag(reading, name, attributes);
     },
     onclosetag: (name) => {
       if (reading.skipped > 0) reading.skipped -= 1;
@@ -65,10 +68,11 @@ export function createHtmlBlocks(): HtmlBlocks {
   };
 }
 
-function openTag(reading: Reading, name: string): void {
+function openTag(reading: Reading, name: string, attributes: Record<string, string>): void {
   const level = headings.get(name);
   if (level !== undefined) startBlock(reading, 'heading', level);
-  else if (name === 'li') startBlock(reading, 'list_item');
+  else if (name === 'li') startItem(reading);
+  else if (name === 'ol' || name === 'ul') openList(reading, name, attributes);
   else if (name === 'pre') {
     startBlock(reading, 'code');
     reading.preformatted += 1;
@@ -81,7 +85,10 @@ function openTag(reading: Reading, name: string): void {
 function closeTag(reading: Reading, name: string): void {
   if (name === 'table') closeTable(reading);
   else if (tableParts.has(name)) closeTablePart(reading, name);
-  else if (headings.has(name) || name === 'li' || name === 'pre') {
+  else if (name === 'ol' || name === 'ul') {
+    endBlock(reading);
+    reading.lists.pop();
+  } else if (headings.has(name) || name === 'li' || name === 'pre') {
     endBlock(reading);
     if (name === 'pre') reading.preformatted = Math.max(0, reading.preformatted - 1);
     reading.open = paragraph;
@@ -93,6 +100,20 @@ function startBlock(reading: Reading, kind: BlockKind, level = 0): void {
   reading.open = { kind, level };
 }
 
+function openList(reading: Reading, name: string, attributes: Record<string, string>): void {
+  endBlock(reading);
+  const start = Number.parseInt(attributes.start ?? '1', 10);
+  reading.lists.push(name === 'ol' ? (Number.isNaN(start) ? 1 : start) : null);
+}
+
+/** The number of an item is part of its text: others refer to it. */
+function startItem(reading: Reading): void {
+  startBlock(reading, 'list_item');
+  const number = reading.lists.at(-1) ?? null;
+  reading.text.push(number === null ? '- ' : `${number}. `);
+  if (number !== null) reading.lists[reading.lists.length - 1] = number + 1;
+}
+
 /** The text so far is a block; inside of a table it is only a part of its cell. */
 function endBlock(reading: Reading): void {
   const { kind, level } = reading.open;
@@ -102,14 +123,14 @@ function endBlock(reading: Reading): void {
   }
   const read = takeText(reading);
   const text = kind === 'code' ? read.replace(/^\n/, '').trimEnd() : tidy(read);
-  if (text === '') return;
+  if (text === '' || text === '-') return;
   reading.blocks.push(kind === 'heading' ? { kind, text, level } : { kind, text });
   if (kind === 'heading') reading.open = paragraph;
 }
 
 function openTable(reading: Reading): void {
   if (!reading.table.isOpen()) endBlock(reading);
-  reading.table.open(takeText(reading));
+  reading.table.open(`${takeText(reading)} `);
 }
 
 /** Outside of a table a row or cell is as good as a paragraph. */
@@ -128,7 +149,7 @@ function closeTablePart(reading: Reading, name: string): void {
 function closeTable(reading: Reading): void {
   if (!reading.table.isOpen()) return;
   const text = reading.table.close(takeText(reading));
-  if (reading.table.isOpen()) reading.text.push(text);
+  if (reading.table.isOpen()) reading.text.push(` ${text} `);
   else if (text !== '') reading.blocks.push({ kind: 'table', text });
 }
 

@@ -1,6 +1,7 @@
 import type { Logger } from '../kernel/logger.ts';
-import type { ExtractionOutcome, ExtractionTask, Extractor } from './extraction.ts';
-import { type Host, startHost } from './host.ts';
+import type { Extractor } from './extraction.ts';
+import { type Host, type HostOptions, startHost } from './host.ts';
+import { createTurns } from './turns.ts';
 
 export interface ExtractorOptions {
   /** Most documents read at once, a process each. */
@@ -17,92 +18,74 @@ export interface ExtractorOptions {
 export const extractorDefaults = { processes: 2, timeoutMs: 120_000, memoryMb: 1024, idleMs: 60_000 } as const;
 
 /** A pool of processes, started when needed. More documents than processes wait in order. */
-export function openExtractor({ logger, ...given }: ExtractorOptions): Extractor {
-  const options = { ...extractorDefaults, ...given, logger };
-  const all = new Set<Host>();
-  const idle: Array<{ host: Host; timer: NodeJS.Timeout }> = [];
-  const waiting: Array<() => void> = [];
+export function openExtractor(given: ExtractorOptions): Extractor {
+  const options = { ...extractorDefaults, ...given };
+  const hosts = createHosts(options);
+  const turns = createTurns(options.processes);
   const closing = new AbortController();
-  let busy = 0;
+  return {
+    extract: async (task, signal) => {
+      const stop = AbortSignal.any([signal, closing.signal]);
+      if (!(await turns.wait(stop))) return { kind: 'cancelled' };
+      const host = hosts.take();
+      try {
+        return await host.run(task, stop);
+      } finally {
+        await hosts.giveBack(host);
+        turns.pass();
+      }
+    },
+    close: async () => {
+      closing.abort();
+      await hosts.close();
+    },
+  };
+}
 
-  /** The warmest of the idle processes that are still fit, or a new one. */
-  function takeHost(): Host {
-    for (let found = idle.pop(); found !== undefined; found = idle.pop()) {
-      clearTimeout(found.timer);
-      if (found.host.isFit()) return found.host;
-      void retire(found.host);
-    }
-    const host = startHost(options);
-    all.add(host);
-    return host;
-  }
+interface Hosts {
+  /** The warmest of the idle processes that are fit, or a new one. */
+  take(): Host;
+  giveBack(host: Host): Promise<void>;
+  /** Resolves when all processes are gone. */
+  close(): Promise<void>;
+}
+
+function createHosts(options: HostOptions & { readonly idleMs: number }): Hosts {
+  const all = new Set<Host>();
+  const idle: Host[] = [];
+  const timers = new Map<Host, NodeJS.Timeout>();
+  let closed = false;
 
   async function retire(host: Host): Promise<void> {
+    clearTimeout(timers.get(host));
+    timers.delete(host);
     await host.stop();
     all.delete(host);
   }
 
-  async function giveBack(host: Host): Promise<void> {
-    if (closing.signal.aborted || !host.isFit()) return retire(host);
-    const timer = setTimeout(() => {
-      idle.splice(
-        idle.findIndex((entry) => entry.host === host),
-        1,
-      );
-      void retire(host);
-    }, options.idleMs);
-    idle.push({ host, timer });
-  }
-
-  /** False when the signal came first. */
-  async function waitForTurn(signal: AbortSignal): Promise<boolean> {
-    if (signal.aborted) return false;
-    if (busy < options.processes) {
-      busy += 1;
-      return true;
-    }
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const turn = () => resolve(true);
-    const cancel = () => {
-      const place = waiting.indexOf(turn);
-      // When the turn came at the same moment it is ours, and is passed on by the end of the run.
-      if (place !== -1) waiting.splice(place, 1);
-      resolve(place === -1);
-    };
-    waiting.push(turn);
-    signal.addEventListener('abort', cancel, { once: true });
-    const came = await promise;
-    signal.removeEventListener('abort', cancel);
-    return came;
-  }
-
-  function passTurn(): void {
-    const next = waiting.shift();
-    if (next === undefined) busy -= 1;
-    else next();
-  }
-
-  async function extract(task: ExtractionTask, signal: AbortSignal): Promise<ExtractionOutcome> {
-    const stop = AbortSignal.any([signal, closing.signal]);
-    if (!(await waitForTurn(stop))) return { kind: 'cancelled' };
-    try {
-      const host = takeHost();
-      try {
-        return await host.run(task, stop);
-      } finally {
-        await giveBack(host);
-      }
-    } finally {
-      passTurn();
-    }
-  }
-
   return {
-    extract,
+    take: () => {
+      for (let host = idle.pop(); host !== undefined; host = idle.pop()) {
+        clearTimeout(timers.get(host));
+        if (host.isFit()) return host;
+        void retire(host);
+      }
+      const host = startHost(options);
+      all.add(host);
+      return host;
+    },
+    giveBack: async (host) => {
+      if (closed || !host.isFit()) return retire(host);
+      idle.push(host);
+      const rest = () => {
+        idle.splice(idle.indexOf(host), 1);
+        void retire(host);
+      };
+      timers.set(host, setTimeout(rest, options.idleMs));
+    },
     close: async () => {
-      closing.abort();
-      for (const { timer } of idle) clearTimeout(timer);
-      await Promise.all([...all].map((host) => retire(host)));
+      closed = true;
+      await Promise.all([...all].map(retire));
     },
   };
 }

@@ -3,8 +3,22 @@ import { zipSync } from 'fflate';
 import { fileDamaged, fileEmpty, fileEncrypted, fileTypeMismatch, unpackedLimit } from './unreadable.ts';
 import { readZipDirectory, type ZipEntry } from './zip-directory.ts';
 
-/** Bounds of an Office package, whatever its directory claims. */
-const limits = { entries: 10_000, unpackedBytes: 500 * 2 ** 20, ratio: 300, ratioFromBytes: 32 * 2 ** 20 };
+/** Bounds of an Office package, whatever its directory claims. The ratio is that of a part of some size. */
+export const packageLimits = {
+  entries: 10_000,
+  unpackedBytes: 500 * 2 ** 20,
+  ratio: 300,
+  ratioFromBytes: 32 * 2 ** 20,
+};
+export type PackageLimits = typeof packageLimits;
+
+interface Bounds {
+  readonly format: string;
+  readonly limits: PackageLimits;
+  /** How many bytes may still be unpacked. */
+  readonly left: number;
+}
+
 const formats = { docx: 'Word', xlsx: 'Excel' } as const;
 
 /** The XML parts of an Office package, unpacked. */
@@ -18,7 +32,11 @@ export interface OfficePackage {
  * Unpacks the XML parts of a .docx or .xlsx within bounds and refuses document type definitions: no entity is ever
  * expanded, no other file opened. Pictures and other parts stay packed.
  */
-export function openPackage(bytes: Uint8Array, extension: keyof typeof formats): OfficePackage {
+export function openPackage(
+  bytes: Uint8Array,
+  extension: keyof typeof formats,
+  limits: PackageLimits = packageLimits,
+): OfficePackage {
   const format = formats[extension];
   if (bytes.length === 0) throw fileEmpty();
   refuseOtherContainers(bytes, format);
@@ -28,7 +46,7 @@ export function openPackage(bytes: Uint8Array, extension: keyof typeof formats):
   let left = limits.unpackedBytes;
   for (const entry of entries) {
     if (!/\.(?:xml|rels)$/i.test(entry.name)) continue;
-    const part = inflate(entry, { format, left });
+    const part = inflate(entry, { format, limits, left });
     left -= part.length;
     refuseDoctype(part, { format, name: entry.name });
     parts.set(entry.name, part);
@@ -48,8 +66,9 @@ function refuseOtherContainers(bytes: Uint8Array, format: string): void {
   }
 }
 
-function inflate(entry: ZipEntry, { format, left }: { format: string; left: number }): Uint8Array {
-  const part = unpack(entry, { format, left });
+function inflate(entry: ZipEntry, bounds: Bounds): Uint8Array {
+  const { format, limits } = bounds;
+  const part = unpack(entry, bounds);
   if (part.length > limits.ratioFromBytes && part.length / entry.packed.length > limits.ratio) {
     throw unpackedLimit(`a part is packed more than ${limits.ratio} to 1`);
   }
@@ -57,7 +76,7 @@ function inflate(entry: ZipEntry, { format, left }: { format: string; left: numb
   return part;
 }
 
-function unpack(entry: ZipEntry, { format, left }: { format: string; left: number }): Uint8Array {
+function unpack(entry: ZipEntry, { format, limits, left }: Bounds): Uint8Array {
   const tooMuch = unpackedLimit(`${limits.unpackedBytes / 2 ** 20} MiB`);
   if (left <= 0 || (entry.method === 0 && entry.packed.length > left)) throw tooMuch;
   if (entry.method === 0) return entry.packed;

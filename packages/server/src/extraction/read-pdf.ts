@@ -46,12 +46,14 @@ function readPages(library: PDFiumLibrary, document: PDFiumDocument, onPage: (pe
 /** Null when the page is broken, empty when it holds no text. */
 function readPage(library: PDFiumLibrary, document: PDFiumDocument, index: number): string | null {
   const page = document.getPage(index);
-  // The library keeps every page open until the document closes; the handles are not part of its types.
+  // The library keeps every page open until the document closes; the handles it needs for that are private to it.
+  // biome-ignore lint/complexity/useLiteralKeys: only a literal key reaches a private member
   const handle = page['pageIdx'];
   if (handle === 0) return null;
   try {
     return tidy(page.getText());
   } finally {
+    // biome-ignore lint/complexity/useLiteralKeys: only a literal key reaches a private member
     library['module']._FPDF_ClosePage(handle);
   }
 }

@@ -15,10 +15,17 @@ const shell = '/bin/sh';
  * processes, bounded heap and processor time. The processor limit is what ends a child that hangs in a loop after the
  * server was killed: it cannot notice that its input ended.
  */
-export function spawnChild(limits: { memoryMb: number; cpuSeconds: number }): ChildProcess {
-  const command = [process.execPath, ...flags(limits.memoryMb), entry];
+export function spawnChild(limits: { memoryMb: number; cpuSeconds: number }, program: string = entry): ChildProcess {
+  const command = [process.execPath, ...flags(limits.memoryMb), program];
   const [file = '', ...argv] = existsSync(shell)
-    ? [shell, '-c', 'ulimit -c 0; ulimit -t "$1"; shift; exec "$@"', 'sh', String(limits.cpuSeconds), ...command]
+    ? [
+        shell,
+        '-c',
+        'unset PWD OLDPWD SHLVL; ulimit -c 0; ulimit -t "$1"; shift; exec "$@"',
+        'sh',
+        String(limits.cpuSeconds),
+        ...command,
+      ]
     : command;
   // Its own group: Ctrl-C is for the server, which ends its children itself.
   return spawn(file, argv, { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'pipe'], detached: true });

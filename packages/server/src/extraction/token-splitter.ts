@@ -25,9 +25,10 @@ export function* splitByTokens(text: string, sizes: TokenSizes): Generator<Cut> 
   while (from < last) {
     let to = lastCutWithin(map, from, map.tokens(from) + nextSize(map.tokens(last) - map.tokens(from), sizes));
     let cut = trimmed(text, map.offset(from), map.offset(to));
-    // Without the blank before it, a word may take more tokens than inside of the text.
+    // Without what stands before it, a word may take more tokens than inside of the text.
     while (cut !== null && cut.numTokens > sizes.size && to > from + 1) {
-      to -= 1;
+      const excess = cut.numTokens - sizes.size;
+      to = Math.max(from + 1, Math.min(to - 1, lastCutWithin(map, from, map.tokens(to) - excess)));
       cut = trimmed(text, map.offset(from), map.offset(to));
     }
     if (cut !== null) yield cut;

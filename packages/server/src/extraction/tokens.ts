@@ -20,11 +20,32 @@ const pieces = new RegExp(
   ].join('|'),
   'gu',
 );
-const core = new BytePairEncodingCore({ bytePairRankDecoder: ranks, tokenSplitRegex: pieces, mergeCacheSize: 50_000 });
+// The cache of the library takes linear time to forget one piece once it is full; so it never fills, but is emptied.
+const mostCached = 50_000;
+const core = new BytePairEncodingCore({
+  bytePairRankDecoder: ranks,
+  tokenSplitRegex: pieces,
+  mergeCacheSize: Number.POSITIVE_INFINITY,
+});
+let encodedSinceCleared = 0;
+
+/** The tokens of each piece, in order. */
+function* encodePieces(text: string): Generator<readonly number[], undefined> {
+  for (const tokens of core.encodeNativeGenerator(text)) {
+    encodedSinceCleared += 1;
+    if (encodedSinceCleared > mostCached) {
+      core.clearMergeCache();
+      encodedSinceCleared = 0;
+    }
+    yield tokens;
+  }
+}
 
 /** How many tokens a text has. Linear in its length, whatever it holds. */
 export function countTokens(text: string): number {
-  return core.countNative(text);
+  let count = 0;
+  for (const tokens of encodePieces(text)) count += tokens.length;
+  return count;
 }
 
 /** Where a text may be cut. Cuts are numbered from 0 (before the first character); the last is the end of the text. */
@@ -52,11 +73,10 @@ export function mapTokens(text: string): TokenMap {
     counts.push(count);
   };
   add(0, 0);
-  const encoded = core.encodeNativeGenerator(text);
+  const encoded = encodePieces(text);
   for (const [piece] of text.matchAll(pieces)) {
-    const tokens = encoded.next().value;
-    // The generator walks the same pieces; a number would be its end, which comes after the last of them.
-    if (typeof tokens === 'number') break;
+    // Both walk the same pieces, so it does not end first.
+    const tokens = encoded.next().value ?? [];
     if (tokens.length <= longestWhole) add(piece.length, tokens.length);
     else addInside(piece, tokens, add);
   }

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { afterEach, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { corpusFile } from './corpus.fixture.ts';
+import type { Extractor } from './extraction.ts';
+import { children, file, never, onlyChild, open, readsOn, taskOf } from './extractor.fixture.ts';
+
+let extractor: Extractor | undefined;
+
+afterEach(async () => {
+  await extractor?.close();
+  assert.deepEqual(children(), []);
+});
+
+function opened(options?: Parameters<typeof open>[0]): Extractor {
+  extractor = open(options);
+  return extractor;
+}
+
+test('a text becomes chunks with title, tokens, words and locator', async () => {
+  const { task, chunks } = taskOf({ kind: 'text', text: ' Ein Text.\n' }, { title: 'Titel' });
+  const outcome = await opened().extract(task, never);
+  assert.ok(outcome.kind === 'extracted');
+  assert.deepEqual([outcome.numChunks, outcome.rejectedRows, outcome.report.characters], [1, 0, 11]);
+  const [chunk] = chunks;
+  assert.deepEqual(chunk, {
+    ordinal: 0,
+    content: 'Titel\n\nEin Text.',
+    question: null,
+    answer: null,
+    numTokens: 6,
+    locator: { char_start: 1, char_end: 10 },
+    metadata: {},
+    words: ['titel', 'ein', 'text'],
+  });
+});
+
+for (const [path, kind] of [
+  ['pdf/docling__right_to_left_01.pdf', 'text'],
+  ['docx/poi__SampleDoc.docx', 'text'],
+  ['html/docling__example_03.html', 'text'],
+  ['md/pandoc__lua-filters.md', 'text'],
+  ['qa/xquad.en.csv', 'qa'],
+  ['qa/xquad.zh.xlsx', 'qa'],
+] as const) {
+  test(`${path} is read in the child, without file, network or environment`, async () => {
+    const extension = path.slice(path.lastIndexOf('.') + 1) as 'pdf'; // one of the formats, by the list above
+    const { task, chunks } = taskOf(file(extension, corpusFile(path)), { kind });
+    const outcome = await opened().extract(task, never);
+    assert.equal(outcome.kind, 'extracted', JSON.stringify(outcome));
+    assert.equal(outcome.kind === 'extracted' && outcome.numChunks, chunks.length);
+    assert.deepEqual(
+      chunks.map((chunk) => chunk.ordinal),
+      chunks.map((_, index) => index),
+    );
+    assert.equal(readFileSync(`/proc/${onlyChild()}/environ`, 'utf8'), '');
+    assert.match(readFileSync(`/proc/${onlyChild()}/limits`, 'utf8'), /Max cpu time +490 /);
+    const command = readFileSync(`/proc/${onlyChild()}/cmdline`, 'utf8');
+    for (const flag of ['--permission', '--no-experimental-sqlite', '--disable-sigusr1'])
+      assert.ok(command.includes(flag));
+    assert.ok(!/--allow-(?!fs-read)/.test(command));
+  });
+}
+
+test('rows are kept or rejected, and both are told', async () => {
+  const { task, chunks, rows } = taskOf(file('csv', Buffer.from('question,answer,tag\nq,a,t\n,b,\n')), { kind: 'qa' });
+  const outcome = await opened().extract(task, never);
+  assert.ok(outcome.kind === 'extracted');
+  assert.deepEqual(outcome.report.rows, { total: 2, accepted: 1, rejected: 1 });
+  assert.deepEqual(
+    [chunks[0]?.question, chunks[0]?.answer, chunks[0]?.metadata, chunks[0]?.locator],
+    ['q', 'a', { tag: 't' }, { row: 2 }],
+  );
+  assert.deepEqual(rows, [{ sheet: null, row: 3, code: 'empty_question', excerpt: 'b' }]);
+});
+
+test('a document that cannot be read fails with its code, and the process reads on', async () => {
+  const pool = opened({ processes: 1 });
+  for (const [source, kind, code] of [
+    [file('txt', new Uint8Array()), 'text', 'file_empty'],
+    [{ kind: 'text', text: ' \n' }, 'text', 'no_text'],
+    [file('pdf', corpusFile('pdf/pdfminer__aes-256.pdf')), 'text', 'file_encrypted'],
+    [file('csv', Buffer.from('a,b\n1,2\n')), 'qa', 'header_missing'],
+    [file('csv', Buffer.from('question,answer\n,2\n')), 'qa', 'no_rows'],
+  ] as const) {
+    const outcome = await pool.extract(taskOf(source, { kind }).task, never);
+    assert.deepEqual([outcome.kind, outcome.kind === 'failed' && outcome.code], ['failed', code]);
+  }
+  const pid = onlyChild();
+  await readsOn(pool);
+  assert.equal(onlyChild(), pid);
+});
+
+test('no more chunks are made than there is room for', async () => {
+  const { task, chunks } = taskOf({ kind: 'text', text: 'word '.repeat(5000) }, { maxChunks: 3 });
+  const outcome = await opened().extract(task, never);
+  assert.deepEqual([outcome.kind === 'failed' && outcome.code, chunks.length], ['capacity_exceeded', 3]);
+});
+
+test('the child waits until a batch is taken', async () => {
+  const batches: number[] = [];
+  let taking = 0;
+  const { task } = taskOf(
+    { kind: 'text', text: 'word '.repeat(100_000) },
+    {
+      splitter: { type: 'token', chunk_size: 50, chunk_overlap: 0 },
+      onBatch: async (chunks) => {
+        taking += 1;
+        assert.equal(taking, 1);
+        batches.push(chunks.length);
+        await delay(5);
+        taking -= 1;
+      },
+    },
+  );
+  assert.equal((await opened().extract(task, never)).kind, 'extracted');
+  assert.ok(batches.length > 5 && batches.every((length) => length <= 200));
+});

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { corpusFile, wordRecall } from './corpus.fixture.ts';
+import { type Document, layOut } from './document.ts';
+import { readDocx } from './read-docx.ts';
+import { readHtml } from './read-html.ts';
+import { readMarkdown } from './read-markdown.ts';
+import { readPdf } from './read-pdf.ts';
+import { readText } from './read-text.ts';
+
+const readers = { txt: readText, md: readMarkdown, html: readHtml, docx: readDocx, pdf: readPdf } as const;
+
+async function read(path: string): Promise<Document> {
+  const format = path.split('/')[0] as keyof typeof readers; // the folders of the corpus are the formats
+  return readers[format](corpusFile(path));
+}
+
+const truths: ReadonlyArray<readonly [path: string, truth: string, recall: number]> = [
+  ['txt/uchardet__fr_utf-16.be.txt', 'gt/txt/uchardet__fr_utf-16.be.txt.utf8.txt', 1],
+  ['docx/poi__SampleDoc.docx', 'gt/docx/poi__SampleDoc.docx.txt', 0.98],
+  ['docx/docling__unit_test_headers.docx', 'gt/docx/docling__unit_test_headers.docx.txt', 0.98],
+  ['docx/pandoc__tables.docx', 'gt/docx/pandoc__tables.docx.txt', 0.98],
+  ['docx/pandoc__track_changes_insertion.docx', 'gt/docx/pandoc__track_changes_insertion.docx.txt', 0.98],
+  ['html/docling__example_03.html', 'gt/html/docling__example_03.html.txt', 0.95],
+  [
+    'html/docling__html_inline_group_in_table_cell.html',
+    'gt/html/docling__html_inline_group_in_table_cell.html.txt',
+    0.95,
+  ],
+  ['md/docling__inline_and_formatting.md', 'gt/md/docling__inline_and_formatting.md.txt', 0.95],
+  ['pdf/docling__right_to_left_01.pdf', 'gt/pdf/docling__right_to_left_01.pdf.txt', 0.8],
+];
+for (const [path, truth, recall] of truths) {
+  test(`${path} is read with at least ${recall * 100} % of its words`, async () => {
+    const { text } = layOut(await read(path));
+    const found = wordRecall(corpusFile(truth).toString(), text);
+    assert.ok(found >= recall, `${found}`);
+  });
+}
+
+test('HTML gives headings, items, tables and code as blocks, and drops what is not shown', () => {
+  const html = `<head><title>T</title><style>p{}</style></head><body><nav>menu</nav><h1>One</h1>
+    <p>First<br>line  two &amp; <b>bo</b>ld</p><p hidden>no</p><div style="display: none"><p>no</p></div>
+    <script>no</script><ol start="3"><li>three<ul><li>inner</ul><li>four</ol><h2>Two</h2>
+    <table><caption>Cap</caption><tr><th>A<th>B<tr><td>1<td><p>2</p><p>3</p><tr><td></td><td></td></table><pre>
+ x = 1
+   y</pre>tail`;
+  assert.deepEqual(readHtml(Buffer.from(html)).blocks, [
+    { kind: 'heading', text: 'One', level: 1 },
+    { kind: 'paragraph', text: 'First\nline two & bold' },
+    { kind: 'list_item', text: '3. three' },
+    { kind: 'list_item', text: '- inner' },
+    { kind: 'list_item', text: '4. four' },
+    { kind: 'heading', text: 'Two', level: 2 },
+    { kind: 'table', text: 'Cap\nA | B\n1 | 2 3' },
+    { kind: 'code', text: ' x = 1\n   y' },
+    { kind: 'paragraph', text: 'tail' },
+  ]);
+});
+
+test('the text of nested tables, stray cells and unclosed tags stays', () => {
+  const text = (html: string) => layOut(readHtml(Buffer.from(html))).text;
+  assert.equal(text('<table><tr><td>a<table><tr><td>b<td>c</table>d<td>e</table>f'), 'a b | c d | e\n\nf');
+  assert.equal(text('x<td>y</td></table></tr>z'), 'x\n\ny\n\nz');
+  assert.equal(text('<div><p>a<div><table><tr><td>b'), 'a\n\nb');
+  assert.equal(text(`${'<div>'.repeat(20_000)}deep`), 'deep');
+});
+
+test('the charset of a page is taken from its header, then from its own declaration', () => {
+  const page = Buffer.concat([Buffer.from('<meta charset="windows-1251"><p>'), Buffer.from([0xe4, 0xee])]);
+  assert.equal(readHtml(page).blocks[0]?.text, 'до');
+  assert.equal(readHtml(page, 'windows-1253').facts.encoding, 'windows-1253');
+});
+
+test('Markdown gives its structure; front matter is a fact, not text', () => {
+  const markdown =
+    '---\ntitle: T\n---\n# One *two*\n\nText &amp; [link](http://x.test) `a<b>`\n\n- a\n- b\n\n| A | B |\n|---|---|\n| 1 | 2 |\n\n```js\nx < 1\n```\n';
+  const document = readMarkdown(Buffer.from(markdown));
+  assert.deepEqual(document.facts, { encoding: 'utf-8', front_matter: 'title: T' });
+  assert.deepEqual(document.blocks, [
+    { kind: 'heading', text: 'One two', level: 1 },
+    { kind: 'paragraph', text: 'Text & link a<b>' },
+    { kind: 'list_item', text: '- a' },
+    { kind: 'list_item', text: '- b' },
+    { kind: 'table', text: 'A | B\n1 | 2' },
+    { kind: 'code', text: 'x < 1' },
+  ]);
+});
+
+test('a rule at the start of Markdown is no front matter, and an unclosed tag swallows its own part only', () => {
+  const document = readMarkdown(Buffer.from('---\n\nfirst\n\n---\n\n<script>\n\nx\n\n</script>\n\nlast\n'));
+  assert.deepEqual(
+    document.blocks.map((block) => block.text),
+    ['first', 'last'],
+  );
+});
+
+test('each page of a PDF is a block of its page', async () => {
+  const document = await read('pdf/docling__right_to_left_01.pdf');
+  assert.equal(document.blocks[0]?.page, 1);
+  assert.equal(document.facts.pages, document.blocks.length + (document.facts.pages_without_text ?? 0));
+});
+
+test('a chunk knows its page, the headings above it and its characters', () => {
+  const { text, locate } = layOut({
+    blocks: [
+      { kind: 'heading', text: 'A', level: 1, page: 1 },
+      { kind: 'heading', text: 'B', level: 2, page: 1 },
+      { kind: 'paragraph', text: 'one', page: 1 },
+      { kind: 'heading', text: 'C', level: 2, page: 2 },
+      { kind: 'paragraph', text: 'two\0\ud800', page: 3 },
+    ],
+    facts: {},
+    warnings: [],
+  });
+  assert.equal(text, 'A\n\nB\n\none\n\nC\n\ntwo\ufffd');
+  assert.deepEqual(locate(6, 9), { page: 1, page_end: 1, heading_path: ['A', 'B'], char_start: 6, char_end: 9 });
+  assert.deepEqual(locate(11, 18), { page: 2, page_end: 3, heading_path: ['A', 'C'], char_start: 11, char_end: 18 });
+});
+
+const refused: ReadonlyArray<readonly [path: string, code: string]> = [
+  ['pdf/pdfminer__aes-256.pdf', 'file_encrypted'],
+  ['pdf/unstructured__password.pdf', 'file_encrypted'],
+  ['pdf/tika__testOCR.pdf', 'no_text'],
+  ['pdf/qpdf__issue-100.pdf', 'file_damaged'],
+  ['docx/poi__bug53475-password-is-pass.docx', 'file_encrypted'],
+  ['docx/poi__truncated62886.docx', 'file_damaged'],
+  ['docx/poi__ExternalEntityInText.docx', 'file_damaged'],
+];
+for (const [path, code] of refused) {
+  test(`${path} is refused as ${code}`, () => assert.rejects(read(path), { code }));
+}
+
+test('a damaged PDF gives what can be recovered', async () => {
+  assert.match(layOut(await read('pdf/pdfjs__helloworld-bad.pdf')).text, /Hello/i);
+});
+
+test('a PDF that is none is a mismatch', async () => {
+  await assert.rejects(readPdf(Buffer.from('GIF89a')), { code: 'file_type_mismatch' });
+  await assert.rejects(readDocx(Buffer.alloc(0)), { code: 'file_empty' });
+});
