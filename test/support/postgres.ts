@@ -32,17 +32,19 @@ export async function startPostgres(): Promise<TestServer> {
   try {
     if (user !== undefined) await chown(folder, user.uid, user.gid);
     const data = path.join(folder, 'data');
-    const superuser = ['--username=postgres', '--auth=trust'];
-    await run(path.join(programs, 'initdb'), [...superuser, '--encoding=UTF8', '--no-locale', '--no-sync', data], {
-      cwd: folder,
-      ...user,
-    });
+    await run(path.join(programs, 'initdb'), [...clusterOptions, data], { cwd: folder, ...user });
     return await startServer({ programs, folder, user });
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
   }
 }
+
+/** Sorts text as people do, so that what must sort byte by byte has to say so. */
+const clusterOptions = [
+  ...['--username=postgres', '--auth=trust', '--no-sync'],
+  ...['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en'],
+];
 
 interface ServerUser {
   readonly uid: number;
