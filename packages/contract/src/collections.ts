@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { Timestamp } from './envelope.ts';
 
 /** Collections, records and chunks. Source: CONTRACT "Collections, records, chunks". */
@@ -15,12 +15,18 @@ export type RecordStage = (typeof recordStages)[number];
 /** The built-in model: words only, no vectors. Exactly 8 characters, as the official client demands. */
 export const builtInEmbeddingModel = 'QmBm25v1';
 
-const Metadata = Type.Record(Type.String({ maxLength: 64 }), Type.Unknown(), {
-  maxProperties: 16,
-  description: 'Up to 16 entries of your own.',
+/** Names of any text to values of one kind. (`Type.Record` says it by a pattern that misses names with a line break.) */
+function MapOf<Value>(values: TSchema, options: object = {}) {
+  return Type.Unsafe<Record<string, Value>>({ type: 'object', additionalProperties: values, ...options });
+}
+
+const metadataBounds = { maxProperties: 16, propertyNames: { type: 'string', maxLength: 64 } };
+const Metadata = MapOf<unknown>(Type.Unknown(), {
+  ...metadataBounds,
+  description: 'Up to 16 entries of your own: names up to 64 characters, any values.',
 });
-const StringMetadata = Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 512 }), {
-  maxProperties: 16,
+const StringMetadata = MapOf<string>(Type.String({ maxLength: 512 }), {
+  ...metadataBounds,
   description: 'Up to 16 entries of your own: names up to 64 characters, values up to 512.',
 });
 
@@ -36,7 +42,7 @@ export const Collection = Type.Object({
   embedding_model_id: Type.String(),
   embedding_size: Type.Integer({ description: 'Dimensions of a vector; 0 for the built-in model.' }),
   status: Type.Enum(['creating', 'ready', 'deleting', 'error', 'partial']),
-  metadata: Type.Record(Type.String(), Type.Unknown()),
+  metadata: MapOf<unknown>(Type.Unknown()),
   updated_timestamp: Timestamp,
   created_timestamp: Timestamp,
 });
@@ -93,10 +99,10 @@ export const RecordItem = Type.Object({
     description:
       'type text: the text; file and qa_sheet: JSON text {"file_id","file_name","file_size"}; web: JSON text {"url"}.',
   }),
-  metadata: Type.Record(Type.String(), Type.String()),
+  metadata: MapOf<string>(Type.String()),
   progress: Type.Union([RecordProgress, Type.Null()], { description: 'While status is creating.' }),
   error: Type.Union([RecordFailure, Type.Null()], { description: 'Why status is error.' }),
-  report: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], { description: 'What was read.' }),
+  report: Type.Union([MapOf<unknown>(Type.Unknown()), Type.Null()], { description: 'What was read.' }),
   updated_timestamp: Timestamp,
   created_timestamp: Timestamp,
 });
@@ -138,7 +144,7 @@ const chunkFields = {
   question: Type.Optional(Type.String()),
   answer: Type.Optional(Type.String()),
   num_tokens: Type.Integer(),
-  metadata: Type.Record(Type.String(), Type.Unknown()),
+  metadata: MapOf<unknown>(Type.Unknown()),
   locator: Type.Union([Locator, Type.Null()]),
   updated_timestamp: Timestamp,
   created_timestamp: Timestamp,

@@ -33,7 +33,7 @@ export function createProgress(deps: ProgressDeps, held: Held, onLost: () => voi
   function beat(): void {
     clearTimeout(waiting);
     waiting = undefined;
-    lastWrite = performance.now();
+    lastWrite = clock.now();
     writing = writing.then(write);
   }
 
@@ -55,7 +55,9 @@ export function createProgress(deps: ProgressDeps, held: Held, onLost: () => voi
       const whole = Math.min(100, Math.max(0, Math.round(percent)));
       if (stage === current.stage && whole === current.percent) return;
       current = { stage, percent: whole };
-      waiting ??= setTimeout(beat, Math.max(0, lastWrite + leastMsBetween - performance.now()));
+      // Bounded on both sides: the clock may have been set.
+      const wait = Math.min(leastMsBetween, Math.max(0, lastWrite + leastMsBetween - clock.now()));
+      waiting ??= setTimeout(beat, wait);
     },
     beat,
     async close() {

@@ -54,7 +54,7 @@ export function createRecordEvents(deps: RecordEventsDeps): RecordEvents {
     };
   }
 
-  async function* stream(key: RecordKey, signal: AbortSignal): AsyncGenerator<string> {
+  async function* stream(key: RecordKey, signal: AbortSignal, leave: () => void): AsyncGenerator<string> {
     const subscription = subscribe(key.recordId);
     try {
       let last = '';
@@ -72,15 +72,23 @@ export function createRecordEvents(deps: RecordEventsDeps): RecordEvents {
       }
     } finally {
       subscription.end();
-      open -= 1;
+      leave();
     }
   }
 
   return {
     follow(key, signal) {
       if (open >= deps.maxListeners) throw tooManyListeners(deps.maxListeners);
+      const ended = AbortSignal.any([signal, closing.signal]);
+      let inside = true;
       open += 1;
-      return stream(key, AbortSignal.any([signal, closing.signal]));
+      const leave = () => {
+        if (inside) open -= 1;
+        inside = false;
+      };
+      // A stream that nobody began to read has no `finally` to run.
+      ended.addEventListener('abort', leave, { once: true });
+      return stream(key, ended, leave);
     },
     changed(recordId) {
       for (const ring of listeners.get(recordId) ?? []) ring();

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newId, openTestService } from './test-room.suite.ts';
+
+test('the life of a collection, with the bodies the official client sends', async (t) => {
+  const { call } = (await openTestService(t)).createProject();
+  const sent = {
+    name: 'Docs',
+    type: 'text',
+    description: '',
+    capacity: 1000,
+    embedding_model_id: 'TpEZMod1',
+    metadata: {},
+  };
+  const made = await call('POST', '/v1/collections', sent);
+  assert.equal(made.status, 200);
+  const { collection_id, created_timestamp, ...rest } = made.body.data;
+  assert.match(collection_id, /^coll[a-z0-9]{20}$/);
+  const fixed = { object: 'Collection', num_records: 0, num_chunks: 0, embedding_size: 0, status: 'ready' };
+  assert.deepEqual(rest, { ...sent, ...fixed, updated_timestamp: created_timestamp });
+
+  const url = `/v1/collections/${collection_id}`;
+  assert.deepEqual((await call('GET', url)).body, made.body);
+  const list = await call('GET', '/v1/collections?limit=20&order=desc');
+  assert.deepEqual(list.body, { status: 'success', data: [made.body.data], fetched_count: 1, has_more: false });
+
+  const changed = await call('POST', url, { name: 'New', description: null, metadata: { a: 'b' } });
+  assert.deepEqual(
+    [changed.body.data.name, changed.body.data.description, changed.body.data.metadata],
+    ['New', '', { a: 'b' }],
+  );
+  const same = await call('POST', url, {});
+  assert.deepEqual(same.body, changed.body);
+
+  const deleted = await call('DELETE', url, {});
+  assert.deepEqual([deleted.status, deleted.body], [200, { status: 'success' }]);
+  for (const again of [await call('GET', url), await call('POST', url, {}), await call('DELETE', url)]) {
+    assert.deepEqual([again.status, again.body.error.code], [404, 'OBJECT_NOT_FOUND']);
+  }
+});
+
+test('everything has a default, and an explicit null means absent', async (t) => {
+  const { call } = (await openTestService(t)).createProject();
+  const nulls = { name: null, description: null, type: null, capacity: null, embedding_model_id: null, metadata: null };
+  for (const body of [{}, nulls, { unknown: 1 }]) {
+    const { data } = (await call('POST', '/v1/collections', body)).body;
+    const { name, description, type, capacity, embedding_model_id, metadata } = data;
+    const found = { name, description, type, capacity, embedding_model_id, metadata };
+    const expected = { name: '', description: '', type: 'text', capacity: 100_000_000, metadata: {} };
+    assert.deepEqual(found, { ...expected, embedding_model_id: 'QmBm25v1' });
+  }
+});
+
+test('metadata comes back as it was sent, whatever its names and values', async (t) => {
+  const { call } = (await openTestService(t)).createProject();
+  const metadata = { 'a\nb': 1, '': null, Ω: [{ deep: true }], nul: '\0', constructor: 'x' };
+  const { data } = (await call('POST', '/v1/collections', { metadata })).body;
+  assert.deepEqual(data.metadata, metadata);
+  assert.deepEqual((await call('GET', `/v1/collections/${data.collection_id}`)).body.data.metadata, metadata);
+});
+
+test('a field out of bounds is refused by name', async (t) => {
+  const { call } = (await openTestService(t)).createProject();
+  const many = Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, n]));
+  const cases: Array<[object, string]> = [
+    [{ name: 'x'.repeat(128) }, 'body/name'],
+    [{ name: 'a\0b' }, 'body/name'],
+    [{ description: 'x'.repeat(513) }, 'body/description'],
+    [{ type: 'image' }, 'body/type'],
+    [{ capacity: 0 }, 'body/capacity'],
+    [{ capacity: '1000' }, 'body/capacity'],
+    [{ embedding_model_id: 'short' }, 'body/embedding_model_id'],
+    [{ metadata: many }, 'body/metadata'],
+    [{ metadata: { ['k'.repeat(65)]: 1 } }, 'body/metadata'],
+  ];
+  for (const [body, path] of cases) {
+    const { status, body: answer } = await call('POST', '/v1/collections', body);
+    assert.deepEqual(
+      [status, answer.error?.code],
+      [422, 'REQUEST_VALIDATION_ERROR'],
+      JSON.stringify(body).slice(0, 80),
+    );
+    assert.ok(answer.error.message.startsWith(path), answer.error.message);
+  }
+});
+
+test('collections are paged both ways, and a cursor that is none is not found', async (t) => {
+  const { call, collection } = (await openTestService(t)).createProject();
+  const ids: string[] = [];
+  for (let n = 0; n < 5; n++) ids.push(await collection());
+  const page = async (query: string) => {
+    const { body } = await call('GET', `/v1/collections?${query}`);
+    return [
+      body.data.map((item: { collection_id: string }) => ids.indexOf(item.collection_id)),
+      body.fetched_count,
+      body.has_more,
+    ];
+  };
+  assert.deepEqual(await page('limit=2'), [[4, 3], 2, true]);
+  assert.deepEqual(await page(`limit=2&after=${ids[3]}`), [[2, 1], 2, true]);
+  assert.deepEqual(await page(`limit=2&after=${ids[1]}`), [[0], 1, false]);
+  assert.deepEqual(await page(`limit=2&before=${ids[1]}`), [[3, 2], 2, true]);
+  assert.deepEqual(await page(`limit=2&order=asc&before=${ids[1]}`), [[0], 1, false]);
+  for (const cursor of [newId('collection'), 'nonsense', '%00']) {
+    assert.equal((await call('GET', `/v1/collections?after=${cursor}`)).status, 404, cursor);
+  }
+  for (const query of ['limit=0', 'limit=101', 'limit=x', 'order=up']) {
+    assert.equal((await call('GET', `/v1/collections?${query}`)).status, 422, query);
+  }
+});
+
+test('what belongs to another project is not found, on every path and by every method', async (t) => {
+  const service = await openTestService(t);
+  const owner = service.createProject();
+  const stranger = service.createProject();
+  const collectionId = await owner.collection({ type: 'text' });
+  const record = await owner.record(collectionId, { content: 'a secret' });
+  const base = `/v1/collections/${collectionId}`;
+  const chunk = (await owner.call('GET', `${base}/chunks`)).body.data[0];
+  const mine = await stranger.collection();
+  const others = [
+    ['GET', base],
+    ['POST', base, { name: 'x' }],
+    ['DELETE', base, {}],
+    ['POST', `${base}/records`, { content: 'x' }],
+    ['GET', `${base}/records`],
+    ['POST', `${base}/chunks`, { content: 'x' }],
+    ['GET', `${base}/chunks`],
+    ['POST', `${base}/chunks/query`, { query_text: 'secret' }],
+    ...[base, `/v1/collections/${mine}`].flatMap((under) => [
+      ['GET', `${under}/records/${record.record_id}`],
+      ['POST', `${under}/records/${record.record_id}`, { metadata: {} }],
+      ['DELETE', `${under}/records/${record.record_id}`, {}],
+      ['GET', `${under}/records/${record.record_id}/chunks`],
+      ['GET', `${under}/records/${record.record_id}/events`],
+      ['GET', `${under}/chunks/${chunk.chunk_id}`],
+      ['POST', `${under}/chunks/${chunk.chunk_id}`, { content: 'x' }],
+      ['DELETE', `${under}/chunks/${chunk.chunk_id}`, {}],
+    ]),
+  ] as Array<['GET' | 'POST' | 'DELETE', string, object?]>;
+  for (const [method, url, body] of others) {
+    const { status, body: answer } = await stranger.call(method, url, body);
+    assert.deepEqual([status, answer.error?.code], [404, 'OBJECT_NOT_FOUND'], `${method} ${url}`);
+  }
+  for (const cursor of [collectionId]) {
+    assert.equal((await stranger.call('GET', `/v1/collections?after=${cursor}`)).status, 404);
+  }
+  const query = await stranger.call('POST', `/v1/collections/${mine}/chunks/query`, { query_text: 'secret' });
+  assert.deepEqual(query.body.data, []);
+  assert.equal((await owner.call('GET', `${base}/records/${record.record_id}`)).body.data.title, '');
+});
+
+test('a path id that cannot be an id is simply not found', async (t) => {
+  const { call, collection } = (await openTestService(t)).createProject();
+  const collectionId = await collection();
+  for (const id of ['x', '%00', '..%2f..', "'%20or%201=1", newId('record'), 'é', 'x'.repeat(200)]) {
+    const urls = ['', '/records', '/chunks'].map((rest) => `/v1/collections/${id}${rest}`);
+    urls.push(`/v1/collections/${collectionId}/records/${id}`, `/v1/collections/${collectionId}/chunks/${id}`);
+    for (const url of urls) assert.equal((await call('GET', url)).status, 404, url);
+  }
+});
+
+test('a deleted collection leaves no row behind', async (t) => {
+  const service = await openTestService(t);
+  const { collection, record, call } = service.createProject();
+  const collectionId = await collection();
+  await record(collectionId, { content: 'one two three' });
+  await call('POST', `/v1/collections/${collectionId}/chunks`, { content: 'direct' });
+  await call('DELETE', `/v1/collections/${collectionId}`, {});
+  const { read } = service.database;
+  for (const table of ['collection', 'record', 'chunk'] as const) {
+    await until(async () => (await read.selectFrom(table).select('id').execute()).length === 0);
+  }
+});
+
+/** Waits for a condition that becomes true by itself. */
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await new Promise(setImmediate);
+}
