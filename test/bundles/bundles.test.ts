@@ -225,6 +225,15 @@ test('input out of bounds never reaches an upstream', async () => {
   assert.deepEqual(world.received, []);
 });
 
+test('the largest code there is fits into the limits of a run', async () => {
+  const text = Array.from({ length: 2953 }, (_, at) => String.fromCharCode(97 + ((at * at * 7) % 26))).join('');
+  const outcome = await execute('qr_code_generator', 'generate_qr_code', {
+    ...{ text, error_correction: 'L', scale: 20, margin: 20 },
+  });
+  assert.ok(outcome.kind === 'succeeded', JSON.stringify(outcome));
+  assert.deepEqual(outcome.violations, []);
+});
+
 test('what a computing plugin refuses is bad input', async () => {
   for (const [bundleId, pluginId, input] of [
     ['arithmetic', 'divide', { number_1: 1, number_2: 0 }],
