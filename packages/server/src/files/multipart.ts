@@ -33,10 +33,11 @@ export const multipartLimits = {
 } as const;
 
 /**
- * `preamble` and `content` look for a boundary; `boundary` reads what stands after one on its line; `headers` a
- * part's headers; `start` the line end after them; `closing` the line of the final boundary; `epilogue` the rest.
+ * `begin` is the very start, where a boundary has no line end in front; `preamble` and `content` look for a boundary;
+ * `boundary` reads what stands after one on its line; `headers` a part's headers; `start` the line end after them;
+ * `closing` the line of the final boundary; `epilogue` the rest.
  */
-type State = 'preamble' | 'boundary' | 'headers' | 'start' | 'content' | 'closing' | 'epilogue';
+type State = 'begin' | 'preamble' | 'boundary' | 'headers' | 'start' | 'content' | 'closing' | 'epilogue';
 
 const CR = 0x0d;
 const LF = 0x0a;
@@ -47,14 +48,15 @@ const nothing = Buffer.alloc(0);
 /** @param boundary the parameter of the Content-Type, as {@link readBoundary} gives it. */
 export function createMultipartParser(boundary: string, handler: MultipartHandler): MultipartParser {
   const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
-  let state: State = 'preamble';
-  // The first boundary may stand at the very start: a line end in front makes it like every other.
-  let rest: Buffer = lineEnd;
+  const firstDelimiter = delimiter.subarray(lineEnd.length);
+  let state: State = 'begin';
+  let rest: Buffer = nothing;
   let parts = 0;
-  let surrounding = -lineEnd.length;
+  let surrounding = 0;
 
   /** Each step takes bytes from the front of `rest` and says whether another step may follow. */
   const steps: Record<State, () => boolean> = {
+    begin: takeBegin,
     preamble: () => takeUntilDelimiter(countSurrounding, () => {}),
     content: () => takeUntilDelimiter(handler.onData, handler.onPartEnd),
     boundary: takeBoundaryLine,
@@ -75,6 +77,14 @@ export function createMultipartParser(boundary: string, handler: MultipartHandle
         `no boundary where one is expected, or over ${multipartLimits.surroundingBytes} bytes around the parts.`,
       );
     }
+  }
+
+  function takeBegin(): boolean {
+    const found = startsWith(rest, firstDelimiter);
+    if (found === 'perhaps') return false;
+    if (found === 'yes') rest = rest.subarray(firstDelimiter.length);
+    state = found === 'yes' ? 'boundary' : 'preamble';
+    return true;
   }
 
   function takeUntilDelimiter(onBytes: (bytes: Buffer) => void, onEnd: () => void): boolean {
@@ -126,10 +136,9 @@ export function createMultipartParser(boundary: string, handler: MultipartHandle
 
   /** The line end after the headers may already be that of a boundary: a part without content (RFC 2046 §5.1.1). */
   function takeContentStart(): boolean {
-    const front = rest.subarray(0, delimiter.length);
-    const mayBeBoundary = front.equals(delimiter.subarray(0, front.length));
-    if (mayBeBoundary && front.length < delimiter.length) return false;
-    if (!mayBeBoundary) rest = rest.subarray(lineEnd.length);
+    const found = startsWith(rest, delimiter);
+    if (found === 'perhaps') return false;
+    if (found === 'no') rest = rest.subarray(lineEnd.length);
     state = 'content';
     return true;
   }
@@ -155,6 +164,13 @@ export function createMultipartParser(boundary: string, handler: MultipartHandle
       if (state !== 'epilogue' && !closed) throw multipartMalformed('it ends before the final boundary.');
     },
   };
+}
+
+/** `perhaps`: as far as the bytes go, they agree. */
+function startsWith(bytes: Buffer, wanted: Buffer): 'yes' | 'no' | 'perhaps' {
+  const front = bytes.subarray(0, wanted.length);
+  if (!front.equals(wanted.subarray(0, front.length))) return 'no';
+  return front.length === wanted.length ? 'yes' : 'perhaps';
 }
 
 function blanksIn(bytes: Buffer): number {

@@ -6,7 +6,7 @@ export function describeText(sample: Buffer): string | undefined {
   if (sample.length === 0) return undefined;
   if (sample.includes(0)) return isWide(sample) ? undefined : 'binary data (it has NUL bytes)';
   let controls = 0;
-  for (const byte of sample) if (isOdd(byte)) controls += 1;
+  for (let index = 0; index < sample.length; index += 1) controls += oddBytes[sample[index] ?? 0] ?? 0;
   return controls > Math.max(mostStrayControls, sample.length * mostControlShare)
     ? 'binary data (it has control characters)'
     : undefined;
@@ -19,6 +19,9 @@ const mostControlShare = 0.02;
 function isOdd(code: number): boolean {
   return (code < 0x20 && !(code >= 0x08 && code <= 0x0f) && code !== 0x1a && code !== 0x1b) || code === 0x7f;
 }
+
+/** 1 for each byte that is odd: looked up for every byte of a sample, on the way of every upload. */
+const oddBytes = Uint8Array.from({ length: 256 }, (_, byte) => (isOdd(byte) ? 1 : 0));
 
 function isWide(sample: Buffer): boolean {
   // ASCII with NUL bytes here and there decodes as some UTF-16, too; true UTF-16 of ASCII is half NUL.
