@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { loadCatalogue } from './catalogue/load-catalogue.ts';
+import { registerCatalogueMetrics } from './catalogue/metrics.ts';
 import { catalogueRoutes } from './catalogue/routes.ts';
 import type { Base, Side } from './compose.ts';
 import type { Config } from './config.ts';
@@ -46,6 +47,7 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     publicUrl: config.publicPluginsUrl ?? `http://${config.host}:${port}`,
     logger,
   });
+  registerCatalogueMetrics(registry, () => catalogue);
   const executor = createExecutor({
     catalogue: () => catalogue,
     broker,
@@ -81,7 +83,7 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     executor,
     onRequest: gate.check,
     projectOf: gate.projectOf,
-    once: createRunOnce({ idempotency: base.idempotency, repository: base.idempotencyRepository }),
+    once: createRunOnce({ idempotency: base.idempotency, keep: base.idempotencyRepository.complete }),
   });
   return { app, port, endStreams: () => undefined };
 }

@@ -10,7 +10,13 @@ import { version } from './version.ts';
  */
 export async function runUntilSignal(): Promise<void> {
   // Asynchronous, so that the event loop never waits for a slow reader of the log; flushed each second and at the end.
-  const destination = pino.destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 1000 });
+  const destination = pino.destination({
+    dest: 2,
+    sync: false,
+    minLength: 65_536,
+    maxWrite: 131_072,
+    periodicFlush: 1000,
+  });
   let logger: Logger | undefined;
   try {
     const config = parseConfig(processEnvironment());
