@@ -51,7 +51,7 @@ export function createApp(deps: AppDeps): App {
   handleNotFound(app);
   readJson(app);
   answerExpectations(app);
-  recordRequests(app, deps.address, deps.requestMetrics);
+  recordRequests(app, { logger: deps.logger, address: deps.address, metrics: deps.requestMetrics });
 
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id);
