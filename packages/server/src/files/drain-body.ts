@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { setImmediate as turnOfEventLoop } from 'node:timers/promises';
 
 /** How much of a refused body is still read, so that the client finds the answer instead of a broken connection. */
 export interface DrainLimits {
@@ -8,8 +9,16 @@ export interface DrainLimits {
 }
 export const drainLimits: DrainLimits = { bytes: 1024 * 1024, milliseconds: 2000 };
 
-/** Whether bytes of the request may still be on their way. */
-export function isBodyPending(request: IncomingMessage): boolean {
+/**
+ * Whether bytes of the request are still on their way. Looks twice: when a body that came in one piece is refused, its
+ * end is noticed in the same turn of the event loop, only later.
+ */
+export async function isBodyStillComing(request: IncomingMessage): Promise<boolean> {
+  if (isBodyPending(request)) await turnOfEventLoop();
+  return isBodyPending(request);
+}
+
+function isBodyPending(request: IncomingMessage): boolean {
   return !request.complete && !request.destroyed;
 }
 
@@ -46,6 +55,7 @@ function drain(request: IncomingMessage, limits: DrainLimits): Promise<void> {
     request.on('data', count);
     request.on('end', finish);
     request.on('close', finish);
-    if (!isBodyPending(request)) finish();
+    if (isBodyPending(request)) request.resume();
+    else finish();
   });
 }

@@ -19,7 +19,7 @@ import { objectNotFound } from '../kernel/problem.ts';
 import type { Admission, Admissions } from './admission.ts';
 import type { BlobStore } from './blob-store.ts';
 import { deleteFile } from './delete-file.ts';
-import { answerThenDrain, isBodyPending } from './drain-body.ts';
+import { answerThenDrain, isBodyStillComing } from './drain-body.ts';
 import { answerContent } from './file-content.ts';
 import type { FileRepository, StoredFile } from './file-repository.ts';
 import { listFiles } from './list-files.ts';
@@ -123,7 +123,7 @@ function readLength(header: string | undefined): number | undefined {
 
 /** An answer before the end of the body ends the connection, but not before the client could read it. */
 async function closeUnlessRead(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
-  if (typeof payload !== 'string' || !isBodyPending(request.raw)) return payload;
+  if (typeof payload !== 'string' || !(await isBodyStillComing(request.raw))) return payload;
   reply.header('Connection', 'close');
   reply.header('Content-Length', Buffer.byteLength(payload));
   return answerThenDrain(payload, request.raw);

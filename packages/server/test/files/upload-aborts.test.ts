@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
+import { sql } from 'kysely';
 import { type FilesService, startFilesService } from './files-service.ts';
 import { formBody, head } from './form.ts';
 import { readAnswer } from './raw-answer.ts';
@@ -108,6 +109,20 @@ describe('an upload that does not come to its end', () => {
     const answer = await service.send([head(small, { key: 'again' }), small]);
     assert.equal(answer.status, 200);
   });
+});
+
+test('an upload whose transaction fails leaves no bytes behind, and frees its key', async () => {
+  const service = await startFilesService();
+  const body = formBody();
+  const rename = (from: string, to: string) =>
+    sql.raw(`alter table ${from} rename to ${to}`).execute(service.database.write);
+  await rename('file', 'away');
+  const answer = await service.send([head(body, { key: 'key' }), body]);
+  assert.equal(answer.status, 500);
+  assert.deepEqual(await service.onDisk(), { staging: [], blobs: [] });
+  await rename('away', 'file');
+  assert.equal((await service.send([head(body, { key: 'key' }), body])).status, 200);
+  await service.stop();
 });
 
 test('a slow but steady upload is not given up', async () => {

@@ -89,9 +89,11 @@ async function* listBlobs(blobs: string): AsyncGenerator<StoredBlob> {
   }
 }
 
+let probes = 0;
+
 /** A rename is the only true test: bind mounts of one device look alike and still refuse it. */
 async function checkRename(staging: string, blobs: string): Promise<void> {
-  const name = `.probe.${process.pid}`;
+  const name = `.probe.${process.pid}.${++probes}`;
   const from = join(staging, name);
   const to = join(blobs, name);
   try {

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, describe, test } from 'node:test';
+import type { BlobStore } from '../../files/blob-store.ts';
+import { createNewId } from '../../kernel/identifier.ts';
+import { Problem } from '../../kernel/problem.ts';
+
+type Call = 'open' | 'writev' | 'fsync' | 'rename' | 'close';
+type Callback = (error: Error | null, result?: unknown) => void;
+
+/** Calls in the order they were made and, for a file, on what; what came back stands behind `done`. */
+let calls: string[] = [];
+let fault: { call: Call; nth: number; code: string } | undefined;
+let faultHit = false;
+const names = new Map<number, string>();
+
+/** Node's own calls, recorded; the one that `fault` says fails without being made. */
+function record(call: Call): void {
+  // The five have one thing in common: a callback as their last argument.
+  const patched = fs as unknown as Record<Call, (...args: unknown[]) => void>;
+  const original = patched[call];
+  patched[call] = (...args) => {
+    const callback = args.at(-1) as Callback; // as above
+    const target =
+      typeof args[0] === 'number' ? (names.get(args[0]) ?? '?') : kindOf(String(args.at(call === 'rename' ? 1 : 0)));
+    calls.push(`${call} ${target}`);
+    if (fault?.call === call && --fault.nth === 0) {
+      faultHit = true;
+      const error = Object.assign(new Error(`${fault.code}: made to fail`), { code: fault.code });
+      process.nextTick(callback, error);
+      return;
+    }
+    original(...args.slice(0, -1), (error: Error | null, result?: unknown) => {
+      if (call === 'open' && typeof result === 'number') names.set(result, target);
+      calls.push(`done ${call} ${target}`);
+      callback(error, result);
+    });
+  };
+}
+function kindOf(path: string): string {
+  if (path.includes('staging/')) return 'staged';
+  if (path.endsWith('blobs')) return 'parent';
+  return /blobs\/\w{4}$/.test(path) ? 'folder' : 'blob';
+}
+
+describe('the disk under a blob', () => {
+  let folder: string;
+  let store: BlobStore;
+  const newId = createNewId();
+  const kept: string[] = [];
+  before(async () => {
+    for (const call of ['open', 'writev', 'fsync', 'rename', 'close'] as const) record(call);
+    // After the patches: the store takes the calls when it is loaded.
+    const { openDiskBlobStore } = await import('./disk-blob-store.ts');
+    folder = await mkdtemp(join(tmpdir(), 'quartermaster-disk-'));
+    store = await openDiskBlobStore(folder);
+    kept.push(await keep(10));
+  });
+  after(async () => {
+    await store.close();
+    await rm(folder, { recursive: true });
+  });
+  afterEach(() => {
+    fault = undefined;
+  });
+
+  async function keep(size: number): Promise<string> {
+    const staged = store.stage(newId('blob'));
+    try {
+      for (let at = 0; at < size; at += 65_536) await staged.append(randomBytes(Math.min(65_536, size - at)));
+      await staged.finish();
+      await staged.commit();
+      return staged.blobId;
+    } finally {
+      await staged.discard();
+    }
+  }
+
+  test('is asked in the order that survives a power cut: write, sync the file, rename, sync the folder', async () => {
+    for (const size of [10, 3_000_000]) {
+      calls = [];
+      kept.push(await keep(size));
+      const at = (call: string) => {
+        assert.ok(calls.includes(call), `${call} in ${calls}`);
+        return calls.lastIndexOf(call);
+      };
+      const order = [
+        'done writev staged',
+        'fsync staged',
+        'done fsync staged',
+        'rename blob',
+        'done rename blob',
+        'fsync folder',
+        'done fsync folder',
+      ].map(at);
+      assert.deepEqual(
+        order,
+        [...order].sort((a, b) => a - b),
+        calls.join(', '),
+      );
+    }
+    calls = [];
+    kept.push(await keep(10));
+    assert.equal(calls.filter((call) => !call.startsWith('done')).length, 6, calls.join(', '));
+  });
+
+  test('a new folder is durable before a blob is in it', async () => {
+    calls = [];
+    const staged = store.stage(createNewId({ now: () => 1_600_000_000_000 })('blob'));
+    await staged.finish();
+    await staged.commit();
+    kept.push(staged.blobId);
+    assert.ok(calls.indexOf('done fsync parent') < calls.indexOf('rename blob'), calls.join(', '));
+    assert.ok(calls.includes('done fsync parent'));
+  });
+
+  for (const code of ['EIO', 'ENOSPC', 'EDQUOT', 'EMFILE']) {
+    for (const call of ['open', 'writev', 'fsync', 'rename', 'close'] as const) {
+      test(`keeps nothing of an upload whose ${call} fails with ${code}, whichever it is, and goes on`, async () => {
+        for (const size of [10, 3_000_000]) {
+          for (let nth = 1; ; nth += 1) {
+            fault = { call, nth, code };
+            faultHit = false;
+            const outcome = await keep(size).then(
+              (blobId) => ({ blobId }),
+              (error: unknown) => ({ error }),
+            );
+            fault = undefined;
+            if ('blobId' in outcome) {
+              assert.ok(!faultHit, 'an upload was taken although its disk failed');
+              kept.push(outcome.blobId);
+              break;
+            }
+            assert.ok(faultHit);
+            const status = outcome.error instanceof Problem ? outcome.error.status : 500;
+            assert.equal(status, { EIO: 500, ENOSPC: 507, EDQUOT: 507, EMFILE: 503 }[code]);
+            assert.deepEqual(await readdir(join(folder, 'staging')), []);
+          }
+        }
+        const found: string[] = [];
+        for await (const blob of store.list()) found.push(blob.blobId);
+        assert.deepEqual(found.sort(), [...kept].sort());
+      });
+    }
+  }
+
+  test('a sync that failed is not tried again', async () => {
+    const staged = store.stage(newId('blob'));
+    await staged.append(Buffer.from('text'));
+    await staged.finish();
+    calls = [];
+    fault = { call: 'fsync', nth: 1, code: 'EIO' };
+    await assert.rejects(staged.commit());
+    assert.equal(calls.filter((call) => call === 'fsync staged').length, 1);
+    assert.ok(!calls.includes('rename blob'));
+  });
+});
