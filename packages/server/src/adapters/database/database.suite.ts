@@ -37,7 +37,11 @@ export function testDatabase(name: string, open: () => Promise<OpenedDatabase>):
     after(() => opened.close());
 
     testRows(() => database);
-    testTransactions(() => database);
+    testManyRows(() => database);
+    testRefusals(() => database);
+    testAcknowledged(() => database);
+    testUndoing(() => database);
+    testConcurrency(() => database);
     testFullText(() => database);
   });
 }
@@ -80,7 +84,9 @@ function testRows(database: () => Database): void {
     const found = await database().read.selectFrom('project').select('name').where('id', '=', project.id).execute();
     assert.deepEqual(found, [{ name }]);
   });
+}
 
+function testManyRows(database: () => Database): void {
   it('inserts 1000 rows with one statement', async () => {
     const projects = Array.from({ length: 1000 }, () => newProject('one of many'));
     await database().write.insertInto('project').values(projects).execute();
@@ -109,7 +115,9 @@ function testRows(database: () => Database): void {
       [...ids].sort(),
     );
   });
+}
 
+function testRefusals(database: () => Database): void {
   it('tells a unique violation from other errors', async () => {
     const { write } = database();
     const project = newProject();
@@ -153,7 +161,7 @@ function testRows(database: () => Database): void {
   });
 }
 
-function testTransactions(database: () => Database): void {
+function testAcknowledged(database: () => Database): void {
   it('reads in `read` what `write` has acknowledged', async () => {
     for (let round = 0; round < 50; round += 1) {
       const project = newProject();
@@ -162,7 +170,9 @@ function testTransactions(database: () => Database): void {
       assert.deepEqual(found, [project]);
     }
   });
+}
 
+function testUndoing(database: () => Database): void {
   it('undoes all of a transaction that fails, and goes on', async () => {
     const { write, read } = database();
     const [first, second] = [newProject(), newProject()];
@@ -190,7 +200,9 @@ function testTransactions(database: () => Database): void {
     await assert.rejects(twice, isUniqueViolation);
     assert.deepEqual(await read.selectFrom('project').select('id').where('id', '=', project.id).execute(), []);
   });
+}
 
+function testConcurrency(database: () => Database): void {
   it('keeps nothing of a transaction from readers until it has ended', async () => {
     const { write, read } = database();
     const project = newProject();

@@ -1,147 +1,16 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { createNewId } from '../../kernel/identifier.ts';
 import type { Database } from './database.ts';
 import type { TextMatch } from './full-text.ts';
-
-const newId = createNewId();
-const projectId = 'proj00000000000000000000';
-
-/** The index as the rooms use it: rows in `chunk`, their words in the index, both in one transaction. */
-function createCorpus(database: Database, collectionId: string) {
-  async function insertChunks(texts: readonly (readonly string[])[], recordId: string | null, generation: number) {
-    return database.write.transaction().execute(async (transaction) => {
-      const rows = await transaction
-        .insertInto('chunk')
-        .values(
-          texts.map((_, ordinal) => ({
-            ...emptyChunk,
-            id: newId('chunk'),
-            collection_id: collectionId,
-            record_id: recordId,
-            generation,
-            ordinal,
-          })),
-        )
-        .returning(['seq', 'ordinal'])
-        .execute();
-      const seqs = rows.sort((a, b) => a.ordinal - b.ordinal).map((row) => row.seq);
-      const indexed = texts.map((words, place) => ({ seq: seqs[place] ?? -1, words }));
-      await database.fullText.add(transaction, collectionId, indexed);
-      return seqs;
-    });
-  }
-  return {
-    add: (...texts: string[]) =>
-      insertChunks(
-        texts.map((text) => text.split(' ')),
-        null,
-        0,
-      ),
-    addWords: (texts: readonly (readonly string[])[]) => insertChunks(texts, null, 0),
-    addToRecord: (recordId: string, generation: number, text: string) =>
-      insertChunks([text.split(' ')], recordId, generation),
-    remove: (seqs: readonly number[]) =>
-      database.write.transaction().execute((transaction) => database.fullText.remove(transaction, collectionId, seqs)),
-    search: (words: readonly string[], limit = 10) =>
-      database.fullText.search(database.read, collectionId, words, limit),
-  };
-}
-type Corpus = ReturnType<typeof createCorpus>;
-
-const emptyChunk = {
-  project_id: projectId,
-  content: '',
-  question: null,
-  answer: null,
-  num_tokens: 0,
-  metadata: '{}',
-  locator: null,
-  created_at: 1,
-  updated_at: 1,
-};
-
-async function createCollection({ write, fullText }: Database): Promise<string> {
-  const id = newId('collection');
-  const collection = {
-    id,
-    project_id: projectId,
-    type: 'text',
-    name: '',
-    description: '',
-    capacity: 1,
-    embedding_model_id: '',
-  };
-  await write.transaction().execute(async (transaction) => {
-    await transaction
-      .insertInto('collection')
-      .values({ ...collection, metadata: '{}', status: 'ready', created_at: 1, updated_at: 1 })
-      .execute();
-    await fullText.create(transaction, id);
-  });
-  return id;
-}
-
-async function createRecord({ write }: Database, collectionId: string): Promise<string> {
-  const id = newId('record');
-  const texts = { type: 'text', title: '', content: '', metadata: '{}', status: 'ready', stage: 'done' };
-  const numbers = {
-    percent: 100,
-    generation: 1,
-    num_chunks: 1,
-    attempt: 0,
-    run_after: 0,
-    deadline_at: 0,
-    created_at: 1,
-    updated_at: 1,
-  };
-  await write
-    .insertInto('record')
-    .values({ id, project_id: projectId, collection_id: collectionId, ...texts, ...numbers })
-    .execute();
-  return id;
-}
-
-/** The formula of `full-text.ts` as it is written there, over all texts. */
-function rankByHand(texts: ReadonlyMap<number, readonly string[]>, query: readonly string[]): TextMatch[] {
-  const all = [...texts.values()];
-  const averageLength = all.reduce((sum, words) => sum + words.length, 0) / all.length;
-  const idfs = new Map(
-    [...new Set(query)].map((word) => {
-      const n = all.filter((words) => words.includes(word)).length;
-      return [word, Math.log(1 + (all.length - n + 0.5) / (n + 0.5))];
-    }),
-  );
-  const highest = [...idfs.values()].reduce((sum, idf) => sum + idf * 2.2, 0);
-  const matches = [...texts].map(([seq, words]) => {
-    let score = 0;
-    for (const [word, idf] of idfs) {
-      const repeats = words.filter((each) => each === word).length;
-      score += (idf * repeats * 2.2) / (repeats + 1.2 * (0.25 + (0.75 * words.length) / averageLength));
-    }
-    return { seq, score: score / highest };
-  });
-  return matches.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score || a.seq - b.seq);
-}
-
-function assertSameRanking(found: readonly TextMatch[], expected: readonly TextMatch[]): void {
-  assert.equal(found.length, expected.length);
-  for (const [place, { seq, score }] of expected.entries()) {
-    const scoreFound = found[place]?.score ?? -1;
-    assert.ok(Math.abs(scoreFound - score) <= 1e-6, `score ${scoreFound} instead of ${score} at place ${place}`);
-    const tied = expected.some((other) => other.seq !== seq && Math.abs(other.score - score) <= 1e-6);
-    if (!tied) assert.equal(found[place]?.seq, seq);
-  }
-}
-
-/** The same numbers in every run. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
-    return (state >>> 0) / 2 ** 32;
-  };
-}
+import {
+  assertSameRanking,
+  type Corpus,
+  createCollection,
+  createCorpus,
+  createRandom,
+  createRecord,
+  rankByHand,
+} from './full-text-corpus.suite.ts';
 
 const seqsOf = (matches: readonly TextMatch[]) => matches.map((match) => match.seq);
 
@@ -156,7 +25,9 @@ export function testFullText(database: () => Database): void {
 
     testWords(() => corpus);
     testScores(() => corpus);
+    testMatches(() => corpus);
     testVisibility(database, () => ({ corpus, collectionId }));
+    testIsolation(database, () => ({ corpus, collectionId }));
   });
 }
 
@@ -238,7 +109,9 @@ function testScores(corpus: () => Corpus): void {
     all.set(added ?? -1, ['c++', 'c++', '世界']);
     for (const query of queries) assertSameRanking(await corpus().search(query, 300), rankByHand(all, query));
   });
+}
 
+function testMatches(corpus: () => Corpus): void {
   it('puts equal scores in the order they were added, and gives at most as many as asked for', async () => {
     const seqs = await corpus().add('same', 'same', 'same', 'same');
     assert.deepEqual(seqsOf(await corpus().search(['same'], 3)), seqs.slice(0, 3));
@@ -284,7 +157,9 @@ function testVisibility(database: () => Database, current: () => { corpus: Corpu
     const [visible] = await corpus.add('water in a much longer text than the others');
     assert.deepEqual(seqsOf(await corpus.search(['water'], 1)), [visible]);
   });
+}
 
+function testIsolation(database: () => Database, current: () => { corpus: Corpus; collectionId: string }): void {
   it('keeps collections apart: neither matches nor scores tell about another one', async () => {
     const { corpus } = current();
     const other = createCorpus(database(), await createCollection(database()));
