@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import {
   addCollection,
   addRecord,
+  claim,
   contentsOf,
   foundBy,
   getRecord,
@@ -98,6 +99,29 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(await foundBy(repositories, collection, ['apple']), []);
     assert.equal((await getRecord(repositories, record)).numChunks, 1);
     await sweepAway(repositories, collection);
+  });
+
+  test('what was removed leaves no trace in the scores of what stays', async () => {
+    const repositories = open();
+    const { chunks, records, jobs } = repositories;
+    const stays = ['red apple', 'green pear', 'blue plum'];
+    const untouched = await addCollection(repositories);
+    const touched = await addCollection(repositories);
+    for (const { projectId, id } of [untouched, touched]) {
+      for (const content of stays) await chunks.add(projectId, id, newChunk(content));
+    }
+    const key = { projectId: touched.projectId, collectionId: touched.id };
+    const direct = newChunk('red red red fig with many more words');
+    await chunks.add(key.projectId, key.collectionId, direct);
+    const record = await makeRecord(repositories, touched, ['red nut', 'red date']);
+    await chunks.remove({ ...key, chunkId: direct.id });
+    await records.markDeleting(keyOf(record), start);
+    await jobs.sweep(await claim(repositories, start, { lane: 'sweeping' }), { limit: 9, leaseUntil: start });
+    const scores = async (collectionId: string) =>
+      (await chunks.search({ collectionId, words: ['red', 'pear'], limit: 9 })).map((chunk) => chunk.score);
+    assert.deepEqual(await scores(touched.id), await scores(untouched.id));
+    assert.equal((await scores(touched.id)).length, 2);
+    await sweepAway(repositories, touched);
   });
 
   test('chunks of a deleted record are nowhere', async () => {

@@ -114,6 +114,8 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     const { collections } = repositories;
     const collection = await addCollection(repositories);
     await makeRecord(repositories, collection, ['a', 'b', 'c', 'd', 'e', 'f']);
+    await addRecord(repositories, collection);
+    const job = await claim(repositories);
     await collections.markDeleting(collection.projectId, collection.id);
     const before = await repositories.countRows(collection.id);
     const stop = new AbortController();
@@ -121,7 +123,7 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     const signal = Object.create(stop.signal, {
       throwIfAborted: {
         value: () => {
-          if (++looks === 3) stop.abort();
+          if (++looks === 4) stop.abort();
           stop.signal.throwIfAborted();
         },
       },
@@ -130,6 +132,7 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     const between = await repositories.countRows(collection.id);
     assert.ok(between > 0 && between < before, `${between} rows left of ${before}`);
     assert.equal(await contentsOf(repositories, collection).then((list) => list?.length), 0);
+    assert.equal(await repositories.jobs.addChunks(job, [newChunk('late')]), false, 'work on its records has ended');
     await collections.sweep(collection.id, 2, never);
     assert.equal(await repositories.countRows(collection.id), 0);
   });
