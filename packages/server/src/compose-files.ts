@@ -112,6 +112,8 @@ function openCollections({ config, clock, newId, logger, closer, database }: Bas
     newId,
     logger,
     extractionProcesses: config.extractionProcesses,
+    // The lock of the data folder keeps other processes out of the SQLite file.
+    alone: database.dialect === 'sqlite',
   });
   closer.add('collections', () => room.close());
   return room;

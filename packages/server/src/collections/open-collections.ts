@@ -32,6 +32,8 @@ export interface CollectionRoomDeps {
   readonly logger: Logger;
   /** As many records are made at the same time. */
   readonly extractionProcesses: number;
+  /** Whether this process alone works on the database: then what a crash left goes on at once. Default: false. */
+  readonly alone?: boolean;
   readonly timing?: Partial<Pick<WorkerDeps, 'leaseMs' | 'deadlineMs' | 'maxAttempts' | 'backoffMs' | 'pollMs'>>;
 }
 
@@ -63,6 +65,7 @@ export function openCollectionRoom(deps: CollectionRoomDeps): CollectionRoom {
     newId,
     logger,
     concurrency: deps.extractionProcesses,
+    alone: deps.alone ?? false,
     onChanged: events.changed,
     onEnded: sweeper.wake,
   });

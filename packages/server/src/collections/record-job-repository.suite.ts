@@ -81,6 +81,17 @@ function testClaims(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
+  test('when every lease is ended, what was claimed can be claimed at once, and counts as tried', async () => {
+    const repositories = open();
+    const { jobs } = repositories;
+    const collection = await addCollection(repositories);
+    await addRecord(repositories, collection);
+    await claim(repositories);
+    await jobs.endLeases();
+    assert.equal((await jobs.claim(claimAt(start)))?.attempt, 2);
+    await sweepAway(repositories, collection);
+  });
+
   test('a record that was given back waits until its time', async () => {
     const repositories = open();
     const { jobs } = repositories;

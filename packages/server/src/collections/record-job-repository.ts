@@ -55,6 +55,8 @@ export interface MadeRecord {
 export interface RecordJobRepository {
   /** Takes the next record that waits, or whose holder let the lease run out. One statement: nobody gets it twice. */
   claim(claim: Claim): Promise<RecordJob | undefined>;
+  /** Ends every lease on records being made: only for a process that knows it is the only one. */
+  endLeases(): Promise<void>;
   /** Keeps the lease and notes how far the work is. @returns false when the claim is lost. */
   report(held: Held, progress: { stage: RecordStage; percent: number; leaseUntil: number }): Promise<boolean>;
   /** Writes chunks of the next generation with their words; nobody sees them yet. @returns false when the claim is lost. */

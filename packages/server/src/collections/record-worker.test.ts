@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Database } from '../adapters/database/database.ts';
+import { addCollection, addRecord, claim, contentsOf, keyOf, newChunk } from './fixtures.suite.ts';
 import { createSteppedExtractor, extracted } from './stepped-extractor.suite.ts';
-import { openTestDatabase, openTestService, type Wish } from './test-room.suite.ts';
+import { createRepositories, openTestDatabase, openTestService, type Wish } from './test-room.suite.ts';
 
 /** A service whose documents are read step by step, and a collection in it. */
 async function openSteps(t: TestContext, wish: Wish = {}) {
@@ -92,6 +93,24 @@ test('a record that is in work when the service stops goes on at once at the nex
   for await (const _ of second.room.events.follow(key, AbortSignal.timeout(60_000)));
   assert.equal((await first.get(recordId)).status, 'ready');
   assert.deepEqual(await first.contents(), ['text']);
+});
+
+test('a process that is alone takes up at once what a crash left', async (t) => {
+  const database = await openTestDatabase(t);
+  const repositories = createRepositories(database);
+  const collection = await addCollection(repositories);
+  const now = Date.now();
+  const record = await addRecord(repositories, collection, { createdAt: now, deadlineAt: now + 100_000 });
+  // Its lease holds for half a minute: its owner was killed a moment ago.
+  const job = await claim(repositories, now);
+  await repositories.jobs.addChunks(job, [newChunk('half')]);
+  const extractor = createSteppedExtractor();
+  const { room } = await openTestService(t, { database, extractor, alone: true });
+  const reading = await extractor.next();
+  await reading.give('one');
+  reading.end();
+  for await (const _ of room.events.follow(keyOf(record), AbortSignal.timeout(60_000)));
+  assert.deepEqual(await contentsOf(repositories, collection), ['one']);
 });
 
 test('an update while a record is made supersedes the work: only the newer source is kept', async (t) => {

@@ -15,6 +15,8 @@ export interface WorkerDeps extends ProcessDeps {
   readonly maxAttempts: number;
   /** Milliseconds before the second try; twice as long before each further one. */
   readonly backoffMs: number;
+  /** No other process works on this database: what is claimed when this one starts was left by a crash. */
+  readonly alone: boolean;
   /** Milliseconds between looks for records that nobody told about. */
   readonly pollMs: number;
   /** Status, stage or percent of a record changed. */
@@ -54,8 +56,11 @@ class DeadlinePassed extends Error {}
 export function openRecordWorker(deps: WorkerDeps): RecordWorker {
   const running = new Map<string, Running>();
   let closing = false;
+  let leftovers = deps.alone;
 
   async function takeUp(): Promise<void> {
+    if (leftovers) await deps.jobs.endLeases();
+    leftovers = false;
     while (!closing && running.size < deps.concurrency) {
       const now = deps.clock.now();
       const token = deps.newId('run');

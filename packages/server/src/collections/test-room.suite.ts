@@ -50,6 +50,7 @@ export interface Wish {
   readonly pages?: PageFetcher;
   readonly timing?: CollectionRoomDeps['timing'];
   readonly files?: TestFiles;
+  readonly alone?: boolean;
 }
 
 /** An empty SQLite database that goes with the test. */
@@ -126,6 +127,7 @@ export function openTestRoom(t: TestContext, database: Database, wish: Wish & { 
     newId,
     logger: silent,
     extractionProcesses: 2,
+    alone: wish.alone ?? false,
     timing: { pollMs: 50, backoffMs: 10, ...wish.timing },
   });
   let closed: Promise<void> | undefined;

@@ -19,6 +19,14 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
   const { write, fullText } = database;
   return {
     claim: (claim) => claimRecord(database, claim),
+    endLeases: async () => {
+      await write
+        .updateTable('record')
+        .set({ lease_until: 0 })
+        .where('status', '=', 'creating')
+        .where('lease_owner', 'is not', null)
+        .execute();
+    },
     report: async (held, { stage, percent, leaseUntil }) =>
       (await updateHeld(write, held, { stage, percent, lease_until: leaseUntil })) !== undefined,
     addChunks: (job, chunks) =>
