@@ -10,7 +10,6 @@ import type { Base, Side } from './compose.ts';
 import { createBroker } from './execution/egress/create-broker.ts';
 import { fetchPage } from './execution/egress/fetch-page.ts';
 import { openExtractor } from './extraction/open-extractor.ts';
-import { countTokens } from './extraction/tokens.ts';
 import { createAdmissions } from './files/admission.ts';
 import type { BlobStore } from './files/blob-store.ts';
 import { createFileAccess } from './files/create-file-access.ts';
@@ -24,11 +23,13 @@ import { createGate } from './http/authentication.ts';
 import type { Gate } from './http/gate.ts';
 import { collectOpenApi } from './http/openapi.ts';
 import { operationRoutes } from './http/operations.ts';
+import { startUpkeep } from './kernel/upkeep.ts';
 import { version } from './version.ts';
 
 /** An upload may be this slow: bytes a second on average, once it has run for the grace time. */
 const leastUploadRate = 1024;
 const uploadGraceMs = 10_000;
+const upkeepPauseMs = 3_600_000;
 
 /** The files address: files, collections, records, chunks. */
 export async function openFilesSide(base: Base): Promise<Side> {
@@ -36,7 +37,18 @@ export async function openFilesSide(base: Base): Promise<Side> {
   const blobs = await openDiskBlobStore(config.dataFolder);
   closer.add('blob store', () => blobs.close());
   const files = createFileRepository(base.database);
-  await reconcileFiles({ files, blobs, clock, logger });
+  const upkeep = startUpkeep(
+    [
+      {
+        name: 'reconcile files',
+        pause: upkeepPauseMs,
+        run: (signal) => reconcileFiles({ files, blobs, clock, logger }, signal),
+      },
+      { name: 'forget answers', pause: upkeepPauseMs, run: () => base.idempotencyRepository.sweep(clock.now()) },
+    ],
+    logger,
+  );
+  closer.add('upkeep', () => upkeep.close());
   const room = openCollections(base, createFileAccess({ files, blobs }));
 
   const gate = createGate(base.keyRing);
@@ -107,7 +119,8 @@ function openCollections({ config, clock, newId, logger, closer, database }: Bas
     files,
     extractor,
     pages: { fetch: fetchPage(broker) },
-    countTokens,
+    // The table of tokens takes 30 MB: loaded when the first chunk is made directly, which many services never do.
+    countTokens: async (text) => (await import('./extraction/tokens.ts')).countTokens(text),
     clock,
     newId,
     logger,

@@ -24,26 +24,29 @@ const hour = 3_600_000;
 const batch = 500;
 
 /** Brings disk and rows together after a crash. Run at start, and now and then. May run beside uploads and deletes. */
-export async function reconcileFiles(deps: ReconcileDeps): Promise<Reconciled> {
-  const deletesFinished = await finishDeletes(deps);
-  const orphansRemoved = await removeOrphans(deps);
-  const missing = await reportMissing(deps);
+export async function reconcileFiles(deps: ReconcileDeps, signal?: AbortSignal): Promise<Reconciled> {
+  const deletesFinished = await finishDeletes(deps, signal);
+  const orphansRemoved = await removeOrphans(deps, signal);
+  const missing = await reportMissing(deps, signal);
   const result = { deletesFinished, orphansRemoved, missing };
   if (deletesFinished + orphansRemoved + missing > 0) deps.logger.warn(result, 'files were reconciled');
   return result;
 }
 
-async function finishDeletes(deps: ReconcileDeps): Promise<number> {
+async function finishDeletes(deps: ReconcileDeps, signal?: AbortSignal): Promise<number> {
   let count = 0;
   for (;;) {
     const unfinished = await deps.files.unfinishedDeletes(batch);
-    for (const deleting of unfinished) await finishDeleting(deps, deleting);
+    for (const deleting of unfinished) {
+      signal?.throwIfAborted();
+      await finishDeleting(deps, deleting);
+    }
     count += unfinished.length;
     if (unfinished.length < batch) return count;
   }
 }
 
-async function removeOrphans(deps: ReconcileDeps): Promise<number> {
+async function removeOrphans(deps: ReconcileDeps, signal?: AbortSignal): Promise<number> {
   const olderThan = deps.clock.now() - (deps.grace ?? hour);
   let count = 0;
   let candidates: StoredBlob[] = [];
@@ -57,6 +60,7 @@ async function removeOrphans(deps: ReconcileDeps): Promise<number> {
     candidates = [];
   };
   for await (const blob of deps.blobs.list()) {
+    signal?.throwIfAborted();
     if (blob.modifiedAt > olderThan) continue;
     candidates.push(blob);
     if (candidates.length === batch) await removeBatch();
@@ -65,12 +69,13 @@ async function removeOrphans(deps: ReconcileDeps): Promise<number> {
   return count;
 }
 
-async function reportMissing(deps: ReconcileDeps): Promise<number> {
+async function reportMissing(deps: ReconcileDeps, signal?: AbortSignal): Promise<number> {
   let count = 0;
   let after = '';
   for (;;) {
     const rows = await deps.files.liveBlobs(after, batch);
     for (const row of rows) {
+      signal?.throwIfAborted();
       after = row.blobId;
       if ((await deps.blobs.size(row.blobId)) === row.bytes) continue;
       // A delete may have run since the row was read.

@@ -29,10 +29,10 @@ describe('upkeep', () => {
     const gate = Promise.withResolvers<void>();
     let runs = 0;
     let ended = false;
-    const run = async () => {
+    const run = async (signal: AbortSignal) => {
       runs += 1;
       await gate.promise;
-      ended = true;
+      ended = signal.aborted;
     };
     const upkeep = startUpkeep([{ name: 'long', pause: 0, run }], createLogger('silent'));
     const closing = upkeep.close();

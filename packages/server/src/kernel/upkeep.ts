@@ -5,11 +5,11 @@ export interface UpkeepTask {
   readonly name: string;
   /** Milliseconds from the end of one run to the start of the next. */
   readonly pause: number;
-  run(): Promise<unknown>;
+  run(signal: AbortSignal): Promise<unknown>;
 }
 
 export interface Upkeep {
-  /** No run starts any more; resolves when the one under way has ended. */
+  /** No run starts any more; those under way are told to stop, and it resolves when they have. */
   close(): Promise<void>;
 }
 
@@ -17,12 +17,13 @@ export interface Upkeep {
 export function startUpkeep(tasks: readonly UpkeepTask[], logger: Logger): Upkeep {
   const timers = new Set<NodeJS.Timeout>();
   const running = new Set<Promise<void>>();
-  let closed = false;
+  const stopping = new AbortController();
 
   async function runOnce(task: UpkeepTask): Promise<void> {
     try {
-      await task.run();
+      await task.run(stopping.signal);
     } catch (error) {
+      if (stopping.signal.aborted) return;
       logger.error({ err: error, task: task.name }, 'upkeep failed');
     }
   }
@@ -30,7 +31,7 @@ export function startUpkeep(tasks: readonly UpkeepTask[], logger: Logger): Upkee
   function start(task: UpkeepTask): void {
     const run: Promise<void> = runOnce(task).then(() => {
       running.delete(run);
-      if (closed) return;
+      if (stopping.signal.aborted) return;
       const timer = setTimeout(() => {
         timers.delete(timer);
         start(task);
@@ -43,7 +44,7 @@ export function startUpkeep(tasks: readonly UpkeepTask[], logger: Logger): Upkee
   for (const task of tasks) start(task);
   return {
     async close() {
-      closed = true;
+      stopping.abort();
       for (const timer of timers) clearTimeout(timer);
       await Promise.all(running);
     },
