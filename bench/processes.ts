@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { startCommand } from '../scripts/start-command.ts';
 
 export interface Running {
   readonly pid: number;
@@ -13,11 +14,11 @@ export interface Running {
 
 /** Starts a program of ours and waits until it has printed `addresses` URLs. */
 export async function start(
-  script: string,
+  program: string | readonly string[],
   addresses: number,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Running> {
-  const child = spawn(process.execPath, [script], {
+  const child = spawn(process.execPath, [program].flat(), {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { PATH: process.env.PATH ?? '', ...environment },
   });
@@ -27,7 +28,7 @@ export async function start(
     if (url !== undefined) urls.push(url);
     if (urls.length === addresses) break;
   }
-  if (urls.length < addresses) throw new Error(`${script} ended before it listened`);
+  if (urls.length < addresses) throw new Error(`${program} ended before it listened`);
   child.stdout.resume();
   return { pid: child.pid as number, urls, stop: () => stop(child) }; // it runs, so it has a pid
 }
@@ -46,7 +47,9 @@ export interface Service extends Running {
 
 /** The real service on free ports with its data in `folder`. */
 export async function startService(folder: string, environment: Readonly<Record<string, string>>): Promise<Service> {
-  const running = await start('packages/server/src/main.ts', 2, {
+  const command = startCommand();
+  const running = await start(command.args, 2, {
+    ...command.environment,
     QUARTERMASTER_DATA: folder,
     QUARTERMASTER_FILES_PORT: '0',
     QUARTERMASTER_PLUGINS_PORT: '0',

@@ -13,5 +13,7 @@ if (installed !== wanted) {
   execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
+  // The compiled code of the service is kept from its first start on; that start is part of the installation.
+  execFileSync('npm', ['run', '--silent', 'warm-up'], { stdio: ['ignore', 'ignore', 'inherit'] });
   writeFileSync(stamp, wanted);
 }

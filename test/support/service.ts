@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { type Client, createClient } from '@quartermaster/client';
+import { startCommand } from '../../scripts/start-command.ts';
 
 /** The real service as a process of its own, reached over sockets. */
 export interface StartedService {
@@ -29,7 +30,6 @@ export interface ServiceWish {
   readonly folder?: string;
   /** Settings without `QUARTERMASTER_`. */
   readonly settings?: Readonly<Record<string, string>>;
-  readonly program?: readonly string[];
 }
 
 /** Starts the service on free ports and ends it with the test. */
@@ -37,9 +37,10 @@ export async function startService(t: TestContext, wish: ServiceWish = {}): Prom
   const folder = wish.folder ?? (await temporaryFolder(t));
   const settings = { FILES_PORT: '0', PLUGINS_PORT: '0', DATA: folder, ...wish.settings };
   const env = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
-  const child = spawn(process.execPath, [...(wish.program ?? ['packages/server/src/main.ts'])], {
+  const command = startCommand();
+  const child = spawn(process.execPath, [...command.args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH ?? '', HOME: folder, ...env },
+    env: { PATH: process.env.PATH ?? '', HOME: folder, ...command.environment, ...env },
   });
   let log = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -74,7 +75,7 @@ export async function startService(t: TestContext, wish: ServiceWish = {}): Prom
   };
 }
 
-/** A folder that goes with the test. Ask for it before what uses it: what is registered later ends earlier is not given. */
+/** A folder that goes with the test. */
 export async function temporaryFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-test-'));
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { cutWords } from '../extraction/words.ts';
 
-/** Tokens of a text, as `extraction/tokens.ts` counts them. */
-export type CountTokens = (text: string) => number;
+/** Tokens of a text, as `extraction/tokens.ts` counts them; a promise while its table is being loaded. */
+export type CountTokens = (text: string) => number | Promise<number>;
 
 export interface MeasuredText {
   readonly numTokens: number;
@@ -19,7 +19,7 @@ export async function measureText(text: string, countTokens: CountTokens): Promi
   const words: string[] = [];
   for (const slice of slices(text)) {
     if (slice.length < text.length) await setImmediate();
-    numTokens += countTokens(slice);
+    numTokens += await countTokens(slice);
     for (const word of cutWords(slice)) words.push(word);
   }
   return { numTokens, words };

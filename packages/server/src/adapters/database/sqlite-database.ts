@@ -9,10 +9,10 @@ import { createSqliteFullText } from './sqlite-full-text.ts';
 import { openSqliteThread, type SqliteThread } from './sqlite-thread.ts';
 import type { Tables } from './tables.ts';
 
-/** Two, so that a long search does not hold up every key and file that is read. */
-const readers = 2;
+/** One more than one, so that a long search does not hold up every key and file that is read. */
+const moreReaders = 1;
 
-/** The file `quartermaster.db` in the data folder: one connection that writes, two that read. */
+/** The file `quartermaster.db` in the data folder: one connection that writes, one or two that read. */
 export async function openSqliteDatabase({ dataFolder }: DatabaseSettings): Promise<Database> {
   const file = path.join(dataFolder, 'quartermaster.db');
   await createPrivately(file, dataFolder);
@@ -25,8 +25,8 @@ export async function openSqliteDatabase({ dataFolder }: DatabaseSettings): Prom
   try {
     const write = new Kysely<Tables>({ dialect: createSqliteDialect([await openThread(false)]) });
     await migrate(write, 'sqlite');
-    const threads = await Promise.all(Array.from({ length: readers }, () => openThread(true)));
-    const read = new Kysely<Tables>({ dialect: createSqliteDialect(threads) });
+    const more = { most: moreReaders, open: () => openThread(true) };
+    const read = new Kysely<Tables>({ dialect: createSqliteDialect([await openThread(true)], more) });
     return {
       dialect: 'sqlite',
       read,

@@ -37,26 +37,45 @@ function createConnection(thread: SqliteThread): ThreadConnection {
   return connection;
 }
 
+/** More connections, opened when those there are are all lent; each keeps a thread of 6 MB and its cache. */
+export interface MoreThreads {
+  readonly most: number;
+  readonly open: () => Promise<SqliteThread>;
+}
+
 /** Lends each connection to one at a time, in the order of asking. */
-function createPool(threads: readonly SqliteThread[]) {
+function createPool(threads: readonly SqliteThread[], more?: MoreThreads) {
   const free = threads.map(createConnection);
   const queue: Array<(connection: ThreadConnection) => void> = [];
+  let threadsLeft = more?.most ?? 0;
+
+  function giveBack(connection: ThreadConnection): void {
+    const next = queue.shift();
+    if (next === undefined) free.push(connection);
+    else next(connection);
+  }
+  function openAnother(): void {
+    if (more === undefined || threadsLeft === 0) return;
+    threadsLeft--;
+    // Those who wait are served by the others when it cannot be opened; it is tried again the next time all are lent.
+    more.open().then(
+      (thread) => giveBack(createConnection(thread)),
+      () => threadsLeft++,
+    );
+  }
   return {
     take(): Promise<ThreadConnection> {
       const connection = free.pop();
       if (connection !== undefined) return Promise.resolve(connection);
+      openAnother();
       return new Promise((resolve) => queue.push(resolve));
     },
-    giveBack(connection: ThreadConnection): void {
-      const next = queue.shift();
-      if (next === undefined) free.push(connection);
-      else next(connection);
-    },
+    giveBack,
   };
 }
 
-function createDriver(threads: readonly SqliteThread[]): Driver {
-  const pool = createPool(threads);
+function createDriver(threads: readonly SqliteThread[], more?: MoreThreads): Driver {
+  const pool = createPool(threads, more);
   // Kysely hands back what acquireConnection gave.
   const ours = (connection: DatabaseConnection) => connection as ThreadConnection;
   return {
@@ -92,9 +111,9 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 }
 
 /** Sends statements to the given threads. With one thread its transactions run strictly one after another. */
-export function createSqliteDialect(threads: readonly SqliteThread[]): Dialect {
+export function createSqliteDialect(threads: readonly SqliteThread[], more?: MoreThreads): Dialect {
   return {
-    createDriver: () => createDriver(threads),
+    createDriver: () => createDriver(threads, more),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => new TransactionalSqliteAdapter(),
     createIntrospector: (db) => new SqliteIntrospector(db),

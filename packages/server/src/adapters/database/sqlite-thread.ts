@@ -53,7 +53,6 @@ export async function openSqliteThread(
     workerData,
     transferList: [theirs],
     resourceLimits,
-    env: {},
     name: readOnly ? 'sqlite-reader' : 'sqlite-writer',
   };
   const worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), options);
