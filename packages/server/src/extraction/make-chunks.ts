@@ -1,13 +1,12 @@
-import type { Extension, Locator, TextSplitter } from '@quartermaster/contract';
+import type { Extension, TextSplitter } from '@quartermaster/contract';
 import { defaultSplitter, separatorDefaults } from './check-splitter.ts';
 import { type Document, layOut } from './document.ts';
 import type { ExtractedChunk, ExtractionReport, RejectedRow } from './extraction.ts';
-import { type Pair, readPairs } from './pairs.ts';
+import { makePairs } from './make-pairs.ts';
 import { splitBySeparators } from './separator-splitter.ts';
-import type { Workbook } from './sheet.ts';
 import { type Cut, splitByTokens } from './token-splitter.ts';
 import { countTokens } from './tokens.ts';
-import { capacityExceeded, fileEmpty, noRows, noText } from './unreadable.ts';
+import { capacityExceeded, fileEmpty, noText } from './unreadable.ts';
 import { cutWords } from './words.ts';
 
 /** What is to be made of the bytes; travels to the child. */
@@ -51,17 +50,13 @@ export async function makeChunks(input: {
   const { job, bytes, sink, report } = input;
   if (bytes.length === 0) throw fileEmpty();
   sink.stage('parsing', 0);
-  if (job.kind === 'qa') {
-    const workbook = await readWorkbook(job, bytes);
-    take(report, workbook);
-    return makePairs(workbook, { job, sink, report });
-  }
+  if (job.kind === 'qa') return makePairs(input);
   const document = await readDocument(job, bytes, (percent) => sink.stage('parsing', percent));
   take(report, document);
   return makeTexts(document, { job, sink, report });
 }
 
-function take(report: ReportDraft, read: Pick<Document, 'facts' | 'warnings'> | Workbook): void {
+function take(report: ReportDraft, read: Pick<Document, 'facts' | 'warnings'>): void {
   Object.assign(report, read.facts);
   report.warnings.push(...read.warnings);
 }
@@ -108,43 +103,6 @@ function split(text: string, splitter: TextSplitter | null): Iterable<Cut> {
     : splitBySeparators(text, separators, { size, overlap });
 }
 
-async function makePairs(workbook: Workbook, { job, sink, report }: Making): Promise<Made> {
-  let numChunks = 0;
-  let rejectedRows = 0;
-  sink.stage('chunking', 0);
-  for (const read of readPairs(workbook, report.warnings)) {
-    let taken: Promise<void> | undefined;
-    if ('pair' in read) {
-      if (numChunks === job.maxChunks) throw capacityExceeded(job.maxChunks);
-      taken = sink.chunk(toChunk(read.pair, numChunks));
-      numChunks += 1;
-    } else {
-      taken = sink.rejectedRow(read.rejected);
-      rejectedRows += 1;
-    }
-    report.rows = { total: numChunks + rejectedRows, accepted: numChunks, rejected: rejectedRows };
-    if (taken !== undefined) await taken;
-  }
-  if (numChunks === 0) throw noRows(rejectedRows);
-  return { numChunks, rejectedRows };
-}
-
-function toChunk(pair: Pair, ordinal: number): ExtractedChunk {
-  const { question, answer, metadata } = pair;
-  const content = `${question}\n\n${answer}`;
-  const locator: Locator = { ...(pair.sheet === null ? {} : { sheet: pair.sheet }), row: pair.row };
-  return {
-    ordinal,
-    content,
-    question,
-    answer,
-    numTokens: countTokens(content),
-    locator,
-    metadata,
-    words: cutWords(content),
-  };
-}
-
 /** The readers are loaded when first needed: a child that reads text never loads PDFium. */
 async function readDocument(
   job: ExtractionJob,
@@ -168,10 +126,4 @@ async function readDocument(
     default:
       throw new Error(`no reader makes a text of ${job.format}`);
   }
-}
-
-async function readWorkbook(job: ExtractionJob, bytes: Uint8Array): Promise<Workbook> {
-  if (job.format === 'xlsx') return (await import('./read-xlsx.ts')).readXlsx(bytes);
-  if (job.format === 'csv') return (await import('./read-csv.ts')).readCsv(bytes, job.charset ?? undefined);
-  throw new Error(`no reader makes question–answer pairs of ${job.format}`);
 }
