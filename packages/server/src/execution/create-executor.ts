@@ -47,11 +47,11 @@ export function createExecutor(deps: ExecutorDeps): Executor {
   }
 
   return {
-    async execute(request, signal) {
+    async execute(request, signal, watch) {
       const bundle = getBundle(request.bundle_id);
       const plugin = bundle.plugins.get(request.plugin_id);
       if (plugin === undefined) throw pluginNotFound(request.bundle_id, request.plugin_id);
-      const run = begin(bundle, request.credentials, signal);
+      const run: Run = { ...begin(bundle, request.credentials, signal), watch };
       const input = readInput(plugin, request.input_params, run);
       const { handlerPath } = plugin;
       return handlerPath === null

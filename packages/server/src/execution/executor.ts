@@ -8,9 +8,15 @@ export interface Executor {
    * Runs one plugin. Throws a Problem when the run cannot begin (no such plugin: 404; credentials or input that break
    * their schema: 422); how a run that began has ended is in the execution.
    */
-  execute(request: ExecuteRequest, signal: AbortSignal): Promise<Execution>;
+  execute(request: ExecuteRequest, signal: AbortSignal, watch?: Watch): Promise<Execution>;
   /** Asks the upstream whether credentials work. Throws a Problem when the bundle has no way to ask. */
   verifyCredentials(request: VerifyCredentialsRequest, signal: AbortSignal): Promise<Execution>;
+}
+
+/** For whoever watches a run; called while it runs. */
+export interface Watch {
+  /** 0..1, and a text of the handler, scrubbed. */
+  readonly onProgress: (fraction: number, message: string | undefined) => void;
 }
 
 export interface Execution {

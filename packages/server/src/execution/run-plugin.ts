@@ -2,7 +2,7 @@ import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { type PreparedCall, runCall } from './declarative/declarative.ts';
 import type { Broker } from './egress/broker.ts';
-import type { ExecutionLimits } from './executor.ts';
+import type { ExecutionLimits, Watch } from './executor.ts';
 import { createHandlerFetch } from './handler-fetch.ts';
 import { jsonBytes } from './json-bounds.ts';
 import type { Outcome } from './outcome.ts';
@@ -15,6 +15,7 @@ export interface Run {
   readonly bundle: CompiledBundle;
   readonly policy: RunPolicy;
   readonly signal: AbortSignal;
+  readonly watch?: Watch | undefined;
 }
 
 /** How a run ended before its output was checked and scrubbed. */
@@ -63,7 +64,8 @@ export function createPluginRunner({ broker, sandbox, logger, limits }: PluginRu
         limits: { timeoutMs, memoryMb, maxRequests, maxOutputBytes: limits.maxOutputBytes },
         onFetch: handlerFetch.fetch,
         onLog: (message: string, fields?: Record<string, unknown>) => logForPlugin(logger, run, { message, fields }),
-        onProgress: () => {},
+        onProgress: (fraction: number, message: string | undefined) =>
+          run.watch?.onProgress(fraction, message && policy.egress.scrubber.text(message)),
       };
       const outcome = await sandbox.run(task, signal);
       return outcome.kind === 'failed' ? (handlerFetch.blame() ?? outcome) : outcome;
