@@ -5,6 +5,7 @@ import { BlobMissing, type BlobStore, type StoredBlob } from '../../files/blob-s
 import { idPrefixes, isId } from '../../kernel/identifier.ts';
 import { createBucketFolders } from './bucket-folders.ts';
 import { isMissing, openFile, removeFile, renameFile } from './file-system.ts';
+import { createHashThread } from './hash-thread.ts';
 import { differentFileSystems } from './problems.ts';
 import { createStagedFile } from './staged-file.ts';
 import { sweepStaging } from './sweep-staging.ts';
@@ -25,6 +26,7 @@ export async function openDiskBlobStore(folder: string): Promise<BlobStore> {
   await check();
   await sweepStaging(staging);
   const buckets = createBucketFolders(blobs);
+  const hashThread = createHashThread();
   const pathOf = (blobId: string) => join(blobs, bucketOf(blobId), blobId);
 
   return {
@@ -34,6 +36,7 @@ export async function openDiskBlobStore(folder: string): Promise<BlobStore> {
         blobId,
         stagingPath: join(staging, `${blobId}.${process.pid}`),
         blobPath: pathOf(blobId),
+        hashThread,
         prepareFolder: () => buckets.make(bucket),
         syncFolder: () => buckets.sync(bucket),
       });
@@ -52,7 +55,9 @@ export async function openDiskBlobStore(folder: string): Promise<BlobStore> {
     size: (blobId) => sizeOf(pathOf(blobId)),
     list: () => listBlobs(blobs),
     check,
-    close: () => buckets.close(),
+    close: async () => {
+      await Promise.all([buckets.close(), hashThread.close()]);
+    },
   };
 }
 

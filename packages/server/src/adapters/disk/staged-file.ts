@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { BlobDigest, StagedBlob } from '../../files/blob-store.ts';
 import { closeFile, openFile, readAt, removeFile, renameFile, syncFile, writeAll } from './file-system.ts';
+import type { FileHashing, HashThread } from './hash-thread.ts';
 import { diskFailure } from './problems.ts';
 
 /** Bytes gathered before they are written together. A file that fits is first written when it is committed. */
@@ -14,6 +15,7 @@ export interface StagedFilePlace {
   readonly blobId: string;
   readonly stagingPath: string;
   readonly blobPath: string;
+  readonly hashThread: HashThread;
   /** Resolves when the blob's folder is there, durably. */
   readonly prepareFolder: () => Promise<void>;
   /** Resolves when a rename into the blob's folder, made before the call, is durable. */
@@ -22,7 +24,9 @@ export interface StagedFilePlace {
 
 /** One blob on its way to the disk. At most two times `writeSize` of it are in memory. */
 export function createStagedFile(place: StagedFilePlace): StagedBlob {
-  const hash = createHash('sha256');
+  /** Of a file that is larger than what is gathered; a small one is hashed at once, when it is finished. */
+  let hashing: FileHashing | undefined;
+  let isHashed = false;
   let bytes = 0;
   let written = 0;
   let synced = 0;
@@ -54,8 +58,27 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
     const count = gatheredBytes;
     gathered = [];
     gatheredBytes = 0;
-    await writeAll(await openStaging(), pieces, written);
+    const into = await openStaging();
+    await writeAll(into, pieces, written);
     written += count;
+    if (isHashed) return;
+    hashing ??= place.hashThread.begin(into);
+    hashing.advance(written);
+  }
+
+  /** A file that was never written is hashed here: at most `writeSize` bytes. */
+  async function digest(): Promise<string> {
+    if (hashing === undefined) {
+      const hash = createHash('sha256');
+      for (const piece of gathered) hash.update(piece);
+      return hash.digest('hex');
+    }
+    if (gathered.length > 0) startWriting();
+    await settle();
+    throwFailure();
+    const ended = hashing;
+    hashing = undefined;
+    return ended.end();
   }
 
   function startWriting(): void {
@@ -90,6 +113,9 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
 
   async function close(): Promise<void> {
     if (fd === undefined) return;
+    // The thread may still be reading; what it finds does not matter any more.
+    await hashing?.end().catch(() => undefined);
+    hashing = undefined;
     const closing = fd;
     fd = undefined;
     await closeFile(closing);
@@ -120,7 +146,6 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
     blobId: place.blobId,
     append(piece) {
       throwFailure();
-      hash.update(piece);
       bytes += piece.length;
       gathered.push(piece);
       gatheredBytes += piece.length;
@@ -133,7 +158,9 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
       state = 'finished';
       await settle();
       throwFailure();
-      return { bytes, sha256: hash.digest('hex') };
+      const sha256 = await digest();
+      isHashed = true;
+      return { bytes, sha256 };
     },
     async read(position, length) {
       const wanted = Math.min(length, Math.max(0, bytes - position));

@@ -1,0 +1,68 @@
+import { Worker } from 'node:worker_threads';
+import type { HashAnswer, HashRequest } from './hash-worker.ts';
+
+/**
+ * Hashes large files in a thread that reads them behind the writer, out of the page cache: on the event loop a GiB
+ * takes 0.9 s of the 1.9 that receiving it takes in all.
+ */
+export interface HashThread {
+  /** @param fd stays open until `end` of the file has resolved. */
+  begin(fd: number): FileHashing;
+  close(): Promise<void>;
+}
+
+export interface FileHashing {
+  /** So many bytes have been written, from the start. */
+  advance(to: number): void;
+  /** SHA-256 of the bytes advanced to, hexadecimal; afterwards the descriptor is not used any more. */
+  end(): Promise<string>;
+}
+
+/** The thread starts with the first large file and stays; it keeps no process alive. */
+export function createHashThread(): HashThread {
+  const waiting = new Map<number, { resolve: (digest: string) => void; reject: (error: unknown) => void }>();
+  let worker: Worker | undefined;
+  let files = 0;
+
+  function fail(error: unknown): void {
+    worker = undefined;
+    for (const one of waiting.values()) one.reject(error);
+    waiting.clear();
+  }
+  function start(): Worker {
+    const started = new Worker(new URL('./hash-worker.ts', import.meta.url), { name: 'hash' });
+    started.on('message', ({ file, digest, error }: HashAnswer) => {
+      const one = waiting.get(file);
+      waiting.delete(file);
+      if (digest !== null) one?.resolve(digest);
+      else one?.reject(error);
+    });
+    started.on('error', fail);
+    started.on('exit', () => fail(new Error('the hashing thread has ended')));
+    started.unref();
+    return started;
+  }
+
+  return {
+    begin(fd) {
+      worker ??= start();
+      const thread = worker;
+      const file = ++files;
+      const send = (request: HashRequest) => thread.postMessage(request);
+      return {
+        advance: (to) => send({ kind: 'advance', file, fd, to }),
+        end: () =>
+          new Promise((resolve, reject) => {
+            if (thread !== worker) return reject(new Error('the hashing thread has ended'));
+            waiting.set(file, { resolve, reject });
+            send({ kind: 'end', file });
+          }),
+      };
+    },
+    async close() {
+      const ending = worker;
+      worker = undefined;
+      await ending?.terminate();
+    },
+  };
+}
