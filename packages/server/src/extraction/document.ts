@@ -5,7 +5,10 @@ import type { ExtractionReport } from './extraction.ts';
 export interface Document {
   readonly blocks: readonly Block[];
   /** What the report says about it, as far as the reader knows. */
-  readonly facts: Pick<ExtractionReport, 'encoding' | 'pages' | 'pages_without_text' | 'front_matter'>;
+  readonly facts: Pick<
+    ExtractionReport,
+    'encoding' | 'title' | 'pages' | 'pages_without_text' | 'dropped' | 'front_matter'
+  >;
   readonly warnings: readonly string[];
 }
 
@@ -17,6 +20,8 @@ export interface Block {
   readonly text: string;
   /** Of a heading: 1 (outermost) to 6. */
   readonly level?: number;
+  /** Of a table: so many of its first rows say what the columns are. */
+  readonly headerRows?: number;
   /** From 1. */
   readonly page?: number;
 }

@@ -106,7 +106,14 @@ export interface ExtractionReport {
   readonly encoding?: string;
   readonly pages?: number;
   readonly pages_without_text?: number;
+  /** Of the text that became chunks. */
   readonly characters?: number;
+  /** Characters of the file that are no part of the text, by reason: `deleted`, `hidden`, `running_heads`, … */
+  readonly dropped?: Readonly<Record<string, number>>;
+  readonly tables?: number;
+  readonly headings?: number;
+  /** What the document calls itself, at most 500 characters. */
+  readonly title?: string;
   /** The YAML between `---` lines before a Markdown text, at most 4,000 characters. It is no part of the text. */
   readonly front_matter?: string;
   readonly rows?: { readonly total: number; readonly accepted: number; readonly rejected: number };

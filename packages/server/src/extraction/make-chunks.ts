@@ -3,6 +3,7 @@ import { defaultSplitter, separatorDefaults } from './check-splitter.ts';
 import { type Document, layOut } from './document.ts';
 import type { ExtractedChunk, ExtractionReport, RejectedRow } from './extraction.ts';
 import { makePairs } from './make-pairs.ts';
+import { readDocument } from './read-document.ts';
 import { splitBySeparators } from './separator-splitter.ts';
 import { type Cut, splitByTokens } from './token-splitter.ts';
 import { countTokens } from './tokens.ts';
@@ -51,7 +52,12 @@ export async function makeChunks(input: {
   if (bytes.length === 0) throw fileEmpty();
   sink.stage('parsing', 0);
   if (job.kind === 'qa') return makePairs(input);
-  const document = await readDocument(job, bytes, (percent) => sink.stage('parsing', percent));
+  const document = await readDocument({
+    format: job.format,
+    bytes,
+    charset: job.charset ?? undefined,
+    onProgress: (percent) => sink.stage('parsing', percent),
+  });
   take(report, document);
   return makeTexts(document, { job, sink, report });
 }
@@ -101,29 +107,4 @@ function split(text: string, splitter: TextSplitter | null): Iterable<Cut> {
   return type === 'token'
     ? splitByTokens(text, { size, overlap })
     : splitBySeparators(text, separators, { size, overlap });
-}
-
-/** The readers are loaded when first needed: a child that reads text never loads PDFium. */
-async function readDocument(
-  job: ExtractionJob,
-  bytes: Uint8Array,
-  onPage: (percent: number) => void,
-): Promise<Document> {
-  const charset = job.charset ?? undefined;
-  switch (job.format) {
-    case 'pdf':
-      return (await import('./read-pdf.ts')).readPdf(bytes, onPage);
-    case 'docx':
-      return (await import('./read-docx.ts')).readDocx(bytes);
-    case 'md':
-      return (await import('./read-markdown.ts')).readMarkdown(bytes, charset);
-    case 'html':
-      return (await import('./read-html.ts')).readHtml(bytes, charset);
-    case 'txt':
-      return (await import('./read-text.ts')).readText(bytes, charset);
-    case 'text':
-      return (await import('./read-text.ts')).readText(bytes, 'utf-8');
-    default:
-      throw new Error(`no reader makes a text of ${job.format}`);
-  }
 }

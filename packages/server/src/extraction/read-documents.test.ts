@@ -137,5 +137,5 @@ test('a damaged PDF gives what can be recovered', async () => {
 
 test('a PDF that is none is a mismatch', async () => {
   await assert.rejects(readPdf(Buffer.from('GIF89a')), { code: 'file_type_mismatch' });
-  await assert.rejects(readDocx(Buffer.alloc(0)), { code: 'file_empty' });
+  assert.throws(() => readDocx(Buffer.alloc(0)), { code: 'file_empty' });
 });

@@ -1,27 +1,25 @@
-import mammoth from 'mammoth';
 import type { Document } from './document.ts';
-import { createHtmlBlocks } from './html-blocks.ts';
+import { createStory, readStory, readTable } from './docx/blocks.ts';
+import { findWordParts } from './docx/package-parts.ts';
+import { createReader, type Reader } from './docx/reader.ts';
+import { findAll, parseXml, textOf } from './docx/xml-tree.ts';
 import { openPackage } from './open-package.ts';
-import { fileDamaged } from './unreadable.ts';
 
-/** Word document to HTML to blocks. Only the checked XML parts reach mammoth: no images, nothing outside of the file. */
-export async function readDocx(bytes: Uint8Array): Promise<Document> {
-  const parts = openPackage(bytes, 'docx');
-  const { html, messages } = await convert(parts.repack());
-  const reader = createHtmlBlocks();
-  reader.write(html.replaceAll(/<a href="#(?:foot|end)note-ref-\d+">↑<\/a>/g, ''));
-  return { blocks: reader.end(), facts: {}, warnings: messages };
+/**
+ * Reads the text of a Word document as its reader would: tracked changes accepted, comments left out, notes and boxes
+ * behind the paragraph they hang on. Only parts of the file are opened, never what they refer to outside of it.
+ */
+export function readDocx(bytes: Uint8Array): Document {
+  const reader = createReader(findWordParts(openPackage(bytes, 'docx')), { readStory, readTable });
+  const story = createStory(reader);
+  parseXml(reader.parts.document, { of: 'w:body', take: story.take });
+  countDropped(reader, 'headers_and_footers', ['header', 'footer']);
+  countDropped(reader, 'comments', ['comments']);
+  return { blocks: story.end(), facts: { dropped: reader.dropped }, warnings: [...reader.warnings] };
 }
 
-async function convert(bytes: Uint8Array): Promise<{ html: string; messages: string[] }> {
-  try {
-    const result = await mammoth.convertToHtml(
-      { buffer: Buffer.from(bytes) },
-      { convertImage: mammoth.images.imgElement(async () => ({ src: '' })), externalFileAccess: false },
-    );
-    const errors = result.messages.filter((message) => message.type === 'error');
-    return { html: result.value, messages: errors.slice(0, 20).map((message) => message.message) };
-  } catch (cause) {
-    throw fileDamaged('Word', 'its parts do not fit together', cause);
+function countDropped(reader: Reader, reason: keyof Reader['dropped'], kinds: readonly string[]): void {
+  for (const part of kinds.flatMap((kind) => reader.parts.all(kind))) {
+    for (const text of findAll(part, 'w:t')) reader.dropped[reason] += textOf(text).length;
   }
 }

@@ -53,16 +53,7 @@ function isKnown(flag: string): boolean {
   );
 }
 
-const libraries = [
-  'gpt-tokenizer',
-  'htmlparser2',
-  'mammoth',
-  'marked',
-  'papaparse',
-  '@hyzyla/pdfium',
-  'chardet',
-  'fflate',
-];
+const libraries = ['gpt-tokenizer', 'htmlparser2', 'marked', 'papaparse', '@hyzyla/pdfium', 'chardet', 'fflate'];
 
 /** This folder, and the `node_modules` folders that hold the libraries. */
 function readableFolders(): string[] {

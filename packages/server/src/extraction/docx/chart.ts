@@ -1,0 +1,37 @@
+import { childOf, childrenOf, findAll, textOf, type XmlElement } from './xml-tree.ts';
+
+/** The numbers of a chart as a table: a column a series. Empty when the file keeps none. */
+export function chartRows(chart: XmlElement | undefined): string[][] {
+  const series = [...findAll(chart, 'c:ser')];
+  const names = series.map((one) => points(childOf(one, 'c:tx')).get(0) ?? '');
+  const labels = points(childOf(series[0], 'c:cat') ?? childOf(series[0], 'c:xVal'));
+  const columns = series.map((one) => points(childOf(one, 'c:val') ?? childOf(one, 'c:yVal')));
+  const last = Math.max(-1, ...labels.keys(), ...columns.flatMap((column) => [...column.keys()]));
+  if (last < 0 || last >= mostPoints) return [];
+  const rows = Array.from({ length: last + 1 }, (_, at) => [
+    labels.get(at) ?? '',
+    ...columns.map((column) => column.get(at) ?? ''),
+  ]);
+  return [['', ...names], ...rows];
+}
+
+const mostPoints = 10_000;
+
+export function chartTitle(chart: XmlElement | undefined): string {
+  const title = findAll(chart, 'c:title').next().value;
+  return title === undefined ? '' : [...findAll(title, 'a:t')].map(textOf).join('');
+}
+
+function points(element: XmlElement | undefined): Map<number, string> {
+  const found = new Map<number, string>();
+  if (element === undefined) return found;
+  for (const point of findAll(element, 'c:pt')) {
+    const value = childOf(point, 'c:v');
+    if (value !== undefined) found.set(Number(point.attributes.idx ?? 0), textOf(value));
+  }
+  if (found.size === 0) {
+    const [value] = childrenOf(element, 'c:v');
+    if (value !== undefined) found.set(0, textOf(value));
+  }
+  return found;
+}

@@ -1,0 +1,32 @@
+// `npm run score`: every document of the corpus through the extractor, compared with the ground truth; writes
+// docs/reference/extraction.md. `--check` writes nothing and fails when a score fell or an expectation is not honoured.
+// `--list [PART OF A PATH]` prints single files.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { openExtractor } from '../packages/server/src/extraction/open-extractor.ts';
+import { createLogger } from '../packages/server/src/kernel/logger.ts';
+import { readManifest } from './score/corpus.ts';
+import { measure, type Result } from './score/measure.ts';
+import { compare, describe, summarize, toLine } from './score/scoreboard.ts';
+
+const page = 'docs/reference/extraction.md';
+const part = process.argv.includes('--list') ? (process.argv.at(-1) ?? '') : '';
+const entries = readManifest(['pdf', 'docx', 'html', 'md', 'txt']);
+const wanted = entries.filter((entry) => part === '--list' || entry.path.includes(part));
+const extractor = openExtractor({ logger: createLogger('silent') });
+const results: Result[] = [];
+try {
+  for (const entry of wanted) results.push(await measure(extractor, entry));
+} finally {
+  await extractor.close();
+}
+
+if (process.argv.includes('--list')) for (const result of results) console.log(toLine(result));
+console.log(summarize(results));
+if (process.argv.includes('--check')) {
+  const worse = compare(readFileSync(page, 'utf8'), results);
+  for (const line of worse) console.error(line);
+  process.exitCode = worse.length > 0 ? 1 : 0;
+} else if (!process.argv.includes('--list')) {
+  writeFileSync(page, describe(results));
+  console.log(`wrote ${page}`);
+}

@@ -1,0 +1,40 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const corpusFolder = fileURLToPath(new URL('../../../shared/corpus', import.meta.url));
+
+export interface Entry {
+  readonly path: string;
+  readonly kind: string;
+  readonly expect: string;
+  readonly decode?: string;
+  readonly ground_truth?: readonly string[];
+  readonly gt_kind?: string;
+  readonly facts?: { readonly poppler_chars?: number };
+  readonly baseline?: {
+    readonly recall?: number;
+    readonly precision?: number;
+    readonly order5?: number;
+    readonly heading_f1?: number;
+  };
+}
+
+/** The documents of the formats that become text. */
+export function readManifest(kinds: readonly string[]): Entry[] {
+  const lines = readFileSync(join(corpusFolder, 'manifest.jsonl'), 'utf8').trim().split('\n');
+  const entries = lines.map((line) => JSON.parse(line) as Entry); // the format its README describes
+  return entries.filter((entry) => kinds.includes(entry.kind));
+}
+
+export function readCorpus(path: string): Buffer {
+  const file = join(corpusFolder, path);
+  return path.endsWith('.xz') ? execFileSync('xz', ['-dc', file], { maxBuffer: 2 ** 30 }) : readFileSync(file);
+}
+
+/** The truth about a document whose name ends so, packed or not; undefined when there is none. */
+export function readTruth(entry: Entry, ending: string): string | undefined {
+  const path = entry.ground_truth?.find((name) => name.endsWith(ending) || name.endsWith(`${ending}.xz`));
+  return path === undefined ? undefined : readCorpus(path).toString();
+}
