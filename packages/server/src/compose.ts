@@ -10,7 +10,7 @@ import type { Config } from './config.ts';
 import type { App } from './http/app.ts';
 import { createApp } from './http/create-app.ts';
 import { type Listening, listen } from './http/listen.ts';
-import { createRequestMetrics } from './http/request-records.ts';
+import { createRequestMetrics } from './http/request-metrics.ts';
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts';
 import type { IdempotencyRepository } from './idempotency/idempotency-repository.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';

@@ -1,6 +1,6 @@
-import { pino } from 'pino';
 import { openService, type Service } from './compose.ts';
 import { ConfigError, parseConfig, processEnvironment } from './config.ts';
+import { createLogDestination } from './kernel/log-destination.ts';
 import { createLogger, type Logger } from './kernel/logger.ts';
 import { version } from './version.ts';
 
@@ -9,14 +9,7 @@ import { version } from './version.ts';
  * a line; standard output has the few lines for people. Sets the exit code: 0 after an orderly stop, 1 otherwise.
  */
 export async function runUntilSignal(): Promise<void> {
-  // Asynchronous, so that the event loop never waits for a slow reader of the log; flushed each second and at the end.
-  const destination = pino.destination({
-    dest: 2,
-    sync: false,
-    minLength: 65_536,
-    maxWrite: 131_072,
-    periodicFlush: 1000,
-  });
+  const destination = createLogDestination(process.stderr.fd);
   let logger: Logger | undefined;
   try {
     const config = parseConfig(processEnvironment());

@@ -8,14 +8,15 @@ import { createMetrics } from '../kernel/metrics.ts';
 import { Problem } from '../kernel/problem.ts';
 import { createApp } from './create-app.ts';
 import { listen } from './listen.ts';
-import { createRequestMetrics } from './request-records.ts';
+import { createRequestMetrics } from './request-metrics.ts';
 
 async function serve(t: TestContext) {
   const lines: string[] = [];
+  const registry = createMetrics();
   const app = createApp({
     logger: createLogger('info', { write: (line: string) => void lines.push(line) }),
     address: 'files',
-    requestMetrics: createRequestMetrics(createMetrics()),
+    requestMetrics: createRequestMetrics(registry),
     isStopping: () => false,
   });
   const Body = Type.Object({ count: Type.Integer({ minimum: 1 }), credentials: Type.Optional(Type.Object({})) });
@@ -41,7 +42,7 @@ async function serve(t: TestContext) {
   );
   const server = await listen(app, '127.0.0.1', 0);
   t.after(() => server.close(0));
-  return { url: server.url, lines };
+  return { url: server.url, lines, metrics: () => registry.metrics() };
 }
 
 async function raw(url: string, message: string): Promise<string> {
@@ -174,4 +175,15 @@ test('a request is logged with its pattern, never with its query', async (t) => 
   const log = lines.join('');
   assert.ok(log.includes('"route":"/v1/things/:id"'));
   assert.ok(!log.includes('hunter2') && !log.includes('some-id'));
+});
+
+test('requests are counted by route and status, with a histogram of their seconds', async (t) => {
+  const { url, metrics } = await serve(t);
+  for (const path of ['/v1/things', '/v1/things?limit=3', '/v1/things?limit=x']) await fetch(url + path);
+  const labels = 'address="files",method="GET",route="/v1/things"';
+  const text = await metrics();
+  assert.match(text, new RegExp(`quartermaster_http_requests_total{${labels},status="200"} 2\\n`));
+  assert.match(text, new RegExp(`quartermaster_http_requests_total{${labels},status="422"} 1\\n`));
+  assert.match(text, new RegExp(`quartermaster_http_request_seconds_bucket{${labels},status="200",le="\\+Inf"} 2\\n`));
+  assert.match(text, new RegExp(`quartermaster_http_request_seconds_count{${labels},status="200"} 2\\n`));
 });
