@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createApp } from '../http/create-app.ts';
-import { createRequestMetrics } from '../http/request-records.ts';
+import { createRequestMetrics } from '../http/request-metrics.ts';
 import { createLogger } from '../kernel/logger.ts';
 import { createMetrics } from '../kernel/metrics.ts';
 import { Problem } from '../kernel/problem.ts';
@@ -161,7 +161,10 @@ test('a format that is not served is 422 and lists those that are', async (t) =>
   assert.equal((await get('/v1/plugins?format=json_schema')).statusCode, 200);
   const answer = await get('/v1/plugins?format=soap');
   assert.equal(answer.statusCode, 422);
-  assert.equal(answer.json().error.message, 'query/format: found "soap"; expected one of json_schema.');
+  assert.equal(
+    answer.json().error.message,
+    'query/format: found "soap"; expected one of json_schema, openai, openai-strict, anthropic, gemini, mcp, taskingai.',
+  );
 });
 
 test('an icon cannot do anything in the name of the address', async (t) => {

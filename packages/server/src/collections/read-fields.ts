@@ -9,8 +9,22 @@ export function readText(text: string, path: string): string {
   return text.toWellFormed();
 }
 
-/** The body without the members that are null at the top level: an explicit null means absent. CONTRACT "Collections". */
+/**
+ * The body without the members that are null, at the top level and in `text_splitter`, whose members the official
+ * client sends all, set or not: an explicit null means absent. CONTRACT "Collections". Metadata keep theirs.
+ */
 export function withoutNulls(body: unknown): unknown {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+  if (!isObject(body)) return body;
+  const { text_splitter: splitter, ...rest } = dropNulls(body);
+  return splitter === undefined
+    ? rest
+    : { ...rest, text_splitter: isObject(splitter) ? dropNulls(splitter) : splitter };
+}
+
+function dropNulls(object: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

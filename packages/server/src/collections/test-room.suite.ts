@@ -15,7 +15,7 @@ import { countTokens } from '../extraction/tokens.ts';
 import type { AccessibleFile, FileAccess } from '../files/file-access.ts';
 import { createApp } from '../http/create-app.ts';
 import type { Gate } from '../http/gate.ts';
-import { createRequestMetrics } from '../http/request-records.ts';
+import { createRequestMetrics } from '../http/request-metrics.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { type Closer, createCloser } from '../kernel/closing.ts';
 import { createNewId } from '../kernel/identifier.ts';

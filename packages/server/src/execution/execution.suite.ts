@@ -7,7 +7,7 @@ import { createIdempotencyRepository } from '../adapters/database/idempotency-re
 import { openDatabase } from '../adapters/database/open-database.ts';
 import { type Files, load, makeFolder } from '../catalogue/bundle-folder.suite.ts';
 import { createApp } from '../http/create-app.ts';
-import { createRequestMetrics } from '../http/request-records.ts';
+import { createRequestMetrics } from '../http/request-metrics.ts';
 import { createIdempotency } from '../idempotency/idempotency.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { createNewId } from '../kernel/identifier.ts';

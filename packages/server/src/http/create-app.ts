@@ -8,7 +8,8 @@ import { writeClientError } from './client-error.ts';
 import { writeError } from './error-writer.ts';
 import { readJson } from './json-body.ts';
 import { handleNotFound } from './not-found.ts';
-import { type RequestMetrics, recordRequests } from './request-records.ts';
+import type { RequestMetrics } from './request-metrics.ts';
+import { recordRequests } from './request-records.ts';
 import { compileValidator } from './validation.ts';
 
 export interface AppDeps {

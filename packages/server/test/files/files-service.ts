@@ -13,7 +13,7 @@ import { createUploads } from '../../src/files/upload.ts';
 import { createApp } from '../../src/http/create-app.ts';
 import type { Gate } from '../../src/http/gate.ts';
 import { listen } from '../../src/http/listen.ts';
-import { createRequestMetrics } from '../../src/http/request-records.ts';
+import { createRequestMetrics } from '../../src/http/request-metrics.ts';
 import { createIdempotency } from '../../src/idempotency/idempotency.ts';
 import type { Caller } from '../../src/kernel/caller.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
