@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cutWords } from './words.ts';
 
@@ -12,13 +13,30 @@ export interface CorpusEntry {
   readonly path: string;
   readonly kind: string;
   readonly expect: string;
+  readonly ground_truth?: readonly string[] | null;
+  readonly gt_kind?: string | null;
+}
+
+/** The files of a kind whose right reading is known, as `trust` says how, with that reading. */
+export function corpusTruths(kind: string, trust: RegExp): ReadonlyArray<CorpusEntry & { readonly truth: string }> {
+  const known = readManifest().filter((entry) => entry.kind === kind && trust.test(entry.gt_kind ?? ''));
+  if (known.length === 0) throw new Error(`the corpus has no ${kind} file with such a ground truth`);
+  return known.map((entry) => ({ ...entry, truth: corpusText(entry.ground_truth?.[0] ?? '') }));
+}
+
+function corpusText(path: string): string {
+  const bytes = corpusFile(path);
+  return (path.endsWith('.xz') ? execFileSync('xz', ['-dc'], { input: bytes, maxBuffer: 2 ** 28 }) : bytes).toString();
+}
+
+function readManifest(): CorpusEntry[] {
+  const lines = readFileSync(new URL('manifest.jsonl', folder), 'utf8').trim().split('\n');
+  return lines.map((line) => JSON.parse(line) as CorpusEntry); // our own file
 }
 
 /** Fails when there are none: a test over nothing proves nothing. */
 export function corpusEntries(kind: string, expect: string): CorpusEntry[] {
-  const lines = readFileSync(new URL('manifest.jsonl', folder), 'utf8').trim().split('\n');
-  const entries = lines.map((line) => JSON.parse(line) as CorpusEntry); // our own file
-  const found = entries.filter((entry) => entry.kind === kind && entry.expect === expect);
+  const found = readManifest().filter((entry) => entry.kind === kind && entry.expect === expect);
   if (found.length === 0) throw new Error(`the corpus has no ${kind} file with expect ${expect}`);
   return found;
 }

@@ -7,7 +7,7 @@ export interface Document {
   /** What the report says about it, as far as the reader knows. */
   readonly facts: Pick<
     ExtractionReport,
-    'encoding' | 'title' | 'pages' | 'pages_without_text' | 'dropped' | 'front_matter'
+    'encoding' | 'encoding_confidence' | 'title' | 'pages' | 'pages_without_text' | 'dropped' | 'front_matter'
   >;
   readonly warnings: readonly string[];
 }
@@ -24,6 +24,8 @@ export interface Block {
   readonly headerRows?: number;
   /** From 1. */
   readonly page?: number;
+  /** It goes on with the sentence of the block before it, from which a new page parts it. */
+  readonly joins?: boolean;
 }
 
 export interface LaidOutText {
@@ -49,7 +51,7 @@ export function layOut(document: Document): LaidOutText {
     const text = storable(block.text);
     if (text.trim() === '') continue;
     if (previous !== undefined) {
-      const gap = previous.kind === 'list_item' && block.kind === 'list_item' ? '\n' : '\n\n';
+      const gap = gapBetween(previous, block);
       parts.push(gap);
       length += gap.length;
     }
@@ -60,6 +62,11 @@ export function layOut(document: Document): LaidOutText {
     previous = block;
   }
   return { text: parts.join(''), locate: (start, end) => locate(places, start, end) };
+}
+
+function gapBetween(above: Block, block: Block): string {
+  if (block.joins === true) return ' ';
+  return above.kind === 'list_item' && block.kind === 'list_item' ? '\n' : '\n\n';
 }
 
 interface Heading {

@@ -104,6 +104,8 @@ export type ExtractionFailureCode = keyof typeof extractionFailureCodes;
 export interface ExtractionReport {
   readonly format: string;
   readonly encoding?: string;
+  /** How sure the encoding is, 0 to 1. */
+  readonly encoding_confidence?: number;
   readonly pages?: number;
   readonly pages_without_text?: number;
   /** Of the text that became chunks. */

@@ -4,10 +4,10 @@ import { createHtmlBlocks } from './html-blocks.ts';
 
 /** `charset` is that of a Content-Type header; the declaration inside of the page comes after it. */
 export function readHtml(bytes: Uint8Array, charset?: string): Document {
-  const { text, encoding } = decodeText(bytes, [charset, declaredCharset(bytes)]);
+  const { text, encoding, confidence } = decodeText(bytes, [charset, declaredCharset(bytes)]);
   const reader = createHtmlBlocks();
   reader.write(text);
-  return { blocks: reader.end(), facts: { encoding }, warnings: [] };
+  return { blocks: reader.end(), facts: { encoding, encoding_confidence: confidence }, warnings: [] };
 }
 
 const declaration =

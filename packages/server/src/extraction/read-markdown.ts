@@ -10,7 +10,7 @@ const frontMatterLimit = 4000;
  * its part.
  */
 export function readMarkdown(bytes: Uint8Array, charset?: string): Document {
-  const { text, encoding } = decodeText(bytes, [charset]);
+  const { text, encoding, confidence } = decodeText(bytes, [charset]);
   const { frontMatter, body } = separateFrontMatter(text);
   const tokens = lexer(body);
   const blocks: Block[] = [];
@@ -21,7 +21,8 @@ export function readMarkdown(bytes: Uint8Array, charset?: string): Document {
     // One by one: a list may have more items than a call may have arguments.
     for (const block of reader.end()) blocks.push(block);
   }
-  const facts = frontMatter === '' ? { encoding } : { encoding, front_matter: frontMatter.slice(0, frontMatterLimit) };
+  const told = { encoding, encoding_confidence: confidence };
+  const facts = frontMatter === '' ? told : { ...told, front_matter: frontMatter.slice(0, frontMatterLimit) };
   return { blocks, facts, warnings: [] };
 }
 

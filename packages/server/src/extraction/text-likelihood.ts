@@ -1,0 +1,231 @@
+import { type CharacterStatistics, characterStatistics, commonCharacters } from './frequent-characters.ts';
+import { languageLetters } from './language-letters.ts';
+
+/*
+ * How unlikely a text is, in natural logarithms, in the language that fits it best. Only what an encoding can get wrong
+ * is counted: characters beyond ASCII and those next to them. All encodings of the same bytes can so be compared.
+ */
+
+const costs = {
+  /** A letter that the language does not have. */
+  foreignLetter: 12,
+  /** An ASCII letter where the language would say nothing about it. */
+  plainLetter: 3.5,
+  /** What a pair costs beside its second letter, when the language does not have the pair. */
+  unknownPair: 1.5,
+  /** Quotes, dashes, signs of currencies. */
+  commonSymbol: 5,
+  rareSymbol: 10,
+  /** C1 controls, private use, unassigned. */
+  noCharacter: 20,
+  /** A small letter and then a capital one; a sign between two letters; a quote that closes before a word. */
+  oddOrder: 5,
+  /** Between an ASCII letter and a Chinese, Japanese or Korean character there often is a blank. */
+  changeOfScript: 3,
+  uncommonCharacter: 13,
+  otherScript: 14,
+} as const;
+
+interface Tally {
+  /** Pairs of letters, both folded, at least one beyond ASCII; a space stands for what is no letter. */
+  readonly pairs: Map<string, number>;
+  /** Characters of Chinese, Japanese and Korean. */
+  readonly characters: Map<string, number>;
+  /** ASCII letters, to tell the language. */
+  readonly plain: Map<string, number>;
+  /** What costs the same in every language. */
+  fixed: number;
+}
+
+const wide = /[\u3000-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef\u{20000}-\u{3ffff}]/u;
+const letter = /[\p{L}\p{M}]/u;
+const nothing = /[\p{Cc}\p{Co}\p{Cn}\p{Cs}\ufffd\ufeff]/u;
+const commonSymbols = new Set('–—‘’“”„…«»•€£°§©®™·¿¡ªº\u00a0²½№');
+const joiningSymbols = new Set('’‘·-–—\u00ad\u200c\u200d');
+/** What does not stand right before a word. */
+const closingSymbols = new Set('’”»›…°™‰†²³');
+
+/** The lower the likelier; 0 for a text that is all ASCII. */
+export function unlikelihood(text: string): number {
+  const tally = tallyUp(text.normalize('NFC'));
+  const languages = Object.values(letterModels()).map((model) => costOfLetters(tally, model));
+  const scripts = Object.values(characterModels()).map((model) => costOfCharacters(tally, model));
+  return tally.fixed + Math.min(...languages, ...scripts);
+}
+
+function tallyUp(text: string): Tally {
+  const tally: Tally = { pairs: new Map(), characters: new Map(), plain: new Map(), fixed: 0 };
+  const order = createOrder();
+  let previous = ' ';
+  for (const character of text) {
+    const found = classify(character);
+    const { kind, folded } = found;
+    if (kind === 'wide') add(tally.characters, character);
+    if (kind === 'symbol') tally.fixed += symbolCost(character);
+    if (kind === 'plain' && folded !== ' ') add(tally.plain, folded);
+    if (kind === 'letter' || previous > '\u007f') add(tally.pairs, previous + folded);
+    tally.fixed += order.costOf(character, found, previous);
+    previous = folded;
+  }
+  return tally;
+}
+
+/** What is odd about the order of the characters of a text, whatever its language. */
+function createOrder() {
+  let wasSmall = false;
+  let wasWide = false;
+  let inWord = false;
+  let oddBeforeLetter = false;
+
+  function costOf(character: string, { kind, folded }: Classified, previous: string): number {
+    let cost = 0;
+    const isLetter = folded !== ' ';
+    const isCapital = isLetter && character !== folded && character.toUpperCase() === character;
+    if (isCapital && wasSmall && (kind === 'letter' || previous > '\u007f')) cost += costs.oddOrder;
+    if (isLetter && oddBeforeLetter) cost += costs.oddOrder;
+    if (kind === 'wide' ? previous !== ' ' : wasWide && isLetter) cost += costs.changeOfScript;
+    wasWide = kind === 'wide';
+    oddBeforeLetter = kind === 'symbol' && (inWord ? !joiningSymbols.has(character) : closingSymbols.has(character));
+    inWord = isLetter || (inWord && kind === 'symbol');
+    wasSmall = isLetter && !isCapital && character.toUpperCase() !== character;
+    return cost;
+  }
+  return { costOf };
+}
+
+function add(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+interface Classified {
+  readonly kind: 'plain' | 'letter' | 'wide' | 'symbol';
+  /** The letter in lower case; a space for everything else. */
+  readonly folded: string;
+}
+
+const classified = new Map<string, Classified>();
+const mostClassified = 20_000;
+
+function classify(character: string): Classified {
+  const known = classified.get(character);
+  if (known !== undefined) return known;
+  const found = classifyAnew(character);
+  if (classified.size < mostClassified) classified.set(character, found);
+  return found;
+}
+
+function classifyAnew(character: string): Classified {
+  if (character < '\u0080') {
+    return { kind: 'plain', folded: /[a-z]/i.test(character) ? character.toLowerCase() : ' ' };
+  }
+  if (wide.test(character)) return { kind: 'wide', folded: ' ' };
+  if (letter.test(character)) return { kind: 'letter', folded: fold(character) };
+  return { kind: 'symbol', folded: ' ' };
+}
+
+/** The capital İ has two characters in lower case; a comma below is a cedilla in most code pages. */
+function fold(character: string): string {
+  const folds: Record<string, string> = { ș: 'ş', ț: 'ţ' };
+  const lower = character.toLowerCase();
+  return folds[lower] ?? (lower.length > 1 ? lower.charAt(0) : lower);
+}
+
+function symbolCost(character: string): number {
+  if (commonSymbols.has(character)) return costs.commonSymbol;
+  return nothing.test(character) ? costs.noCharacter : costs.rareSymbol;
+}
+
+interface LetterModel {
+  readonly letters: ReadonlyMap<string, number>;
+  readonly pairs: ReadonlyMap<string, number>;
+}
+
+let letterModelsMade: readonly LetterModel[] | undefined;
+
+function letterModels(): readonly LetterModel[] {
+  letterModelsMade ??= Object.values(languageLetters).map((description) => {
+    const bar = description.indexOf('|');
+    return { letters: read(description.slice(0, bar), 1), pairs: read(description.slice(bar + 1), 2) };
+  });
+  return letterModelsMade;
+}
+
+/** Keys of so many characters, each with its cost behind it. */
+function read(description: string, length: number): Map<string, number> {
+  const found = new Map<string, number>();
+  for (let at = 0; at + length < description.length; at += length + 1) {
+    found.set(description.slice(at, at + length), (description.charCodeAt(at + length) - 40) / 4);
+  }
+  return found;
+}
+
+function costOfLetters({ pairs, characters, plain }: Tally, model: LetterModel): number {
+  let cost = 0;
+  for (const [pair, count] of pairs) cost += count * costOfPair(pair, model);
+  for (const count of characters.values()) cost += count * costs.otherScript;
+  return cost + costOfLanguage(plain, model);
+}
+
+function costOfPair(pair: string, model: LetterModel): number {
+  const known = model.pairs.get(pair);
+  if (known !== undefined) return known;
+  const single = model.letters.get(pair.charAt(1)) ?? costs.foreignLetter;
+  return Math.min(single + costs.unknownPair, costs.foreignLetter);
+}
+
+/** What the letters in ASCII say about the language, with little weight: much text is mixed with names and markup. */
+const languageWeight = 4;
+/** Mean cost of an ASCII letter in languages of other scripts. */
+const meanPlainLetter = 3;
+function costOfLanguage(plain: ReadonlyMap<string, number>, { letters }: LetterModel): number {
+  let cost = 0;
+  let total = 0;
+  for (const [character, count] of plain) {
+    cost += count * Math.min(letters.get(character) ?? 8, 8);
+    total += count;
+  }
+  if (total === 0) return 0;
+  return languageWeight * (cost / total) * Math.min(1, total / 100);
+}
+
+interface CharacterModel {
+  readonly costs: ReadonlyMap<string, number>;
+  readonly script: RegExp;
+}
+
+let characterModelsMade: readonly CharacterModel[] | undefined;
+
+function characterModels(): readonly CharacterModel[] {
+  characterModelsMade ??= Object.values(characterStatistics).map(toCharacterModel);
+  return characterModelsMade;
+}
+
+/** Frequent characters by Zipf's law, the other common ones alike. */
+function toCharacterModel(statistics: CharacterStatistics): CharacterModel {
+  const found = new Map<string, number>();
+  const common = commonCharacters(statistics.common);
+  const rest = -Math.log((0.97 - statistics.frequentShare) / common.size);
+  for (const character of common) found.set(character, rest);
+  const frequent = [...statistics.frequent];
+  const sum = Math.log(frequent.length + 10) - Math.log(10);
+  for (const [rank, character] of frequent.entries()) {
+    found.set(character, Math.min(rest, -Math.log(statistics.frequentShare / sum / (rank + 10))));
+  }
+  return { costs: found, script: statistics.script };
+}
+
+function costOfCharacters({ pairs, characters, plain }: Tally, { costs: known, script }: CharacterModel): number {
+  const total = plain.values().reduce((sum, count) => sum + count, 0);
+  let cost = languageWeight * meanPlainLetter * Math.min(1, total / 100);
+  for (const [character, count] of characters) {
+    cost += count * (known.get(character) ?? (script.test(character) ? unknownCost(character) : costs.otherScript));
+  }
+  for (const [pair, count] of pairs) {
+    cost += count * (pair.charAt(1) > '\u007f' ? costs.otherScript : costs.plainLetter);
+  }
+  return cost;
+}
+
+function unknownCost(character: string): number {
+  return /\p{P}/u.test(character) ? costs.commonSymbol : costs.uncommonCharacter;
+}
