@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { requirements } from './requirements.ts';
+
+const titles = new Set(
+  globSync(['packages/*/src/**/*.{test,suite}.ts', 'packages/*/test/**/*.ts', 'test/**/*.test.ts'])
+    .map((file) => readFileSync(file, 'utf8'))
+    .flatMap((source) => [...source.matchAll(/\b(?:test|it|describe)\(\s*(['"`])((?:(?!\1)[^\\]|\\.)*)\1/g)])
+    .map(([, , title = '']) => title),
+);
+
+test('there are tests and requirements to compare', () => {
+  assert.ok(titles.size > 400, `only ${titles.size} titles found`);
+  assert.ok(Object.keys(requirements).length >= 30);
+});
+
+test('every requirement is held by tests that exist', () => {
+  const missing = Object.entries(requirements).flatMap(([id, { tests }]) =>
+    tests.length === 0
+      ? [`${id} has no test`]
+      : tests.filter((title) => !titles.has(title)).map((title) => `${id}: ${title}`),
+  );
+  assert.deepEqual(missing, []);
+});
+
+test('every test from outside is cited by a requirement', () => {
+  const cited = new Set(Object.values(requirements).flatMap(({ tests }) => tests));
+  const outside = [...titles].filter((title) => /^\[[a-z]+\] /.test(title));
+  assert.deepEqual(
+    outside.filter((title) => !cited.has(title)),
+    [],
+  );
+});

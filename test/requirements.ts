@@ -1,0 +1,326 @@
+/**
+ * What is promised, where the promise is made, and which tests hold it. A test is named by its title, as it stands in
+ * the source (with `${…}` where it is made from a table). `requirements.test.ts` finds promises without a test and
+ * titles that no test has.
+ */
+export interface Requirement {
+  readonly promise: string;
+  /** `interface §…` or `CONTRACT "…"` or `DESIGN "…"`. */
+  readonly source: string;
+  readonly tests: readonly string[];
+}
+
+export const requirements: Readonly<Record<string, Requirement>> = {
+  'upload.success': {
+    promise: 'A valid upload answers status success and data.file_id.',
+    source: 'interface §4.1 rule 1',
+    tests: ['answers with the file that was kept', '${size} bytes, ${order}, come back as they were sent'],
+  },
+  'upload.used': {
+    promise: 'The file id is accepted when a record of the matching kind is created.',
+    source: 'interface §4.1 rule 2',
+    tests: [
+      '[story] a real PDF is uploaded, made into a record, asked, and gives the passage with its page',
+      '[story] a question–answer sheet answers a question',
+      'what does not fit is refused and names what was found and what is needed',
+    ],
+  },
+  'upload.formats': {
+    promise: 'The extension must be one of the purpose, and the content must not contradict it.',
+    source: 'interface §4.1; CONTRACT "Files"',
+    tests: [
+      'a file under the extension of another kind is refused, whatever the pair',
+      'no good file of the corpus is refused, and no bad one is taken',
+      'no bytes are accepted under every extension',
+    ],
+  },
+  'upload.message': {
+    promise: 'The multipart message is read strictly; what is malformed is an error of the contract.',
+    source: 'CONTRACT "Files"',
+    tests: [
+      'refuses ${name}, in one piece and byte by byte',
+      'a body of which the end is missing, wherever it was cut',
+      'is not taken for whole when the length promised more, though its final boundary came',
+      'the Content-Type ${JSON.stringify(contentType)} with ${status}',
+    ],
+  },
+  'upload.nothing-left': {
+    promise: 'An upload that fails leaves nothing on disk or in the database.',
+    source: 'DESIGN "Storage"',
+    tests: [
+      'leaves nothing: cut ${name} (${way})',
+      'keeps nothing of an upload whose ${call} fails with ${code}, whichever it is, and goes on',
+      'an upload whose transaction fails leaves no bytes behind, and frees its key',
+    ],
+  },
+  'upload.durable': {
+    promise: 'A 200 on upload survives a kill; no half file is ever visible.',
+    source: 'DESIGN "Promises" 1',
+    tests: [
+      '[durable] kill −9 during 200 uploads, 20 times: every acknowledged file is there byte for byte, none is half',
+      'is asked in the order that survives a power cut: write, sync the file, rename, sync the folder',
+      'is written with synchronous FULL and a write-ahead log, the first time and when opened again',
+    ],
+  },
+  'upload.limits': {
+    promise: 'Limits are exact, told before and after, and hold while bytes arrive.',
+    source: 'CONTRACT "Files"',
+    tests: [
+      'answers ${status} to ${size} of at most ${limit} bytes',
+      'the first byte beyond the limit, length ${length}, with the limit in the message',
+      'says what may be uploaded and what is left',
+      'racing uploads never exceed the quota together',
+    ],
+  },
+  'upload.key-first': {
+    promise: 'A request without a key is refused before its body is read.',
+    source: 'interface §5; CONTRACT "Keys"',
+    tests: ['a request without a key, before its body', '100-continue is not said to those who may not send'],
+  },
+  'upload.idempotent': {
+    promise: 'Same idempotency key and content: one effect, one answer, under races and restarts.',
+    source: 'CONTRACT "Files"; DESIGN "Promises" 2',
+    tests: [
+      'the same key and content give the same answer, also after a restart; the file is kept once',
+      'of twenty at once one has an effect; the others get its answer or are told to wait',
+      'the same key with other content, name or purpose is refused',
+    ],
+  },
+  'files.read': {
+    promise: 'Files are listed, described with their references, and downloaded with ranges and a strong ETag, inert.',
+    source: 'CONTRACT "Files"',
+    tests: [
+      'newest first, 20 at a time',
+      'is byte for byte the same when read again',
+      'describes the file and names its records',
+      'one range is answered with 206, one outside with 416',
+      'the content is a download that no browser runs',
+    ],
+  },
+  'files.delete': {
+    promise: 'A file is deleted wholly, not while a record is being made; shared bytes go with their last file.',
+    source: 'CONTRACT "Files"',
+    tests: [
+      'is refused while a record is being made, and finished later',
+      'is kept once in a project, and stays until its last file is deleted',
+      'interrupted deletes are finished, and bytes without a row go once they are old',
+    ],
+  },
+  'collections.client': {
+    promise: 'The official Python client works unmodified: files, collections, records, chunk query.',
+    source: 'CONTRACT "Collections, records, chunks"',
+    tests: [
+      '[client] the official client: files, collections, records and chunk query work unmodified',
+      '[client] the official client: a question–answer sheet becomes a record of a qa collection',
+      'the life of a collection, with the bodies the official client sends',
+    ],
+  },
+  'records.asynchronous': {
+    promise: 'Create and update answer creating, then ready, partial or error with code and message.',
+    source: 'CONTRACT "Collections, records, chunks"',
+    tests: [
+      'a file record: its content tells the file, the size last, and the file serves again',
+      'a sheet record: one chunk a pair, refused rows make it partial',
+      'a document that cannot be read ends in error with its reason, and its record can be deleted',
+      'the stream tells the state now and each change, and ends with the record',
+    ],
+  },
+  'records.never-stuck': {
+    promise: 'No state is stuck: leases, deadlines and attempts end every record.',
+    source: 'DESIGN "Records"; "Promises" 3',
+    tests: [
+      'what a dead worker left is taken up when its lease has run out, without doubled chunks',
+      'a failure of ours is tried again, three times in all, then the record ends in error',
+      'a record ends in error when its deadline passes, whatever its reader does',
+      'an update while a record is made supersedes the work: only the newer source is kept',
+    ],
+  },
+  'records.total-delete': {
+    promise: 'Deletion is total.',
+    source: 'DESIGN "Promises" 3',
+    tests: [
+      'a deleted collection leaves no row behind',
+      'a deleted record is swept whole, its unfinished chunks too',
+      'a removed chunk is gone from list, search and count',
+    ],
+  },
+  'records.killable': {
+    promise: 'Documents are read in a child that can be killed, with limits on time and memory.',
+    source: 'DESIGN "Records"',
+    tests: [
+      'a document that takes too much memory is given up, and the pool goes on',
+      'entity bombs and document types are refused, in any encoding of XML',
+      'the process can read its program only, and reach nothing',
+    ],
+  },
+  'query.ranked': {
+    promise: 'A question in any script finds the passage first, with a score from 0 to 1, on both databases alike.',
+    source: 'DESIGN "Records"',
+    tests: [
+      'a question in ${language} finds the chunk that answers it first, with a score from 0 to 1',
+      'scores with BM25 as a share of what the query could score',
+      'max_tokens passes over a chunk that does not fit and takes a smaller one after it',
+    ],
+  },
+  'projects.apart': {
+    promise: "One project never sees another's object.",
+    source: 'CONTRACT "Keys"; DESIGN "Promises" 6',
+    tests: [
+      '[isolated] one project sees nothing of another',
+      'shows a project nothing of another, and does not know its cursors',
+      'keeps collections apart: neither matches nor scores tell about another one',
+    ],
+  },
+  'keys.alike': {
+    promise: 'Missing, malformed, unknown, revoked and expired keys get one answer; only a hash is stored.',
+    source: 'CONTRACT "Keys"',
+    tests: [
+      'missing, malformed, unknown, revoked and expired keys get one and the same answer',
+      'only a hash of a key is stored, and a key prints as a secret',
+      'a rotated key works until the overlap ends, the new one at once, with the same scopes',
+    ],
+  },
+  'keys.first': {
+    promise: 'A fresh installation has no default secret: one project and one key, printed once, in a 0600 file.',
+    source: 'CONTRACT "Keys"',
+    tests: [
+      '[keys] the first key is printed once and kept in a file for its owner only; keys are managed by command',
+      'of processes that start at once on one database, one makes the first key',
+    ],
+  },
+  'keys.plugins': {
+    promise: 'The plugins address takes no key on loopback, asks for one elsewhere, and checks one that is sent.',
+    source: 'CONTRACT "Keys"; interface §5',
+    tests: [
+      '[keys] the files address always asks for a key; the plugins address does not on loopback, but checks one that is sent',
+      '[keys] bound to another address than loopback, the plugins address asks for a key',
+    ],
+  },
+  'wire.envelope': {
+    promise: 'Every error, on every path, is the envelope with a request id; RFC 9457 for those who ask.',
+    source: 'CONTRACT "Both addresses"',
+    tests: [
+      'unknown paths are 404 and unknown methods 405, in the envelope',
+      'a field that is wrong is named with what was found and what is expected',
+      'what is not HTTP gets the envelope too',
+      'errors are RFC 9457 for those who ask',
+      'a defect is answered without its text and logged with it',
+    ],
+  },
+  'wire.apart': {
+    promise: "Neither address answers the other's paths.",
+    source: 'CONTRACT "Both addresses"',
+    tests: ['[separate] neither address answers the paths of the other'],
+  },
+  'bundles.list': {
+    promise: 'Bundles and plugins are listed in both forms, sorted, with a strong ETag.',
+    source: 'interface §4.2, §4.3; CONTRACT "Bundles and plugins"',
+    tests: [
+      'GET /v1/bundles lists all bundles by id in the list envelope',
+      'both forms of listing the plugins of a bundle give the same records, and one plugin is one of them',
+      '[story] bundles and plugins are listed, a plugin computes, another calls a third party with a credential',
+    ],
+  },
+  'bundles.checked': {
+    promise: 'A bad bundle is told by file, line and field, and never hides another.',
+    source: 'DESIGN "Catalogue and execution"',
+    tests: [
+      '${name} is told by file, line and field, and hides nothing else',
+      'every bundle loads without a single complaint',
+    ],
+  },
+  'bundles.examples': {
+    promise: 'Every plugin does what its examples show, against the payloads of the documentation.',
+    source: 'DESIGN "Promises" 10',
+    tests: [
+      '${bundle.id}/${id} does what its example ${index + 1} shows',
+      'the promised plugins are there with the promised parameters',
+    ],
+  },
+  'execute.order': {
+    promise: 'Credentials, then input, are checked without coercion; the output is checked and still answered.',
+    source: 'interface §4.4; CONTRACT "Bundles and plugins"',
+    tests: [
+      'answers the output in the nesting the clients read, and sends defaults and the credential',
+      'answers 422 with paths for credentials and then input that break their schemas, without coercion',
+      'answers an output that breaks its schema, says how, and counts it',
+      'cancels the run and its upstream call when the client goes',
+    ],
+  },
+  'execute.once': {
+    promise: 'An idempotency key replays the answer, refuses other arguments, and stores no credential.',
+    source: 'CONTRACT "Bundles and plugins"',
+    tests: [
+      'gives the same answer for the same arguments, and runs once',
+      'answers 422 for other arguments or other credentials, and for a key that is too long',
+    ],
+  },
+  'execute.isolated': {
+    promise: 'A hostile plugin harms its own run only.',
+    source: 'DESIGN "Promises" 7',
+    tests: [
+      '[hostile] a hostile plugin fails its own run with the right code, others go on, and no credential is found anywhere',
+      'a handler that ${name} ends ${kind}',
+      'a handler reaches nothing outside by what is left to it',
+      'what a run leaves behind does not speak in the next one',
+    ],
+  },
+  'egress.public': {
+    promise: 'No outbound byte to an address the policy forbids, on every hop.',
+    source: 'DESIGN "Promises" 8',
+    tests: [
+      'refuses ${literals.length} spellings of forbidden addresses, directly and behind each kind of redirect',
+      'refuses a name that leads to ${name}, directly and behind a redirect',
+      'refuses ${undeclared.length} addresses whose scheme, host or port is not declared, without a lookup',
+    ],
+  },
+  'egress.secret': {
+    promise: 'A credential appears in no result, error, log or metric, and goes to no other origin.',
+    source: 'DESIGN "Promises" 7',
+    tests: [
+      'to another declared origin carries no credential, cookie or authorization',
+      'that repeats the credential in its body or headers comes back without it',
+      'never leaves a secret of eight characters or more, whatever surrounds it',
+    ],
+  },
+  'operations.stop': {
+    promise: 'Told to stop, the service finishes or cleanly aborts what is in flight.',
+    source: 'DESIGN "Promises" 3',
+    tests: [
+      '[operations] told to stop, it finishes what is in flight and exits with 0',
+      'a record that is in work when the service stops goes on at once at the next start',
+    ],
+  },
+  'operations.described': {
+    promise: 'Health, readiness, version, metrics and OpenAPI 3.1 on both addresses.',
+    source: 'CONTRACT "Both addresses"',
+    tests: ['[operations] both addresses tell health, readiness, version and describe themselves'],
+  },
+  'operations.postgres': {
+    promise: 'A PostgreSQL that may lose acknowledged commits is refused.',
+    source: 'DESIGN "Storage"',
+    tests: ['is refused when it acknowledges what it may lose'],
+  },
+  'operations.settings': {
+    promise:
+      'Settings are one schema: a wrong or unknown one stops the start, all named at once; secrets are never printed.',
+    source: 'DESIGN "Rooms of the server"',
+    tests: [
+      '[settings] a setting that is wrong or does not exist stops the start, and all are named at once',
+      'a secret setting is printed neither in the configuration nor in a complaint',
+    ],
+  },
+  'operations.one-holder': {
+    promise: 'A data folder belongs to one process at a time.',
+    source: 'ADR 0012',
+    tests: [
+      '[storage] two services on one data folder: the second refuses to start',
+      'a data folder belongs to one process at a time, and is free again when that one is killed',
+    ],
+  },
+  'documented.tested': {
+    promise: 'What is documented is tested: the README tour runs.',
+    source: 'DESIGN "Promises" 10',
+    tests: ['[documented] every line of the README tour works, in order'],
+  },
+};
