@@ -297,9 +297,12 @@ export const requirements: Readonly<Record<string, Requirement>> = {
     tests: ['[operations] both addresses tell health, readiness, version and describe themselves'],
   },
   'operations.postgres': {
-    promise: 'A PostgreSQL that may lose acknowledged commits is refused.',
+    promise: 'PostgreSQL serves as SQLite does; one that may lose acknowledged commits is refused.',
     source: 'DESIGN "Storage"',
-    tests: ['is refused when it acknowledges what it may lose'],
+    tests: [
+      'is refused when it acknowledges what it may lose',
+      '[postgres] the service works on PostgreSQL as on SQLite, and finds everything again after a restart',
+    ],
   },
   'operations.settings': {
     promise:

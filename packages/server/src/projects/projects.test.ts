@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
 import { scopes } from '@quartermaster/contract';
+import { createTestDatabase } from '../../../../test/support/postgres.ts';
 import { openDatabase } from '../adapters/database/open-database.ts';
 import { createProjectRepository } from '../adapters/database/project-repository.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -16,10 +17,13 @@ import { makeFirstKey } from './first-start.ts';
 import { type KeyRing, openKeyRing } from './key-ring.ts';
 import { createProjects } from './projects.ts';
 
-async function open(t: TestContext) {
+type Kind = 'SQLite' | 'PostgreSQL';
+
+async function openOn(t: TestContext, kind: Kind) {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-projects-'));
   const logger = createLogger('silent');
-  const database = await openDatabase({ url: null, dataFolder: folder, logger });
+  const server = kind === 'PostgreSQL' ? await createTestDatabase() : undefined;
+  const database = await openDatabase({ url: server?.url ?? null, dataFolder: folder, logger });
   const clock: Clock & { time: number } = { time: Date.now(), now: () => clock.time };
   const repository = createProjectRepository(database);
   const deps = { repository, clock, newId: createNewId(clock) };
@@ -32,6 +36,7 @@ async function open(t: TestContext) {
   t.after(async () => {
     for (const ring of rings) await ring.close();
     await database.close();
+    await server?.drop();
     await rm(folder, { recursive: true });
   });
   return { folder, clock, deps, repository, openRing, projects: createProjects(deps) };
@@ -49,104 +54,110 @@ test('a key has a prefix and a checksum that finds every single wrong character'
   }
 });
 
-test('a fresh installation gets one project and one key, in a file that only its owner reads', async (t) => {
-  const { deps, folder, projects, openRing } = await open(t);
-  const first = await makeFirstKey(deps, folder);
-  assert.ok(first);
-  assert.equal((await readFile(first.file, 'utf8')).trim(), first.key.reveal());
-  assert.equal((await stat(first.file)).mode & 0o777, 0o600);
-  assert.equal((await projects.listProjects()).length, 1);
-  const ring = await openRing();
-  assert.deepEqual([...(await ring.authenticate(`Bearer ${first.key.reveal()}`)).scopes], [...scopes]);
-  assert.equal(await makeFirstKey(deps, folder), undefined);
-});
+for (const kind of ['SQLite', 'PostgreSQL'] as const) {
+  describe(`projects and keys in ${kind}`, () => {
+    const open = (t: TestContext) => openOn(t, kind);
 
-test('of processes that start at once on one database, one makes the first key', async (t) => {
-  const { deps, folder, projects } = await open(t);
-  const made = await Promise.all(Array.from({ length: 8 }, () => makeFirstKey(deps, folder)));
-  const winners = made.filter((one) => one !== undefined);
-  assert.equal(winners.length, 1);
-  assert.equal((await projects.listKeys()).length, 1);
-  assert.equal((await readFile(join(folder, 'first-key'), 'utf8')).trim(), winners[0]?.key.reveal());
-});
-
-test('only a hash of a key is stored, and a key prints as a secret', async (t) => {
-  const { projects, repository } = await open(t);
-  const project = await projects.createProject('one');
-  const made = await projects.createKey({ projectId: project.id, name: 'n', scopes: ['files'], expiresAt: null });
-  const text = made.key.reveal();
-  assert.ok(!JSON.stringify(await repository.listKeys()).includes(text.slice(0, -4)));
-  assert.ok(!inspect(made, { depth: 9 }).includes(text.slice(0, -4)));
-});
-
-test('missing, malformed, unknown, revoked and expired keys get one and the same answer', async (t) => {
-  const { projects, clock, openRing } = await open(t);
-  const project = await projects.createProject('one');
-  const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const };
-  const revoked = await projects.createKey({ ...wish, expiresAt: null });
-  const expired = await projects.createKey({ ...wish, expiresAt: clock.time + 1000 });
-  const good = await projects.createKey({ ...wish, expiresAt: clock.time + 10_000 });
-  await projects.revokeKey(revoked.stored.id);
-  clock.time += 2000;
-  const ring = await openRing();
-  assert.equal((await ring.authenticate(`Bearer ${good.key.reveal()}`)).projectId, project.id);
-
-  const answers = new Set<string>();
-  const headers = [
-    undefined,
-    '',
-    'Bearer ',
-    'Basic abc',
-    `Bearer ${good.key.reveal()} `,
-    `Bearer ${good.key.reveal().slice(0, -1)}`,
-    `Bearer ${makeApiKey()}`,
-    `Bearer ${revoked.key.reveal()}`,
-    `Bearer ${expired.key.reveal()}`,
-  ];
-  for (const header of headers) {
-    await assert.rejects(ring.authenticate(header), (error: unknown) => {
-      answers.add(
-        error instanceof Problem ? `${error.code} ${error.message} ${JSON.stringify(error.headers)}` : 'other',
-      );
-      return isRejected(error);
+    test('a fresh installation gets one project and one key, in a file that only its owner reads', async (t) => {
+      const { deps, folder, projects, openRing } = await open(t);
+      const first = await makeFirstKey(deps, folder);
+      assert.ok(first);
+      assert.equal((await readFile(first.file, 'utf8')).trim(), first.key.reveal());
+      assert.equal((await stat(first.file)).mode & 0o777, 0o600);
+      assert.equal((await projects.listProjects()).length, 1);
+      const ring = await openRing();
+      assert.deepEqual([...(await ring.authenticate(`Bearer ${first.key.reveal()}`)).scopes], [...scopes]);
+      assert.equal(await makeFirstKey(deps, folder), undefined);
     });
-  }
-  assert.equal(answers.size, 1);
-});
 
-test('a rotated key works until the overlap ends, the new one at once, with the same scopes', async (t) => {
-  const { projects, clock, openRing } = await open(t);
-  const project = await projects.createProject('one');
-  const old = await projects.createKey({
-    projectId: project.id,
-    name: 'n',
-    scopes: ['files', 'admin'],
-    expiresAt: null,
+    test('of processes that start at once on one database, one makes the first key', async (t) => {
+      const { deps, folder, projects } = await open(t);
+      const made = await Promise.all(Array.from({ length: 8 }, () => makeFirstKey(deps, folder)));
+      const winners = made.filter((one) => one !== undefined);
+      assert.equal(winners.length, 1);
+      assert.equal((await projects.listKeys()).length, 1);
+      assert.equal((await readFile(join(folder, 'first-key'), 'utf8')).trim(), winners[0]?.key.reveal());
+    });
+
+    test('only a hash of a key is stored, and a key prints as a secret', async (t) => {
+      const { projects, repository } = await open(t);
+      const project = await projects.createProject('one');
+      const made = await projects.createKey({ projectId: project.id, name: 'n', scopes: ['files'], expiresAt: null });
+      const text = made.key.reveal();
+      assert.ok(!JSON.stringify(await repository.listKeys()).includes(text.slice(0, -4)));
+      assert.ok(!inspect(made, { depth: 9 }).includes(text.slice(0, -4)));
+    });
+
+    test('missing, malformed, unknown, revoked and expired keys get one and the same answer', async (t) => {
+      const { projects, clock, openRing } = await open(t);
+      const project = await projects.createProject('one');
+      const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const };
+      const revoked = await projects.createKey({ ...wish, expiresAt: null });
+      const expired = await projects.createKey({ ...wish, expiresAt: clock.time + 1000 });
+      const good = await projects.createKey({ ...wish, expiresAt: clock.time + 10_000 });
+      await projects.revokeKey(revoked.stored.id);
+      clock.time += 2000;
+      const ring = await openRing();
+      assert.equal((await ring.authenticate(`Bearer ${good.key.reveal()}`)).projectId, project.id);
+
+      const answers = new Set<string>();
+      const headers = [
+        undefined,
+        '',
+        'Bearer ',
+        'Basic abc',
+        `Bearer ${good.key.reveal()} `,
+        `Bearer ${good.key.reveal().slice(0, -1)}`,
+        `Bearer ${makeApiKey()}`,
+        `Bearer ${revoked.key.reveal()}`,
+        `Bearer ${expired.key.reveal()}`,
+      ];
+      for (const header of headers) {
+        await assert.rejects(ring.authenticate(header), (error: unknown) => {
+          answers.add(
+            error instanceof Problem ? `${error.code} ${error.message} ${JSON.stringify(error.headers)}` : 'other',
+          );
+          return isRejected(error);
+        });
+      }
+      assert.equal(answers.size, 1);
+    });
+
+    test('a rotated key works until the overlap ends, the new one at once, with the same scopes', async (t) => {
+      const { projects, clock, openRing } = await open(t);
+      const project = await projects.createProject('one');
+      const old = await projects.createKey({
+        projectId: project.id,
+        name: 'n',
+        scopes: ['files', 'admin'],
+        expiresAt: null,
+      });
+      const made = await projects.rotateKey(old.stored.id, 60_000);
+      const ring = await openRing();
+      await ring.authenticate(`Bearer ${old.key.reveal()}`);
+      assert.deepEqual([...(await ring.authenticate(`Bearer ${made.key.reveal()}`)).scopes], ['files', 'admin']);
+      clock.time += 60_001;
+      await assert.rejects(ring.authenticate(`Bearer ${old.key.reveal()}`), isRejected);
+      await ring.authenticate(`Bearer ${made.key.reveal()}`);
+    });
+
+    test('the time of the last use is kept', async (t) => {
+      const { projects, clock, repository, openRing } = await open(t);
+      const project = await projects.createProject('one');
+      const made = await projects.createKey({ projectId: project.id, name: 'n', scopes: ['files'], expiresAt: null });
+      const ring = await openRing();
+      await ring.authenticate(`Bearer ${made.key.reveal()}`);
+      await ring.close();
+      assert.equal((await repository.findKey(made.stored.id))?.lastUsedAt, clock.time);
+    });
+
+    test('a name of a project is taken once', async (t) => {
+      const { projects } = await open(t);
+      await projects.createProject('one');
+      await assert.rejects(
+        projects.createProject('one'),
+        (error: unknown) => error instanceof Problem && error.code === 'DUPLICATE_OBJECT',
+      );
+    });
   });
-  const made = await projects.rotateKey(old.stored.id, 60_000);
-  const ring = await openRing();
-  await ring.authenticate(`Bearer ${old.key.reveal()}`);
-  assert.deepEqual([...(await ring.authenticate(`Bearer ${made.key.reveal()}`)).scopes], ['files', 'admin']);
-  clock.time += 60_001;
-  await assert.rejects(ring.authenticate(`Bearer ${old.key.reveal()}`), isRejected);
-  await ring.authenticate(`Bearer ${made.key.reveal()}`);
-});
-
-test('the time of the last use is kept', async (t) => {
-  const { projects, clock, repository, openRing } = await open(t);
-  const project = await projects.createProject('one');
-  const made = await projects.createKey({ projectId: project.id, name: 'n', scopes: ['files'], expiresAt: null });
-  const ring = await openRing();
-  await ring.authenticate(`Bearer ${made.key.reveal()}`);
-  await ring.close();
-  assert.equal((await repository.findKey(made.stored.id))?.lastUsedAt, clock.time);
-});
-
-test('a name of a project is taken once', async (t) => {
-  const { projects } = await open(t);
-  await projects.createProject('one');
-  await assert.rejects(
-    projects.createProject('one'),
-    (error: unknown) => error instanceof Problem && error.code === 'DUPLICATE_OBJECT',
-  );
-});
+}
