@@ -41,6 +41,49 @@ export const Plugin = Type.Object({
 });
 export type Plugin = Static<typeof Plugin>;
 
+/** Forms of a plugin that others read: those of providers of models, of MCP, and of TaskingAI's plugin server. */
+export const definitionFormats = ['openai', 'openai-strict', 'anthropic', 'gemini', 'mcp', 'taskingai'] as const;
+export type DefinitionFormat = (typeof definitionFormats)[number];
+
+/** What a format could not say of a plugin: nothing is lost without being told. */
+export const DefinitionLoss = Type.Object({
+  kind: Type.Enum(['rewritten', 'described', 'dropped', 'unsupported'], {
+    description:
+      '`rewritten`: said in another way. `described`: said in words only. `dropped`: not said. `unsupported`: the plugin ' +
+      'cannot be given in this form as it should be.',
+  }),
+  path: Type.String({ description: 'JSON pointer into the plugin record, its references followed.' }),
+  message: Type.String(),
+});
+export type DefinitionLoss = Static<typeof DefinitionLoss>;
+
+export const PluginDefinition = Type.Object({
+  object: Type.Literal('PluginDefinition'),
+  bundle_id: Type.String(),
+  plugin_id: Type.String(),
+  format: Type.Enum([...definitionFormats]),
+  definition: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'One entry of the list of tools that the provider takes, as it is.',
+  }),
+  losses: Type.Array(DefinitionLoss),
+});
+export type PluginDefinition = Static<typeof PluginDefinition>;
+
+/** A plugin as TaskingAI's plugin server lists it, and what that could not say. */
+export const FlatPlugin = Type.Object({
+  object: Type.Literal('Plugin'),
+  bundle_id: Type.String(),
+  plugin_id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  input_schema: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'Flat: name → type, name, description, required.',
+  }),
+  output_schema: Type.Record(Type.String(), Type.Unknown(), { description: 'As input_schema.' }),
+  losses: Type.Array(DefinitionLoss),
+});
+export type FlatPlugin = Static<typeof FlatPlugin>;
+
 const Identifier = Type.String({ minLength: 1, maxLength: 64 });
 const Named = Type.Record(Type.String(), Type.Unknown());
 

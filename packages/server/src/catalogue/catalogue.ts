@@ -1,4 +1,11 @@
-import type { Bundle, Isolation, OutputViolation, Plugin } from '@quartermaster/contract';
+import type {
+  Bundle,
+  DefinitionFormat,
+  DefinitionLoss,
+  Isolation,
+  OutputViolation,
+  Plugin,
+} from '@quartermaster/contract';
 import type { BundleManifest, PluginManifest } from '@quartermaster/plugin-kit';
 
 /**
@@ -65,10 +72,20 @@ export interface Catalogue {
   findIcon(bundleId: string): Icon | undefined;
   describeBundle(bundle: CompiledBundle, language: string): Bundle;
   describePlugin(plugin: CompiledPlugin, language: string): Plugin;
+  /** The plugin in the form of a provider, and what that form could not say of it. */
+  definePlugin(
+    plugin: CompiledPlugin,
+    format: DefinitionFormat,
+    language: string,
+  ): { readonly losses: readonly DefinitionLoss[] };
   /** The answer of `GET /v1/bundles`. */
   bundleList(language: string): Prepared;
   /** The answer of `GET /v1/plugins`; without a bundle id all plugins. Unknown bundle: undefined. */
   pluginList(bundleId: string | undefined, language: string): Prepared | undefined;
+  /** As pluginList, in the form of a provider. */
+  definitionList(format: DefinitionFormat, bundleId: string | undefined, language: string): Prepared | undefined;
+  /** The answer of `GET /v1/bundles/{bundle_id}/openapi.json`. Unknown bundle: undefined. */
+  bundleOpenApi(bundleId: string, language: string): Prepared | undefined;
   /** The answer of `GET /v1/bundles/{bundle_id}`. Unknown bundle: undefined. */
   bundleDetail(bundleId: string, language: string): Prepared | undefined;
   /** The answer of `GET /v1/plugins/{bundle_id}/{plugin_id}`. Unknown plugin: undefined. */

@@ -21,7 +21,7 @@ test('each keyword says what is expected and what was found', () => {
     [{ type: ['string', 'null'] }, 5, 'expected string or null, found number 5'],
     [{ type: 'integer' }, 1.5, 'expected integer, found number 1.5'],
     [{ enum: ['a', 1] }, 'b', 'expected one of "a", 1, found string "b"'],
-    [{ const: 'a' }, null, 'expected "a", found null'],
+    [{ const: 'a' }, 1, 'expected "a", found number 1'],
     [{ minimum: 1 }, 0, 'expected a number >= 1, found number 0'],
     [{ exclusiveMaximum: 1 }, 1, 'expected a number < 1, found number 1'],
     [{ multipleOf: 5 }, 7, 'expected a multiple of 5, found number 7'],
@@ -65,8 +65,22 @@ test('nothing is coerced: a text is no number, a boolean is no number, 5.0 is an
   const schema = object({ a: { type: 'integer' } });
   assert.equal(complaints(schema, { a: '5' }).length, 1);
   assert.equal(complaints(schema, { a: true }).length, 1);
-  assert.equal(complaints(schema, { a: null }).length, 1);
+  assert.equal(complaints(object({ a: { type: 'integer' } }, { required: ['a'] }), { a: null }).length, 1);
   assert.deepEqual(complaints(schema, { a: JSON.parse('5.0') }), []);
+});
+
+test('null where the schema knows no null means left out, at every depth; elsewhere it stays', () => {
+  const schema = object({
+    units: { type: 'string', default: 'metric' },
+    limit: { type: 'integer', enum: [1, 2] },
+    page: object({ size: { type: 'integer' }, at: { type: ['string', 'null'] } }),
+    list: { type: 'array', items: { type: 'integer' } },
+  });
+  const read = createSchemaCompiler().compileInput(schema);
+  const nulls = { units: null, limit: null, page: { size: null, at: null }, list: null, other: null };
+  assert.deepEqual(read(nulls), { input: { units: 'metric', page: { at: null }, other: null }, violations: [] });
+  assert.deepEqual(complaints(schema, { list: [null] }), ['/list/0: expected integer, found null']);
+  assert.deepEqual(complaints(schema, { limit: null, list: 1 }).length, 3);
 });
 
 test('defaults are added to a copy; the value that was sent stays as it was', () => {

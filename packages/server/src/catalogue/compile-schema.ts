@@ -89,9 +89,36 @@ function createReadInput(findFlaws: FindFlaws): ReadInput {
     const copied = copyJson(value);
     if ('refusal' in copied) return { input: {}, violations: toViolations([copied.refusal]) };
     const all = copied.nodes <= maxNodesForAllErrors;
-    const flaws = guarded(() => findFlaws(copied.copy, { all, showValues: true }));
-    return { input: copied.copy, violations: toViolations(flaws) };
+    const find = (input: unknown) => guarded(() => findFlaws(input, { all, showValues: true }));
+    const flaws = find(copied.copy);
+    const input = copied.copy;
+    // Strict function calling has no other way to leave out a parameter than null.
+    if (flaws.length > 0 && dropNulls(input, flaws, find)) return { input, violations: [] };
+    return { input, violations: toViolations(flaws) };
   };
+}
+
+/** More rounds than this are not worth it: each one takes out every null that is told of. */
+const maxNullRounds = 5;
+
+/** Takes out the members that are null where their schema knows no null; whether all is right then. Changes `input`. */
+function dropNulls(input: unknown, flaws: readonly Flaw[], find: (input: unknown) => Flaw[]): boolean {
+  let found = flaws;
+  for (let round = 0; round < maxNullRounds; round += 1) {
+    const dropped = found.filter(({ segments }) => dropNull(input, segments));
+    if (dropped.length === 0) return false;
+    found = find(input);
+    if (found.length === 0) return true;
+  }
+  return false;
+}
+
+function dropNull(input: unknown, segments: readonly string[]): boolean {
+  const name = segments.at(-1);
+  let holder: unknown = input;
+  for (const segment of segments.slice(0, -1)) holder = Reflect.get(Object(holder), segment);
+  if (name === undefined || typeof holder !== 'object' || holder === null || Array.isArray(holder)) return false;
+  return Reflect.get(holder, name) === null && Reflect.deleteProperty(holder, name);
 }
 
 function createCheck(findFlaws: FindFlaws, { showValues }: { showValues: boolean }): Check {

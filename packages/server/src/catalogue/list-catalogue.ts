@@ -1,5 +1,7 @@
-import type { Bundle, Plugin } from '@quartermaster/contract';
+import type { Bundle, DefinitionFormat, Plugin } from '@quartermaster/contract';
+import { describeBundleAsOpenApi } from './bundle-openapi.ts';
 import type { Catalogue, CompiledBundle, CompiledPlugin, Prepared } from './catalogue.ts';
+import { functionFormats } from './function-formats/formats.ts';
 import { inLanguage, type ResolveLanguage } from './languages.ts';
 import { prepareJson } from './prepare.ts';
 
@@ -8,24 +10,30 @@ export interface ListingDeps {
   readonly resolveLanguage: ResolveLanguage;
   /** Address of the icon of a bundle, null when it has none. */
   readonly iconUrl: (bundleId: string) => string | null;
+  /** Where clients reach this address. */
+  readonly publicUrl: string;
 }
 
 type Listing = Pick<
   Catalogue,
-  'describeBundle' | 'describePlugin' | 'bundleList' | 'pluginList' | 'bundleDetail' | 'pluginDetail'
+  | 'describeBundle'
+  | 'describePlugin'
+  | 'definePlugin'
+  | 'bundleList'
+  | 'pluginList'
+  | 'definitionList'
+  | 'bundleDetail'
+  | 'bundleOpenApi'
+  | 'pluginDetail'
 >;
 
 /** The answers of the catalogue, each serialised when it is first asked for in a language that some text has. */
-export function createListing({ bundles, resolveLanguage, iconUrl }: ListingDeps): Listing {
-  const prepared = new Map<string, Prepared>();
-  const prepareOnce = (key: string, language: string, make: (language: string) => unknown): Prepared => {
-    const name = `${language} ${key}`;
-    const found = prepared.get(name);
-    if (found !== undefined) return found;
-    const made = prepareJson(make(language));
-    prepared.set(name, made);
-    return made;
-  };
+export function createListing({ bundles, resolveLanguage, iconUrl, publicUrl }: ListingDeps): Listing {
+  const prepareOnce = createPreparing(Number.POSITIVE_INFINITY);
+  // Few ask for these, and there is one a bundle, language and format: the oldest make room.
+  const prepareSome = createPreparing(maxDefinitionLists);
+  const chosenBundles = (bundleId: string | undefined) =>
+    bundleId === undefined ? [...bundles.values()] : [bundles.get(bundleId)].filter(isPresent);
   const plugins = (list: Iterable<CompiledBundle>, language: string) =>
     Array.from(list).flatMap(({ plugins }) => Array.from(plugins.values(), (plugin) => pluginIn(plugin, language)));
   const bundle = (item: CompiledBundle, language: string) => bundleIn(item, { language, icon: iconUrl(item.id) });
@@ -33,15 +41,31 @@ export function createListing({ bundles, resolveLanguage, iconUrl }: ListingDeps
   return {
     describeBundle: (item, asked) => bundle(item, resolveLanguage(asked)),
     describePlugin: (plugin, asked) => pluginIn(plugin, resolveLanguage(asked)),
+    definePlugin: (plugin, format, asked) => defineIn(plugin, format, resolveLanguage(asked)),
     bundleList: (asked) =>
       prepareOnce('bundles', resolveLanguage(asked), (language) =>
         list(Array.from(bundles.values(), (item) => bundle(item, language))),
       ),
     pluginList: (bundleId, asked) => {
-      const chosen = bundleId === undefined ? [...bundles.values()] : [bundles.get(bundleId)].filter(isPresent);
+      const chosen = chosenBundles(bundleId);
       if (bundleId !== undefined && chosen.length === 0) return undefined;
       return prepareOnce(`plugins ${bundleId ?? ''}`, resolveLanguage(asked), (language) =>
         list(plugins(chosen, language)),
+      );
+    },
+    definitionList: (format, bundleId, asked) => {
+      const chosen = chosenBundles(bundleId);
+      if (bundleId !== undefined && chosen.length === 0) return undefined;
+      return prepareSome(`${format} ${bundleId ?? ''}`, resolveLanguage(asked), (language) => {
+        const plugins = chosen.flatMap((item) => [...item.plugins.values()]);
+        return list(plugins.map((plugin) => defineIn(plugin, format, language)));
+      });
+    },
+    bundleOpenApi: (bundleId, asked) => {
+      const bundle = bundles.get(bundleId);
+      if (bundle === undefined) return undefined;
+      return prepareSome(`openapi ${bundleId}`, resolveLanguage(asked), (language) =>
+        describeBundleAsOpenApi({ bundle, plugins: plugins([bundle], language), language, publicUrl }),
       );
     },
     bundleDetail: (bundleId, asked) => {
@@ -60,6 +84,24 @@ export function createListing({ bundles, resolveLanguage, iconUrl }: ListingDeps
         data: pluginIn(found, language),
       }));
     },
+  };
+}
+
+const maxDefinitionLists = 256;
+
+type PrepareOnce = (key: string, language: string, make: (language: string) => unknown) => Prepared;
+
+function createPreparing(limit: number): PrepareOnce {
+  const prepared = new Map<string, Prepared>();
+  return (key, language, make) => {
+    const name = `${language} ${key}`;
+    const found = prepared.get(name);
+    if (found !== undefined) return found;
+    const made = prepareJson(make(language));
+    const [oldest] = prepared.keys();
+    if (prepared.size >= limit && oldest !== undefined) prepared.delete(oldest);
+    prepared.set(name, made);
+    return made;
   };
 }
 
@@ -106,4 +148,12 @@ function pluginIn({ bundle, id, manifest }: CompiledPlugin, language: string) {
     effects: manifest.effects,
     idempotent: manifest.idempotent,
   } satisfies Plugin;
+}
+
+function defineIn(plugin: CompiledPlugin, format: DefinitionFormat, language: string) {
+  const reachesOut = plugin.bundle.manifest.hosts.length > 0;
+  const { definition, losses } = functionFormats[format]({ plugin: pluginIn(plugin, language), reachesOut });
+  // TaskingAI's clients read the records themselves, so nothing stands around them.
+  if (format === 'taskingai') return { ...definition, losses };
+  return { object: 'PluginDefinition', bundle_id: plugin.bundle.id, plugin_id: plugin.id, format, definition, losses };
 }

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Isolation } from '@quartermaster/contract';
+import { definitionFormats, type Isolation } from '@quartermaster/contract';
 import type { Logger } from '../kernel/logger.ts';
 import type { BundleFailure, Catalogue, CompiledBundle, CompiledPlugin, Icon } from './catalogue.ts';
 import { secretNames } from './check-credentials.ts';
@@ -46,7 +46,21 @@ export async function loadCatalogue(options: LoadCatalogueOptions): Promise<Cata
     milliseconds: Math.round(performance.now() - started),
   };
   options.logger.info(facts, `catalogue loaded: ${facts.bundles} bundles, ${facts.plugins} plugins`);
+  reportUnsupported(catalogue, options.logger);
   return catalogue;
+}
+
+/** Says which plugins a provider's format cannot carry as it should: the operator may want to know before a model does. */
+function reportUnsupported(catalogue: Catalogue, logger: Logger): void {
+  for (const format of definitionFormats) {
+    const plugins = [...catalogue.bundles.values()].flatMap((bundle) => [...bundle.plugins.values()]);
+    const unsupported = plugins.filter((plugin) =>
+      catalogue.definePlugin(plugin, format, fallbackLanguage).losses.some(({ kind }) => kind === 'unsupported'),
+    );
+    if (unsupported.length === 0) continue;
+    const named = unsupported.slice(0, 10).map(({ bundle, id }) => `${bundle.id}/${id}`);
+    logger.info({ format, plugins: unsupported.length }, `not wholly expressible as ${format}: ${named.join(', ')}`);
+  }
 }
 
 interface Reading {
@@ -153,6 +167,7 @@ function createCatalogue({ sources, bundles, failures, publicUrl }: CataloguePar
     findIcon: (bundleId) => icons.get(bundleId),
     ...createListing({
       bundles,
+      publicUrl: base,
       resolveLanguage: createResolveLanguage(languages),
       iconUrl: (bundleId) => (icons.has(bundleId) ? `${base}/v1/bundles/${bundleId}/icon` : null),
     }),

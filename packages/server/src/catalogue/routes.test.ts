@@ -189,3 +189,46 @@ test('a metric counts what could not be loaded', async (t) => {
   const { registry } = await openApp(t, { ...goodFiles, 'broken/bundle.yaml': 'id: [' });
   assert.match(await registry.metrics(), /^quartermaster_bundle_failures 1$/m);
 });
+
+test('each format of the plugins is a list with an ETag, in the language asked for, with what it could not say', async (t) => {
+  const { get } = await openApp(t);
+  for (const format of ['openai', 'openai-strict', 'anthropic', 'gemini', 'mcp']) {
+    const answer = await get(`/v1/plugins?bundle_id=weather&format=${format}&lang=zh-CN`);
+    assert.equal(answer.statusCode, 200, format);
+    const { data, ...envelope } = answer.json();
+    assert.deepEqual(envelope, { status: 'success', fetched_count: 1, has_more: false });
+    const { definition, losses, ...rest } = data[0];
+    assert.deepEqual(rest, { object: 'PluginDefinition', bundle_id: 'weather', plugin_id: 'get_weather', format });
+    assert.ok(Array.isArray(losses));
+    assert.match(JSON.stringify(definition), /weather__get_weather.*一个地方的天气/);
+    const again = await get(`/v1/plugins?bundle_id=weather&format=${format}&lang=zh-CN`, {
+      'if-none-match': String(answer.headers.etag),
+    });
+    assert.equal(again.statusCode, 304);
+  }
+  const all = (await get('/v1/plugins?format=taskingai')).json().data;
+  assert.deepEqual(
+    all.map(({ object, bundle_id }: { object: string; bundle_id: string }) => [object, bundle_id]),
+    [
+      ['Plugin', 'sums'],
+      ['Plugin', 'weather'],
+    ],
+  );
+  assert.deepEqual(all[0].input_schema.a, { type: 'number', name: 'a', description: 'First.', required: true });
+  assert.equal((await get('/v1/plugins?format=openai&bundle_id=nope')).statusCode, 404);
+});
+
+test('a bundle is an OpenAPI document with an operation for each plugin and one scheme for its credentials', async (t) => {
+  const { get } = await openApp(t);
+  const answer = await get('/v1/bundles/weather/openapi.json');
+  assert.equal(answer.statusCode, 200);
+  const document = answer.json();
+  const { post } = document.paths['/v1/bundles/weather/plugins/get_weather/execute'];
+  assert.equal(post.operationId, 'get_weather');
+  assert.equal(post['x-openai-isConsequential'], false);
+  assert.deepEqual(post.requestBody.content['application/json'].schema.required, ['lat', 'lon']);
+  assert.deepEqual(Object.keys(document.components.securitySchemes), ['pluginCredentials']);
+  assert.equal(document.servers[0].url, 'http://127.0.0.1:8081');
+  assert.equal((await get('/v1/bundles/sums/openapi.json')).json().components.securitySchemes, undefined);
+  assert.equal((await get('/v1/bundles/nope/openapi.json')).statusCode, 404);
+});

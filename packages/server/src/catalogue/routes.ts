@@ -1,4 +1,13 @@
-import { Bundle, List, Plugin, Success } from '@quartermaster/contract';
+import {
+  Bundle,
+  type DefinitionFormat,
+  definitionFormats,
+  FlatPlugin,
+  List,
+  Plugin,
+  PluginDefinition,
+  Success,
+} from '@quartermaster/contract';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../http/app.ts';
@@ -15,7 +24,7 @@ export interface CatalogueRoutesDeps {
 }
 
 /** The forms a list of plugins can have. */
-const listFormats = ['json_schema'] as const;
+const listFormats = ['json_schema', ...definitionFormats] as const;
 
 const id = Type.String({ minLength: 1, maxLength: 64 });
 const lang = Type.Optional(
@@ -29,12 +38,14 @@ const PluginsQuery = Type.Object({
   lang,
   format: Type.Optional(Type.String({ default: listFormats[0], description: `One of ${listFormats.join(', ')}.` })),
 });
+const PluginsAnswer = Type.Union([List(Plugin), List(PluginDefinition), List(FlatPlugin)]);
 const BundleAnswer = Type.Object({ ...List(Plugin).properties, bundle: Bundle });
 
 /** The catalogue over HTTP. Source: interface §4.2, §4.3; CONTRACT "Bundles and plugins". */
 export function catalogueRoutes(app: App, deps: CatalogueRoutesDeps): void {
   bundleRoutes(app, deps);
   pluginRoutes(app, deps);
+  openApiRoute(app, deps);
   iconRoute(app, deps);
 }
 
@@ -87,13 +98,16 @@ function pluginRoutes(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): 
         tags: ['plugins'],
         summary: 'The plugins of all bundles or of one, sorted by bundle and plugin id.',
         querystring: PluginsQuery,
-        response: { 200: List(Plugin) },
+        response: { 200: PluginsAnswer },
       },
     },
     (request, reply) => {
       const { bundle_id, lang: language = fallbackLanguage, format = listFormats[0] } = request.query;
-      if (!listFormats.some((known) => known === format)) throw listFormatUnknown(format, listFormats);
-      const prepared = catalogue().pluginList(bundle_id, language);
+      const isDefinition = isDefinitionFormat(format);
+      if (!isDefinition && format !== listFormats[0]) throw listFormatUnknown(format, listFormats);
+      const prepared = isDefinition
+        ? catalogue().definitionList(format, bundle_id, language)
+        : catalogue().pluginList(bundle_id, language);
       // Only a bundle id can be unknown.
       if (prepared === undefined) throw bundleNotFound(bundle_id ?? '');
       sendJson(request, reply, prepared);
@@ -116,6 +130,33 @@ function pluginRoutes(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): 
       const { bundle_id, plugin_id } = request.params;
       const prepared = catalogue().pluginDetail(bundle_id, plugin_id, request.query.lang ?? fallbackLanguage);
       if (prepared === undefined) throw pluginNotFound(bundle_id, plugin_id);
+      sendJson(request, reply, prepared);
+    },
+  );
+}
+
+function isDefinitionFormat(format: string): format is DefinitionFormat {
+  return definitionFormats.some((known) => known === format);
+}
+
+function openApiRoute(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): void {
+  app.get(
+    '/v1/bundles/:bundle_id/openapi.json',
+    {
+      onRequest,
+      schema: {
+        operationId: 'getBundleOpenApi',
+        tags: ['bundles'],
+        summary: 'The bundle as an OpenAPI 3.1 document: one operation a plugin.',
+        params: BundleParams,
+        querystring: LanguageQuery,
+        response: { 200: Type.Record(Type.String(), Type.Unknown(), { description: 'An OpenAPI 3.1 document.' }) },
+      },
+    },
+    (request, reply) => {
+      const { bundle_id } = request.params;
+      const prepared = catalogue().bundleOpenApi(bundle_id, request.query.lang ?? fallbackLanguage);
+      if (prepared === undefined) throw bundleNotFound(bundle_id);
       sendJson(request, reply, prepared);
     },
   );

@@ -6,9 +6,11 @@ import {
   VerifyCredentialsRequest,
 } from '@quartermaster/contract';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { Type } from 'typebox';
 import type { App } from '../http/app.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency.ts';
 import { resultOf } from './answers.ts';
+import { asDirectCall, credentialsHeader, readCredentialsHeader } from './credentials-header.ts';
 import type { Execution, Executor } from './executor.ts';
 import { outcomeProblem } from './problems.ts';
 import type { RunOnce } from './run-once.ts';
@@ -25,14 +27,15 @@ export interface ExecutionRoutesDeps {
 /** Running plugins over HTTP. Source: interface §4.4; CONTRACT "Bundles and plugins". */
 export function executionRoutes(app: App, deps: ExecutionRoutesDeps): void {
   executeRoute(app, deps);
+  executeDirectlyRoute(app, deps);
   verifyRoute(app, deps);
 }
 
-function executeRoute(app: App, { executor, onRequest, projectOf, once }: ExecutionRoutesDeps): void {
+function executeRoute(app: App, deps: ExecutionRoutesDeps): void {
   app.post(
     '/v1/execute',
     {
-      onRequest,
+      onRequest: deps.onRequest,
       schema: {
         operationId: 'execute',
         tags: ['execution'],
@@ -42,17 +45,66 @@ function executeRoute(app: App, { executor, onRequest, projectOf, once }: Execut
       },
     },
     async (request, reply) => {
-      const key = readIdempotencyKey(request.headers['idempotency-key']);
-      if (key !== undefined) {
-        const place = { projectId: projectOf(request) ?? '-', key };
-        // It goes on when the client has gone: the retry shall find its answer.
-        const run = () => executor.execute(request.body, never);
-        return { status: 'success' as const, data: await once.runOnce(place, request.body, run) };
-      }
-      const execution = await executor.execute(request.body, goneSignal(reply));
-      return answer(reply, execution, () => ({ status: 'success' as const, data: resultOf(execution) }));
+      const data = await runFor({ request, reply, deps }, request.body);
+      return data === null ? reply.hijack() : { status: 'success' as const, data };
     },
   );
+}
+
+/** The form of a bundle's OpenAPI document: the body is the input, the answer the output. */
+function executeDirectlyRoute(app: App, deps: ExecutionRoutesDeps): void {
+  app.post(
+    '/v1/bundles/:bundle_id/plugins/:plugin_id/execute',
+    {
+      onRequest: deps.onRequest,
+      schema: {
+        operationId: 'executeDirectly',
+        tags: ['execution'],
+        summary: "Runs a plugin: the body is its input, the answer its output. Source of a bundle's openapi.json.",
+        params: Type.Pick(ExecuteRequest, ['bundle_id', 'plugin_id']),
+        headers: Type.Object({
+          [credentialsHeader]: Type.Optional(
+            Type.String({ description: 'Credentials: base64url of the JSON object.' }),
+          ),
+        }),
+        body: ExecuteRequest.properties.input_params,
+        response: { 200: Type.Unknown({ description: "The plugin's output, by its output_schema." }) },
+      },
+    },
+    async (request, reply) => {
+      const credentials = readCredentialsHeader(request.headers[credentialsHeader]);
+      const wanted = { ...request.params, input_params: request.body, credentials };
+      try {
+        const result = await runFor({ request, reply, deps }, wanted);
+        if (result === null) return reply.hijack();
+        reply.header('X-Run-Id', result.run_id).type('application/json; charset=utf-8');
+        if (result.output_violations !== undefined)
+          reply.header('X-Output-Violations', result.output_violations.length);
+        return reply.send(JSON.stringify(result.data));
+      } catch (error) {
+        throw asDirectCall(error);
+      }
+    },
+  );
+}
+
+interface Asked {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly deps: ExecutionRoutesDeps;
+}
+
+/** The result of a run, once for an `Idempotency-Key`; null when the client has gone. Throws its Problem otherwise. */
+async function runFor({ request, reply, deps }: Asked, wanted: ExecuteRequest): Promise<ExecuteResult | null> {
+  const { executor, once, projectOf } = deps;
+  const key = readIdempotencyKey(request.headers['idempotency-key']);
+  if (key !== undefined) {
+    const place = { projectId: projectOf(request) ?? '-', key };
+    // It goes on when the client has gone: the retry shall find its answer.
+    return await once.runOnce(place, wanted, () => executor.execute(wanted, never));
+  }
+  const execution = await executor.execute(wanted, goneSignal(reply));
+  return succeeded(execution) ? resultOf(execution) : null;
 }
 
 const never = new AbortController().signal;
@@ -72,7 +124,7 @@ function verifyRoute(app: App, { executor, onRequest }: ExecutionRoutesDeps): vo
     },
     async (request, reply) => {
       const execution = await executor.verifyCredentials(request.body, goneSignal(reply));
-      return answer(reply, execution, () => ({ status: 'success' as const }));
+      return succeeded(execution) ? { status: 'success' as const } : reply.hijack();
     },
   );
 }
@@ -86,9 +138,9 @@ function goneSignal(reply: FastifyReply): AbortSignal {
   return controller.signal;
 }
 
-/** The body of a success; a Problem for every other end. A cancelled run has nobody left to answer. */
-function answer<T>(reply: FastifyReply, { outcome, runId }: Execution, success: () => T): T | FastifyReply {
-  if (outcome.kind === 'succeeded') return success();
-  if (outcome.kind === 'cancelled') return reply.hijack();
+/** False for a cancelled run, which has nobody left to answer. Throws a Problem for every other end. */
+function succeeded({ outcome, runId }: Execution): boolean {
+  if (outcome.kind === 'succeeded') return true;
+  if (outcome.kind === 'cancelled') return false;
   throw outcomeProblem(outcome, runId);
 }

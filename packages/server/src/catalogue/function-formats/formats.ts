@@ -1,0 +1,18 @@
+import type { DefinitionFormat } from '@quartermaster/contract';
+import { anthropic } from './anthropic.ts';
+import type { FunctionFormat } from './function-format.ts';
+import { gemini } from './gemini.ts';
+import { mcp } from './mcp.ts';
+import { openai } from './openai.ts';
+import { openaiStrict } from './openai-strict.ts';
+import { taskingai } from './taskingai.ts';
+
+/** Every form of a plugin beside our own. */
+export const functionFormats: Readonly<Record<DefinitionFormat, FunctionFormat>> = {
+  openai,
+  'openai-strict': openaiStrict,
+  anthropic,
+  gemini,
+  mcp,
+  taskingai,
+};

@@ -1,0 +1,59 @@
+import { flattenRoot } from './flatten-root.ts';
+import {
+  createLosses,
+  type Defined,
+  type Described,
+  type FunctionFormat,
+  type JsonSchema,
+  type Losses,
+  typesOf,
+} from './function-format.ts';
+import { inlineReferences } from './inline-references.ts';
+import { type Rules, rewriteSchema } from './rewrite-schema.ts';
+import { toolName } from './tool-name.ts';
+
+/** Characters OpenAI takes of a function's description. */
+const maxDescription = 1_024;
+
+/**
+ * `tools[]` of OpenAI's chat completions and of the many who speak like them. Any JSON Schema, but the root is a plain
+ * object and every array says what it holds.
+ */
+export const openai: FunctionFormat = ({ plugin }: Described): Defined => {
+  const losses = createLosses();
+  const parameters = looseParameters(plugin.input_schema, losses);
+  return {
+    definition: { type: 'function', function: { ...openaiHead(plugin, losses), parameters } },
+    losses: losses.list,
+  };
+};
+
+export function openaiHead(plugin: Described['plugin'], losses: Losses) {
+  const { description } = plugin;
+  if (description.length > maxDescription) {
+    losses.add('dropped', ['description'], `Only the first ${maxDescription} characters are taken.`);
+  }
+  const text = description.length > maxDescription ? `${description.slice(0, maxDescription - 1)}…` : description;
+  return { name: toolName(plugin.bundle_id, plugin.plugin_id), description: text };
+}
+
+/** The input as a plain object of JSON Schema without references and without combinators at its root. */
+export function looseParameters(schema: JsonSchema, losses: Losses): JsonSchema {
+  const flat = flattenRoot(inlineReferences(schema), ['input_schema'], losses);
+  // Nothing of JSON Schema is beyond these rules, so there is always a result.
+  return rewriteSchema(flat, ['input_schema'], { rules: looseRules, losses }) ?? { type: 'object', properties: {} };
+}
+
+const refusedAtRoot = new Set(['not', 'enum', 'const', 'if', 'then', 'else', 'dependentSchemas']);
+
+const looseRules: Rules = {
+  keeps: (keyword, _schema, path) => {
+    if (keyword === '$schema' || keyword === '$comment' || keyword.startsWith('x-')) return false;
+    return path.length > 1 || !refusedAtRoot.has(keyword);
+  },
+  shape: (schema) => {
+    if (typeof schema === 'boolean') return schema ? {} : { not: {} };
+    const isList = typesOf(schema)?.includes('array') === true;
+    return isList && (schema.items === undefined || schema.items === true) ? { ...schema, items: {} } : schema;
+  },
+};

@@ -1,0 +1,48 @@
+import { Problem } from '../kernel/problem.ts';
+
+/** The header that carries the credentials of one call: base64url of the JSON object. */
+export const credentialsHeader = 'x-plugin-credentials';
+
+/**
+ * The credentials of a call whose body is the input; none when the header is not sent.
+ * @throws Problem whose message repeats nothing of the header
+ */
+export function readCredentialsHeader(header: string | readonly string[] | undefined | null): Record<string, unknown> {
+  if (header === undefined || header === null) return {};
+  if (typeof header !== 'string' || !/^[A-Za-z0-9_-]+={0,2}$/.test(header)) throw credentialsHeaderInvalid();
+  try {
+    const value: unknown = JSON.parse(Buffer.from(header, 'base64url').toString('utf8'));
+    if (isNamed(value)) return value;
+  } catch {
+    // The reason would repeat a part of the text.
+  }
+  throw credentialsHeaderInvalid();
+}
+
+/** The same failure where the caller put the value: what `/v1/execute` calls `body/credentials` came in the header. */
+export function asDirectCall(error: unknown): unknown {
+  if (!(error instanceof Problem)) return error;
+  const details = error.details?.map((detail) =>
+    typeof detail.path === 'string' ? { ...detail, path: movedPath(detail.path) } : detail,
+  );
+  const { code, message, headers } = error;
+  return new Problem(code, movedPath(message), {
+    headers,
+    cause: error,
+    ...(details === undefined ? {} : { details }),
+  });
+}
+
+function movedPath(text: string): string {
+  return text.replace(/^body\/credentials/, `headers/${credentialsHeader}`).replace(/^body\/input_params/, 'body');
+}
+
+function isNamed(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The text may hold a credential, so nothing of it is repeated. */
+function credentialsHeaderInvalid(): Problem {
+  const expected = 'expected a JSON object, encoded as base64url without line breaks';
+  return new Problem('INVALID_REQUEST', `headers/${credentialsHeader}: ${expected}.`);
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openBench, plainSecret, secret } from './execution.suite.ts';
+
+const path = '/v1/bundles/echo/plugins/say/execute';
+const header = (credentials: unknown) => Buffer.from(JSON.stringify(credentials)).toString('base64url');
+const withKey = { 'x-plugin-credentials': header({ api_key: secret }) };
+
+test('the body is the input, the header the credentials, the answer the output itself', async (t) => {
+  const { app, server } = await openBench(t, (_q, response) => response.end('{"said":"hi"}'));
+  const answer = await app.inject({ method: 'POST', url: path, payload: { q: 'hello' }, headers: withKey });
+  assert.equal(answer.statusCode, 200, answer.body);
+  assert.deepEqual(answer.json(), { said: 'hi' });
+  assert.match(String(answer.headers['content-type']), /^application\/json/);
+  assert.match(String(answer.headers['x-run-id']), /^xrun/);
+  const sent = new URL(server.requests[0]?.url ?? '', 'http://a').searchParams;
+  assert.deepEqual([sent.get('q'), sent.get('key')], ['hello', secret]);
+});
+
+test('an output that breaks its schema is answered, and the header counts how often', async (t) => {
+  const { app } = await openBench(t, (_q, response) => response.end('{"said":5}'));
+  const answer = await app.inject({ method: 'POST', url: path, payload: {}, headers: withKey });
+  assert.deepEqual([answer.statusCode, answer.json(), answer.headers['x-output-violations']], [200, { said: 5 }, '1']);
+});
+
+test('errors are in the envelope and name the place where the caller put the value', async (t) => {
+  const { app } = await openBench(t, (_q, response) => response.writeHead(500).end('no'));
+  const post = async (payload: object, headers: Record<string, string>, url = path) => {
+    const answer = await app.inject({ method: 'POST', url, payload, headers });
+    return { status: answer.statusCode, ...answer.json().error };
+  };
+  const wrongInput = await post({ q: 5 }, withKey);
+  assert.deepEqual([wrongInput.status, wrongInput.details[0].path], [422, 'body/q']);
+  assert.match(wrongInput.message, /^body\/q: expected string/);
+  const none = await post({}, {});
+  assert.deepEqual([none.status, none.details[0].path], [422, 'headers/x-plugin-credentials/api_key']);
+  assert.equal((await post({}, withKey)).code, 'PROVIDER_ERROR');
+  assert.equal((await post([], withKey)).status, 422);
+  assert.equal((await post({}, withKey, path.replace('say', 'nope'))).code, 'OBJECT_NOT_FOUND');
+});
+
+test('a header that cannot be read is refused without a word of it', async (t) => {
+  const { app, log } = await openBench(t, (_q, response) => response.end('{}'));
+  const bad = [plainSecret, header([plainSecret]), header(plainSecret), `{"api_key":"${plainSecret}"}`, ''];
+  for (const value of bad) {
+    const headers = { 'x-plugin-credentials': value };
+    const answer = await app.inject({ method: 'POST', url: path, payload: {}, headers });
+    assert.deepEqual([answer.statusCode, answer.json().error.code], [400, 'INVALID_REQUEST'], value);
+    assert.ok(!answer.body.includes(plainSecret) && !log.join('').includes(plainSecret));
+  }
+});
+
+test('an Idempotency-Key runs once, in this form and the other', async (t) => {
+  const { app, execute, server } = await openBench(t, (_q, response) => response.end('{"said":"hi"}'));
+  const headers = { ...withKey, 'idempotency-key': 'k1' };
+  const first = await app.inject({ method: 'POST', url: path, payload: { q: 'a' }, headers });
+  const second = await app.inject({ method: 'POST', url: path, payload: { q: 'a' }, headers });
+  const other = await execute({ plugin_id: 'say', input_params: { q: 'a' } }, { 'idempotency-key': 'k1' });
+  assert.equal(server.requests.length, 1);
+  assert.equal(first.headers['x-run-id'], second.headers['x-run-id']);
+  assert.equal(other.body.data.run_id, first.headers['x-run-id']);
+});
