@@ -1,5 +1,5 @@
 /** The door of the package: start the service, as a program or inside a test. */
-export { type Service, openService } from './compose.ts';
+export { openService, type Service } from './compose.ts';
 export { type Config, ConfigError, type Environment, parseConfig, processEnvironment } from './config.ts';
 export { createLogger, type Logger } from './kernel/logger.ts';
 export { runUntilSignal } from './run.ts';
