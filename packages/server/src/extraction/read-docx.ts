@@ -13,9 +13,14 @@ export function readDocx(bytes: Uint8Array): Document {
   const reader = createReader(findWordParts(openPackage(bytes, 'docx')), { readStory, readTable });
   const story = createStory(reader);
   parseXml(reader.parts.document, { of: 'w:body', take: story.take });
+  const { title } = reader.parts;
   countDropped(reader, 'headers_and_footers', ['header', 'footer']);
   countDropped(reader, 'comments', ['comments']);
-  return { blocks: story.end(), facts: { dropped: reader.dropped }, warnings: [...reader.warnings] };
+  return {
+    blocks: story.end(),
+    facts: { ...(title === undefined ? {} : { title }), dropped: reader.dropped },
+    warnings: [...reader.warnings],
+  };
 }
 
 function countDropped(reader: Reader, reason: keyof Reader['dropped'], kinds: readonly string[]): void {

@@ -1,70 +1,92 @@
-import { type PDFiumDocument, PDFiumLibrary } from '@hyzyla/pdfium';
 import type { Block, Document } from './document.ts';
-import { fileDamaged, fileEmpty, fileEncrypted, fileTypeMismatch, noText } from './unreadable.ts';
+import { findHeadingStyles } from './pdf/heading-styles.ts';
+import { createLineJoiner } from './pdf/join-lines.ts';
+import { toLines } from './pdf/lines.ts';
+import { type OpenPdf, openPdf, readTitle } from './pdf/open-pdf.ts';
+import { readOutline } from './pdf/outline.ts';
+import { createSegmentReader } from './pdf/read-segments.ts';
+import { type PageLines, removeRunningHeads } from './pdf/running-heads.ts';
+import { type PdfBlock, textOf, toBlocks } from './pdf/to-blocks.ts';
+import { fileDamaged, noText } from './unreadable.ts';
 
-/** `onPage` is told the share of the pages read so far, 0 to 100. */
+/**
+ * Reads the text of a PDF and what its layout says about structure. `onPage` is told the share of the pages read so
+ * far, 0 to 100.
+ */
 export async function readPdf(bytes: Uint8Array, onPage: (percent: number) => void = () => {}): Promise<Document> {
-  if (bytes.length === 0) throw fileEmpty();
-  // A new WebAssembly instance each time: nothing of a document that broke its memory reaches the next one.
-  const library = await PDFiumLibrary.init();
-  const document = await open(library, bytes);
+  const pdf = await openPdf(bytes);
   try {
-    return readPages(library, document, onPage);
+    return readDocument(pdf, onPage);
   } finally {
-    document.destroy();
-    library.destroy();
+    pdf.close();
   }
 }
 
-async function open(library: PDFiumLibrary, bytes: Uint8Array): Promise<PDFiumDocument> {
-  try {
-    return await library.loadDocument(bytes);
-  } catch (cause) {
-    const message = cause instanceof Error ? cause.message : '';
-    if (/password|security/i.test(message)) throw fileEncrypted('PDF');
-    if (!Buffer.from(bytes.subarray(0, 1024)).includes('%PDF')) throw fileTypeMismatch('PDF', 'no PDF');
-    throw fileDamaged('PDF', 'its structure is broken', cause);
-  }
+function readDocument(pdf: OpenPdf, onPage: (percent: number) => void): Document {
+  const { read, unreadable } = readPages(pdf, onPage);
+  const { numPages } = pdf;
+  if (numPages === 0 || unreadable.length === numPages) throw fileDamaged('PDF', 'none of its pages can be read');
+  const withText = read.filter((page) => page.lines.length > 0);
+  if (withText.length === 0) throw noText();
+  const { pages, dropped } = removeRunningHeads(withText);
+  const joiner = createLineJoiner(linesOf(pages));
+  const styles = findHeadingStyles(pages, readOutline(pdf));
+  const blocks = inOrder(pages.map((page) => toBlocks(page, { joiner, styles })));
+  const missing = numPages - withText.length;
+  const warnings = [
+    ...(unreadable.length === 0 ? [] : [`Pages that could not be read: ${abridged(unreadable)}.`]),
+    ...(missing > unreadable.length ? ['no_text_layer: some pages hold no text, only pictures or nothing.'] : []),
+  ];
+  const title = readTitle(pdf);
+  return {
+    blocks,
+    facts: {
+      ...(title === undefined ? {} : { title }),
+      pages: numPages,
+      pages_without_text: missing,
+      dropped: { running_heads: dropped },
+    },
+    warnings,
+  };
 }
 
-function readPages(library: PDFiumLibrary, document: PDFiumDocument, onPage: (percent: number) => void): Document {
-  const pages = document.getPageCount();
-  const blocks: Block[] = [];
+function readPages(pdf: OpenPdf, onPage: (percent: number) => void): { read: PageLines[]; unreadable: number[] } {
+  const reader = createSegmentReader(pdf);
+  const read: PageLines[] = [];
   const unreadable: number[] = [];
-  for (let index = 0; index < pages; index += 1) {
-    const text = readPage(library, document, index);
-    if (text === null) unreadable.push(index + 1);
-    else if (text !== '') blocks.push({ kind: 'paragraph', text, page: index + 1 });
-    onPage(Math.floor(((index + 1) * 100) / pages));
+  for (let index = 0; index < pdf.numPages; index += 1) {
+    const page = reader.read(index);
+    if (page === null) unreadable.push(index + 1);
+    else read.push({ page: index + 1, height: page.height, lines: toLines(page) });
+    onPage(Math.floor(((index + 1) * 100) / pdf.numPages));
   }
-  if (pages === 0 || unreadable.length === pages) throw fileDamaged('PDF', 'none of its pages can be read');
-  if (blocks.length === 0) throw noText();
-  const warnings = unreadable.length === 0 ? [] : [`Pages that could not be read: ${abridged(unreadable)}.`];
-  return { blocks, facts: { pages, pages_without_text: pages - blocks.length }, warnings };
+  return { read, unreadable };
 }
 
-/** Null when the page is broken, empty when it holds no text. */
-function readPage(library: PDFiumLibrary, document: PDFiumDocument, index: number): string | null {
-  const page = document.getPage(index);
-  // The library keeps every page open until the document closes; the handles it needs for that are private to it.
-  // biome-ignore lint/complexity/useLiteralKeys: only a literal key reaches a private member
-  const handle = page['pageIdx'];
-  if (handle === 0) return null;
-  try {
-    return tidy(page.getText());
-  } finally {
-    // biome-ignore lint/complexity/useLiteralKeys: only a literal key reaches a private member
-    library['module']._FPDF_ClosePage(handle);
-  }
+function* linesOf(pages: readonly PageLines[]): Generator<string> {
+  for (const { lines } of pages) for (const line of lines) yield textOf(line);
 }
 
-/** PDFium marks a hyphen at the end of a line that only breaks a word with U+FFFE (U+0002 in some fonts). */
-function tidy(text: string): string {
-  return text
-    .replace(/[\ufffe\u0002]\r?\n?/g, '')
-    .replace(/\r\n?/g, '\n')
-    .replace(/[ \t]+\n/g, '\n')
-    .trim();
+/** A paragraph that goes on on the next page stays together: notes at the foot of the page come after it. */
+function inOrder(pages: readonly (readonly PdfBlock[])[]): Block[] {
+  const result: PdfBlock[] = [];
+  let notes: PdfBlock[] = [];
+  for (const blocks of pages) {
+    const last = blocks.findLastIndex((block) => !block.isNote);
+    const body = blocks.slice(0, last + 1);
+    const [first, ...others] = body;
+    const before = result.at(-1);
+    if (first !== undefined && before !== undefined && isContinued(before, first)) {
+      result.push({ ...first, joins: true }, ...notes, ...others);
+    } else result.push(...notes, ...body);
+    notes = blocks.slice(last + 1);
+  }
+  return [...result, ...notes].map(({ isNote: _, ...block }) => block);
+}
+
+function isContinued(before: PdfBlock, first: PdfBlock): boolean {
+  const isText = first.kind === 'paragraph' && (before.kind === 'paragraph' || before.kind === 'list_item');
+  return isText && !/[.!?。！？:：]["”»)]?$/.test(before.text) && /^[\p{Ll}\p{Lo}\p{N}(]/u.test(first.text);
 }
 
 function abridged(pages: readonly number[]): string {

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { OfficePackage } from '../open-package.ts';
 import { fileDamaged, fileTypeMismatch } from '../unreadable.ts';
-import { childrenOf, parseXml, type XmlElement } from './xml-tree.ts';
+import { childrenOf, findAll, parseXml, textOf, type XmlElement } from './xml-tree.ts';
 
 export interface Relationship {
   /** The last part of the type: `officeDocument`, `styles`, `chart`, … */
@@ -12,6 +12,8 @@ export interface Relationship {
 
 export interface WordParts {
   readonly document: Uint8Array;
+  /** What the document calls itself. */
+  readonly title: string | undefined;
   /** Of the document, by their id. */
   readonly relationships: ReadonlyMap<string, Relationship>;
   /** The first related part of the kind, parsed. */
@@ -26,7 +28,8 @@ export interface WordParts {
 export function findWordParts({ parts }: OfficePackage): WordParts {
   const byName = new Map([...parts].map(([name, bytes]) => [name.replaceAll('\\', '/').toLowerCase(), bytes]));
   const get = (name: string) => byName.get(name.toLowerCase());
-  const main = [...readRelationships(get, '').values()].find((relationship) => relationship.kind === 'officeDocument');
+  const roots = [...readRelationships(get, '').values()];
+  const main = roots.find((relationship) => relationship.kind === 'officeDocument');
   const name = main?.target ?? 'word/document.xml';
   const document = get(name);
   if (document === undefined) {
@@ -39,8 +42,11 @@ export function findWordParts({ parts }: OfficePackage): WordParts {
     return bytes === undefined ? undefined : parseXml(bytes);
   };
   const ofKind = (kind: string) => [...relationships.values()].filter((relationship) => relationship.kind === kind);
+  const properties = parse(roots.find((relationship) => relationship.kind === 'core-properties')?.target);
+  const [title] = findAll(properties, 'dc:title');
   return {
     document,
+    title: title === undefined ? undefined : textOf(title).trim() || undefined,
     relationships,
     find: (kind) => parse(ofKind(kind)[0]?.target),
     read: (id) => (id === undefined ? undefined : parse(relationships.get(id)?.target)),

@@ -1,0 +1,65 @@
+const arabic = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
+const mark = /\p{Mn}/u;
+const alef = /[\u0622\u0623\u0625\u0627]/;
+const lam = '\u0644';
+
+/**
+ * The text of a piece of a line. PDFium gives words from right to left in the order of reading, but turns round what one
+ * glyph stands for (lam with alef), puts marks before their letters, and loses blanks where the direction changes.
+ * Ligatures become letters.
+ */
+export function correctArabic(text: readonly string[], leftOf: (index: number) => number): string {
+  const lefts = text.map((_, index) => leftOf(index));
+  const order = isBackwards(text, lefts) ? turned(text) : text;
+  const result: string[] = [];
+  for (let at = 0; at < order.length; at += 1) {
+    const character = order[at] ?? '';
+    const next = order[at + 1] ?? '';
+    if (alef.test(character) && next === lam && lefts[at] === lefts[at + 1]) {
+      result.push(next, character);
+      at += 1;
+    } else if (mark.test(character) && arabic.test(next) && !mark.test(next)) {
+      if (result.at(-1) === ' ' && order === text) result.pop();
+      result.push(next, character);
+      at += 1;
+    } else result.push(character);
+  }
+  return spaced(withoutLigatures(result.join('')));
+}
+
+/** Read from right to left, each letter stands further left than the one before it. */
+function isBackwards(text: readonly string[], lefts: readonly number[]): boolean {
+  let forwards = 0;
+  let backwards = 0;
+  for (let at = 1; at < text.length; at += 1) {
+    const pair = [text[at - 1] ?? '', text[at] ?? ''];
+    if (!pair.every((character) => arabic.test(character) && !mark.test(character))) continue;
+    const step = (lefts[at] ?? 0) - (lefts[at - 1] ?? 0);
+    if (step < 0) forwards += 1;
+    else if (step > 0) backwards += 1;
+  }
+  return backwards > forwards;
+}
+
+/** Each run of Arabic the other way round. */
+function turned(text: readonly string[]): string[] {
+  const result: string[] = [];
+  let run: string[] = [];
+  for (const character of [...text, '']) {
+    if (arabic.test(character)) run.push(character);
+    else {
+      result.push(...run.reverse(), character);
+      run = [];
+    }
+  }
+  return result;
+}
+
+function spaced(text: string): string {
+  return text.replace(/(?<=[a-zA-Z])(?=[\u0600-\u06ff])|(?<=[\u0620-\u06ff])(?=[a-zA-Z])/g, ' ').replace(/ {2,}/g, ' ');
+}
+
+/** Ligatures and the forms of Arabic letters, as letters. */
+export function withoutLigatures(text: string): string {
+  return text.replace(/[\ufb00-\ufb06\ufb50-\ufdff\ufe70-\ufefc]+/g, (forms) => forms.normalize('NFKC'));
+}

@@ -1,0 +1,62 @@
+import type { Line } from './lines.ts';
+import type { Outline } from './outline.ts';
+import type { PageLines } from './running-heads.ts';
+
+/** Tells headings by their bookmarks, and by their size and weight beside those of the text. */
+export interface HeadingStyles {
+  /** Whether a line has the look of a heading, whatever it says. */
+  isHeading(line: Line): boolean;
+  /** Smaller than the text: notes, captions. */
+  isSmall(line: Line | undefined): boolean;
+  levelOf(text: string, lines: readonly Line[]): number | undefined;
+}
+
+const longest = 200;
+
+export function findHeadingStyles(pages: readonly PageLines[], outline: Outline): HeadingStyles {
+  const characters = new Map<number, number>();
+  let bold = 0;
+  let all = 0;
+  for (const line of pages.flatMap((page) => page.lines)) {
+    const length = line.segments.reduce((sum, segment) => sum + segment.text.length, 0);
+    if (!line.mono) characters.set(line.size, (characters.get(line.size) ?? 0) + length);
+    all += length;
+    if (line.bold) bold += length;
+  }
+  const [text] = [...characters].reduce((most, next) => (next[1] > most[1] ? next : most), [0, 0]);
+  const sizes = [...characters.keys()].filter((size) => size >= text * 1.13).sort((a, b) => b - a);
+  const steps = sizes.filter((size, index) => index === 0 || (sizes[index - 1] ?? 0) - size > 0.4);
+  // Where most of a document is bold, bold says nothing.
+  const boldMeans = bold < all * 0.3;
+
+  const isLarge = (line: Line) => line.size >= text * 1.13;
+  const isBold = (line: Line) => boldMeans && line.bold && line.size >= text * 0.95;
+  return {
+    isHeading: (line) => !line.mono && (isLarge(line) || isBold(line)),
+    isSmall: (line) => line !== undefined && line.size <= text * 0.88,
+    levelOf: (content, lines) => {
+      const [first] = lines;
+      if (first === undefined || content.length > longest || !/\p{L}/u.test(content)) return undefined;
+      const marked = outline.levelOf(content);
+      const isHeading = !first.mono && (isLarge(first) || isBold(first));
+      if (marked !== undefined && (isHeading || lines.length === 1)) return Math.min(marked, 6);
+      if (!isHeading || lines.length > 3 || isLeader(content)) return undefined;
+      if (isLarge(first))
+        return Math.min(
+          6,
+          1 +
+            Math.max(
+              0,
+              steps.findLastIndex((size) => size >= first.size - 0.2),
+            ),
+        );
+      const isSentence = /[.,;]$/.test(content) || content.length > 120;
+      return isSentence || outline.size > 0 ? undefined : Math.min(6, steps.length + 1);
+    },
+  };
+}
+
+/** A line of a table of contents. */
+function isLeader(text: string): boolean {
+  return /(?:\.\s?){3,}\s*\S*$/.test(text);
+}

@@ -1,0 +1,39 @@
+/** Joins the lines of a paragraph, and decides what a hyphen at the end of a line means. */
+export interface LineJoiner {
+  /** `hyphen`: the file says that one stood behind the first text and only broke the word. */
+  join(before: string, after: string, hyphen: boolean): string;
+}
+
+const cjk = /[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]/;
+const word = /[\p{L}\p{N}]+(?:[-\u2010\u2011][\p{L}\p{N}]+)*/gu;
+const broken = /([\p{L}\p{N}]+(?:[-\u2010\u2011][\p{L}\p{N}]+)*)[-\u2010\u2011]$/u;
+const mostWords = 200_000;
+
+/** The words of the whole document decide: a hyphen stays where the word with a hyphen stands elsewhere. */
+export function createLineJoiner(texts: Iterable<string>): LineJoiner {
+  const words = new Set<string>();
+  for (const text of texts) {
+    for (const [found] of text.matchAll(word)) if (words.size < mostWords) words.add(plain(found));
+  }
+  return {
+    join: (before, after, hyphen) => {
+      const end = /^[\p{L}\p{N}]+/u.exec(after)?.[0];
+      if (hyphen) {
+        const open = /[\p{L}\p{N}]+$/u.exec(before)?.[0] ?? '';
+        const isCompound = words.has(plain(`${open}-${end}`)) && !words.has(plain(`${open}${end}`));
+        return isCompound ? `${before}-${after}` : before + after;
+      }
+      const start = broken.exec(before)?.[1];
+      if (start !== undefined && end !== undefined) {
+        const isWord = words.has(plain(start + end)) && !words.has(plain(`${start}-${end}`));
+        return (isWord ? before.slice(0, -1) : before) + after;
+      }
+      if (cjk.test(before.at(-1) ?? '') && cjk.test(after.charAt(0))) return before + after;
+      return `${before} ${after}`;
+    },
+  };
+}
+
+function plain(text: string): string {
+  return text.toLowerCase().replace(/[\u2010\u2011]/g, '-');
+}

@@ -1,0 +1,124 @@
+import type { PageSegments, Segment } from './read-segments.ts';
+
+/** What stands on one baseline and belongs together: a line of text, or the first lines of the cells of a row. */
+export interface Line {
+  readonly segments: readonly Segment[];
+  readonly left: number;
+  readonly right: number;
+  readonly y: number;
+  readonly size: number;
+  readonly bold: boolean;
+  readonly mono: boolean;
+  readonly hyphen: boolean;
+}
+
+/** How far back a cell of a row may have to look for the first cell, over the further lines of the cells between. */
+const lookBack = 15;
+const label = /^(?:[•‣◦▪–—*·∙-]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)]|[0-9]{1,2}(?:\.[0-9]{1,3})+\.?)$/;
+
+/**
+ * Puts pieces of lines together, in the order of the file. Columns of text that were written line by line across the
+ * page are taken one after the other.
+ */
+export function toLines(page: PageSegments): Line[] {
+  if (page.turned) return page.segments.map((segment) => toLine([segment]));
+  const groups: Segment[][] = [];
+  for (const segment of byColumn(page)) {
+    const row = findRow(groups, segment);
+    if (row === undefined) groups.push([segment]);
+    else row.push(segment);
+  }
+  return groups.map((group) => toLine(withoutLabels(group)));
+}
+
+function findRow(groups: readonly Segment[][], segment: Segment): Segment[] | undefined {
+  for (let back = 1; back <= Math.min(lookBack, groups.length); back += 1) {
+    const group = groups[groups.length - back];
+    const last = group?.at(-1);
+    if (group === undefined || last === undefined) return undefined;
+    const isBeside =
+      Math.abs(last.y - segment.y) < 0.5 * Math.min(last.size, segment.size) && segment.left > last.right;
+    if (isBeside) return back === 1 || group.length > 1 ? group : undefined;
+    if (back === 1 && Math.abs(last.y - segment.y) < 0.5 * last.size && segment.right < last.left && isShort(segment)) {
+      // A label that was written after its line.
+      return undefined;
+    }
+  }
+  return undefined;
+}
+
+function isShort(segment: Segment): boolean {
+  return segment.text.length <= 6;
+}
+
+/** A number or a dot before a line is part of it, not a cell. */
+function withoutLabels(group: readonly Segment[]): readonly Segment[] {
+  const [first, second, ...others] = group;
+  if (first === undefined || second === undefined || others.length > 0) return group;
+  if (!label.test(first.text) || second.left - first.right > 4 * first.size) return group;
+  return [{ ...second, left: first.left, text: `${first.text} ${second.text}` }];
+}
+
+function toLine(segments: readonly Segment[]): Line {
+  const weigh = (segment: Segment) => segment.text.length;
+  const all = segments.reduce((sum, segment) => sum + weigh(segment), 0);
+  const share = (has: (segment: Segment) => boolean) =>
+    segments.filter(has).reduce((sum, segment) => sum + weigh(segment), 0) / all;
+  const longest = segments.reduce((most, segment) => (weigh(segment) > weigh(most) ? segment : most));
+  return {
+    segments,
+    left: Math.min(...segments.map((segment) => segment.left)),
+    right: Math.max(...segments.map((segment) => segment.right)),
+    y: segments[0]?.y ?? 0,
+    size: longest.size,
+    bold: share((segment) => segment.bold) > 0.8,
+    mono: share((segment) => segment.mono) > 0.8,
+    hyphen: segments.at(-1)?.hyphen ?? false,
+  };
+}
+
+/**
+ * Text in two columns that was written across them: long pieces left and right of a gutter, taking turns on the same
+ * baselines. Cells of tables are written one after the other, or are short.
+ */
+function byColumn({ segments, width }: PageSegments): readonly Segment[] {
+  let turns = 0;
+  const gutters: number[] = [];
+  for (const [index, segment] of segments.entries()) {
+    const next = segments[index + 1];
+    if (next === undefined || Math.abs(next.y - segment.y) > 1) continue;
+    const isLong = Math.min(segment.right - segment.left, next.right - next.left) > 0.22 * width;
+    if (!isLong || next.left <= segment.right) continue;
+    turns += 1;
+    gutters.push((segment.right + next.left) / 2);
+  }
+  if (turns < 5) return segments;
+  const gutter = gutters.sort((a, b) => a - b)[gutters.length >> 1] ?? width / 2;
+  const crossing = segments.filter((segment) => segment.left < gutter - 5 && segment.right > gutter + 5);
+  if (crossing.length > segments.length * 0.2) return segments;
+  return inBands(segments, { gutter, crossing: new Set(crossing) });
+}
+
+/** What crosses the gutter (a title) parts the page into bands; each is read left, then right. */
+function inBands(
+  segments: readonly Segment[],
+  { gutter, crossing }: { gutter: number; crossing: ReadonlySet<Segment> },
+): Segment[] {
+  const result: Segment[] = [];
+  let left: Segment[] = [];
+  let right: Segment[] = [];
+  const flush = () => {
+    result.push(...left, ...right);
+    left = [];
+    right = [];
+  };
+  for (const segment of segments) {
+    if (crossing.has(segment)) {
+      flush();
+      result.push(segment);
+    } else if (segment.left < gutter) left.push(segment);
+    else right.push(segment);
+  }
+  flush();
+  return result;
+}

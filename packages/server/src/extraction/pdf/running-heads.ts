@@ -1,0 +1,79 @@
+import type { Line } from './lines.ts';
+
+export interface PageLines {
+  /** From 1. */
+  readonly page: number;
+  readonly height: number;
+  readonly lines: readonly Line[];
+}
+
+/** So near to an edge of the page a running head stands, as a share of its height. */
+const margin = 0.13;
+const fewestPages = 3;
+/** A running head may change with the chapter. */
+const reach = 12;
+
+/**
+ * Takes away what repeats at the same height at the edge of pages: running heads, feet and the numbers of pages.
+ * @returns the pages without them, and how many characters were taken away.
+ */
+export function removeRunningHeads(pages: readonly PageLines[]): { pages: PageLines[]; dropped: number } {
+  const places = new Map<string, number[]>();
+  const edges = pages.map((page) => edgeLines(page));
+  for (const [index, { page }] of pages.entries()) {
+    for (const { key } of edges[index] ?? []) {
+      const on = places.get(key);
+      if (on === undefined) places.set(key, [page]);
+      else if (on.at(-1) !== page) on.push(page);
+    }
+  }
+  let dropped = 0;
+  const kept = pages.map((page, index) => {
+    const gone = new Set<Line>();
+    for (const { key, line } of edges[index] ?? []) if (repeats(key, places, page.page)) gone.add(line);
+    for (const line of gone) dropped += textOf(line).length;
+    return gone.size === 0 ? page : { ...page, lines: page.lines.filter((line) => !gone.has(line)) };
+  });
+  return { pages: kept, dropped };
+}
+
+interface Edge {
+  readonly line: Line;
+  readonly key: string;
+}
+
+/**
+ * The two outermost lines at the top and at the bottom. In the outermost, numbers count as the same; the one inside of
+ * it may be text already.
+ */
+function edgeLines({ lines, height }: PageLines): Edge[] {
+  const sorted = lines
+    .filter((line) => line.y < height * margin || line.y > height * (1 - margin))
+    .sort((a, b) => b.y - a.y);
+  const top = sorted.filter((line) => line.y > height / 2).slice(0, 2);
+  const bottom = sorted.filter((line) => line.y <= height / 2).reverse();
+  return [top, bottom.slice(0, 2)].flatMap((side) =>
+    side.map((line) => ({ line, key: Math.abs(line.y - (side[0]?.y ?? 0)) < 2 ? numberedKey(line) : exactKey(line) })),
+  );
+}
+
+function repeats(key: string, places: ReadonlyMap<string, readonly number[]>, page: number): boolean {
+  const near = (places.get(key) ?? []).filter((other) => Math.abs(other - page) <= reach);
+  return near.length >= (key.endsWith(' #') ? 2 : fewestPages);
+}
+
+/** The height counts, within a little. */
+function exactKey(line: Line): string {
+  return `${Math.round(line.y / 4)} ${textOf(line).toLowerCase()}`;
+}
+
+/** Numbers count as the same, also in Roman letters. */
+function numberedKey(line: Line): string {
+  return exactKey(line)
+    .replace(/(?<= .*)\p{Nd}+/gu, '#')
+    .replace(/ [ivxlcdm]+$/, ' #');
+}
+
+function textOf(line: Line): string {
+  return line.segments.map((segment) => segment.text).join(' ');
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { corpusFile } from './corpus.fixture.ts';
+import { layOut } from './document.ts';
+import { type Placed, pdfOf } from './documents.fixture.ts';
+import { readPdf } from './read-pdf.ts';
+
+/** Lines below each other from a height on. */
+function lines(x: number, from: number, texts: readonly string[]): Placed[] {
+  return texts.map((text, index) => ({ x, y: from - index * 14, text }));
+}
+
+async function textOf(bytes: Uint8Array): Promise<string> {
+  return layOut(await readPdf(bytes)).text;
+}
+
+const prose = (name: string) =>
+  Array.from({ length: 6 }, (_, index) => `${name} ${index} holds the words that a line of prose has`);
+
+test('the lines of a paragraph are one text, a wider gap begins another, each with its page', async () => {
+  const { blocks, facts } = await readPdf(
+    pdfOf([
+      [...lines(50, 700, ['One line', 'and the next.']), ...lines(50, 640, ['Another.'])],
+      lines(50, 700, ['Last.']),
+    ]),
+  );
+  assert.deepEqual(
+    blocks.map(({ kind, text, page }) => [kind, text, page]),
+    [
+      ['paragraph', 'One line and the next.', 1],
+      ['paragraph', 'Another.', 1],
+      ['paragraph', 'Last.', 2],
+    ],
+  );
+  assert.equal(facts.pages, 2);
+});
+
+test('columns that were written across the page are read one after the other', async () => {
+  const [left, right] = [lines(40, 700, prose('Left')), lines(320, 700, prose('Right'))];
+  const across = left.flatMap((line, index) => [line, ...(right[index] === undefined ? [] : [right[index]])]);
+  const text = await textOf(pdfOf([across.map((line) => ({ ...line, size: 10 }))]));
+  assert.ok(text.indexOf('Left 5') < text.indexOf('Right 0'), text);
+});
+
+test('cells below each other are a table, and a cell may have further lines', async () => {
+  const row = (y: number, cells: readonly string[]) => cells.map((text, index) => ({ x: 50 + index * 150, y, text }));
+  const page = [
+    ...row(700, ['Name', 'Use', 'Price']),
+    ...row(684, ['bolt', 'to hold two', '1.20']),
+    { x: 200, y: 671, text: 'things together' },
+    ...row(655, ['nut', 'to hold a bolt', '0.30']),
+  ];
+  const { blocks } = await readPdf(pdfOf([page]));
+  assert.deepEqual(
+    blocks.map(({ kind, text }) => [kind, text]),
+    [['table', 'Name | Use | Price\nbolt | to hold two things together | 1.20\nnut | to hold a bolt | 0.30']],
+  );
+});
+
+test('what repeats at the edge of pages is dropped and counted', async () => {
+  const pages = [1, 2, 3, 4].map((page) => [
+    { x: 50, y: 770, text: 'The Running Head' },
+    ...lines(50, 700, [`Page ${page} says something else.`]),
+    { x: 290, y: 30, text: `Page ${page} of 4` },
+  ]);
+  const document = await readPdf(pdfOf(pages));
+  const { text } = layOut(document);
+  assert.doesNotMatch(text, /Running Head|of 4/);
+  assert.match(text, /Page 3 says/);
+  assert.equal(document.facts.dropped?.running_heads, 4 * ('The Running Head'.length + 'Page 1 of 4'.length));
+});
+
+test('a hyphen that breaks a word goes, one that belongs to it stays', async () => {
+  const page = lines(50, 700, ['The publication is a well-known one; the publi-', 'cation of a well-', 'known house.']);
+  assert.equal(
+    await textOf(pdfOf([page])),
+    'The publication is a well-known one; the publication of a well-known house.',
+  );
+});
+
+test('larger and bold lines are headings, letters of one width are code', async () => {
+  const { blocks } = await readPdf(
+    pdfOf([
+      [
+        { x: 50, y: 740, text: 'The Title', size: 20 },
+        { x: 50, y: 700, text: 'A section', font: 'Helvetica-Bold' },
+        ...lines(50, 670, prose('Text')),
+        { x: 50, y: 560, text: 'if (a) {', font: 'Courier' },
+        { x: 63.2, y: 546, text: 'go();', font: 'Courier' },
+      ],
+    ]),
+  );
+  assert.deepEqual(
+    blocks.map(({ kind, level }) => [kind, level]),
+    [
+      ['heading', 1],
+      ['heading', 2],
+      ['paragraph', undefined],
+      ['code', undefined],
+    ],
+  );
+  assert.equal(blocks[3]?.text, 'if (a) {\n  go();');
+});
+
+test('a sentence goes on over the end of a page, and the note at its foot comes after it', async () => {
+  const first = [
+    ...lines(50, 700, [...prose('Text'), 'this sentence is']),
+    { x: 50, y: 120, size: 8, text: '1 A note.' },
+  ];
+  const document = await readPdf(pdfOf([first, lines(50, 700, ['not over yet.', ...prose('More')])]));
+  const { text, locate } = layOut(document);
+  assert.match(text, /this sentence is not over yet\..*\n\n1 A note\.$/s);
+  assert.deepEqual(locate(0, text.length).page, 1);
+  assert.deepEqual(locate(0, text.indexOf('over yet')).page_end, 2);
+});
+
+test('Arabic is in the order of reading, with its letters', async () => {
+  const text = await textOf(corpusFile('pdf/docling__right_to_left_01.pdf'));
+  assert.match(text, /تحسين الإنتاجية وحل المشكلات من خلال البرمجة بلغة R و Python/);
+});
+
+test('pages without text are counted and told', async () => {
+  const { facts, warnings } = await readPdf(pdfOf([lines(50, 700, ['Text.']), [], []]));
+  assert.equal(facts.pages_without_text, 2);
+  assert.match(warnings[0] ?? '', /^no_text_layer/);
+});
+
+test('the bookmarks of a document say what its headings are', async () => {
+  const { blocks } = await readPdf(
+    corpusFile('pdf/asvs__OWASP_Application_Security_Verification_Standard_5.0.0_en.pdf'),
+  );
+  const found = blocks.find((block) => block.text === 'V2.3 Business Logic Security');
+  assert.deepEqual([found?.kind, found?.level], ['heading', 2]);
+});
+
+test('a document encrypted with an empty password opens', async () => {
+  assert.match(await textOf(corpusFile('pdf/pypdf__r5-empty-password.pdf')), /\w/);
+});
