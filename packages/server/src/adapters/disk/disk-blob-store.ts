@@ -7,6 +7,7 @@ import { createBucketFolders } from './bucket-folders.ts';
 import { isMissing, openFile, removeFile, renameFile } from './file-system.ts';
 import { createHashThread } from './hash-thread.ts';
 import { differentFileSystems } from './problems.ts';
+import { createBufferRelease } from './release-buffers.ts';
 import { createStagedFile } from './staged-file.ts';
 import { sweepStaging } from './sweep-staging.ts';
 
@@ -27,6 +28,7 @@ export async function openDiskBlobStore(folder: string): Promise<BlobStore> {
   await sweepStaging(staging);
   const buckets = createBucketFolders(blobs);
   const hashThread = createHashThread();
+  const releaseBuffers = createBufferRelease();
   const pathOf = (blobId: string) => join(blobs, bucketOf(blobId), blobId);
 
   return {
@@ -37,6 +39,7 @@ export async function openDiskBlobStore(folder: string): Promise<BlobStore> {
         stagingPath: join(staging, `${blobId}.${process.pid}`),
         blobPath: pathOf(blobId),
         hashThread,
+        releaseBuffers,
         prepareFolder: () => buckets.make(bucket),
         syncFolder: () => buckets.sync(bucket),
       });

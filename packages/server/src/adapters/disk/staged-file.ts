@@ -16,6 +16,8 @@ export interface StagedFilePlace {
   readonly stagingPath: string;
   readonly blobPath: string;
   readonly hashThread: HashThread;
+  /** Told of bytes that arrive in buffers of their own. */
+  readonly releaseBuffers: (receivedBytes: number) => void;
   /** Resolves when the blob's folder is there, durably. */
   readonly prepareFolder: () => Promise<void>;
   /** Resolves when a rename into the blob's folder, made before the call, is durable. */
@@ -149,6 +151,7 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
       bytes += piece.length;
       gathered.push(piece);
       gatheredBytes += piece.length;
+      place.releaseBuffers(piece.length);
       if (gatheredBytes < writeSize && gathered.length < mostPieces) return undefined;
       if (writing !== undefined) return appendAfterWrite();
       startWriting();
