@@ -14,6 +14,10 @@ import { openSandbox } from './execution/sandbox/open-sandbox.ts';
 import { createPluginsGate } from './http/authentication.ts';
 import { collectOpenApi } from './http/openapi.ts';
 import { operationRoutes } from './http/operations.ts';
+import { createCheckHosts } from './mcp/allowed-hosts.ts';
+import { createCallTool } from './mcp/call-tool.ts';
+import { createEndpoints } from './mcp/endpoints.ts';
+import { mcpRoutes } from './mcp/routes.ts';
 import { version } from './version.ts';
 
 /** The bundles that ship with the product. */
@@ -79,13 +83,14 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     guardMetrics: gate.check,
   });
   catalogueRoutes(app, { catalogue: () => catalogue, onRequest: gate.check });
-  executionRoutes(app, {
-    executor,
-    onRequest: gate.check,
-    projectOf: gate.projectOf,
-    once: createRunOnce({ idempotency: base.idempotency, keep: base.idempotencyRepository.complete }),
-  });
-  return { app, port, endStreams: () => undefined };
+  const once = createRunOnce({ idempotency: base.idempotency, keep: base.idempotencyRepository.complete });
+  executionRoutes(app, { executor, onRequest: gate.check, projectOf: gate.projectOf, once });
+  const callTool = createCallTool({ executor, once });
+  const endpoints = createEndpoints({ catalogue: () => catalogue, callTool, version, logger });
+  const { host, publicPluginsUrl: publicUrl, mcpHosts: names } = config;
+  const checkHosts = createCheckHosts({ host, publicUrl, names });
+  mcpRoutes(app, { endpoints, checkHosts, onRequest: gate.check, projectOf: gate.projectOf });
+  return { app, port, endStreams: endpoints.endStreams };
 }
 
 function factsOf(config: Config, keyRequired: boolean, bundleFailures: number) {

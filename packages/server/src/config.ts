@@ -33,6 +33,7 @@ export interface Config {
   readonly pluginMemoryMb: number;
   readonly stopSeconds: number;
   readonly publicPluginsUrl: string | null;
+  readonly mcpHosts: readonly string[];
 }
 
 export class ConfigError extends Error {
@@ -115,6 +116,7 @@ export function parseConfig(environment: Environment): Config {
     pluginMemoryMb: number('PLUGIN_MEMORY_MB'),
     stopSeconds: number('STOP_SECONDS'),
     publicPluginsUrl: optional('PUBLIC_PLUGINS_URL', (value) => value.replace(/\/+$/, '')),
+    mcpHosts: list('MCP_HOSTS'),
   };
   if (findings.length > 0) throw new ConfigError(findings);
   return Object.freeze(config);

@@ -77,6 +77,12 @@ export const settings = {
     default: null,
     check: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? null : 'is not an http or https URL'),
   },
+  MCP_HOSTS: {
+    description:
+      'Further host names, separated by commas, under which MCP clients reach the plugins address or whose web pages may call it. Loopback names, HOST and the host of PUBLIC_PLUGINS_URL are known already.',
+    default: '',
+    check: checkHostNames,
+  },
   LOG_LEVEL: { description: `One of ${logLevels.join(', ')}.`, default: 'info', check: oneOf(logLevels) },
   MAX_FILE_BYTES: {
     description: 'Largest file that may be uploaded, in bytes.',
@@ -152,6 +158,12 @@ function isOrigin(value: unknown): boolean {
   if (typeof value !== 'string' || !URL.canParse(value)) return false;
   const url = new URL(value);
   return (url.protocol === 'https:' || url.protocol === 'http:') && url.origin === value;
+}
+
+function checkHostNames(text: string): string | null {
+  const names = text.split(',').map((item) => item.trim());
+  const bad = names.find((item) => item !== '' && !/^(?:[a-z0-9._-]+|[0-9a-f:]+)$/i.test(item));
+  return bad === undefined ? null : `holds ${JSON.stringify(bad)}, which is no host name without a port`;
 }
 
 function checkNetworks(text: string): string | null {

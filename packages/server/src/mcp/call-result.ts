@@ -1,0 +1,79 @@
+import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
+import type { ExecuteResult } from '@quartermaster/contract';
+import type { Problem } from '../kernel/problem.ts';
+import { metaKeys } from './meta-keys.ts';
+
+/** At most so many pictures and sounds of an output are given to the model as such. */
+const maxMedia = 4;
+const maxFindings = 10;
+
+/** What a run that succeeded is told as: the output for programs, the same as JSON text, its pictures and sounds. */
+export function resultOfRun({ data, run_id, duration_ms, output_violations }: ExecuteResult): CallToolResult {
+  const text: ContentBlock = { type: 'text', text: JSON.stringify(data) ?? 'null' };
+  const _meta = { [metaKeys.run]: { run_id, duration_ms } };
+  if (output_violations === undefined && isObject(data)) {
+    return { content: [text, ...mediaOf(data)], structuredContent: data, _meta };
+  }
+  return driftedResult(text, { ..._meta, [metaKeys.outputViolations]: output_violations ?? [] });
+}
+
+/**
+ * Clients throw a result away that lacks or breaks the promised structure, unless it is an error: the one way to let
+ * the model see what a working plugin got from an API that has changed.
+ */
+function driftedResult(text: ContentBlock, _meta: Record<string, unknown>): CallToolResult {
+  const note: ContentBlock = {
+    type: 'text',
+    text: 'The plugin ran, but its output differs from its output schema. The output follows as it is.',
+  };
+  return { isError: true, content: [note, text], _meta };
+}
+
+/** What a run that failed or never began is told as: words for the model, the code for programs. */
+export function resultOfProblem({ code, message, details }: Problem, hint: string | null): CallToolResult {
+  const findings = (details ?? []).slice(0, maxFindings).flatMap(sentenceOf);
+  const lines = [message, ...findings.filter((line) => line !== message), ...(hint === null ? [] : [hint])];
+  const error = { code, message, ...(details === undefined ? {} : { details }) };
+  return {
+    isError: true,
+    content: [{ type: 'text', text: lines.map(forModel).join('\n') }],
+    _meta: { [metaKeys.error]: error },
+  };
+}
+
+function sentenceOf(detail: Readonly<Record<string, unknown>>): string[] {
+  const { path, message, upstream_status: status, excerpt } = detail;
+  if (typeof excerpt === 'string') return [`The third party answered (status ${status ?? 'unknown'}): ${excerpt}`];
+  return typeof path === 'string' && typeof message === 'string' ? [`${path}: ${message}`] : [];
+}
+
+/** The model knows its arguments, not the body of another endpoint. */
+function forModel(line: string): string {
+  return line.replace(/^body\/input_params/, 'arguments').replace(/^body\/credentials/, 'credentials');
+}
+
+const media = /^data:((image|audio)\/(?:png|jpeg|gif|webp|wav|mpeg|mp3|ogg));base64,([A-Za-z0-9+/]+={0,2})$/;
+
+/** Pictures and sounds that stand in the output as `data:` URLs, in their order. */
+function mediaOf(output: unknown): ContentBlock[] {
+  const found: ContentBlock[] = [];
+  const walk = (value: unknown): void => {
+    if (found.length >= maxMedia) return;
+    if (typeof value === 'string') {
+      const block = value.startsWith('data:') ? mediaBlock(value) : undefined;
+      if (block !== undefined) found.push(block);
+    } else if (typeof value === 'object' && value !== null) Object.values(value).forEach(walk);
+  };
+  walk(output);
+  return found;
+}
+
+function mediaBlock(url: string): ContentBlock | undefined {
+  const [, mimeType, kind, data] = media.exec(url) ?? [];
+  if (mimeType === undefined || data === undefined || data.length % 4 !== 0) return undefined;
+  return { type: kind === 'audio' ? 'audio' : 'image', mimeType, data };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,80 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { ExecuteRequest, ExecuteResult } from '@quartermaster/contract';
+import type { CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
+import { resultOf } from '../execution/answers.ts';
+import type { Executor, Watch } from '../execution/executor.ts';
+import { outcomeProblem } from '../execution/problems.ts';
+import type { RunOnce } from '../execution/run-once.ts';
+import { readIdempotencyKey } from '../idempotency/idempotency.ts';
+import { Problem } from '../kernel/problem.ts';
+import { resultOfProblem, resultOfRun } from './call-result.ts';
+import { readCredentials } from './credentials.ts';
+import { metaKeys } from './meta-keys.ts';
+
+export interface CallToolDeps {
+  readonly executor: Executor;
+  readonly once: RunOnce;
+}
+
+export interface ToolCall {
+  readonly plugin: CompiledPlugin;
+  readonly input: Record<string, unknown>;
+  readonly headers: Headers;
+  readonly meta: Readonly<Record<string, unknown>> | undefined;
+  /** `-` without a project. */
+  readonly projectId: string;
+  /** Aborts when the client has gone. */
+  readonly signal: AbortSignal;
+  readonly watch: Watch | undefined;
+}
+
+/** Runs the plugin behind a tool. Every failure is a result, for the model to read; only a bug is an exception. */
+export type CallTool = (call: ToolCall) => Promise<CallToolResult>;
+
+export function createCallTool({ executor, once }: CallToolDeps): CallTool {
+  async function run(request: ExecuteRequest, call: ToolCall): Promise<ExecuteResult> {
+    const key = readIdempotencyKey(idempotencyKeyOf(call));
+    if (key !== undefined) {
+      // It goes on when the client has gone: the retry shall find its answer.
+      const start = () => executor.execute(request, never, call.watch);
+      return await once.runOnce({ projectId: call.projectId, key }, request, start);
+    }
+    const execution = await executor.execute(request, call.signal, call.watch);
+    const { outcome, runId } = execution;
+    if (outcome.kind === 'cancelled') throw new Error('the client has gone');
+    if (outcome.kind !== 'succeeded') throw outcomeProblem(outcome, runId);
+    return resultOf(execution);
+  }
+
+  return async (call) => {
+    const { plugin, input } = call;
+    try {
+      const credentials = readCredentials(plugin.bundle, call);
+      return resultOfRun(
+        await run({ bundle_id: plugin.bundle.id, plugin_id: plugin.id, input_params: input, credentials }, call),
+      );
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      return resultOfProblem(error, hintFor(error, plugin.bundle));
+    }
+  };
+}
+
+const never = new AbortController().signal;
+
+/** A key of another type is malformed, not absent: the caller counts on it. */
+function idempotencyKeyOf({ meta }: ToolCall): string | undefined {
+  const key = meta?.[metaKeys.idempotencyKey];
+  return key === undefined || typeof key === 'string' ? key : '';
+}
+
+function hintFor(problem: Problem, bundle: CompiledBundle): string | null {
+  const isAboutCredentials =
+    problem.code === 'CREDENTIALS_VALIDATION_ERROR' || problem.message.startsWith('body/credentials');
+  if (!isAboutCredentials) return null;
+  const names = Object.keys(Object(Reflect.get(bundle.manifest.credentials_schema ?? {}, 'properties')));
+  return (
+    `This tool needs the credentials ${names.join(', ')} of ${bundle.manifest.provider}, which are never arguments: ` +
+    `whoever configures this client sends each as the HTTP header X-Credential-<NAME>.`
+  );
+}

@@ -1,0 +1,90 @@
+import {
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import type { Watch } from '../execution/executor.ts';
+import type { Logger } from '../kernel/logger.ts';
+import type { CallTool } from './call-tool.ts';
+import type { Toolbox } from './toolbox.ts';
+
+export interface ProtocolServerDeps {
+  readonly version: string;
+  readonly callTool: CallTool;
+  readonly logger: Logger;
+}
+
+/** What every client is told when it connects. */
+const instructions =
+  'Each tool is a plugin of Quartermaster, run on its server. A failed call is a result with isError; read its text.';
+
+/** The list changes with a restart only; clients may keep it for five minutes. */
+const listHint = { ttlMs: 300_000, cacheScope: 'private' } as const;
+
+const capabilities = { tools: {} };
+const cacheHints = { 'tools/list': listHint, 'server/discover': listHint };
+/** Only elicitation validates, and nobody is asked anything here; the default would load AJV. */
+const jsonSchemaValidator = {
+  getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'nothing is asked for' }),
+};
+
+/**
+ * The protocol of one request: the SDK wants a fresh instance for each. Tools are not registered on it, which would
+ * cost more with every tool; two handlers look into the toolbox that was made at start.
+ */
+export function createProtocolServer(toolbox: Toolbox, { version, callTool, logger }: ProtocolServerDeps): Server {
+  const server = new Server(
+    { name: 'quartermaster', title: 'Quartermaster', version },
+    { capabilities, instructions, cacheHints, jsonSchemaValidator },
+  );
+  server.setRequestHandler('tools/list', ({ params }) => {
+    if (params?.cursor !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Unknown cursor.');
+    // A copy of the list only: the SDK adds to the result, not to its tools.
+    return { tools: [...toolbox.tools] };
+  });
+  server.setRequestHandler('tools/call', async ({ params }, context): Promise<CallToolResult> => {
+    const plugin = toolbox.findPlugin(params.name);
+    if (plugin === undefined) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${JSON.stringify(params.name)}.`);
+    }
+    const { _meta: meta, signal } = context.mcpReq;
+    const call = {
+      plugin,
+      input: params.arguments ?? {},
+      headers: context.http?.req?.headers ?? new Headers(),
+      meta,
+      projectId: context.http?.authInfo?.clientId ?? '-',
+      signal,
+      watch: watchFor(context),
+    };
+    try {
+      return await callTool(call);
+    } catch (error) {
+      if (!signal.aborted) logger.error({ err: error, tool: params.name }, 'tool call failed');
+      throw new ProtocolError(ProtocolErrorCode.InternalError, 'The service failed; its log has the reason.');
+    }
+  });
+  return server;
+}
+
+const maxNotifications = 100;
+
+/** Progress for a client that asked for it: rising only, as the specification demands, and not without end. */
+function watchFor({ mcpReq }: ServerContext): Watch | undefined {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  let last = -1;
+  let sent = 0;
+  return {
+    onProgress: (progress, message) => {
+      if (progress <= last || sent >= maxNotifications || mcpReq.signal.aborted) return;
+      last = progress;
+      sent += 1;
+      const params = { progressToken, progress, total: 1, ...(message === undefined ? {} : { message }) };
+      // A client that has gone needs none.
+      mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { App } from '../http/app.ts';
+import { Problem } from '../kernel/problem.ts';
+import type { CheckHosts } from './allowed-hosts.ts';
+import type { Endpoints } from './endpoints.ts';
+
+export interface McpRoutesDeps {
+  readonly endpoints: Endpoints;
+  readonly checkHosts: CheckHosts;
+  /** Authentication of the plugins address. */
+  readonly onRequest: onRequestHookHandler;
+  /** The project of the key that was sent, null without one. */
+  readonly projectOf: (request: FastifyRequest) => string | null;
+}
+
+/**
+ * The catalogue as MCP servers: `POST /mcp` with every plugin, `POST /mcp/{bundle_id}` with those of a bundle. What is
+ * wrong with the HTTP request is answered in the envelope; what is wrong with the message, as JSON-RPC.
+ */
+export function mcpRoutes(app: App, { endpoints, checkHosts, onRequest, projectOf }: McpRoutesDeps): void {
+  const guardHosts: onRequestHookHandler = (request, reply, done) => {
+    const complaint = checkHosts(request.headers.host, request.headers.origin);
+    if (complaint === null) done();
+    else reply.code(403).send(rpcError(-32000, complaint));
+  };
+
+  async function answer(request: FastifyRequest, reply: FastifyReply, bundleId?: string): Promise<FastifyReply> {
+    const endpoint = endpoints.getEndpoint(bundleId);
+    if (request.body === undefined) return reply.code(400).send(rpcError(-32700, 'Parse error: the body is empty'));
+    return send(reply, await endpoint.answer(toWebRequest(request, reply), request.body, projectOf(request)));
+  }
+
+  // A scope of its own: its error handler is nobody else's.
+  app.register(async (scope) => {
+    scope.setErrorHandler((error: { statusCode?: number }, _request, reply) => {
+      const complaint = complaintAboutBody(error);
+      if (complaint === null) throw error;
+      return reply.code(400).send(rpcError(-32700, `Parse error: ${complaint}`));
+    });
+    const hooks = { onRequest: [guardHosts, onRequest] };
+    scope.post('/mcp', hooks, async (request, reply) => await answer(request, reply));
+    scope.post<{ Params: { bundle_id: string } }>(
+      '/mcp/:bundle_id',
+      hooks,
+      async (request, reply) => await answer(request, reply, request.params.bundle_id),
+    );
+  });
+}
+
+function rpcError(code: number, message: string) {
+  return { jsonrpc: '2.0', error: { code, message }, id: null };
+}
+
+/** A body that could not be read as JSON; null when the error is about something else. */
+function complaintAboutBody(error: { statusCode?: number }): string | null {
+  if (error instanceof Problem) return error.status === 400 ? error.message : null;
+  return error.statusCode === 400 ? 'the body is not valid JSON' : null;
+}
+
+const passedHeaders = /^(?:accept|content-type|mcp-.+|x-credential-.+|x-plugin-credentials)$/;
+
+/** What the protocol reads of a request: not its body, which is parsed already, and not its key. */
+function toWebRequest({ headers: sent }: FastifyRequest, reply: FastifyReply): Request {
+  const controller = new AbortController();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) controller.abort();
+  });
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(sent)) {
+    if (value !== undefined && passedHeaders.test(name)) headers.set(name, String(value));
+  }
+  return new Request('http://localhost/mcp', { method: 'POST', headers, signal: controller.signal });
+}
+
+async function send(reply: FastifyReply, response: Response): Promise<FastifyReply> {
+  // Nobody is left to answer.
+  if (reply.raw.destroyed) return reply.hijack();
+  reply.code(response.status);
+  for (const [name, value] of response.headers) if (name !== 'connection') reply.header(name, value);
+  if (response.body === null) return reply.send();
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  // The global type and Node's own are the same stream.
+  return reply.send(isStream ? Readable.fromWeb(response.body as ReadableStream) : await response.text());
+}
