@@ -109,8 +109,13 @@ test('adapters import the kernel, the ports they fill, and each other', () => {
 
 test('the children import their protocol and the plugin kit only', () => {
   expectNone(imports, ({ from, to, typeOnly }) => {
-    if (from !== `${server}/execution/sandbox/child.ts`) return false;
-    return !(to.endsWith('/protocol.ts') || to === '@quartermaster/plugin-kit' || typeOnly || to.startsWith('node:'));
+    if (!/\/execution\/sandbox\/(child|handler-context)\.ts$/.test(from)) return false;
+    return !(
+      /\/(protocol|handler-context)\.ts$/.test(to) ||
+      to === '@quartermaster/plugin-kit' ||
+      typeOnly ||
+      to.startsWith('node:')
+    );
   });
 });
 

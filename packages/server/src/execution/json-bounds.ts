@@ -1,13 +1,9 @@
-/** Whether a JSON value is nested at most `maxDepth` deep. Walks with a list of its own: depth costs no stack. */
+/** Whether a JSON value is nested at most `maxDepth` deep. Looks no deeper than that, so depth costs no stack. */
 export function isShallow(value: unknown, maxDepth: number): boolean {
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    const next: unknown[] = [];
-    for (const item of level) {
-      if (typeof item === 'object' && item !== null) for (const member of Object.values(item)) next.push(member);
-    }
-    if (next.length > 0 && depth + 1 > maxDepth) return false;
-    level = next;
+  if (typeof value !== 'object' || value === null) return true;
+  // The keys of an array are as many as its items and cost more to list.
+  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+    if (maxDepth === 0 || !isShallow(member, maxDepth - 1)) return false;
   }
   return true;
 }

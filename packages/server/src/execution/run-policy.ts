@@ -1,3 +1,4 @@
+import type { Injection } from '@quartermaster/plugin-kit';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import { Secret } from '../kernel/secret.ts';
 import type { EgressPolicy } from './egress/broker.ts';
@@ -18,14 +19,17 @@ const https = new Set(['https'] as const);
 const bothSchemes = new Set(['https', 'http'] as const);
 const hostSets = new WeakMap<CompiledBundle, ReadonlySet<string>>();
 
-/** Checks that the credentials can be sent as the bundle wants; throws a Problem (422) that names the one that cannot. */
+/**
+ * Checks that the credentials can be sent as the bundle and the request (`own`) want; throws a Problem (422) that names
+ * the one that cannot.
+ */
 export function makeRunPolicy(
   bundle: CompiledBundle,
   credentials: Readonly<Record<string, unknown>>,
-  limits: ExecutionLimits,
+  { limits, own = [] }: { limits: ExecutionLimits; own?: readonly Injection[] | undefined },
 ): RunPolicy {
   const asked = bundle.manifest.limits;
-  const inject = bundle.manifest.inject ?? [];
+  const inject = [...(bundle.manifest.inject ?? []), ...own];
   const secrets = readCredentials(credentials);
   const prepared = prepareInjection(inject, secrets);
   if ('refusal' in prepared) {
@@ -43,7 +47,7 @@ export function makeRunPolicy(
       schemes: inject.length > 0 ? https : bothSchemes,
       credentials: secrets,
       inject,
-      scrubber: makeScrubber(bundle, secrets),
+      scrubber: makeScrubber(bundle, secrets, inject),
       maxResponseBytes: Math.min(limits.maxResponseBytes, asked?.max_response_bytes ?? limits.maxResponseBytes),
       maxRedirects: limits.maxRedirects,
       timeoutMs,
@@ -65,9 +69,13 @@ function readCredentials(credentials: Readonly<Record<string, unknown>>): Readon
 }
 
 /** Those that `x-secret` marks; all of them when the bundle marks none. A region or an account id is no secret. */
-function makeScrubber(bundle: CompiledBundle, credentials: ReadonlyMap<string, Secret>): Scrubber {
+function makeScrubber(
+  bundle: CompiledBundle,
+  credentials: ReadonlyMap<string, Secret>,
+  inject: readonly Injection[],
+): Scrubber {
   if (credentials.size === 0) return noSecrets;
   const marked = [...credentials].filter(([name]) => bundle.secretNames.size === 0 || bundle.secretNames.has(name));
   const values = marked.map(([, secret]) => secret.reveal());
-  return createScrubber([...values, ...derivedSecrets(bundle.manifest.inject ?? [], credentials)]);
+  return createScrubber([...values, ...derivedSecrets(inject, credentials)]);
 }

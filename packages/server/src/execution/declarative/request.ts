@@ -1,7 +1,8 @@
-import type { RequestTemplate } from '@quartermaster/plugin-kit';
+import type { ParameterStyle, RequestTemplate } from '@quartermaster/plugin-kit';
 import type { EgressRequest } from '../egress/broker.ts';
 import { isHeaderValue } from '../egress/inject.ts';
-import { absent, asText, compileValue, type Input, parameter, parseText, type Render } from './template.ts';
+import { stylePairs, styleText } from './styles.ts';
+import { absent, compileValue, type Input, parameter, parseText, type Render } from './template.ts';
 
 /** The request of one run, or what is wrong with the input that cannot be sent. */
 export type RenderedRequest = { readonly request: EgressRequest } | { readonly rejected: string };
@@ -14,22 +15,25 @@ export type RenderRequest = (input: Input) => RenderedRequest;
  */
 export function compileRequest(template: RequestTemplate): RenderRequest {
   const method = template.method ?? 'GET';
-  const url = compileUrl(template.url);
+  const styles = template.styles ?? {};
+  const url = compileUrl(template.url, styles.path);
   const query = Object.entries(template.query ?? {}).map(([name, value]) => [name, compileValue(value)] as const);
   const headers = Object.entries(template.headers ?? {}).map(([name, value]) => [name, compileValue(value)] as const);
+  const cookies = Object.entries(template.cookies ?? {}).map(([name, value]) => [name, compileValue(value)] as const);
   const body = compileBody(template);
   return (input) => {
     const rendered = url(input);
     if ('rejected' in rendered) return rendered;
-    const sent = renderHeaders(headers, input);
+    const sent = renderHeaders(headers, input, styles.headers);
     if ('rejected' in sent) return sent;
+    const cookie = renderCookies(cookies, input, styles.cookies);
     const content = body(input);
     return {
       request: {
         method,
         url: rendered.url,
-        query: query.flatMap(([name, render]) => queryPairs(name, render(input))),
-        headers: { ...content.headers, ...sent.headers },
+        query: query.flatMap(([name, render]) => queryPairs(name, render(input), styles.query)),
+        headers: { ...content.headers, ...cookie, ...sent.headers },
         ...(content.body === undefined ? {} : { body: content.body }),
       },
     };
@@ -38,21 +42,35 @@ export function compileRequest(template: RequestTemplate): RenderRequest {
 
 type NamedRender = readonly [string, Render];
 
-function queryPairs(name: string, value: unknown): [string, string][] {
-  if (value === absent || value === null) return [];
-  if (Array.isArray(value)) return value.flatMap((item) => (item === null ? [] : [[name, asText(item)]]));
-  return [[name, asText(value)]];
+type Styles = Readonly<Record<string, ParameterStyle>>;
+
+function queryPairs(name: string, value: unknown, styles: Styles = {}): [string, string][] {
+  return value === absent ? [] : stylePairs(name, value, styleOf(styles, name));
+}
+
+function styleOf(styles: Styles, name: string): ParameterStyle | undefined {
+  return Object.hasOwn(styles, name) ? styles[name] : undefined;
+}
+
+function renderCookies(cookies: readonly NamedRender[], input: Input, styles: Styles = {}): Record<string, string> {
+  const sent = cookies.flatMap(([name, render]) => {
+    const value = render(input);
+    if (value === absent || value === null) return [];
+    return [`${name}=${encodeURIComponent(styleText(value, styleOf(styles, name)).toWellFormed())}`];
+  });
+  return sent.length === 0 ? {} : { cookie: sent.join('; ') };
 }
 
 function renderHeaders(
   headers: readonly NamedRender[],
   input: Input,
+  styles: Styles = {},
 ): { readonly headers: Record<string, string> } | { readonly rejected: string } {
   const sent: Record<string, string> = {};
   for (const [name, render] of headers) {
     const value = render(input);
     if (value === absent || value === null) continue;
-    const text = asText(value);
+    const text = styleText(value, styleOf(styles, name));
     if (!isHeaderValue(text)) {
       return { rejected: `a parameter holds a line break or a character that the header ${name} cannot carry` };
     }
@@ -61,7 +79,10 @@ function renderHeaders(
   return { headers: sent };
 }
 
-function compileUrl(template: string): (input: Input) => { readonly url: string } | { readonly rejected: string } {
+function compileUrl(
+  template: string,
+  styles: Styles = {},
+): (input: Input) => { readonly url: string } | { readonly rejected: string } {
   const match = /^(https?:\/\/[^/?#{}\\@\s]+)(\/[^?#]*)?(\?[^#{}]*)?$/.exec(template);
   const [, origin, path = '/', search = ''] = match ?? [];
   if (origin === undefined || !URL.canParse(origin)) {
@@ -77,7 +98,7 @@ function compileUrl(template: string): (input: Input) => { readonly url: string 
       }
       const value = parameter(input, part.name);
       if (value === absent || value === null) return { rejected: `input_params/${part.name}: needed in the path` };
-      rendered += encodeURIComponent(asText(value).toWellFormed());
+      rendered += encodeURIComponent(styleText(value, styleOf(styles, part.name)).toWellFormed());
     }
     const rejected = judgePath(rendered, path);
     return rejected === null ? { url: `${origin}${rendered}${search}` } : { rejected };
@@ -108,17 +129,17 @@ function compileBody(template: RequestTemplate): (input: Input) => Content {
   return (input) => {
     const value = render(input);
     if (value === absent) return {};
-    if (isForm) return formContent(value);
-    if (typeof template.body === 'string' && typeof value === 'string') {
+    if (isForm) return formContent(value, template.styles?.form);
+    if (template.body_type !== 'json' && typeof template.body === 'string' && typeof value === 'string') {
       return { body: value, headers: { 'content-type': 'text/plain; charset=utf-8' } };
     }
     return { body: JSON.stringify(value), headers: { 'content-type': 'application/json' } };
   };
 }
 
-function formContent(value: unknown): Content {
+function formContent(value: unknown, styles: Styles | undefined): Content {
   // compileBody has seen that the template is an object, and an object renders to one.
-  const pairs = Object.entries(value as object).flatMap(([name, item]) => queryPairs(name, item));
+  const pairs = Object.entries(value as object).flatMap(([name, item]) => queryPairs(name, item, styles));
   const body = new URLSearchParams(pairs.map(([name, item]) => [name, item.toWellFormed()])).toString();
   return { body, headers: { 'content-type': 'application/x-www-form-urlencoded' } };
 }

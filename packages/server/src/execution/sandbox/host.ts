@@ -1,12 +1,15 @@
 import type { ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
+import { describeEnd, keepLastWords } from './last-words.ts';
 import type { MemoryWatch } from './memory-watch.ts';
-import { bounds, createLineReader, readFromChild, type ToChild } from './protocol.ts';
-import { createRun, type Run } from './run.ts';
+import { createMessageOutbox } from './message-outbox.ts';
+import { bounds, createLineReader } from './protocol.ts';
+import { readFromChild } from './read-from-child.ts';
+import { createRun, type Run, type RunEnded } from './run.ts';
+import { newRunKey } from './run-key.ts';
 import type { SandboxOutcome, SandboxTask } from './sandbox.ts';
 
-/** One child process: it runs one task at a time and ends when it breaks a rule. */
+/** One child process: it runs one task at a time, in the order they are handed over, and ends when it breaks a rule. */
 export interface Host {
   /** Of the process; undefined when it could not be started. */
   readonly pid: number | undefined;
@@ -15,8 +18,12 @@ export interface Host {
   /** Resolves when the process is gone and its streams are closed, with its last words (stderr and stdout, bounded). */
   readonly ended: Promise<string>;
   isAlive(): boolean;
-  /** Never rejects; resolves when the run is over: answered, or its process gone. */
-  run(assignment: Assignment): Promise<SandboxOutcome>;
+  /** Whether a run may be handed over behind those it has. */
+  isOpen(): boolean;
+  /** Never rejects; resolves when the run is over: answered, its process gone, or given back without having begun. */
+  run(assignment: Assignment): Promise<RunEnded>;
+  /** Asks for every run back that has not begun, and is not open until the first one is over. */
+  recall(): void;
   /** `outcome` is that of the run in progress, if there is one and nothing has decided it yet. */
   kill(outcome?: SandboxOutcome): void;
 }
@@ -28,7 +35,6 @@ export interface Assignment {
   readonly hiddenFolders: readonly string[];
 }
 
-const keptOutputBytes = 2048;
 /** Beside a run's output and requests: logs, progress, envelopes. */
 const spareBytes = 1024 * 1024;
 const idleAllowance = { messages: 100, bytes: 64 * 1024 };
@@ -36,29 +42,30 @@ const idleAllowance = { messages: 100, bytes: 64 * 1024 };
 export function createHost(child: ChildProcess, watch: MemoryWatch): Host {
   // Descriptor 3 is made by `spawnChild` as a pipe, which Node represents by a Socket.
   const channel = child.stdio[3] as Socket;
-  const tail = keepTail(child);
+  const lastWords = keepLastWords(child);
+  const outbox = createMessageOutbox(channel);
+  /** In the order of the child. Only the first can have begun: the child answers a run before it begins the next. */
+  const runs: Run[] = [];
   let alive = child.pid !== undefined;
-  let current: Run | undefined;
+  let isTrusted = true;
+  let isRecalling = false;
+  /** The first run waits or is slow: nothing more may be put behind it. */
+  let isHeld = false;
   let allowance = { ...idleAllowance };
   let memoryMb = 0;
   let maxLineBytes: number = bounds.requestBytes;
-  let setReady: (ready: boolean) => void;
-  const ready = new Promise<boolean>((resolve) => {
-    setReady = resolve;
-  });
+  let stopWatching: (() => void) | undefined;
+  const { promise: ready, resolve: setReady } = Promise.withResolvers<boolean>();
 
   function kill(outcome?: SandboxOutcome): void {
-    if (outcome !== undefined) current?.doom(outcome);
+    if (outcome !== undefined) runs[0]?.doom(outcome);
     alive = false;
     child.kill('SIGKILL');
   }
 
   function breakRule(what: string): void {
     kill({ kind: 'crashed', message: `The plugin's process was ended: it ${what}.` });
-  }
-
-  function send(message: ToChild): void {
-    if (alive) channel.write(`${JSON.stringify(message)}\n`);
+    isTrusted = false;
   }
 
   function receive(line: string): void {
@@ -67,18 +74,46 @@ export function createHost(child: ChildProcess, watch: MemoryWatch): Host {
     if (allowance.messages < 0) breakRule('sent too many messages');
     else if (message === undefined) breakRule('sent what is not a message');
     else if (message.type === 'ready') setReady(true);
-    // What names another run is late or forged; it counts, and nothing else.
-    else if (message.run === current?.id) current.receive(message);
+    else if (message.type === 'recalled') giveBack();
+    else {
+      const [first] = runs;
+      // What names another run is late or forged; it counts, and nothing else.
+      if (first !== undefined && 'run' in message && message.run === first.id && first.receive(message)) next();
+    }
+  }
+
+  /** The first run is over: the child begins the one behind it. */
+  function next(): void {
+    runs.shift();
+    isHeld = false;
+    allowance = { ...idleAllowance };
+    for (const run of runs) allow(run);
+    runs[0]?.begin();
+    if (runs.length > 0) return;
+    stopWatching?.();
+    stopWatching = undefined;
+  }
+
+  /** What the child may send until the run is over. */
+  function allow({ limits }: Run): void {
+    allowance.messages += idleAllowance.messages + bounds.logLines + bounds.progressReports + limits.maxRequests;
+    allowance.bytes += limits.maxOutputBytes + limits.maxRequests * bounds.requestBytes + spareBytes;
+  }
+
+  function giveBack(): void {
+    isRecalling = false;
+    for (const run of runs.splice(1)) run.giveBack();
   }
 
   const readChunk = createLineReader({
-    onLine: (line) => alive && receive(line),
+    onLine: (line) => isTrusted && receive(line),
     onTooLong: () => breakRule('sent more than the limit of its output'),
     maxBytes: () => maxLineBytes,
   });
+  // Also what comes after it was killed: the answers it had sent by then tell which run it had begun.
   channel.on('data', (chunk: Buffer) => {
     allowance.bytes -= chunk.length;
-    if (!alive) return;
+    if (!isTrusted) return;
     if (allowance.bytes < 0) breakRule('sent more data than it may');
     else readChunk(chunk);
   });
@@ -90,57 +125,48 @@ export function createHost(child: ChildProcess, watch: MemoryWatch): Host {
     child.once('close', (code, signal) => {
       alive = false;
       setReady(false);
-      current?.end(describeEnd(tail(), { code, signal, memoryMb }));
-      resolve(tail());
+      stopWatching?.();
+      giveBack();
+      runs.shift()?.end(describeEnd(lastWords(), { code, signal, memoryMb }));
+      resolve(lastWords());
     });
   });
 
-  async function run({ task, handlerUrl, signal, hiddenFolders }: Assignment): Promise<SandboxOutcome> {
+  function run({ task, handlerUrl, signal, hiddenFolders }: Assignment): Promise<RunEnded> {
     const { maxOutputBytes, maxRequests } = task.limits;
+    const id = newRunKey();
+    const send = outbox.send;
+    const run = createRun({ id, task, send, kill: () => kill(), signal, onWaiting: recall, hiddenFolders });
+    runs.push(run);
+    allow(run);
     memoryMb = task.limits.memoryMb;
-    const id = randomBytes(16).toString('base64url');
     maxLineBytes = Math.max(maxOutputBytes, bounds.requestBytes) + 4096;
-    allowance = {
-      messages: idleAllowance.messages + bounds.logLines + bounds.progressReports + maxRequests,
-      bytes: maxOutputBytes + maxRequests * bounds.requestBytes + spareBytes,
-    };
-    current = createRun({ id, task, send, kill, signal, hiddenFolders });
-    const stopWatching = watch.watch({
+    stopWatching ??= watch.watch({
       pid: child.pid ?? 0,
       limitMb: memoryMb,
       onExceeded: () => kill({ kind: 'out_of_memory', limitMb: memoryMb }),
     });
+    if (runs.length === 1) run.begin();
     send({ type: 'run', run: id, handler: handlerUrl, input: task.input, maxOutputBytes, maxRequests });
-    try {
-      return await current.outcome;
-    } finally {
-      stopWatching();
-      current = undefined;
-      allowance = { ...idleAllowance };
-    }
+    return run.ended;
   }
 
-  return { pid: child.pid, ready, ended, isAlive: () => alive, run, kill };
-}
-
-type End = { readonly code: number | null; readonly signal: NodeJS.Signals | null; readonly memoryMb: number };
-
-function describeEnd(lastWords: string, { code, signal, memoryMb }: End): SandboxOutcome {
-  // V8 says this before it aborts at the limit of its heap. A plugin that pretends mislabels its own run only.
-  if (signal === 'SIGABRT' && lastWords.includes('heap out of memory')) {
-    return { kind: 'out_of_memory', limitMb: memoryMb };
+  function recall(): void {
+    if (runs.length === 0) return;
+    isHeld = true;
+    if (isRecalling || runs.length === 1) return;
+    isRecalling = true;
+    outbox.send({ type: 'recall' });
   }
-  return { kind: 'crashed', message: `The plugin's process ended (${signal ?? `exit code ${code}`}).` };
-}
 
-/** Drains what the process prints, so that it never blocks, and keeps the last of it. */
-function keepTail(child: ChildProcess): () => string {
-  let kept = Buffer.alloc(0);
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('error', () => {});
-    stream?.on('data', (chunk: Buffer) => {
-      kept = Buffer.concat([kept, chunk.subarray(-keptOutputBytes)]).subarray(-keptOutputBytes);
-    });
-  }
-  return () => kept.toString('utf8');
+  return {
+    pid: child.pid,
+    ready,
+    ended,
+    isAlive: () => alive,
+    isOpen: () => alive && !isRecalling && !isHeld,
+    run,
+    recall,
+    kill,
+  };
 }

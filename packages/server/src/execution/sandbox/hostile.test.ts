@@ -209,7 +209,7 @@ const openChannel = `const Socket = console._stdout.constructor;
   const say = (text) => new Promise((done) => channel.write(text + '\\n', done));`;
 
 test('a forged result for another run is ignored', async () => {
-  const forged = '{"type":"returned","run":"AAAAAAAAAAAAAAAAAAAAAA","output":"forged"}';
+  const forged = '{"type":"returned","run":"AAAAAAAAAAAAAAAAAAAAAA","ms":0,"output":"forged"}';
   const outcome = await runHostile(
     `export const run = async (input, context) => { ${openChannel} await say('${forged}'); return 'honest'; };`,
   );

@@ -34,6 +34,7 @@ interface Home {
   readonly pool: Pool;
   readonly folder: string;
   readonly handlerUrls: Map<string, string>;
+  readonly hiddenFolders: readonly string[];
 }
 
 /** Tries what this machine denies to a child, then runs handlers there. `close` leaves no process. */
@@ -46,11 +47,12 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
   const { capabilities, settings, denied, endsWithServer } = await probeMachine();
   logger.info({ ...capabilities, endsWithServer, denied }, 'sandbox for plugins is open');
-  const homes = new Map<string, Promise<Home>>();
+  const homes = new Map<string, Home>();
+  const openings = new Map<string, Promise<Home>>();
   const pools = new Set<Pool>();
   const slots = createSlots(() => pools, { maxChildren, queueLength, clock });
   const watch = createMemoryWatch();
-  const runs = registerMetrics(options.metrics, pools);
+  const countRun = registerMetrics(options.metrics, pools);
 
   async function openHome({ bundleId, bundleFolder, limits }: SandboxTask): Promise<Home> {
     const folder = await realpath(bundleFolder);
@@ -68,7 +70,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       },
     });
     pools.add(pool);
-    return { pool, folder, handlerUrls: new Map() };
+    return { pool, folder, handlerUrls: new Map(), hiddenFolders: [folder, bundleFolder, import.meta.dirname] };
   }
 
   async function settingsFor(folder: string, bundleId: string): Promise<SpawnSettings> {
@@ -80,19 +82,26 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     return { ...settings, userId: undefined };
   }
 
+  async function findHome(key: string, task: SandboxTask): Promise<Home> {
+    const opening = openings.get(key) ?? openHome(task);
+    openings.set(key, opening);
+    try {
+      const home = await opening;
+      homes.set(key, home);
+      return home;
+    } finally {
+      openings.delete(key);
+    }
+  }
+
   async function run(task: SandboxTask, signal: AbortSignal): Promise<SandboxOutcome> {
     const key = `${task.bundleId}\n${task.limits.memoryMb}\n${task.bundleFolder}`;
-    const opening = homes.get(key) ?? openHome(task);
-    homes.set(key, opening);
-    const { pool, folder, handlerUrls } = await opening.catch((cause: unknown) => {
-      homes.delete(key);
-      throw cause;
-    });
+    const home = homes.get(key) ?? (await findHome(key, task));
+    const { pool, folder, handlerUrls, hiddenFolders } = home;
     const handlerUrl = handlerUrls.get(task.handlerPath) ?? (await findHandler(folder, task.handlerPath));
     handlerUrls.set(task.handlerPath, handlerUrl);
-    const hiddenFolders = [folder, task.bundleFolder, import.meta.dirname];
     const outcome = await pool.run({ task, handlerUrl, signal, hiddenFolders });
-    runs.inc({ outcome: outcome.kind });
+    countRun(outcome.kind);
     return outcome;
   }
 
@@ -121,7 +130,8 @@ async function findHandler(folder: string, handlerPath: string): Promise<string>
   return pathToFileURL(path).href;
 }
 
-function registerMetrics(metrics: Registry, pools: ReadonlySet<Pool>): Counter<'outcome'> {
+/** @returns counts a run by its outcome */
+function registerMetrics(metrics: Registry, pools: ReadonlySet<Pool>): (outcome: SandboxOutcome['kind']) => void {
   const sum = (what: 'children' | 'waiting'): number => [...pools].reduce((all, pool) => all + pool.counts()[what], 0);
   const registers = [metrics];
   new Gauge({
@@ -140,10 +150,17 @@ function registerMetrics(metrics: Registry, pools: ReadonlySet<Pool>): Counter<'
       this.set(sum('waiting'));
     },
   });
-  return new Counter({
+  const runs = new Counter({
     name: 'quartermaster_sandbox_runs_total',
     help: 'Runs of handlers, by how they ended.',
     labelNames: ['outcome'],
     registers,
   });
+  // Looking a metric up by its labels costs more than counting.
+  const counters = new Map<string, Counter.Internal>();
+  return (outcome) => {
+    const counter = counters.get(outcome) ?? runs.labels({ outcome });
+    counters.set(outcome, counter);
+    counter.inc();
+  };
 }

@@ -2,9 +2,11 @@ import type { Clock } from '../../kernel/clock.ts';
 import { createBreaker } from './breaker.ts';
 import type { Assignment, Host } from './host.ts';
 import { readResidentMb } from './memory-watch.ts';
+import { createPace } from './pace.ts';
 import type { SandboxOutcome } from './sandbox.ts';
 import type { Slots } from './slots.ts';
 import { createWaitingLine } from './waiting-line.ts';
+import { createStallWatch, createWorker, hasRoom, type Worker } from './worker.ts';
 
 /** The children of one bundle, and the runs that wait for them. */
 export interface Pool {
@@ -34,18 +36,19 @@ export interface PoolOptions {
   readonly onCrash: (lastWords: string) => void;
 }
 
-interface Worker {
-  readonly host: Host;
-  runs: number;
-  idleSince: number;
-  /** It has been told to end. */
-  retired: boolean;
+/** One run on its way to a child. */
+interface Claim {
+  readonly assignment: Assignment;
+  /** It was given to a child that did not begin it: this time it waits behind no other. */
+  alone: boolean;
+  /** Nothing may wait behind it. */
+  isSlow: boolean;
 }
 
 const startLimitMs = 10_000;
 /** A child whose memory stays above this part of the limit is replaced before the next run meets it. */
 const memoryKept = 0.8;
-const runsBetweenMemoryLooks = 50;
+const runsBetweenMemoryLooks = 500;
 
 export function createPool(options: PoolOptions): Pool {
   const { slots, clock } = options;
@@ -54,6 +57,8 @@ export function createPool(options: PoolOptions): Pool {
   /** The longest idle first; the last is used next, so that those not needed age. */
   const idle: Worker[] = [];
   const line = createWaitingLine<Worker>(clock, queueFull);
+  const pace = createPace();
+  const stalls = createStallWatch();
   let starting = 0;
   let typicalRunMs = 10;
   let closed = false;
@@ -75,35 +80,69 @@ export function createPool(options: PoolOptions): Pool {
 
   async function run(assignment: Assignment): Promise<SandboxOutcome> {
     const { signal, task } = assignment;
+    const claim: Claim = { assignment, alone: false, isSlow: true };
+    const take = (worker: Worker): boolean => reserve(worker, claim);
     for (;;) {
       if (closed || signal.aborted) return { kind: 'cancelled' };
       const refused = paused();
       if (refused !== undefined) return refused;
-      let worker = idle.pop();
+      let worker = line.length() === 0 ? choose(take) : undefined;
       if (worker === undefined) {
-        if (line.length() >= options.queueLength || !slots.canQueue()) return queueFull();
-        const turn = line.join({ signal, limitMs: Math.max(options.leastWaitMs, task.limits.timeoutMs) });
+        if (!claim.alone && (line.length() >= options.queueLength || !slots.canQueue())) return queueFull();
+        const limitMs = Math.max(options.leastWaitMs, task.limits.timeoutMs);
+        const turn = line.join({ signal, limitMs, isFirst: claim.alone, take });
         dispatch();
         const given = await turn;
         if (given.kind !== 'turn') return given;
         worker = given.value;
       }
       // It may have ended since it became free.
-      if (worker.host.isAlive()) return execute(worker, assignment);
+      const outcome = worker.host.isAlive() ? await execute(worker, claim) : null;
+      if (outcome !== null) return outcome;
+      claim.alone = true;
     }
   }
 
-  async function execute(worker: Worker, assignment: Assignment): Promise<SandboxOutcome> {
+  /** The child that became idle last; else, for a run that may stand behind others, the one with the fewest. */
+  function choose(take: (worker: Worker) => boolean): Worker | undefined {
+    let best = idle.pop();
+    if (best === undefined) {
+      for (const worker of workers) {
+        if (worker.inFlight > 0 && hasRoom(worker) && worker.inFlight < (best?.inFlight ?? Infinity)) best = worker;
+      }
+    }
+    return best !== undefined && take(best) ? best : undefined;
+  }
+
+  /** Counts the run before it is begun: several may be given to a child in one turn of the loop. */
+  function reserve(worker: Worker, claim: Claim): boolean {
+    if (worker.inFlight > 0 && (claim.alone || !hasRoom(worker))) return false;
+    worker.inFlight += 1;
+    claim.isSlow = !pace.isQuick(claim.assignment.handlerUrl);
+    if (claim.isSlow) worker.slow += 1;
+    return true;
+  }
+
+  /** Null: the child never began it. */
+  async function execute(worker: Worker, { assignment, isSlow }: Claim): Promise<SandboxOutcome | null> {
+    if (worker.inFlight > 1) stalls.watch(worker);
     const begun = performance.now();
-    const outcome = await worker.host.run(assignment);
-    typicalRunMs += (performance.now() - begun - typicalRunMs) / 16;
-    worker.runs += 1;
-    if (outcome.kind === 'crashed' || outcome.kind === 'out_of_memory') breaker.crashed();
-    else if (outcome.kind !== 'cancelled') breaker.worked();
-    const rest = paused();
-    if (rest !== undefined) line.dissolve(rest);
-    if (isWornOut(worker) || slots.mustYield()) retire(worker);
-    else offer(worker);
+    const { outcome, ms } = await worker.host.run(assignment);
+    worker.inFlight -= 1;
+    if (isSlow) worker.slow -= 1;
+    if (outcome !== null) {
+      worker.runs += 1;
+      const took = ms ?? performance.now() - begun;
+      pace.took(assignment.handlerUrl, took);
+      typicalRunMs += (took - typicalRunMs) / 16;
+      if (outcome.kind === 'crashed' || outcome.kind === 'out_of_memory') breaker.crashed();
+      else if (outcome.kind !== 'cancelled') breaker.worked();
+      const rest = paused();
+      if (rest !== undefined) line.dissolve(rest);
+      worker.isLeaving ||= isWornOut(worker) || slots.mustYield();
+    }
+    if (!worker.isLeaving) offer(worker);
+    else if (worker.inFlight === 0) retire(worker);
     return outcome;
   }
 
@@ -114,7 +153,9 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   function offer(worker: Worker): void {
-    if (!worker.host.isAlive() || line.serve(worker)) return;
+    if (!worker.host.isAlive()) return;
+    while (line.serve(worker));
+    if (worker.inFlight > 0) return;
     worker.idleSince = clock.now();
     idle.push(worker);
     slots.offer();
@@ -133,7 +174,7 @@ export function createPool(options: PoolOptions): Pool {
 
   async function start(): Promise<void> {
     const host = options.startHost();
-    const worker: Worker = { host, runs: 0, idleSince: 0, retired: false };
+    const worker = createWorker(host);
     workers.add(worker);
     void forget(worker);
     starting += 1;
@@ -169,6 +210,7 @@ export function createPool(options: PoolOptions): Pool {
     counts: () => ({ children: workers.size, waiting: line.length() }),
     close: async () => {
       closed = true;
+      stalls.close();
       line.dissolve({ kind: 'cancelled' });
       const ends = [...workers].map(({ host }) => host.ended);
       for (const worker of workers) retire(worker);

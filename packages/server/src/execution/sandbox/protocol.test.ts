@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { bounds, createLineReader, faultOf, readFromChild } from './protocol.ts';
+import { bounds, createLineReader } from './protocol.ts';
+import { faultOf, readFromChild } from './read-from-child.ts';
 
 test('a message of a child is taken when its shape is right', () => {
   const good = [
     { type: 'ready' },
-    { type: 'returned', run: 'r', output: null },
-    { type: 'failed', run: 'r', message: 'm' },
-    { type: 'rejected', run: 'r', message: 'm' },
+    { type: 'recalled' },
+    { type: 'returned', run: 'r', ms: 0, output: null },
+    { type: 'failed', run: 'r', ms: 0.5, message: 'm' },
+    { type: 'rejected', run: 'r', ms: 1, message: 'm' },
     { type: 'fetch', run: 'r', call: 1, request: { url: 'https://a.test/', method: 'POST', body: { deep: [1] } } },
     {
       type: 'fetch',
@@ -32,10 +34,13 @@ test('anything else is no message', () => {
       '"ready"',
       '{',
       '{"type":"sudo"}',
-      '{"type":"returned","run":"r"}',
+      '{"type":"returned","run":"r","ms":1}',
+      '{"type":"returned","run":"r","output":1}',
+      '{"type":"returned","run":"r","ms":-1,"output":1}',
+      '{"type":"returned","run":"r","ms":"1","output":1}',
       '{"type":"log","run":"r"}',
     ],
-    ...['{"type":"returned","run":1,"output":1}', '{"type":"failed","run":"r","message":{}}'],
+    ...['{"type":"returned","run":1,"ms":1,"output":1}', '{"type":"failed","run":"r","ms":1,"message":{}}'],
     ...['{"type":"progress","run":"r","fraction":2}', '{"type":"progress","run":"r","fraction":"0.5"}'],
     ...['{"type":"log","run":"r","message":"m","fields":[]}', '{"type":"fetch","run":"r","call":1}'],
     '{"type":"log","run":"r","message":"m","fields":{"a":{"__proto__":{"polluted":1}}}}',

@@ -3,6 +3,9 @@ import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-ki
 /**
  * What host and child say to each other over file descriptor 3: one JSON object a line, UTF-8. The host believes
  * nothing a child says: it measures the line before parsing it, checks its shape, and drops what names another run.
+ *
+ * A child may be handed several runs. It begins one only after it has answered the one before, in the order in which
+ * they came, so that the host knows which can have begun: the first without an answer, and no other (ADR 0014).
  */
 export type ToChild =
   | {
@@ -16,15 +19,21 @@ export type ToChild =
     }
   | { readonly type: 'answer'; readonly run: string; readonly call: number; readonly response: OutboundResponse }
   | { readonly type: 'refusal'; readonly run: string; readonly call: number; readonly error: CallError }
-  | { readonly type: 'cancel'; readonly run: string };
+  | { readonly type: 'cancel'; readonly run: string }
+  /** Drop every run that has not begun. Answered by `recalled`. */
+  | { readonly type: 'recall' };
 
 export type FromChild =
-  | { readonly type: 'ready' }
-  | { readonly type: 'returned'; readonly run: string; readonly output: unknown }
-  | { readonly type: 'failed' | 'rejected'; readonly run: string; readonly message: string }
+  | { readonly type: 'ready' | 'recalled' }
+  | RunEnd
   | { readonly type: 'fetch'; readonly run: string; readonly call: number; readonly request: OutboundRequest }
   | { readonly type: 'log'; readonly run: string; readonly message: string; readonly fields?: Record<string, unknown> }
   | { readonly type: 'progress'; readonly run: string; readonly fraction: number; readonly message?: string };
+
+/** The answer of a run. `ms`: how long its handler took, by the child's clock. */
+export type RunEnd =
+  | { readonly type: 'returned'; readonly run: string; readonly ms: number; readonly output: unknown }
+  | { readonly type: 'failed' | 'rejected'; readonly run: string; readonly ms: number; readonly message: string };
 
 export interface CallError {
   readonly code: string;
@@ -43,76 +52,6 @@ export const bounds = {
   /** Of an output: what is deeper breaks recursive validators. */
   depth: 128,
 } as const;
-
-/** Undefined when the line is not a message of a child. `__proto__` and too deep nesting make it none. */
-export function readFromChild(line: string): FromChild | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  if (!isRecord(value)) return undefined;
-  // Each guard has checked the members that its type names.
-  return isFromChild(value) ? (value as unknown as FromChild) : undefined;
-}
-
-function isFromChild(value: Record<string, unknown>): boolean {
-  if (value.type === 'ready') return true;
-  if (typeof value.run !== 'string') return false;
-  switch (value.type) {
-    case 'returned':
-      return 'output' in value;
-    case 'failed':
-    case 'rejected':
-      return typeof value.message === 'string';
-    case 'fetch':
-      return Number.isSafeInteger(value.call) && isRequest(value.request);
-    case 'log':
-      return typeof value.message === 'string' && isRecord(value.fields ?? {}) && faultOf(value.fields) === undefined;
-    case 'progress':
-      return isFraction(value.fraction) && typeof (value.message ?? '') === 'string';
-    default:
-      return false;
-  }
-}
-
-const methods = new Set<unknown>([undefined, 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']);
-
-function isRequest(value: unknown): boolean {
-  if (!isRecord(value) || typeof value.url !== 'string' || !methods.has(value.method)) return false;
-  const { headers, query } = value;
-  if (headers !== undefined && !(isRecord(headers) && Object.values(headers).every((it) => typeof it === 'string'))) {
-    return false;
-  }
-  if (query !== undefined && !(isRecord(query) && Object.values(query).every(isQueryValue))) return false;
-  return faultOf(value) === undefined;
-}
-
-function isQueryValue(value: unknown): boolean {
-  const isTextOrNumber = (it: unknown): boolean => typeof it === 'string' || typeof it === 'number';
-  return isTextOrNumber(value) || typeof value === 'boolean' || (Array.isArray(value) && value.every(isTextOrNumber));
-}
-
-function isFraction(value: unknown): boolean {
-  return typeof value === 'number' && value >= 0 && value <= 1;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Why a parsed value must not go further into the server; undefined when it may. */
-export function faultOf(value: unknown, depth: number = bounds.depth): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  if (depth === 0) return `it nests deeper than ${bounds.depth} levels`;
-  if (!Array.isArray(value) && Object.hasOwn(value, '__proto__')) return 'it has a member named "__proto__"';
-  for (const member of Object.values(value)) {
-    const fault = faultOf(member, depth - 1);
-    if (fault !== undefined) return fault;
-  }
-  return undefined;
-}
 
 /** Splits a stream into lines. A line longer than `maxBytes()` ends the reading with one call of `onTooLong`. */
 export function createLineReader(reader: {

@@ -1,16 +1,32 @@
 import type { OutboundRequest } from '@quartermaster/plugin-kit';
-import { bounds, type CallError, type FromChild, faultOf, type ToChild } from './protocol.ts';
-import type { SandboxOutcome, SandboxTask } from './sandbox.ts';
+import { bounds, type CallError, type FromChild, type ToChild } from './protocol.ts';
+import { faultOf } from './read-from-child.ts';
+import type { SandboxLimits, SandboxOutcome, SandboxTask } from './sandbox.ts';
 
-/** The host's side of one run: its deadline, its cancellation, its calls, its outcome. */
+/** The host's side of one run handed to a child: its deadline, its cancellation, its calls, its outcome. */
 export interface Run {
   readonly id: string;
-  readonly outcome: Promise<SandboxOutcome>;
-  receive(message: Exclude<FromChild, { type: 'ready' }>): void;
+  readonly limits: SandboxLimits;
+  readonly ended: Promise<RunEnded>;
+  /** Every run before it has been answered: the child may be running it. Its time counts from here. */
+  begin(): void;
+  /** True when the message was the run's answer. */
+  receive(message: RunMessage): boolean;
   /** Decides the outcome of a run whose process is being killed. The first decision stands. */
   doom(outcome: SandboxOutcome): void;
   /** The process has ended: the run is over, with the outcome decided before or else with this one. */
   end(outcome: SandboxOutcome): void;
+  /** The child did not begin it and never will. */
+  giveBack(): void;
+}
+
+export type RunMessage = Exclude<FromChild, { type: 'ready' | 'recalled' }>;
+
+export interface RunEnded {
+  /** Null when the child never began it: it may be given to another one. */
+  readonly outcome: SandboxOutcome | null;
+  /** How long the handler took, as the child says. */
+  readonly ms: number | undefined;
 }
 
 export interface RunOptions {
@@ -19,6 +35,8 @@ export interface RunOptions {
   readonly send: (message: ToChild) => void;
   readonly kill: () => void;
   readonly signal: AbortSignal;
+  /** The run waits for something outside: what stands behind it should not. */
+  readonly onWaiting: () => void;
   /** Folders that no message to the caller may show. */
   readonly hiddenFolders: readonly string[];
 }
@@ -26,19 +44,28 @@ export interface RunOptions {
 /** How long a handler that is told to stop may take before its process is killed. */
 const graceMs = 200;
 
-export function createRun({ id, task, send, kill, signal, hiddenFolders }: RunOptions): Run {
+export function createRun({ id, task, send, kill, signal, onWaiting, hiddenFolders }: RunOptions): Run {
   const { timeoutMs, maxRequests } = task.limits;
-  const { promise: outcome, resolve } = Promise.withResolvers<SandboxOutcome>();
+  const { promise: ended, resolve } = Promise.withResolvers<RunEnded>();
   /** Decided, but the handler still has its grace to come to an end by itself. */
-  let stopping: SandboxOutcome | undefined;
+  let stopping: SandboxOutcome | undefined = signal.aborted ? { kind: 'cancelled' } : undefined;
   let calls: AbortController | undefined;
   let callsMade = 0;
   let inFlight = 0;
+  let hasBegun = false;
   let over = false;
+  let timer: NodeJS.Timeout | undefined;
 
   const cancel = (): void => stop({ kind: 'cancelled' });
-  let timer = setTimeout(() => stop({ kind: 'timed_out', limitMs: timeoutMs }), timeoutMs);
   signal.addEventListener('abort', cancel);
+
+  function begin(): void {
+    hasBegun = true;
+    timer =
+      stopping === undefined
+        ? setTimeout(() => stop({ kind: 'timed_out', limitMs: timeoutMs }), timeoutMs)
+        : setTimeout(kill, graceMs);
+  }
 
   function doom(outcome: SandboxOutcome): void {
     stopping ??= outcome;
@@ -49,17 +76,19 @@ export function createRun({ id, task, send, kill, signal, hiddenFolders }: RunOp
     if (over || stopping !== undefined) return;
     doom(outcome);
     clearTimeout(timer);
-    timer = setTimeout(kill, graceMs);
+    // A run that waits behind others is only skipped: its grace counts from when it would begin.
+    if (hasBegun) timer = setTimeout(kill, graceMs);
     send({ type: 'cancel', run: id });
   }
 
-  function end(outcome: SandboxOutcome): void {
-    if (over) return;
+  function settle(outcome: SandboxOutcome | null, ms?: number): true {
+    if (over) return true;
     over = true;
     clearTimeout(timer);
     signal.removeEventListener('abort', cancel);
     calls?.abort();
-    resolve(stopping ?? outcome);
+    resolve({ outcome: stopping ?? outcome, ms });
+    return true;
   }
 
   async function answer(call: number, request: OutboundRequest): Promise<void> {
@@ -79,31 +108,37 @@ export function createRun({ id, task, send, kill, signal, hiddenFolders }: RunOp
     }
   }
 
-  function receive(message: Parameters<Run['receive']>[0]): void {
-    if (over) return;
+  function receive(message: RunMessage): boolean {
     switch (message.type) {
       case 'returned':
-        end(checkOutput(message.output));
-        return;
+        return settle(checkOutput(message.output), message.ms);
       case 'failed':
-        end({ kind: 'failed', message: cleanMessage(message.message, hiddenFolders) });
-        return;
+        return settle({ kind: 'failed', message: cleanMessage(message.message, hiddenFolders) }, message.ms);
       case 'rejected':
-        end({ kind: 'input_rejected', message: cleanMessage(message.message, hiddenFolders) });
-        return;
+        return settle({ kind: 'input_rejected', message: cleanMessage(message.message, hiddenFolders) }, message.ms);
       case 'fetch':
+        onWaiting();
         void answer(message.call, message.request);
-        return;
+        return false;
       case 'log':
         task.onLog(message.message.slice(0, bounds.logLineBytes), message.fields);
-        return;
+        return false;
       case 'progress':
         task.onProgress(message.fraction, message.message?.slice(0, bounds.messageCharacters));
-        return;
+        return false;
     }
   }
 
-  return { id, outcome, receive, doom, end };
+  return {
+    id,
+    limits: task.limits,
+    ended,
+    begin,
+    receive,
+    doom,
+    end: (outcome) => void settle(outcome),
+    giveBack: () => void settle(null),
+  };
 }
 
 function checkOutput(output: unknown): SandboxOutcome {

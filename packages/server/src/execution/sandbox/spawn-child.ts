@@ -22,9 +22,9 @@ export const nobody = 65534;
 
 const folder = import.meta.dirname;
 /** All the runtime that a child reads. */
-export const runtimeFiles = [...['child.ts', 'protocol.ts', 'seat-belt.ts', 'probe-child.ts']].map((name) =>
-  join(folder, name),
-);
+export const runtimeFiles = [
+  ...['child.ts', 'handler-context.ts', 'protocol.ts', 'seat-belt.ts', 'probe-child.ts'],
+].map((name) => join(folder, name));
 
 /**
  * Ends the child when the server dies, even while it spins; gives it no way to new privileges, no core file (it would

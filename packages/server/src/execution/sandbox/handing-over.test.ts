@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { SandboxOutcome } from './sandbox.ts';
+import { openTestBed, type TestBed, until } from './test-bed.ts';
+
+/** Says that it runs, then does what it is told. */
+const obedient = `export const run = async ({ name, act }, context) => {
+    if (name !== undefined) context.log(name);
+    if (act === 'exit') process.exit(7);
+    if (act === 'fetch') await context.fetch({ url: 'https://a.test/' });
+    if (act === 'spin') for (;;);
+    if (act === 'float') Promise.reject(new Error('floating'));
+    return name ?? null;
+  };`;
+
+type Change = Parameters<TestBed['run']>[1];
+
+/** A bundle whose handler is known to be quick, so that its runs are handed over several at a time. */
+async function openQuickBed(children: number) {
+  const bed = await openTestBed({ maxChildrenPerBundle: children, maxChildren: children + 1 });
+  await bed.addBundle('a', { 'run.mjs': obedient });
+  for (let i = 0; i < 40; i++) assert.equal((await bed.run('a')).kind, 'returned');
+  /** Names of the runs that began, in their order. */
+  const begun: string[] = [];
+  const run = (name: string, act?: string, change: Change = {}): Promise<SandboxOutcome> =>
+    bed.run('a', { input: { name, act }, onLog: (message) => void begun.push(message), ...change });
+  return { bed, begun, run, [Symbol.asyncDispose]: () => bed[Symbol.asyncDispose]() };
+}
+
+const names = Array.from({ length: 12 }, (_, index) => `n${index}`);
+const returned = (name: string): SandboxOutcome => ({ kind: 'returned', output: name });
+
+test('quick runs are handed over several at a time and run in their order', async () => {
+  await using quick = await openQuickBed(1);
+  const outcomes = await Promise.all(names.map((name) => quick.run(name)));
+  assert.deepEqual(outcomes, names.map(returned));
+  assert.deepEqual(quick.begun, names);
+});
+
+test('a crash fails the run that crashed; those behind it run once, elsewhere', async () => {
+  await using quick = await openQuickBed(1);
+  const outcomes = await Promise.all(names.map((name) => quick.run(name, name === 'n5' ? 'exit' : undefined)));
+  const crashed = { kind: 'crashed', message: "The plugin's process ended (exit code 7)." };
+  assert.deepEqual(
+    outcomes,
+    names.map((name) => (name === 'n5' ? crashed : returned(name))),
+  );
+  assert.deepEqual(quick.begun.toSorted(), names.toSorted(), 'each has begun once');
+});
+
+test('a rejection left unhandled fails the run that left it', async () => {
+  await using quick = await openQuickBed(1);
+  const outcomes = await Promise.all(names.map((name) => quick.run(name, name === 'n5' ? 'float' : undefined)));
+  assert.deepEqual(
+    outcomes.map((outcome) => outcome.kind),
+    names.map((name) => (name === 'n5' ? 'crashed' : 'returned')),
+  );
+  assert.deepEqual(quick.begun.toSorted(), names.toSorted());
+});
+
+test('nothing stands behind a run that waits for an answer', async () => {
+  await using quick = await openQuickBed(2);
+  const answered = Promise.withResolvers<{ status: number; headers: Record<string, string>; text: string }>();
+  const first = quick.run('first', 'fetch', { onFetch: () => answered.promise });
+  const others = await Promise.all(names.map((name) => quick.run(name)));
+  assert.deepEqual(others, names.map(returned));
+  answered.resolve({ status: 200, headers: {}, text: '' });
+  assert.deepEqual(await first, returned('first'));
+  assert.deepEqual(quick.begun.toSorted(), ['first', ...names].toSorted());
+});
+
+test('those behind a run that overstays run once, when it has been ended', async () => {
+  await using quick = await openQuickBed(1);
+  const first = quick.run('first', 'spin', { limits: { timeoutMs: 300 } });
+  const others = await Promise.all(names.map((name) => quick.run(name)));
+  assert.deepEqual(await first, { kind: 'timed_out', limitMs: 300 });
+  assert.deepEqual(others, names.map(returned));
+  assert.deepEqual(quick.begun, ['first', ...names], 'in their order too');
+});
+
+test('a run that is cancelled before it began does not begin', async () => {
+  await using quick = await openQuickBed(1);
+  const controller = new AbortController();
+  const first = quick.run('first', 'spin', { limits: { timeoutMs: 300 } });
+  const cancelled = quick.run('cancelled', undefined, { signal: controller.signal });
+  const last = quick.run('last');
+  await until('the first spins', () => quick.begun.length > 0);
+  controller.abort();
+  assert.equal((await first).kind, 'timed_out');
+  assert.deepEqual(await cancelled, { kind: 'cancelled' });
+  assert.deepEqual(await last, returned('last'));
+  assert.deepEqual(quick.begun, ['first', 'last']);
+});
+
+test('close cancels also what was handed over', async () => {
+  const quick = await openQuickBed(1);
+  const spinning = quick.run('first', 'spin');
+  const behind = names.map((name) => quick.run(name));
+  await until('the first spins', () => quick.begun.length > 0);
+  await quick[Symbol.asyncDispose]();
+  const outcomes = await Promise.all([spinning, ...behind]);
+  assert.deepEqual(new Set(outcomes.map((outcome) => outcome.kind)), new Set(['cancelled']));
+  assert.deepEqual(quick.begun, ['first']);
+});

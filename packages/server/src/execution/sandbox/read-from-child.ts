@@ -1,0 +1,75 @@
+import { bounds, type FromChild } from './protocol.ts';
+
+/** Undefined when the line is not a message of a child. `__proto__` and too deep nesting make it none. */
+export function readFromChild(line: string): FromChild | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(value)) return undefined;
+  // Each guard has checked the members that its type names.
+  return isFromChild(value) ? (value as unknown as FromChild) : undefined;
+}
+
+function isFromChild(value: Record<string, unknown>): boolean {
+  if (value.type === 'ready' || value.type === 'recalled') return true;
+  if (typeof value.run !== 'string') return false;
+  switch (value.type) {
+    case 'returned':
+      return isDuration(value.ms) && 'output' in value;
+    case 'failed':
+    case 'rejected':
+      return isDuration(value.ms) && typeof value.message === 'string';
+    case 'fetch':
+      return Number.isSafeInteger(value.call) && isRequest(value.request);
+    case 'log':
+      return typeof value.message === 'string' && isRecord(value.fields ?? {}) && faultOf(value.fields) === undefined;
+    case 'progress':
+      return isFraction(value.fraction) && typeof (value.message ?? '') === 'string';
+    default:
+      return false;
+  }
+}
+
+const methods = new Set<unknown>([undefined, 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']);
+
+function isRequest(value: unknown): boolean {
+  if (!isRecord(value) || typeof value.url !== 'string' || !methods.has(value.method)) return false;
+  const { headers, query } = value;
+  if (headers !== undefined && !(isRecord(headers) && Object.values(headers).every((it) => typeof it === 'string'))) {
+    return false;
+  }
+  if (query !== undefined && !(isRecord(query) && Object.values(query).every(isQueryValue))) return false;
+  return faultOf(value) === undefined;
+}
+
+function isQueryValue(value: unknown): boolean {
+  const isTextOrNumber = (it: unknown): boolean => typeof it === 'string' || typeof it === 'number';
+  return isTextOrNumber(value) || typeof value === 'boolean' || (Array.isArray(value) && value.every(isTextOrNumber));
+}
+
+function isDuration(value: unknown): boolean {
+  return typeof value === 'number' && value >= 0;
+}
+
+function isFraction(value: unknown): boolean {
+  return typeof value === 'number' && value >= 0 && value <= 1;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Why a parsed value must not go further into the server; undefined when it may. */
+export function faultOf(value: unknown, depth: number = bounds.depth): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depth === 0) return `it nests deeper than ${bounds.depth} levels`;
+  if (!Array.isArray(value) && Object.hasOwn(value, '__proto__')) return 'it has a member named "__proto__"';
+  for (const member of Object.values(value)) {
+    const fault = faultOf(member, depth - 1);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
