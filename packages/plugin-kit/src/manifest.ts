@@ -23,6 +23,31 @@ const Schema = Type.Object({ type: Type.Literal('object') }, { additionalPropert
  */
 const Template = Type.Unknown();
 
+/** Where a credential goes when the broker sends a request. `{credential}` in `template` is its value. */
+export const Injection = Type.Union([
+  Type.Object(
+    {
+      /** `form`: a field of the request's form; only requests that send one. */
+      in: Type.Enum(['header', 'query', 'form']),
+      name: Type.String({ minLength: 1 }),
+      credential: Type.String(),
+      template: Type.Optional(Type.String({ default: '{credential}' })),
+    },
+    strict,
+  ),
+  /** The text `{credential:NAME}` in the path of the URL. */
+  Type.Object({ in: Type.Literal('path'), credential: Type.String() }, strict),
+  Type.Object({ in: Type.Literal('basic'), username: Type.String(), password: Type.Optional(Type.String()) }, strict),
+]);
+export type Injection = Static<typeof Injection>;
+
+/** How a list or an object is written where only text can stand. */
+export const ParameterStyle = Type.Enum([
+  ...(['repeat', 'comma', 'space', 'pipe', 'pairs', 'members', 'deep_object', 'json'] as const),
+]);
+export type ParameterStyle = Static<typeof ParameterStyle>;
+const Styles = Type.Optional(Type.Record(Type.String(), ParameterStyle));
+
 /** An HTTP request as data. The broker adds the credentials as `inject` of the bundle says. */
 export const RequestTemplate = Type.Object(
   {
@@ -31,6 +56,13 @@ export const RequestTemplate = Type.Object(
     url: Type.String({ pattern: '^https?://' }),
     query: Type.Optional(Type.Record(Type.String(), Template)),
     headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+    cookies: Type.Optional(Type.Record(Type.String(), Type.String())),
+    /** By the name of an input parameter in a path, else by the name under which it is sent. */
+    styles: Type.Optional(
+      Type.Object({ path: Styles, query: Styles, headers: Styles, cookies: Styles, form: Styles }, strict),
+    ),
+    /** As `inject` of the bundle, for this request only. */
+    inject: Type.Optional(Type.Array(Injection)),
     /** An object or array is sent as JSON. */
     body: Type.Optional(Template),
     body_type: Type.Optional(Type.Enum(['json', 'form'])),
@@ -59,23 +91,6 @@ export const ResponseMapping = Type.Object(
   strict,
 );
 export type ResponseMapping = Static<typeof ResponseMapping>;
-
-/** Where a credential goes when the broker sends a request. `{credential}` in `template` is its value. */
-export const Injection = Type.Union([
-  Type.Object(
-    {
-      in: Type.Enum(['header', 'query']),
-      name: Type.String({ minLength: 1 }),
-      credential: Type.String(),
-      template: Type.Optional(Type.String({ default: '{credential}' })),
-    },
-    strict,
-  ),
-  /** The text `{credential:NAME}` in the path of the URL. */
-  Type.Object({ in: Type.Literal('path'), credential: Type.String() }, strict),
-  Type.Object({ in: Type.Literal('basic'), username: Type.String(), password: Type.Optional(Type.String()) }, strict),
-]);
-export type Injection = Static<typeof Injection>;
 
 export const BundleManifest = Type.Object(
   {

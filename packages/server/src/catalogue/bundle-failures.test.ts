@@ -414,7 +414,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: bundle,
     from: 'in: query',
     to: 'in: body',
-    says: `${bundle}:16 inject[0].in: Expected one of "header", "query", "path", "basic", found string "body".`,
+    says: `${bundle}:16 inject[0].in: Expected one of "header", "query", "form", "path", "basic", found string "body".`,
   },
   'an injection that lacks a member': {
     file: bundle,

@@ -1,6 +1,6 @@
-import type { BundleManifest } from '@quartermaster/plugin-kit';
+import type { BundleManifest, Injection } from '@quartermaster/plugin-kit';
 import { checkSchema } from './check-schema.ts';
-import type { Findings } from './findings.ts';
+import type { FieldPath, Findings } from './findings.ts';
 
 /** The properties of `credentials_schema`, by name. */
 export function credentialProperties(manifest: BundleManifest): Map<string, Record<string, unknown>> {
@@ -30,13 +30,25 @@ export function checkCredentials(manifest: BundleManifest, findings: Findings): 
       findings.add([...path, 'x-secret'], 'Expected true or false.');
     }
   }
-  for (const [index, injection] of (manifest.inject ?? []).entries()) {
-    const named = Object.entries(injection).filter(([member]) => isCredentialMember(member));
-    for (const [member, name] of named) {
-      if (properties.has(name)) continue;
-      findings.add(['inject', String(index), member], `${JSON.stringify(name)} is not in credentials_schema.`);
+  checkInjections({ inject: manifest.inject ?? [], path: ['inject'], known: properties }, findings);
+}
+
+interface Injections {
+  readonly inject: readonly Injection[];
+  readonly path: FieldPath;
+  /** By the names of the credentials. */
+  readonly known: { has(name: string): boolean };
+}
+
+/** Checks that injections, of a bundle or of one request, name credentials and put them somewhere. */
+export function checkInjections({ inject, path, known }: Injections, findings: Findings): void {
+  for (const [index, injection] of inject.entries()) {
+    const at = [...path, String(index)];
+    for (const [member, name] of Object.entries(injection)) {
+      if (!isCredentialMember(member) || known.has(name)) continue;
+      findings.add([...at, member], `${JSON.stringify(name)} is not in credentials_schema.`);
     }
-    checkTemplate(injection, ['inject', String(index), 'template'], findings);
+    checkTemplate(injection, [...at, 'template'], findings);
   }
 }
 

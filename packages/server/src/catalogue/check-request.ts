@@ -1,5 +1,5 @@
 import type { BundleManifest, Injection, RequestTemplate } from '@quartermaster/plugin-kit';
-import { credentialProperties } from './check-credentials.ts';
+import { checkInjections, credentialProperties } from './check-credentials.ts';
 import type { FieldPath, Findings } from './findings.ts';
 import { readTemplate, textsOf } from './placeholders.ts';
 
@@ -27,10 +27,14 @@ interface Located {
 export function checkRequest(
   request: RequestTemplate,
   root: FieldPath,
-  { context, findings }: { context: RequestContext; findings: Findings },
+  { context: outer, findings }: { context: RequestContext; findings: Findings },
 ): void {
+  const own = request.inject ?? [];
+  const context = { ...outer, inject: [...outer.inject, ...own] };
   checkUrl({ text: request.url, path: [...root, 'url'] }, context, findings);
-  for (const member of ['query', 'headers', 'body'] as const) {
+  checkInjections({ inject: own, path: [...root, 'inject'], known: context.credentials }, findings);
+  checkStyles(request, root, findings);
+  for (const member of ['query', 'headers', 'cookies', 'body'] as const) {
     for (const located of textsOf(request[member], [...root, member])) checkText(located, context, findings);
   }
   if (request.body !== undefined && (request.method === 'GET' || request.method === 'HEAD')) {
@@ -41,6 +45,29 @@ export function checkRequest(
   }
   if (request.body_type === 'form' && !isObject(request.body)) {
     findings.add([...root, 'body'], 'A form is an object: expected names and values.');
+  }
+}
+
+/** A style for something that is not sent is a typing error. */
+function checkStyles({ styles = {}, url, ...request }: RequestTemplate, root: FieldPath, findings: Findings): void {
+  const inPath = readTemplate(url).placeholders.map(({ name }) => name);
+  const isForm = request.body_type === 'form';
+  const sent = {
+    path: inPath,
+    query: Object.keys(request.query ?? {}),
+    headers: Object.keys(request.headers ?? {}),
+    cookies: Object.keys(request.cookies ?? {}),
+    form: isForm && isObject(request.body) ? Object.keys(Object(request.body)) : [],
+  };
+  for (const place of ['path', 'query', 'headers', 'cookies', 'form'] as const) {
+    for (const name of Object.keys(styles[place] ?? {})) {
+      if (sent[place].includes(name)) continue;
+      findings.add([...root, 'styles', place, name], `There is no ${JSON.stringify(name)} it could be the style of.`);
+    }
+  }
+  for (const name of Object.keys(request.cookies ?? {})) {
+    if (/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) continue;
+    findings.add([...root, 'cookies', name], 'No cookie can have this name.');
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Injection } from '@quartermaster/plugin-kit';
 import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/logger.ts';
@@ -25,6 +26,14 @@ export interface ExecutorDeps {
   readonly limits?: Partial<ExecutionLimits>;
 }
 
+interface Beginning {
+  readonly bundle: CompiledBundle;
+  readonly credentials: Record<string, unknown>;
+  readonly signal: AbortSignal;
+  /** What the request adds to the injections of the bundle. */
+  readonly own: readonly Injection[] | undefined;
+}
+
 /** Nesting of inputs and outputs beyond this is refused before anything walks them. */
 const maxDepth = 64;
 
@@ -40,10 +49,10 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     return bundle;
   }
 
-  function begin(bundle: CompiledBundle, credentials: Record<string, unknown>, signal: AbortSignal): Run {
+  function begin({ bundle, credentials, signal, own }: Beginning): Run {
     const violations = bundle.checkCredentials(credentials);
     if (violations.length > 0) throw valueInvalid('credentials', violations);
-    return { bundle, signal, policy: makeRunPolicy(bundle, credentials, limits), runId: deps.newId('run') };
+    return { bundle, signal, policy: makeRunPolicy(bundle, credentials, { limits, own }), runId: deps.newId('run') };
   }
 
   return {
@@ -51,7 +60,8 @@ export function createExecutor(deps: ExecutorDeps): Executor {
       const bundle = getBundle(request.bundle_id);
       const plugin = bundle.plugins.get(request.plugin_id);
       if (plugin === undefined) throw pluginNotFound(request.bundle_id, request.plugin_id);
-      const run: Run = { ...begin(bundle, request.credentials, signal), watch };
+      const own = plugin.manifest.request?.inject;
+      const run: Run = { ...begin({ bundle, credentials: request.credentials, signal, own }), watch };
       const input = readInput(plugin, request.input_params, run);
       const { handlerPath } = plugin;
       return handlerPath === null
@@ -63,7 +73,8 @@ export function createExecutor(deps: ExecutorDeps): Executor {
       const bundle = getBundle(request.bundle_id);
       const call = calls.ofVerification(bundle);
       if (call === null && bundle.manifest.credentials_schema !== undefined) throw verificationImpossible(bundle.id);
-      const run = begin(bundle, request.credentials, signal);
+      const own = bundle.manifest.verify?.request.inject;
+      const run = begin({ bundle, credentials: request.credentials, signal, own });
       // Without a call there are no credentials that could be wrong.
       return await conclude(run, async () =>
         call === null ? { kind: 'returned', output: null } : await runDeclarative(call, {}, run),

@@ -60,3 +60,15 @@ test('an Idempotency-Key runs once, in this form and the other', async (t) => {
   assert.equal(first.headers['x-run-id'], second.headers['x-run-id']);
   assert.equal(other.body.data.run_id, first.headers['x-run-id']);
 });
+
+test('a request may send credentials in its own way, and they are taken out of what comes back', async (t) => {
+  const { execute, server } = await openBench(t, (request, response) => {
+    response.end(JSON.stringify({ said: `${request.headers.authorization} ${secret}` }));
+  });
+  const credentials = { api_key: secret, region: 'eu' };
+  const { body } = await execute({ plugin_id: 'own', input_params: { q: 'a' }, credentials });
+  assert.equal(new URLSearchParams(server.requests[0]?.body).get('token'), secret);
+  const basic = Buffer.from(`eu:${secret}`).toString('base64');
+  assert.equal(server.requests[0]?.headers.authorization, `Basic ${basic}`);
+  assert.ok(!JSON.stringify(body).includes(basic) && !JSON.stringify(body).includes('canary'), JSON.stringify(body));
+});

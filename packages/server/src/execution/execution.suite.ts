@@ -80,6 +80,13 @@ export const files: Files = {
     `request: {method: POST, url: 'https://api.example.com/write', body: {q: '{q}'}}\nresponse: {output: '{said: body.said}'}`,
     'effects: write\nidempotent: false',
   ),
+  'echo/own.yaml': plugin(
+    'own',
+    `request:
+  {method: POST, url: 'https://api.example.com/own', body: {q: '{q}'}, body_type: form,
+   inject: [{in: form, name: token, credential: api_key}, {in: basic, username: region, password: api_key}]}
+response: {output: '{said: body.said}'}`,
+  ),
   'echo/handle.yaml': plugin('handle', 'handler: handle.mjs'),
   'echo/handle.mjs': `export const run = async ({ q, n }, context) => {
     if (q === 'reject') context.reject('q is wrong');

@@ -39,7 +39,9 @@ export function prepareCall(
   response: ResponseMapping = {},
   parameters?: ReadonlySet<string>,
 ): PreparedCall {
-  const unknown = placeholdersOf({ ...request, inject: [], styles: {} }).find((name) => parameters !== undefined && !parameters.has(name));
+  const unknown = placeholdersOf({ ...request, inject: [], styles: {} }).find(
+    (name) => parameters !== undefined && !parameters.has(name),
+  );
   if (unknown !== undefined) throw new Error(`request: there is no input parameter ${JSON.stringify(unknown)}`);
   return {
     render: compileRequest(request),

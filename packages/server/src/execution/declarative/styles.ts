@@ -14,18 +14,24 @@ export function stylePairs(name: string, value: unknown, style: ParameterStyle =
   if (style === 'deep_object') return deepPairs(name, value);
   if (style === 'repeat' || style === 'members') {
     if (Array.isArray(value)) return value.flatMap((item) => (item === null ? [] : [[name, asText(item)] as Pair]));
-    return style === 'repeat' ? [[name, asText(value)]] : Object.entries(value).flatMap(([key, item]) => stylePairs(key, item));
+    return style === 'repeat'
+      ? [[name, asText(value)]]
+      : Object.entries(value).flatMap(([key, item]) => stylePairs(key, item));
   }
   const text = styleText(value, style);
   return text === '' ? [] : [[name, text]];
 }
 
-/** One text for a value in a path, a header or a cookie. */
-export function styleText(value: unknown, style: ParameterStyle = 'comma'): string {
-  if (typeof value !== 'object' || value === null) return asText(value);
+/** One text for a value in a path, a header or a cookie; without a style as in any other text. */
+export function styleText(value: unknown, style?: ParameterStyle): string {
+  if (typeof value !== 'object' || value === null || style === undefined) return asText(value);
   if (style === 'json') return JSON.stringify(value);
   const separator = separators[style] ?? ',';
-  if (Array.isArray(value)) return value.filter((item) => item !== null).map(asText).join(separator);
+  if (Array.isArray(value))
+    return value
+      .filter((item) => item !== null)
+      .map(asText)
+      .join(separator);
   const members = Object.entries(value).filter(([, item]) => item !== null && item !== undefined);
   if (style === 'pairs') return members.map(([key, item]) => `${key}=${asText(item)}`).join(separator);
   return members.flatMap(([key, item]) => [key, asText(item)]).join(separator);

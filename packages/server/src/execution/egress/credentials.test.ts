@@ -40,6 +40,21 @@ describe('a credential', () => {
     ]);
   });
 
+  it('goes into a form, over what the request says there, and into no other body', async (t) => {
+    const inject: Injection[] = [{ in: 'form', name: 'token', credential: 'api_key' }];
+    const form = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' } };
+    const { received } = await sendWith(t, inject, { ...form, body: 'a=1+2&token=mine' });
+    assert.deepEqual(
+      [...new URLSearchParams(received?.body)],
+      [
+        ['a', '1 2'],
+        ['token', key],
+      ],
+    );
+    const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"a":1}' };
+    assert.equal((await sendWith(t, inject, json)).received?.body, '{"a":1}');
+  });
+
   it('goes into the path, encoded', async (t) => {
     const inject: Injection[] = [{ in: 'path', credential: 'api_key' }];
     const { received } = await sendWith(t, inject, { url: `${apiOrigin}/bot{credential:api_key}/send` }, 'a/../b?c#d');

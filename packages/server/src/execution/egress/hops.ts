@@ -116,8 +116,15 @@ function wireRequest(hop: Hop, injected: Injected | null, userAgent: string): Wi
     method: hop.method,
     path: `${hop.url.pathname}${search}`,
     headers: { ...headers, 'accept-encoding': acceptedEncodings },
-    body: hop.body,
+    body: withFormFields(hop, injected?.form ?? []),
   };
+}
+
+/** As withCredentials, for the body of a form; any other body is sent as it is. */
+function withFormFields({ body, headers }: Hop, form: Injected['form']): Hop['body'] {
+  const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
+  if (form.length === 0 || !isForm || typeof body !== 'string') return body;
+  return withCredentials(`?${body}`, form).slice(1);
 }
 
 async function sendHop(

@@ -6,6 +6,8 @@ export interface Injected {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly query: ReadonlyArray<readonly [string, string]>;
+  /** Fields of a form; added to requests that send one. */
+  readonly form: ReadonlyArray<readonly [string, string]>;
   /** Values for `{credential:NAME}` in a path, percent-encoded. */
   readonly path: ReadonlyMap<string, string>;
 }
@@ -25,6 +27,7 @@ export function prepareInjection(
 ): { readonly injected: Injected } | { readonly refusal: InjectionRefusal } {
   const headers: Record<string, string> = {};
   const query: [string, string][] = [];
+  const form: [string, string][] = [];
   const path = new Map<string, string>();
   for (const injection of inject) {
     const rendered = render(injection, credentials);
@@ -32,9 +35,10 @@ export function prepareInjection(
     if ('refusal' in rendered) return rendered;
     if (rendered.in === 'header') headers[rendered.name] = rendered.value;
     else if (rendered.in === 'query') query.push([rendered.name, rendered.value]);
+    else if (rendered.in === 'form') form.push([rendered.name, rendered.value]);
     else path.set(rendered.name, rendered.value);
   }
-  return { injected: { headers, query, path } };
+  return { injected: { headers, query, form, path } };
 }
 
 /** The texts that hold a secret in a form of their own: `user:password` as basic authentication sends it. */
@@ -47,7 +51,7 @@ export function derivedSecrets(inject: readonly Injection[], credentials: Creden
 }
 
 type Rendered =
-  | { readonly in: 'header' | 'query' | 'path'; readonly name: string; readonly value: string }
+  | { readonly in: 'header' | 'query' | 'form' | 'path'; readonly name: string; readonly value: string }
   | { readonly refusal: InjectionRefusal };
 
 function render(injection: Injection, credentials: Credentials): Rendered | null {
@@ -56,7 +60,7 @@ function render(injection: Injection, credentials: Credentials): Rendered | null
   if (secret === undefined) return null;
   if (injection.in === 'path') return renderPath(injection.credential, secret);
   const value = (injection.template ?? '{credential}').replaceAll('{credential}', () => secret);
-  if (injection.in === 'query') return { in: 'query', name: injection.name, value };
+  if (injection.in !== 'header') return { in: injection.in, name: injection.name, value };
   return renderHeader({ credential: injection.credential, name: injection.name, value });
 }
 
