@@ -28,14 +28,23 @@ export interface Block {
   readonly joins?: boolean;
 }
 
+/** A block, and which characters of the text it is. */
+export interface PlacedBlock {
+  readonly kind: BlockKind;
+  readonly level?: number;
+  readonly headerRows?: number;
+  readonly start: number;
+  readonly end: number;
+}
+
 export interface LaidOutText {
   readonly text: string;
+  readonly blocks: readonly PlacedBlock[];
   /** Where the characters from `start` to before `end` come from. */
   locate(start: number, end: number): Locator;
 }
 
-interface Place {
-  readonly start: number;
+interface Place extends PlacedBlock {
   readonly page: number | undefined;
   readonly headings: readonly string[];
 }
@@ -56,12 +65,21 @@ export function layOut(document: Document): LaidOutText {
       length += gap.length;
     }
     if (block.kind === 'heading') headings = below(headings, { level: block.level ?? 1, text: text.trim() });
-    places.push({ start: length, page: block.page, headings: headings.map((heading) => heading.text) });
+    const { kind, level, headerRows, page } = block;
+    places.push({
+      kind,
+      ...(level === undefined ? {} : { level }),
+      ...(headerRows === undefined ? {} : { headerRows }),
+      start: length,
+      end: length + text.length,
+      page,
+      headings: headings.map((heading) => heading.text),
+    });
     parts.push(text);
     length += text.length;
     previous = block;
   }
-  return { text: parts.join(''), locate: (start, end) => locate(places, start, end) };
+  return { text: parts.join(''), blocks: places, locate: (start, end) => locate(places, start, end) };
 }
 
 function gapBetween(above: Block, block: Block): string {
