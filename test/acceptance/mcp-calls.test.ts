@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { type StartedService, startService } from '../support/service.ts';
+
+const canary = 'canary-2c9f41ab77';
+const encodings = [canary, encodeURIComponent(canary), Buffer.from(canary).toString('base64url')];
+const revisions = ['2026-07-28', '2025-11-25'] as const;
+
+interface Upstream {
+  readonly origin: string;
+  /** The `Authorization` of each request. */
+  readonly keys: string[];
+  /** Resolves with the request of the path that is never answered. */
+  readonly waiting: Promise<IncomingMessage>;
+}
+
+async function startBoth(t: TestContext): Promise<{ service: StartedService; upstream: Upstream }> {
+  const upstream = await startUpstream(t);
+  const service = await startService(t, {
+    settings: {
+      BUNDLES: 'test/fixtures/mcp-behaviour',
+      EGRESS_OVERRIDES: JSON.stringify({ 'https://watched.example.com': upstream.origin }),
+    },
+  });
+  return { service, upstream };
+}
+
+async function startUpstream(t: TestContext): Promise<Upstream> {
+  const keys: string[] = [];
+  const { promise: waiting, resolve } = Promise.withResolvers<IncomingMessage>();
+  const server = createServer((request, response) => {
+    keys.push(String(request.headers.authorization));
+    if (request.url === '/never') resolve(request);
+    else answerUpstream(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, keys, waiting };
+}
+
+/** A third party that repeats the key wherever it can. */
+function answerUpstream({ url, headers }: IncomingMessage, response: ServerResponse): void {
+  const said = `your key is ${headers.authorization}`;
+  const answers: Record<string, [number, unknown]> = {
+    '/ok': [200, { said }],
+    '/drifted': [200, { said: 5, also: said }],
+    '/list': [200, [said]],
+    '/failed': [500, said],
+    '/refused': [401, { said }],
+  };
+  const [status, body] = answers[url ?? ''] ?? [404, said];
+  response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+}
+
+async function connect(t: TestContext, url: string, wish: { revision: string; headers?: Record<string, string> }) {
+  const mode = wish.revision === '2026-07-28' ? { pin: wish.revision } : ('legacy' as const);
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+  const requestInit = { headers: wish.headers ?? {} };
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
+  t.after(() => client.close());
+  return client;
+}
+
+const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+test('[mcp] credentials come by header or _meta, reach the third party, and stand in no result, error or log', async (t) => {
+  const { service, upstream } = await startBoth(t);
+  const ways: Array<{ headers?: Record<string, string>; meta?: Record<string, unknown> }> = [
+    { headers: { 'X-Credential-WATCHED_KEY': canary } },
+    { headers: { 'X-Credential-Watched-Key': canary } },
+    { headers: { 'X-Plugin-Credentials': encoded({ WATCHED_KEY: canary, OTHER_BUNDLE_KEY: 'x' }) } },
+    { headers: { 'X-Plugin-Credentials': encoded({ WATCHED_KEY: 'not-this-one', watched: { WATCHED_KEY: canary } }) } },
+    { meta: { 'quartermaster/credentials': { WATCHED_KEY: canary } } },
+    {
+      headers: { 'X-Credential-WATCHED_KEY': 'not-this-one' },
+      meta: { 'quartermaster/credentials': { WATCHED_KEY: canary } },
+    },
+  ];
+  for (const revision of revisions) {
+    for (const { headers = {}, meta } of ways) {
+      const client = await connect(t, `${service.pluginsUrl}/mcp`, { revision, headers });
+      for (const path of ['ok', 'drifted', 'list', 'failed', 'refused']) {
+        const result = await client.callTool({
+          name: 'watched__echo',
+          arguments: { path },
+          ...(meta === undefined ? {} : { _meta: meta }),
+        });
+        assert.equal(upstream.keys.pop(), `Bearer ${canary}`);
+        assert.equal(result.isError === true, path !== 'ok', `${path}: ${JSON.stringify(result)}`);
+        for (const form of encodings) assert.ok(!JSON.stringify(result).includes(form), `${path}: ${form}`);
+      }
+    }
+  }
+  for (const form of encodings) assert.ok(!service.log().includes(form));
+});
+
+test('[mcp] credentials are never arguments, and what is wrong with them is said without repeating them', async (t) => {
+  const { service, upstream } = await startBoth(t);
+  const url = `${service.pluginsUrl}/mcp/watched`;
+  const refusals: Array<[Record<string, string>, Record<string, unknown>, RegExp]> = [
+    [{}, { WATCHED_KEY: canary }, /credentials\/WATCHED_KEY: is required/],
+    [{}, {}, /X-Credential-<NAME>/],
+    [{ 'X-Credential-WATCHED_KEY': 'short' }, {}, /credentials\/WATCHED_KEY/],
+    [{ 'X-Plugin-Credentials': canary }, {}, /x-plugin-credentials: expected a JSON object/],
+    [{ 'X-Plugin-Credentials': encoded([canary]) }, {}, /x-plugin-credentials: expected a JSON object/],
+    [{ 'X-Credential-WATCHED_KEY': canary }, { WATCHED_KEY: canary }, /arguments/],
+    [{ 'X-Credential-WATCHED_KEY': canary }, { path: 5 }, /arguments\/path: expected string/],
+  ];
+  for (const [headers, input, message] of refusals) {
+    const client = await connect(t, url, { revision: '2026-07-28', headers });
+    const result = await client.callTool({ name: 'echo', arguments: input });
+    assert.equal(result.isError, true);
+    assert.match(textOf(result), message);
+    assert.equal(result.structuredContent, undefined);
+    assert.ok(!JSON.stringify(result).includes(canary), JSON.stringify(result));
+  }
+  assert.deepEqual(upstream.keys, []);
+  assert.ok(!service.log().includes(canary));
+});
+
+test('[mcp] a result says the same to programs and to the model; a failure has its code; an unknown tool is an error', async (t) => {
+  const { service } = await startBoth(t);
+  const headers = { 'X-Credential-WATCHED_KEY': canary };
+  for (const revision of revisions) {
+    const client = await connect(t, `${service.pluginsUrl}/mcp/watched`, { revision, headers });
+    const good = await client.callTool({ name: 'echo', arguments: {} });
+    assert.deepEqual(JSON.parse(textOf(good)), good.structuredContent);
+    assert.match(String(Reflect.get(Object(good._meta?.['quartermaster/run']), 'run_id')), /^xrun/);
+
+    const failed = await client.callTool({ name: 'echo', arguments: { path: 'failed' } });
+    assert.equal(Reflect.get(Object(failed._meta?.['quartermaster/error']), 'code'), 'PROVIDER_ERROR');
+    assert.match(textOf(failed), /status 500/);
+
+    const drifted = await client.callTool({ name: 'echo', arguments: { path: 'drifted' } });
+    assert.deepEqual(JSON.parse(textOf(drifted, 1)).said, 5);
+    assert.ok(Array.isArray(drifted._meta?.['quartermaster/output-violations']));
+
+    await assert.rejects(client.callTool({ name: 'nothing', arguments: {} }), { code: -32602 });
+  }
+  const qr = await connect(t, `${service.pluginsUrl}/mcp/qr_code_generator`, { revision: '2025-11-25' });
+  const picture = await qr.callTool({ name: 'generate_qr_code', arguments: { text: 'hello' } });
+  const [, image] = picture.content;
+  assert.ok(image?.type === 'image' && image.mimeType === 'image/png', 'a data: URL of an image is an image too');
+  assert.ok(JSON.stringify(picture.structuredContent).includes(image.data));
+});
+
+test('[mcp] a client that goes away stops its run; one that asks for progress gets it', async (t) => {
+  for (const revision of revisions) {
+    const { service, upstream } = await startBoth(t);
+    const headers = { 'X-Credential-WATCHED_KEY': canary };
+    const client = await connect(t, `${service.pluginsUrl}/mcp/watched`, { revision, headers });
+    const leaving = new AbortController();
+    const { promise: progressed, resolve } = Promise.withResolvers<unknown>();
+    const call = client.callTool({ name: 'wait', arguments: {} }, { signal: leaving.signal, onprogress: resolve });
+    call.catch(() => {});
+    const request = await upstream.waiting;
+    assert.deepEqual(await progressed, { progress: 0.5, total: 1, message: 'waiting' });
+    const stopped = once(request.socket, 'close');
+    leaving.abort();
+    // In the revisions before 2026 leaving is a message of its own; the transport's end is what stops the run.
+    await client.close();
+    await assert.rejects(call);
+    await stopped;
+  }
+});
+
+test('[mcp] the same idempotency key runs a tool once', async (t) => {
+  const { service, upstream } = await startBoth(t);
+  const headers = { 'X-Credential-WATCHED_KEY': canary };
+  const client = await connect(t, `${service.pluginsUrl}/mcp/watched`, { revision: '2026-07-28', headers });
+  const call = (path: string, key: unknown) =>
+    client.callTool({ name: 'echo', arguments: { path }, _meta: { 'quartermaster/idempotency-key': key } });
+  const first = await call('ok', 'key-1');
+  assert.deepEqual(await call('ok', 'key-1'), first);
+  assert.equal(upstream.keys.length, 1);
+  const other = await call('list', 'key-1');
+  assert.equal(Reflect.get(Object(other._meta?.['quartermaster/error']), 'code'), 'REQUEST_VALIDATION_ERROR');
+  const malformed = await call('ok', 7);
+  assert.equal(Reflect.get(Object(malformed._meta?.['quartermaster/error']), 'code'), 'REQUEST_VALIDATION_ERROR');
+  assert.equal(upstream.keys.length, 1);
+});
+
+function textOf(result: { content: ReadonlyArray<{ type: string; text?: string }> }, index = 0): string {
+  return result.content[index]?.text ?? '';
+}
