@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { startService } from '../support/service.ts';
+
+const json = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
+const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+const modernMeta = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
+async function post(url: string, body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) {
+  const response = await fetch(url, { method: 'POST', headers: { ...json, ...headers }, body });
+  const text = await response.text();
+  return { status: response.status, text };
+}
+
+/** Sends bytes as they are and gives the status of the answer. */
+async function raw(url: string, head: readonly string[], body = ''): Promise<number> {
+  const socket = connect({ host: new URL(url).hostname, port: Number(new URL(url).port) });
+  const lines = [...head, `Content-Length: ${Buffer.byteLength(body)}`, 'Connection: close'];
+  socket.write(`POST /mcp HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+  let answer = '';
+  for await (const chunk of socket.setEncoding('utf8')) answer += chunk;
+  return Number(answer.slice(9, 12));
+}
+
+test('[mcp] malformed messages are refused in the words of JSON-RPC, and the service answers on', async (t) => {
+  const { pluginsUrl, log } = await startService(t);
+  const rpc = (message: unknown) => JSON.stringify(message);
+  const call = (params: unknown) => rpc({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  const messages: Array<[string | Uint8Array<ArrayBuffer>, number[]]> = [
+    ['', [400]],
+    ['{', [400]],
+    ['nonsense', [400]],
+    [new Uint8Array([0xff, 0xfe, 0x7b]), [400]],
+    ['null', [400]],
+    ['5', [400]],
+    ['"text"', [400]],
+    ['[]', [400, 202]],
+    ['{}', [400]],
+    [rpc({ jsonrpc: '1.0', id: 1, method: 'ping' }), [400]],
+    [rpc({ jsonrpc: '2.0', id: null, method: 'ping' }), [400]],
+    [rpc({ jsonrpc: '2.0', id: {}, method: 'ping' }), [400]],
+    [rpc({ jsonrpc: '2.0', id: 1, method: 5 }), [400]],
+    [rpc({ jsonrpc: '2.0', id: 1, result: {} }), [202, 400]],
+    [rpc(Array.from({ length: 101 }, () => JSON.parse(ping))), [400]],
+    ['{"__proto__":{"method":"ping"},"jsonrpc":"2.0","id":1}', [400]],
+    [rpc({ jsonrpc: '2.0', id: 1, method: 'no/such' }), [200]],
+    [rpc({ jsonrpc: '2.0', id: 1, method: '__proto__' }), [200]],
+    [call(5), [200, 400]],
+    [call({}), [200]],
+    [call({ name: 7 }), [200]],
+    [call({ name: '__proto__', arguments: {} }), [200]],
+    [call({ name: 'arithmetic__add', arguments: [] }), [200]],
+    [call({ name: 'arithmetic__add', arguments: null }), [200]],
+    [rpc({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { cursor: 'x' } }), [200]],
+  ];
+  for (const path of ['/mcp', '/mcp/arithmetic']) {
+    for (const [body, expected] of messages) {
+      const { status, text } = await post(pluginsUrl + path, body);
+      assert.ok(expected.includes(status), `${body}: ${status} ${text}`);
+      if (status !== 202) assert.ok('error' in JSON.parse(text), `${body}: ${text}`);
+    }
+  }
+  assert.equal((await post(`${pluginsUrl}/mcp`, ping)).status, 200);
+  assert.doesNotMatch(log(), /"level":"(error|fatal)"/);
+});
+
+test('[mcp] what contradicts itself in the newest revision is refused', async (t) => {
+  const { pluginsUrl } = await startService(t);
+  const url = `${pluginsUrl}/mcp`;
+  const call = (meta: object) =>
+    JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: { ...modernMeta, ...meta } } });
+  const good = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/list' };
+  assert.equal((await post(url, call({}), good)).status, 200);
+  assert.equal((await post(url, call({}), { ...good, 'Mcp-Method': 'tools/call' })).status, 400);
+  assert.equal((await post(url, call({}), { ...good, 'MCP-Protocol-Version': '2025-11-25' })).status, 400);
+  const unknown = { 'io.modelcontextprotocol/protocolVersion': '2031-01-01' };
+  assert.equal((await post(url, call(unknown), { ...good, 'MCP-Protocol-Version': '2031-01-01' })).status, 400);
+});
+
+test('[mcp] bodies that are too large or too deep are refused before they cost anything', async (t) => {
+  const { pluginsUrl } = await startService(t);
+  const url = `${pluginsUrl}/mcp`;
+  const deep = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}}`;
+  assert.equal((await post(url, deep)).status, 400);
+  assert.equal((await post(url, '['.repeat(500_000))).status, 400);
+  const large = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { a: 'x'.repeat(2 * 1024 ** 2) } });
+  assert.equal((await post(url, large)).status, 413);
+  assert.equal((await post(url, ping, { 'Content-Type': 'text/plain' })).status, 415);
+  assert.equal((await post(url, ping, { Accept: 'text/html' })).status, 406);
+  assert.equal((await post(url, ping)).status, 200);
+});
+
+test('[mcp] a foreign Host or Origin is refused, with a key too; names that were set are answered', async (t) => {
+  const { pluginsUrl, key } = await startService(t, { settings: { MCP_HOSTS: 'tools.example.com' } });
+  const { host } = new URL(pluginsUrl);
+  const rest = [...Object.entries(json).map(([name, value]) => `${name}: ${value}`), `Authorization: Bearer ${key}`];
+  const status = (...head: string[]) => raw(pluginsUrl, [...head, ...rest], ping);
+  for (const name of [host, 'localhost', 'localhost:1', '[::1]:8081', 'tools.example.com', 'TOOLS.example.com:443']) {
+    assert.equal(await status(`Host: ${name}`), 200, name);
+  }
+  for (const name of ['evil.example.com', 'localhost.evil.com', '192.168.1.7', 'localhost@evil.com', 'a b', '']) {
+    assert.equal(await status(`Host: ${name}`), 403, name);
+  }
+  assert.equal(await status(`Host: ${host}`, 'Host: evil.example.com'), 400);
+  for (const origin of ['http://localhost:3000', 'http://127.0.0.1', 'https://tools.example.com']) {
+    assert.equal(await status(`Host: ${host}`, `Origin: ${origin}`), 200, origin);
+  }
+  for (const origin of ['https://evil.example.com', 'null', 'http://localhost.evil.com', 'file://', 'nonsense']) {
+    assert.equal(await status(`Host: ${host}`, `Origin: ${origin}`), 403, origin);
+  }
+});
+
+test('[mcp] there is nothing to GET or DELETE without sessions, and no endpoint for an unknown bundle', async (t) => {
+  const { pluginsUrl } = await startService(t);
+  for (const path of ['/mcp', '/mcp/arithmetic']) {
+    for (const method of ['GET', 'DELETE']) {
+      const response = await fetch(pluginsUrl + path, { method, headers: { Accept: 'text/event-stream' } });
+      assert.deepEqual([response.status, response.headers.get('allow')], [405, 'POST']);
+      await response.text();
+    }
+  }
+  for (const name of ['nothing', '__proto__', '..%2Fx', 'A']) {
+    assert.equal((await post(`${pluginsUrl}/mcp/${name}`, ping)).status, 404, name);
+  }
+});
+
+test('[mcp] a subscription, which never ends by itself, does not hold up the end of the service', async (t) => {
+  const service = await startService(t);
+  const body = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'subscriptions/listen',
+    params: { _meta: modernMeta, notifications: { toolsListChanged: true } },
+  });
+  const headers = { ...json, 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'subscriptions/listen' };
+  const response = await fetch(`${service.pluginsUrl}/mcp`, { method: 'POST', headers, body });
+  assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/);
+  const reader = response.body?.getReader();
+  await reader?.read();
+  const ended = once(service.process, 'exit');
+  service.process.kill('SIGTERM');
+  while (!(await reader?.read())?.done);
+  assert.deepEqual((await ended)[0], 0);
+});
