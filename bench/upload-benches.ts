@@ -26,19 +26,26 @@ async function watched<T>(service: Service, work: () => Promise<T>): Promise<[T,
   return [result, { loopP99: await loopDelay(service), peakMb: peakMemory(service.pid) }];
 }
 
+/** By turns, three times: the disk has moods. The round with the median ratio counts. */
 async function oneLarge(service: Service, folder: string): Promise<Row> {
-  const floor = await diskRate(folder, 1024);
   const block = textBlock(4 * mebibyte);
-  const [upload, load] = await watched(service, () =>
-    streamUpload(service.filesUrl, service.key, { bytes: 1024 * mebibyte, block }),
-  );
-  const rate = 1024 / upload.seconds;
+  const [rounds, load] = await watched(service, async () => {
+    const done: Array<{ rate: number; floor: number; status: number }> = [];
+    for (let round = 0; round < 3; round++) {
+      const floor = await diskRate(folder, 1024);
+      block.write(`round ${round}`);
+      const upload = await streamUpload(service.filesUrl, service.key, { bytes: 1024 * mebibyte, block });
+      done.push({ rate: 1024 / upload.seconds, floor, status: upload.status });
+    }
+    return done.sort((a, b) => a.rate / a.floor - b.rate / b.floor);
+  });
+  const { rate = 0, floor = 1, status = 0 } = rounds[1] ?? {};
   return {
     bench: 'upload 1 × 1 GiB',
-    ours: `${rate.toFixed(0)} MiB/s (status ${upload.status})`,
+    ours: `${rate.toFixed(0)} MiB/s (status ${status})`,
     floor: `dd ${floor.toFixed(0)} MiB/s`,
     bar: `≥ 0.7 of dd: ${(rate / floor).toFixed(2)}; peak ≤ 200 MiB`,
-    met: upload.status === 200 && rate >= 0.7 * floor && load.peakMb <= 200,
+    met: status === 200 && rate >= 0.7 * floor && load.peakMb <= 200,
     ...load,
   };
 }
