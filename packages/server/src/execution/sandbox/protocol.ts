@@ -5,7 +5,7 @@ import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-ki
  * nothing a child says: it measures the line before parsing it, checks its shape, and drops what names another run.
  *
  * A child may be handed several runs. It begins one only after it has answered the one before, in the order in which
- * they came, so that the host knows which can have begun: the first without an answer, and no other (ADR 0014).
+ * they came, so that the host knows which can have begun: the first without an answer, and no other (ADR 0016).
  */
 export type ToChild =
   | {
