@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import type { ExtractedChunk, RejectedRow } from './extraction.ts';
+import type { ExtractedChunk, ReportedRow } from './extraction.ts';
 import { type ExtractionJob, makeChunks, type ReportDraft } from './make-chunks.ts';
 import {
   createFrameReader,
@@ -85,23 +85,23 @@ async function run(current: ExtractionJob, bytes: Buffer): Promise<JobResult> {
 
 function createBatches() {
   let chunks: ExtractedChunk[] = [];
-  let rejectedRows: RejectedRow[] = [];
+  let reportedRows: ReportedRow[] = [];
   let characters = 0;
   let lastStage = '';
 
   async function flush(): Promise<void> {
-    if (chunks.length + rejectedRows.length === 0) return;
+    if (chunks.length + reportedRows.length === 0) return;
     const taken = new Promise<void>((resolve) => {
       goOn = resolve;
     });
-    send({ type: 'batch', chunks, rejectedRows });
-    [chunks, rejectedRows, characters] = [[], [], 0];
+    send({ type: 'batch', chunks, reportedRows });
+    [chunks, reportedRows, characters] = [[], [], 0];
     await taken;
   }
 
   function added(length: number): Promise<void> | undefined {
     characters += length;
-    const full = characters >= batchLimits.characters || chunks.length + rejectedRows.length >= batchLimits.items;
+    const full = characters >= batchLimits.characters || chunks.length + reportedRows.length >= batchLimits.items;
     return full ? flush() : undefined;
   }
 
@@ -116,9 +116,9 @@ function createBatches() {
       // The words weigh about as much as the text.
       return added(chunk.content.length * 2);
     },
-    rejectedRow: (row: RejectedRow) => {
-      rejectedRows.push(row);
-      return added(row.excerpt.length);
+    reportedRow: (row: ReportedRow) => {
+      reportedRows.push(row);
+      return added(row.excerpt.length + row.fields.question.length + row.fields.answer.length);
     },
   };
   return { sink, flush };

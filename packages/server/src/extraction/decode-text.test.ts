@@ -92,9 +92,12 @@ test('bytes that are no text are undecodable', () => {
 });
 
 test('UTF-8 that was cut or damaged is not taken for something else', () => {
-  const bytes = Buffer.from('Größere Städte haben natürlich mehrere Straßen für Fußgänger.');
-  const broken = Buffer.concat([bytes, bytes.subarray(0, 3)]);
-  assert.throws(() => decodeText(broken), { code: 'undecodable', message: /broken at byte 69/ });
+  const bytes = Buffer.from('Größere Städte haben natürlich mehrere Straßen für Fußgänger.'.repeat(2));
+  const broken = Buffer.concat([bytes, bytes.subarray(0, 2)]);
+  assert.throws(() => decodeText(broken), {
+    code: 'undecodable',
+    message: new RegExp(`broken at byte ${bytes.length + 1}`),
+  });
 });
 
 test('no bytes are an empty file', () => {

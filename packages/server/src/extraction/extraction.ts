@@ -12,7 +12,7 @@ export interface Extractor {
 
 export interface ExtractionTask {
   readonly source: ExtractionSource;
-  /** null: the default splitter (token, 400 with an overlap of 0). Ignored for question–answer sheets. */
+  /** null: the structure of the document decides, 400 tokens at most. Ignored for question–answer sheets. */
   readonly splitter: TextSplitter | null;
   /** Put before every chunk of text, as `title\n\n`, when not empty. */
   readonly title: string;
@@ -22,7 +22,9 @@ export interface ExtractionTask {
   readonly maxChunks: number;
   readonly onBatch: (chunks: readonly ExtractedChunk[]) => Promise<void>;
   /** Rows that became no chunk, in the order of the sheet; the same backpressure as `onBatch`. Absent: only counted. */
-  readonly onRejectedRows?: (rows: readonly RejectedRow[]) => Promise<void>;
+  readonly onReportedRows?: (rows: readonly ReportedRow[]) => Promise<void>;
+  /** Of pairs within the file: the first is made with `skip`, the last with `replace`, all with `keep` (the default). */
+  readonly onDuplicate?: OnDuplicate;
   readonly onStage: (stage: 'parsing' | 'chunking', percent: number) => void;
 }
 
@@ -47,31 +49,60 @@ export interface ExtractedChunk {
   readonly metadata: Record<string, string>;
   /** For the full-text index, as `words.ts` cuts them. */
   readonly words: readonly string[];
+  /** Of a pair: a digest of its id or its question; the same for the same row of a later upload. */
+  readonly rowKey?: string;
 }
 
 /** Why a row of a sheet became no chunk. */
-export const rowRejections = {
-  empty_question: 'The cell of the question is empty.',
-  empty_answer: 'The cell of the answer is empty.',
-  too_long: 'Question and answer together are longer than 65,535 characters.',
-} as const;
-export type RowRejectionCode = keyof typeof rowRejections;
+export const rowCodes = {
+  empty_question: { status: 'rejected', message: 'The cell of the question is empty.' },
+  empty_answer: { status: 'rejected', message: 'The cell of the answer is empty.' },
+  too_long: { status: 'rejected', message: 'Question and answer together are longer than 65,535 characters.' },
+  bad_cell: { status: 'rejected', message: 'The cell holds the error of a formula.' },
+  extra_columns: {
+    status: 'rejected',
+    message: 'The row has more cells than the header has columns: a cell with a delimiter needs quotes.',
+  },
+  duplicate_in_file: { status: 'duplicate', message: 'The file has this question, or this id, in another row.' },
+  duplicate_in_collection: {
+    status: 'duplicate',
+    message: 'Another record of the collection has this question, or this id.',
+  },
+} as const satisfies Record<string, { status: RowStatus; message: string }>;
+export type RowCode = keyof typeof rowCodes;
+export type RowStatus = 'rejected' | 'duplicate';
 
-export interface RejectedRow {
+/** A row of a sheet that became no chunk. */
+export interface ReportedRow {
   /** The name of the sheet; null for CSV, which has none. */
   readonly sheet: string | null;
   /** Row of the sheet, or line of the CSV record, from 1. */
   readonly row: number;
-  readonly code: RowRejectionCode;
+  /** The name of the column that is to blame; null when it is the row. */
+  readonly column: string | null;
+  readonly code: RowCode;
   /** The cells as read, cut to 200 characters. */
   readonly excerpt: string;
+  /** What the row holds, whole, by the names of `RowFields`. */
+  readonly fields: RowFields;
 }
+
+/** A row as it goes back to whoever sent it, to be corrected. */
+export interface RowFields {
+  readonly question: string;
+  readonly answer: string;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** What to do with a pair whose row key somebody has already: leave it out, put it in the place of the other, keep both. */
+export type OnDuplicate = 'skip' | 'replace' | 'keep';
 
 export type ExtractionOutcome =
   | {
       readonly kind: 'extracted';
       readonly numChunks: number;
       readonly rejectedRows: number;
+      readonly duplicateRows?: number;
       readonly report: ExtractionReport;
     }
   | {
@@ -118,7 +149,37 @@ export interface ExtractionReport {
   readonly title?: string;
   /** The YAML between `---` lines before a Markdown text, at most 4,000 characters. It is no part of the text. */
   readonly front_matter?: string;
-  readonly rows?: { readonly total: number; readonly accepted: number; readonly rejected: number };
+  /** Of all sheets: rows with a value, without headers and titles. */
+  readonly rows?: RowCounts;
+  /** Whether the columns were named; `assumed_none`: the first row of two columns is a pair like the others. */
+  readonly header?: 'found' | 'assumed_none';
+  readonly sheets?: readonly SheetReport[];
+  /** How a CSV file is written. */
+  readonly dialect?: { readonly delimiter: string; readonly quote: string; readonly escape: 'doubled' | 'backslash' };
   readonly warnings: readonly string[];
   readonly milliseconds: number;
+}
+
+/** `accepted`, `rejected` and `duplicate` together are `total`. */
+export interface RowCounts {
+  readonly total: number;
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly duplicate: number;
+}
+
+export interface SheetReport {
+  /** Null for CSV. */
+  readonly name: string | null;
+  /** `missing`: the sheet was not read. */
+  readonly header: 'found' | 'assumed_none' | 'missing' | 'empty';
+  /** Where the header stands; the rows above it are titles. */
+  readonly header_row?: number;
+  /** Names of the columns, as the first row that may be a header has them; at most 40 of at most 64 characters. */
+  readonly columns: readonly string[];
+  readonly rows: number;
+  /** A sheet that its reader does not see by default; it was read like the others. */
+  readonly hidden?: boolean;
+  /** Rows that are hidden; they were read like the others. */
+  readonly hidden_rows?: number;
 }

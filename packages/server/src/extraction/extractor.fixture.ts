@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createLogger } from '../kernel/logger.ts';
-import type { ExtractedChunk, ExtractionSource, ExtractionTask, Extractor, RejectedRow } from './extraction.ts';
+import type { ExtractedChunk, ExtractionSource, ExtractionTask, Extractor, ReportedRow } from './extraction.ts';
 import { type ExtractorOptions, openExtractor } from './open-extractor.ts';
 
 export const never = new AbortController().signal;
@@ -47,7 +47,7 @@ export function file(
 /** A task that keeps what it is given. */
 export function taskOf(source: ExtractionSource, more: Partial<ExtractionTask> = {}) {
   const chunks: ExtractedChunk[] = [];
-  const rows: RejectedRow[] = [];
+  const rows: ReportedRow[] = [];
   const task: ExtractionTask = {
     source,
     splitter: null,
@@ -55,7 +55,7 @@ export function taskOf(source: ExtractionSource, more: Partial<ExtractionTask> =
     kind: 'text',
     maxChunks: 1_000_000,
     onBatch: async (batch) => void chunks.push(...batch),
-    onRejectedRows: async (batch) => void rows.push(...batch),
+    onReportedRows: async (batch) => void rows.push(...batch),
     onStage: () => {},
     ...more,
   };

@@ -44,8 +44,8 @@ async function* open(source: ExtractionSource): AsyncGenerator<Uint8Array> {
   else yield* source.open();
 }
 
-function toJob({ kind, source, splitter, title, maxChunks }: ExtractionTask): ExtractionJob {
+function toJob({ kind, source, splitter, title, maxChunks, onDuplicate = 'keep' }: ExtractionTask): ExtractionJob {
   const format = source.kind === 'text' ? 'text' : source.extension;
   const charset = source.kind === 'text' ? null : (source.charset ?? null);
-  return { kind, format, charset, splitter, title, maxChunks };
+  return { kind, format, charset, splitter, title, maxChunks, onDuplicate };
 }

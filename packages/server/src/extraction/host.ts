@@ -98,7 +98,7 @@ async function relay(
   if (message.type !== 'batch') return;
   countdown.pause();
   if (message.chunks.length > 0) await task.onBatch(message.chunks);
-  if (message.rejectedRows.length > 0) await task.onRejectedRows?.(message.rejectedRows);
+  if (message.reportedRows.length > 0) await task.onReportedRows?.(message.reportedRows);
   if (over.aborted) return;
   countdown.resume();
   child.input.write(toMessageFrame({ type: 'next' }));

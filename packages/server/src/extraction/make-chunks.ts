@@ -1,7 +1,7 @@
 import type { Extension, TextSplitter } from '@quartermaster/contract';
 import { defaultSplitter, separatorDefaults } from './check-splitter.ts';
 import { type Document, layOut } from './document.ts';
-import type { ExtractedChunk, ExtractionReport, RejectedRow } from './extraction.ts';
+import type { ExtractedChunk, ExtractionReport, OnDuplicate, ReportedRow } from './extraction.ts';
 import { makePairs } from './make-pairs.ts';
 import { readDocument } from './read-document.ts';
 import { splitBySeparators } from './separator-splitter.ts';
@@ -19,13 +19,15 @@ export interface ExtractionJob {
   readonly splitter: TextSplitter | null;
   readonly title: string;
   readonly maxChunks: number;
+  /** Of the pairs of a sheet. */
+  readonly onDuplicate: OnDuplicate;
 }
 
 /** Takes what is made; a promise means: wait before you make more. */
 export interface ChunkSink {
   stage(stage: 'parsing' | 'chunking', percent: number): void;
   chunk(chunk: ExtractedChunk): Promise<void> | undefined;
-  rejectedRow(row: RejectedRow): Promise<void> | undefined;
+  reportedRow(row: ReportedRow): Promise<void> | undefined;
 }
 
 /** Grows while the document is read, so that a failure reports what was known by then. */
@@ -36,6 +38,7 @@ export type ReportDraft = { -readonly [name in keyof ExtractionReport]: Extracti
 export interface Made {
   readonly numChunks: number;
   readonly rejectedRows: number;
+  readonly duplicateRows: number;
 }
 
 /**
@@ -97,7 +100,7 @@ async function makeTexts(document: Document, { job, sink, report }: Making): Pro
     numChunks += 1;
     if (taken !== undefined) await taken;
   }
-  return { numChunks, rejectedRows: 0 };
+  return { numChunks, rejectedRows: 0, duplicateRows: 0 };
 }
 
 function split(text: string, splitter: TextSplitter | null): Iterable<Cut> {

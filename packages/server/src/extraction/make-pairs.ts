@@ -1,48 +1,53 @@
 import type { Locator } from '@quartermaster/contract';
-import type { ExtractedChunk } from './extraction.ts';
+import { type ExtractedChunk, rowCodes, type SheetReport } from './extraction.ts';
 import type { ChunkSink, ExtractionJob, Made, ReportDraft } from './make-chunks.ts';
 import { type Pair, readPairs } from './pairs.ts';
-import type { Workbook } from './sheet.ts';
+import { createWarn, type Warn, type Workbook } from './sheet.ts';
 import { countTokens } from './tokens.ts';
 import { capacityExceeded, noRows } from './unreadable.ts';
 import { cutWords } from './words.ts';
+
+interface Making {
+  readonly job: ExtractionJob;
+  readonly bytes: Uint8Array;
+  readonly sink: ChunkSink;
+  readonly report: ReportDraft;
+}
 
 /**
  * Reads a sheet and gives a chunk for each question–answer pair, in the order of the sheet.
  * @throws Unreadable when the sheet cannot be read or has no pair.
  */
-export async function makePairs(input: {
-  job: ExtractionJob;
-  bytes: Uint8Array;
-  sink: ChunkSink;
-  report: ReportDraft;
-}): Promise<Made> {
-  const { job, bytes, sink, report } = input;
-  const workbook = await readWorkbook(job, bytes);
+export async function makePairs({ job, bytes, sink, report }: Making): Promise<Made> {
+  const warn = createWarn(report.warnings);
+  const workbook = await readWorkbook(job, { bytes, warn });
   Object.assign(report, workbook.facts);
-  report.warnings.push(...workbook.warnings);
-  let numChunks = 0;
-  let rejectedRows = 0;
   sink.stage('chunking', 0);
-  for (const read of readPairs(workbook, report.warnings)) {
+  const sheets: SheetReport[] = [];
+  const counts = { total: 0, accepted: 0, rejected: 0, duplicate: 0 };
+  report.sheets = sheets;
+  report.rows = counts;
+  const options = { onDuplicate: job.onDuplicate, warn, onSheet: (sheet: SheetReport) => void sheets.push(sheet) };
+  for (const read of readPairs(workbook, options)) {
+    counts.total += 1;
     let taken: Promise<void> | undefined;
     if ('pair' in read) {
-      if (numChunks === job.maxChunks) throw capacityExceeded(job.maxChunks);
-      taken = sink.chunk(toChunk(read.pair, numChunks));
-      numChunks += 1;
+      if (counts.accepted === job.maxChunks) throw capacityExceeded(job.maxChunks);
+      taken = sink.chunk(toChunk(read.pair, counts.accepted));
+      counts.accepted += 1;
     } else {
-      taken = sink.rejectedRow(read.rejected);
-      rejectedRows += 1;
+      taken = sink.reportedRow(read.reported);
+      counts[rowCodes[read.reported.code].status] += 1;
     }
-    report.rows = { total: numChunks + rejectedRows, accepted: numChunks, rejected: rejectedRows };
     if (taken !== undefined) await taken;
   }
-  if (numChunks === 0) throw noRows(rejectedRows);
-  return { numChunks, rejectedRows };
+  report.header = sheets.some(({ header }) => header === 'found') ? 'found' : 'assumed_none';
+  if (counts.accepted + counts.duplicate === 0) throw noRows(counts.rejected);
+  return { numChunks: counts.accepted, rejectedRows: counts.rejected, duplicateRows: counts.duplicate };
 }
 
 function toChunk(pair: Pair, ordinal: number): ExtractedChunk {
-  const { question, answer, metadata } = pair;
+  const { question, answer, metadata, rowKey } = pair;
   const content = `${question}\n\n${answer}`;
   const locator: Locator = { ...(pair.sheet === null ? {} : { sheet: pair.sheet }), row: pair.row };
   return {
@@ -54,11 +59,15 @@ function toChunk(pair: Pair, ordinal: number): ExtractedChunk {
     locator,
     metadata,
     words: cutWords(content),
+    rowKey,
   };
 }
 
-async function readWorkbook(job: ExtractionJob, bytes: Uint8Array): Promise<Workbook> {
-  if (job.format === 'xlsx') return (await import('./read-xlsx.ts')).readXlsx(bytes);
-  if (job.format === 'csv') return (await import('./read-csv.ts')).readCsv(bytes, job.charset ?? undefined);
-  throw new Error(`no reader makes question–answer pairs of ${job.format}`);
+async function readWorkbook(
+  { format, charset }: ExtractionJob,
+  { bytes, warn }: { bytes: Uint8Array; warn: Warn },
+): Promise<Workbook> {
+  if (format === 'xlsx') return (await import('./read-xlsx.ts')).readXlsx(bytes);
+  if (format === 'csv') return (await import('./read-csv.ts')).readCsv(bytes, { charset: charset ?? undefined, warn });
+  throw new Error(`no reader makes question–answer pairs of ${format}`);
 }

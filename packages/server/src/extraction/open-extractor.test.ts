@@ -67,12 +67,13 @@ test('rows are kept or rejected, and both are told', async () => {
   const { task, chunks, rows } = taskOf(file('csv', Buffer.from('question,answer,tag\nq,a,t\n,b,\n')), { kind: 'qa' });
   const outcome = await opened().extract(task, never);
   assert.ok(outcome.kind === 'extracted');
-  assert.deepEqual(outcome.report.rows, { total: 2, accepted: 1, rejected: 1 });
+  assert.deepEqual(outcome.report.rows, { total: 2, accepted: 1, rejected: 1, duplicate: 0 });
   assert.deepEqual(
     [chunks[0]?.question, chunks[0]?.answer, chunks[0]?.metadata, chunks[0]?.locator],
-    ['q', 'a', { tag: 't' }, { row: 2 }],
+    ['q', 'a', { tags: 't' }, { row: 2 }],
   );
-  assert.deepEqual(rows, [{ sheet: null, row: 3, code: 'empty_question', excerpt: 'b' }]);
+  const [row] = rows;
+  assert.deepEqual([rows.length, row?.row, row?.code, row?.fields.answer], [1, 3, 'empty_question', 'b']);
 });
 
 test('a document that cannot be read fails with its code, and the process reads on', async () => {
@@ -81,7 +82,7 @@ test('a document that cannot be read fails with its code, and the process reads 
     [file('txt', new Uint8Array()), 'text', 'file_empty'],
     [{ kind: 'text', text: ' \n' }, 'text', 'no_text'],
     [file('pdf', corpusFile('pdf/pdfminer__aes-256.pdf')), 'text', 'file_encrypted'],
-    [file('csv', Buffer.from('a,b\n1,2\n')), 'qa', 'header_missing'],
+    [file('csv', Buffer.from('a,b,c\n1,2,3\n')), 'qa', 'header_missing'],
     [file('csv', Buffer.from('question,answer\n,2\n')), 'qa', 'no_rows'],
   ] as const) {
     const outcome = await pool.extract(taskOf(source, { kind }).task, never);

@@ -88,6 +88,6 @@ test('other containers are told apart from encrypted ones', () => {
   refuses(corpusFile('docx/tika__testWORD_protected_passtika.docx'), 'file_encrypted');
 });
 
-test('the workbook with an entity bomb is refused before it is read', async () => {
-  await assert.rejects(readXlsx(corpusFile('xlsx/poi__poc-xmlbomb-empty.xlsx')), { code: 'file_damaged' });
+test('the workbook with an entity bomb is refused before it is read', () => {
+  assert.throws(() => readXlsx(corpusFile('xlsx/poi__poc-xmlbomb-empty.xlsx')), { code: 'file_damaged' });
 });

@@ -29,7 +29,7 @@ test('a frame of absurd length is an error, not an allocation', () => {
 test('what a child says is believed only in the shape it has', () => {
   const content = (message: unknown) => Buffer.from(JSON.stringify(message));
   const chunk = { ordinal: 0, content: 'x', numTokens: 1, metadata: {}, words: ['x'] };
-  assert.ok(parseFromChild(content({ type: 'batch', chunks: [chunk], rejectedRows: [] })));
+  assert.ok(parseFromChild(content({ type: 'batch', chunks: [chunk], reportedRows: [] })));
   assert.ok(parseFromChild(toMessageFrame({ type: 'ready' }).subarray(5)));
   for (const wrong of [
     null,
@@ -37,9 +37,10 @@ test('what a child says is believed only in the shape it has', () => {
     'ready',
     { type: 'job' },
     { type: 'done' },
-    { type: 'batch', chunks: [{ ...chunk, words: [1] }], rejectedRows: [] },
-    { type: 'batch', chunks: [{ ...chunk, content: 1 }], rejectedRows: [] },
-    { type: 'batch', chunks: {}, rejectedRows: [] },
+    { type: 'batch', chunks: [{ ...chunk, words: [1] }], reportedRows: [] },
+    { type: 'batch', chunks: [{ ...chunk, content: 1 }], reportedRows: [] },
+    { type: 'batch', chunks: {}, reportedRows: [] },
+    { type: 'batch', chunks: [], reportedRows: [{ row: 2, code: 'no_such_code' }] },
   ]) {
     assert.throws(() => parseFromChild(content(wrong)), TypeError);
   }

@@ -1,4 +1,10 @@
-import type { ExtractedChunk, ExtractionFailureCode, ExtractionReport, RejectedRow } from './extraction.ts';
+import {
+  type ExtractedChunk,
+  type ExtractionFailureCode,
+  type ExtractionReport,
+  type ReportedRow,
+  rowCodes,
+} from './extraction.ts';
 import type { ExtractionJob } from './make-chunks.ts';
 
 /**
@@ -13,7 +19,7 @@ export type FromChild =
   | {
       readonly type: 'batch';
       readonly chunks: readonly ExtractedChunk[];
-      readonly rejectedRows: readonly RejectedRow[];
+      readonly reportedRows: readonly ReportedRow[];
     }
   | { readonly type: 'done'; readonly result: JobResult; readonly cpuSeconds: number };
 
@@ -22,6 +28,7 @@ export type JobResult =
       readonly kind: 'extracted';
       readonly numChunks: number;
       readonly rejectedRows: number;
+      readonly duplicateRows: number;
       readonly report: ExtractionReport;
     }
   | {
@@ -94,7 +101,7 @@ export function parseFromChild(content: Buffer): FromChild {
 function isFromChild(message: unknown): message is FromChild {
   if (!isRecord(message)) return false;
   if (message.type === 'batch') {
-    return listOf(message.chunks, isChunk) && listOf(message.rejectedRows, isRecord);
+    return listOf(message.chunks, isChunk) && listOf(message.reportedRows, isReportedRow);
   }
   if (message.type === 'done') return isRecord(message.result) && typeof message.cpuSeconds === 'number';
   return message.type === 'ready' || message.type === 'stage';
@@ -105,6 +112,17 @@ function isChunk(chunk: unknown): boolean {
   const { ordinal, content, numTokens, metadata, words } = chunk;
   const isText = typeof content === 'string' && listOf(words, (word) => typeof word === 'string');
   return isText && Number.isInteger(ordinal) && Number.isInteger(numTokens) && isRecord(metadata);
+}
+
+function isReportedRow(row: unknown): boolean {
+  if (!isRecord(row) || !isRecord(row.fields)) return false;
+  const { question, answer, metadata } = row.fields;
+  const isKnown = typeof row.code === 'string' && Object.hasOwn(rowCodes, row.code);
+  return isKnown && Number.isInteger(row.row) && [question, answer, row.excerpt].every(isText) && isRecord(metadata);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
 }
 
 function listOf(list: unknown, isItem: (item: unknown) => boolean): boolean {

@@ -1,56 +1,46 @@
-import papaparse from 'papaparse';
-import { decodeText } from './decode-text.ts';
-import { findPairColumns } from './pairs.ts';
-import type { SheetRow, Workbook } from './sheet.ts';
-
-const delimiters = [',', ';', '\t', '|'] as const;
+import { findDialect } from './csv-dialect.ts';
+import { type CsvDialect, readRecords } from './csv-records.ts';
+import { decodePieces, findEncoding } from './decode-text.ts';
+import { mostColumns, rowsOf, type SheetRow, type Warn, type Workbook } from './sheet.ts';
 
 /** One sheet without a name. A first line `sep=;` sets the delimiter, as in Excel. */
-export function readCsv(bytes: Uint8Array, charset?: string): Workbook {
-  const { text, encoding } = decodeText(bytes, [charset]);
-  const declared = /^"?sep=(.)"?\n/.exec(text);
+export function readCsv(bytes: Uint8Array, { charset, warn }: { charset?: string | undefined; warn: Warn }): Workbook {
+  const found = findEncoding(bytes, [charset]);
+  const pieces = () => decodePieces(bytes, found);
+  const { value: start = '' } = pieces().next();
+  const declared = /^"?sep=(.)"?(?:\r\n?|\n)/.exec(start);
   const skipped = declared?.[0].length ?? 0;
-  const body = text.slice(skipped);
-  const delimiter = declared?.[1] ?? findDelimiter(body);
-  const { rows, warnings } = parse(body, { delimiter, firstLine: skipped === 0 ? 1 : 2 });
-  return { sheets: [{ name: null, rows }], facts: { encoding }, warnings };
+  const dialect = findDialect(start.slice(skipped).replace(/\r\n?/g, '\n'), declared?.[1]);
+  const rows = rowsOf(() =>
+    readRows(withoutStart(pieces(), skipped), { dialect, firstLine: skipped === 0 ? 1 : 2, warn }),
+  );
+  const { encoding, confidence } = found;
+  return {
+    sheets: [{ name: null, hidden: false, rows }],
+    facts: { encoding, encoding_confidence: confidence, dialect },
+  };
 }
 
-/** The delimiter that makes a header of the first record; a comma when none does. */
-function findDelimiter(text: string): string {
-  const found = delimiters.find((delimiter) => {
-    const { data } = papaparse.parse<string[]>(text, {
-      delimiter,
-      newline: '\n',
-      preview: 1,
-      skipEmptyLines: 'greedy',
-    });
-    return data[0] !== undefined && findPairColumns(data[0]) !== null;
-  });
-  return found ?? ',';
+function* withoutStart(pieces: Iterable<string>, skipped: number): Generator<string> {
+  let left = skipped;
+  for (const piece of pieces) {
+    yield left === 0 ? piece : piece.slice(left);
+    left = 0;
+  }
 }
 
-function parse(text: string, { delimiter, firstLine }: { delimiter: string; firstLine: number }) {
-  const rows: SheetRow[] = [];
-  const warnings: string[] = [];
-  let line = firstLine;
-  let start = 0;
-  papaparse.parse<string[]>(text, {
-    delimiter,
-    newline: '\n',
-    step: ({ data, errors, meta }) => {
-      const broken = errors.find((error) => error.type === 'Quotes');
-      if (broken !== undefined && warnings.length < 20) warnings.push(`Line ${line}: ${broken.message}.`);
-      rows.push({ row: line, cells: data });
-      line += countLines(text, start, meta.cursor);
-      start = meta.cursor;
-    },
-  });
-  return { rows, warnings };
-}
+const faults = {
+  unclosed: 'a quote is never closed; it was taken as it stands',
+  misplaced: 'a quote stands in the middle of a quoted cell',
+} as const;
 
-function countLines(text: string, start: number, end: number): number {
-  let lines = 0;
-  for (let at = text.indexOf('\n', start); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) lines += 1;
-  return lines;
+function* readRows(
+  pieces: Iterable<string>,
+  { dialect, firstLine, warn }: { dialect: CsvDialect; firstLine: number; warn: Warn },
+): Generator<SheetRow> {
+  for (const { line, cells, fault } of readRecords(pieces, dialect, firstLine)) {
+    if (fault !== undefined) warn(`Line ${line}: ${faults[fault]}.`);
+    if (cells.length <= mostColumns) yield { row: line, cells };
+    else yield { row: line, cells: cells.slice(0, mostColumns), isCut: true };
+  }
 }

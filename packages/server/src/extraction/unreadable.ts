@@ -39,12 +39,19 @@ export function undecodable(detail: string): Unreadable {
   return new Unreadable('undecodable', `The character encoding could not be told without losing text: ${detail}.`);
 }
 
-export function headerMissing(): Unreadable {
+export function headerMissing(sheets: ReadonlyArray<{ name: string | null; columns: readonly string[] }>): Unreadable {
+  const named = sheets.slice(0, mostNamed.sheets).map(({ name, columns }) => {
+    const shown = columns.slice(0, mostNamed.columns).map((column) => JSON.stringify(column.trim().slice(0, 40)));
+    const more = columns.length > mostNamed.columns ? `, and ${columns.length - mostNamed.columns} more` : '';
+    return `${name === null ? '' : `the sheet ${JSON.stringify(name)} has `}${shown.join(', ')}${more}`;
+  });
   return new Unreadable(
     'header_missing',
-    'The sheet has no columns named question and answer; the first row must name them.',
+    `No columns are named question and answer, nor are there just two columns. Found: ${named.join('; ')}.`,
   );
 }
+
+const mostNamed = { sheets: 5, columns: 12 };
 
 export function noRows(rejected: number): Unreadable {
   const why = rejected === 0 ? '' : ` ${rejected} rows were refused because their question or answer cannot be used.`;
