@@ -169,6 +169,12 @@ test('[mcp] a client that goes away stops its run; one that asks for progress ge
     await client.close();
     await assert.rejects(call);
     await stopped;
+    // The time limit of the run would have ended it as well, but by another name.
+    await settled(
+      t,
+      `${service.pluginsUrl}/metrics`,
+      /executions_total\{[^}]*plugin="wait"[^}]*outcome="cancelled"\} 1/,
+    );
   }
 });
 
@@ -187,6 +193,14 @@ test('[mcp] the same idempotency key runs a tool once', async (t) => {
   assert.equal(Reflect.get(Object(malformed._meta?.['quartermaster/error']), 'code'), 'REQUEST_VALIDATION_ERROR');
   assert.equal(upstream.keys.length, 1);
 });
+
+async function settled(t: TestContext, url: string, pattern: RegExp): Promise<void> {
+  for (;;) {
+    const text = await (await fetch(url, { signal: t.signal })).text();
+    if (pattern.test(text)) return;
+    assert.doesNotMatch(text, /outcome="timed_out"/);
+  }
+}
 
 function textOf(result: { content: ReadonlyArray<{ type: string; text?: string }> }, index = 0): string {
   return result.content[index]?.text ?? '';

@@ -90,7 +90,7 @@ export async function openPluginsSide(base: Base): Promise<Side> {
   const { host, publicPluginsUrl: publicUrl, mcpHosts: names } = config;
   const checkHosts = createCheckHosts({ host, publicUrl, names });
   mcpRoutes(app, { endpoints, checkHosts, onRequest: gate.check, projectOf: gate.projectOf });
-  return { app, port, endStreams: endpoints.endStreams };
+  return { app, port, endStreams: () => undefined };
 }
 
 function factsOf(config: Config, keyRequired: boolean, bundleFailures: number) {

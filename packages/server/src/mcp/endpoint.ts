@@ -2,7 +2,6 @@ import {
   type AuthInfo,
   createMcpHandler,
   isLegacyRequest,
-  type McpHttpHandler,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { createProtocolServer, type ProtocolServerDeps } from './protocol-server.ts';
@@ -12,19 +11,15 @@ import type { Toolbox } from './toolbox.ts';
 export interface Endpoint {
   /** @param request its signal aborts when the client has gone before it was answered */
   answer(request: Request, message: unknown, projectId: string | null): Promise<Response>;
-  /** Ends subscriptions, which would never end by themselves. Calls in flight go on. */
-  endStreams(): void;
 }
 
-/** Of the revisions 2025-06-18 and 2025-11-25 one call is a call; of 2026-07-28 the SDK keeps subscriptions. */
 export function createEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps): Endpoint {
+  // The name only: the message may repeat a part of the request.
   const onerror = (error: Error) => deps.logger.debug({ reason: error.name }, 'MCP request refused');
   const newServer = () => createProtocolServer(toolbox, deps);
-  const newHandler = (): McpHttpHandler => createMcpHandler(newServer, { legacy: 'reject', onerror });
-  const calls = newHandler();
-  // Closing a handler aborts all it serves, so what never ends has one of its own.
-  const subscriptions = newHandler();
+  const newest = createMcpHandler(newServer, { legacy: 'reject', onerror });
 
+  /** The revisions before 2026-07-28. The SDK's own handler for them streams every answer. */
   async function answerLegacy(request: Request, message: unknown, authInfo: AuthInfo): Promise<Response> {
     const server = newServer();
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !wantsStream(message) });
@@ -43,11 +38,7 @@ export function createEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps): Endp
     async answer(request, message, projectId) {
       const authInfo: AuthInfo = { token: '', clientId: projectId ?? '-', scopes: ['plugins'] };
       if (await isLegacyRequest(request, message)) return await answerLegacy(request, message, authInfo);
-      const handler = isSubscription(message) ? subscriptions : calls;
-      return await handler.fetch(request, { parsedBody: message, authInfo });
-    },
-    endStreams: () => {
-      subscriptions.close().catch(onerror);
+      return await newest.fetch(request, { parsedBody: message, authInfo });
     },
   };
 }
@@ -57,8 +48,4 @@ function wantsStream(message: unknown): boolean {
   const params: unknown = Reflect.get(Object(message), 'params');
   const meta: unknown = Reflect.get(Object(params), '_meta');
   return Reflect.get(Object(meta), 'progressToken') !== undefined;
-}
-
-function isSubscription(message: unknown): boolean {
-  return Reflect.get(Object(message), 'method') === 'subscriptions/listen';
 }

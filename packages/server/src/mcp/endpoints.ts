@@ -2,7 +2,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import { bundleNotFound } from '../execution/problems.ts';
 import { createEndpoint, type Endpoint } from './endpoint.ts';
 import type { ProtocolServerDeps } from './protocol-server.ts';
-import { createToolboxes, type Toolbox, type Toolboxes } from './toolbox.ts';
+import { createToolboxes, type Toolbox } from './toolbox.ts';
 
 export interface EndpointsDeps extends ProtocolServerDeps {
   /** The catalogue in force; another object means that the tools have changed. */
@@ -13,36 +13,24 @@ export interface EndpointsDeps extends ProtocolServerDeps {
 export interface Endpoints {
   /** @throws Problem when there is no such bundle */
   getEndpoint(bundleId: string | undefined): Endpoint;
-  endStreams(): void;
 }
 
 export function createEndpoints(deps: EndpointsDeps): Endpoints {
   let listed = deps.catalogue();
+  // Made at start, so that what is wrong with a name is in the log before anyone calls.
   let toolboxes = createToolboxes(listed, deps.logger);
-  let endpoints = new Map<Toolbox, Endpoint>();
-
-  function currentToolboxes(): Toolboxes {
-    const catalogue = deps.catalogue();
-    if (catalogue !== listed) {
-      for (const endpoint of endpoints.values()) endpoint.endStreams();
-      listed = catalogue;
-      toolboxes = createToolboxes(catalogue, deps.logger);
-      endpoints = new Map();
-    }
-    return toolboxes;
-  }
+  const endpoints = new WeakMap<Toolbox, Endpoint>();
 
   return {
     getEndpoint(bundleId) {
-      const { all, ofBundle } = currentToolboxes();
-      const toolbox = bundleId === undefined ? all : ofBundle.get(bundleId);
+      const catalogue = deps.catalogue();
+      if (catalogue !== listed) toolboxes = createToolboxes(catalogue, deps.logger);
+      listed = catalogue;
+      const toolbox = bundleId === undefined ? toolboxes.all : toolboxes.ofBundle.get(bundleId);
       if (toolbox === undefined) throw bundleNotFound(bundleId ?? '');
-      const made = endpoints.get(toolbox) ?? createEndpoint(toolbox, deps);
-      endpoints.set(toolbox, made);
-      return made;
-    },
-    endStreams: () => {
-      for (const endpoint of endpoints.values()) endpoint.endStreams();
+      const endpoint = endpoints.get(toolbox) ?? createEndpoint(toolbox, deps);
+      endpoints.set(toolbox, endpoint);
+      return endpoint;
     },
   };
 }
