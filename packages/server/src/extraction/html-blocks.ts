@@ -1,14 +1,15 @@
 import { Parser } from 'htmlparser2';
 import type { Block, BlockKind } from './document.ts';
-import { createTableRows, type TableRows } from './table-rows.ts';
+import { createRegions, type Regions } from './html-regions.ts';
+import { createTableRows, type Spans, type TableRows } from './table-rows.ts';
 
 /** Their content is no text of the page. */
 const dropped = new Set(
-  'script style noscript template title svg math iframe object canvas audio video nav select datalist'.split(' '),
+  'script style noscript template title svg math iframe object canvas audio video select datalist'.split(' '),
 );
 const breaking = new Set(
   `html body main article section header footer aside address blockquote center details dialog dd div dl dt fieldset
-  figcaption figure form hgroup hr legend menu p search summary caption thead tbody tfoot`.split(/\s+/),
+  figcaption figure form hgroup hr legend menu nav p search summary caption thead tbody tfoot`.split(/\s+/),
 );
 const tableParts = new Set(['tr', 'td', 'th']);
 const headings = new Map([1, 2, 3, 4, 5, 6].map((level) => [`h${level}`, level]));
@@ -17,17 +18,28 @@ const paragraph = { kind: 'paragraph', level: 0 } as const;
 /** Turns HTML into blocks, piece by piece. Damaged markup never throws. */
 export interface HtmlBlocks {
   write(html: string): void;
-  end(): Block[];
+  end(): HtmlContent;
+}
+
+export interface HtmlContent {
+  readonly blocks: Block[];
+  /** Of the head; empty when it has none. */
+  readonly title: string;
+  /** Characters that are no part of the blocks. */
+  readonly dropped: { readonly hidden: number; readonly boilerplate: number };
 }
 
 interface Reading {
-  readonly blocks: Block[];
+  readonly regions: Regions;
   readonly table: TableRows;
   text: string[];
   /** What the text being read belongs to. */
   open: { readonly kind: BlockKind; readonly level: number };
-  /** How many elements deep we are in one that is dropped. */
+  /** How many elements deep we are in one that is dropped, and why. */
   skipped: number;
+  skippedFor: 'hidden' | 'title' | 'other';
+  title: string;
+  hidden: number;
   preformatted: number;
   /** The number of the next item of each open list; null in one without numbers. */
   readonly lists: Array<number | null>;
@@ -35,26 +47,36 @@ interface Reading {
 
 export function createHtmlBlocks(): HtmlBlocks {
   const reading: Reading = {
-    blocks: [],
+    regions: createRegions(),
     table: createTableRows(),
     text: [],
     open: paragraph,
     skipped: 0,
+    skippedFor: 'other',
+    title: '',
+    hidden: 0,
     preformatted: 0,
     lists: [],
   };
   const parser = new Parser({
     onopentag: (name, attributes) => {
-      if (reading.skipped > 0 || dropped.has(name) || isHidden(attributes)) reading.skipped += 1;
-      else openTag(reading, name, attributes);
+      if (reading.skipped > 0) reading.skipped += 1;
+      else if (dropped.has(name) || isHidden(attributes)) skip(reading, name, attributes);
+      else {
+        openTag(reading, name, attributes);
+        reading.regions.enter(name, attributes);
+      }
     },
     onclosetag: (name) => {
       if (reading.skipped > 0) reading.skipped -= 1;
-      else closeTag(reading, name);
+      else {
+        closeTag(reading, name);
+        reading.regions.leave();
+      }
     },
     ontext: (piece) => {
-      if (reading.skipped > 0) return;
-      reading.text.push(reading.preformatted > 0 ? piece : piece.replace(/[ \t\n\r\f]+/g, ' '));
+      if (reading.skipped > 0) takeSkipped(reading, piece);
+      else takeShown(reading, piece);
     },
   });
   return {
@@ -63,9 +85,28 @@ export function createHtmlBlocks(): HtmlBlocks {
       parser.end();
       while (reading.table.isOpen()) closeTable(reading);
       endBlock(reading);
-      return reading.blocks;
+      const { blocks, dropped: boilerplate } = reading.regions.content();
+      return { blocks, title: tidy(reading.title), dropped: { hidden: reading.hidden, boilerplate } };
     },
   };
+}
+
+function skip(reading: Reading, name: string, attributes: Record<string, string>): void {
+  reading.skipped = 1;
+  reading.skippedFor = dropped.has(name) ? 'other' : 'hidden';
+  if (name === 'title' && reading.title === '') reading.skippedFor = 'title';
+  // A formula may say in text what it shows.
+  if (name === 'math' && attributes.alttext !== undefined) takeShown(reading, ` ${attributes.alttext} `);
+}
+
+function takeSkipped(reading: Reading, piece: string): void {
+  if (reading.skippedFor === 'title' && reading.skipped === 1) reading.title += piece;
+  else if (reading.skippedFor === 'hidden') reading.hidden += piece.trim().length;
+}
+
+function takeShown(reading: Reading, piece: string): void {
+  reading.text.push(reading.preformatted > 0 ? piece : piece.replace(/[ \t\n\r\f]+/g, ' '));
+  reading.regions.text(piece.length);
 }
 
 function openTag(reading: Reading, name: string, attributes: Record<string, string>): void {
@@ -78,7 +119,7 @@ function openTag(reading: Reading, name: string, attributes: Record<string, stri
     reading.preformatted += 1;
   } else if (name === 'br') reading.text.push('\n');
   else if (name === 'table') openTable(reading);
-  else if (tableParts.has(name)) openTablePart(reading, name);
+  else if (tableParts.has(name)) openTablePart(reading, name, attributes);
   else if (breaking.has(name)) endBlock(reading);
 }
 
@@ -124,7 +165,7 @@ function endBlock(reading: Reading): void {
   const read = takeText(reading);
   const text = kind === 'code' ? read.replace(/^\n/, '').trimEnd() : tidy(read);
   if (text === '' || text === '-') return;
-  reading.blocks.push(kind === 'heading' ? { kind, text, level } : { kind, text });
+  reading.regions.emit(kind === 'heading' ? { kind, text, level } : { kind, text });
   if (kind === 'heading') reading.open = paragraph;
 }
 
@@ -134,11 +175,18 @@ function openTable(reading: Reading): void {
 }
 
 /** Outside of a table a row or cell is as good as a paragraph. */
-function openTablePart(reading: Reading, name: string): void {
+function openTablePart(reading: Reading, name: string, attributes: Record<string, string>): void {
   if (!reading.table.isOpen()) endBlock(reading);
   else if (name === 'tr') reading.table.openRow(takeText(reading));
-  else reading.table.openCell(takeText(reading));
+  else reading.table.openCell(takeText(reading), spansOf(attributes));
 }
+
+function spansOf(attributes: Record<string, string>): Spans {
+  const span = (value: string | undefined) => Math.min(mostSpanned, Math.max(1, Number.parseInt(value ?? '', 10) || 1));
+  return { rows: span(attributes.rowspan), columns: span(attributes.colspan) };
+}
+/** A cell that spans more is a mistake or an attack. */
+const mostSpanned = 50;
 
 function closeTablePart(reading: Reading, name: string): void {
   if (!reading.table.isOpen()) endBlock(reading);
@@ -148,9 +196,9 @@ function closeTablePart(reading: Reading, name: string): void {
 
 function closeTable(reading: Reading): void {
   if (!reading.table.isOpen()) return;
-  const text = reading.table.close(takeText(reading));
+  const { text, headerRows } = reading.table.close(takeText(reading));
   if (reading.table.isOpen()) reading.text.push(` ${text} `);
-  else if (text !== '') reading.blocks.push({ kind: 'table', text });
+  else if (text !== '') reading.regions.emit({ kind: 'table', text, headerRows });
 }
 
 function takeText(reading: Reading): string {

@@ -52,7 +52,7 @@ test('HTML gives headings, items, tables and code as blocks, and drops what is n
     { kind: 'list_item', text: '- inner' },
     { kind: 'list_item', text: '4. four' },
     { kind: 'heading', text: 'Two', level: 2 },
-    { kind: 'table', text: 'Cap\nA | B\n1 | 2 3' },
+    { kind: 'table', text: 'Cap\nA | B\n1 | 2 3', headerRows: 2 },
     { kind: 'code', text: ' x = 1\n   y' },
     { kind: 'paragraph', text: 'tail' },
   ]);
@@ -83,7 +83,7 @@ test('Markdown gives its structure; front matter is a fact, not text', () => {
     { kind: 'paragraph', text: 'Text & link a<b>' },
     { kind: 'list_item', text: '- a' },
     { kind: 'list_item', text: '- b' },
-    { kind: 'table', text: 'A | B\n1 | 2' },
+    { kind: 'table', text: 'A | B\n1 | 2', headerRows: 1 },
     { kind: 'code', text: 'x < 1' },
   ]);
 });

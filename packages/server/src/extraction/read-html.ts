@@ -7,7 +7,9 @@ export function readHtml(bytes: Uint8Array, charset?: string): Document {
   const { text, encoding, confidence } = decodeText(bytes, [charset, declaredCharset(bytes)]);
   const reader = createHtmlBlocks();
   reader.write(text);
-  return { blocks: reader.end(), facts: { encoding, encoding_confidence: confidence }, warnings: [] };
+  const { blocks, title, dropped } = reader.end();
+  const facts = { encoding, encoding_confidence: confidence, ...(title === '' ? {} : { title: title.slice(0, 500) }) };
+  return { blocks, facts: { ...facts, dropped: { ...dropped } }, warnings: [] };
 }
 
 const declaration =

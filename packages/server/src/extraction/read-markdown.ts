@@ -19,7 +19,7 @@ export function readMarkdown(bytes: Uint8Array, charset?: string): Document {
     const reader = createHtmlBlocks();
     reader.write(parser([token]));
     // One by one: a list may have more items than a call may have arguments.
-    for (const block of reader.end()) blocks.push(block);
+    for (const block of reader.end().blocks) blocks.push(block);
   }
   const told = { encoding, encoding_confidence: confidence };
   const facts = frontMatter === '' ? told : { ...told, front_matter: frontMatter.slice(0, frontMatterLimit) };

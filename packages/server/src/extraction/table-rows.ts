@@ -3,31 +3,48 @@ export interface TableRows {
   isOpen(): boolean;
   open(before: string): void;
   openRow(before: string): void;
-  openCell(before: string): void;
+  openCell(before: string, spans: Spans): void;
   closeCell(before: string): void;
   closeRow(before: string): void;
-  /** The innermost table as text: a line a row, ` | ` between cells. */
-  close(before: string): string;
+  /** The innermost table as text: a line a row, ` | ` between cells. A caption is a row of its own. */
+  close(before: string): { readonly text: string; readonly headerRows: number };
+}
+
+export interface Spans {
+  readonly rows: number;
+  readonly columns: number;
+}
+
+interface Cell {
+  readonly text: string;
+  readonly spans: Spans;
 }
 
 interface Table {
   readonly rows: string[];
-  cells: string[];
+  /** What was said above, in each column, and holds for so many rows more. */
+  carried: Array<{ readonly text: string; readonly left: number } | undefined>;
+  cells: Cell[];
+  spans: Spans;
   /** What stands in the cell before a table inside of it. */
   cell: string;
 }
+
+const single: Spans = { rows: 1, columns: 1 };
 
 export function createTableRows(): TableRows {
   const tables: Table[] = [];
 
   function closeCell(table: Table, before: string): void {
-    table.cells.push(oneLine(table.cell + before));
+    table.cells.push({ text: oneLine(table.cell + before), spans: table.spans });
     table.cell = '';
+    table.spans = single;
   }
 
   function closeRow(table: Table, before: string): void {
     if (oneLine(table.cell + before) !== '') closeCell(table, before);
-    if (table.cells.some((cell) => cell !== '')) table.rows.push(table.cells.join(' | '));
+    const texts = spread(table);
+    if (texts.some((text) => text !== '')) table.rows.push(texts.join(' | '));
     table.cells = [];
     table.cell = '';
   }
@@ -43,20 +60,52 @@ export function createTableRows(): TableRows {
       inside(before, (table) => {
         table.cell += before;
       });
-      tables.push({ rows: [], cells: [], cell: '' });
+      tables.push({ rows: [], carried: [], cells: [], spans: single, cell: '' });
     },
     openRow: (before) => inside(before, closeRow),
-    openCell: (before) =>
+    openCell: (before, spans) =>
       inside(before, (table) => {
         table.cell += before;
+        table.spans = spans;
       }),
     closeCell: (before) => inside(before, closeCell),
     closeRow: (before) => inside(before, closeRow),
     close: (before) => {
       inside(before, closeRow);
-      return tables.pop()?.rows.join('\n') ?? '';
+      const rows = tables.pop()?.rows ?? [];
+      const firstOfCells = rows.findIndex((row) => row.includes(' | '));
+      return { text: rows.join('\n'), headerRows: firstOfCells === -1 ? 0 : firstOfCells + 1 };
     },
   };
+}
+
+/** Longer cells are said once. */
+const longestRepeated = 500;
+
+/** A cell that spans rows or columns stands in each of them, so that every row can be read alone; not one across a whole row. */
+function spread(table: Table): string[] {
+  const { cells } = table;
+  if (cells.length === 0) return [];
+  const texts: string[] = [];
+  const next: Table['carried'] = [];
+  const takeCarried = () => {
+    for (let above = table.carried[texts.length]; above !== undefined; above = table.carried[texts.length]) {
+      if (above.left > 1) next[texts.length] = { text: above.text, left: above.left - 1 };
+      texts.push(above.text);
+    }
+  };
+  for (const { text, spans } of cells) {
+    takeCarried();
+    const columns = cells.length === 1 && texts.length === 0 ? 1 : spans.columns;
+    const again = text.length <= longestRepeated ? text : '';
+    for (let column = 0; column < columns; column += 1) {
+      if (spans.rows > 1) next[texts.length] = { text: again, left: spans.rows - 1 };
+      texts.push(column === 0 ? text : again);
+    }
+  }
+  takeCarried();
+  table.carried = next;
+  return texts;
 }
 
 function oneLine(text: string): string {
