@@ -41,7 +41,7 @@ export function createBroker(deps: BrokerDeps): Broker {
     ...(deps.ca === undefined ? {} : { ca: deps.ca }),
   });
   const scrubbers = new WeakMap<EgressPolicy['credentials'], Scrubber>();
-  const requests = deps.metrics && requestCounter(deps.metrics);
+  const count = deps.metrics === undefined ? () => {} : createRequestCount(deps.metrics);
 
   function scrubberOf(policy: EgressPolicy): Scrubber {
     if (policy.scrubber !== undefined) return policy.scrubber;
@@ -77,7 +77,7 @@ export function createBroker(deps: BrokerDeps): Broker {
   return {
     async send(request, policy, signal) {
       const result = await send(request, policy, signal);
-      requests?.inc({ result: result.kind });
+      count(result.kind);
       // The host only: a path or a query may hold what is nobody's business.
       if (result.kind !== 'response') {
         deps.logger.debug({ host: hostForLog(request.url), method: request.method, result: result.kind }, 'egress');
@@ -88,13 +88,20 @@ export function createBroker(deps: BrokerDeps): Broker {
   };
 }
 
-function requestCounter(registry: Registry): Counter<'result'> {
-  return new Counter({
+/** Looking a metric up by its labels costs more than counting: each is looked up once. */
+function createRequestCount(registry: Registry): (result: EgressResult['kind']) => void {
+  const requests = new Counter({
     name: 'quartermaster_egress_requests_total',
     help: 'Outbound calls by how they ended.',
     labelNames: ['result'],
     registers: [registry],
   });
+  const counters = new Map<string, Counter.Internal>();
+  return (result) => {
+    const counter = counters.get(result) ?? requests.labels({ result });
+    counters.set(result, counter);
+    counter.inc();
+  };
 }
 
 function originOf(text: string): string {

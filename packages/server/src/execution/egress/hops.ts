@@ -198,7 +198,10 @@ async function finish(
     status: response.status,
     headers: scrubber.deep(response.headers),
     body: scrubber.bytes(decoded.body),
-    finalUrl: scrubber.text(`${origin}${pathname}`),
+    // Made when it is asked for: the credential may stand in the path, and most callers do not ask.
+    get finalUrl() {
+      return scrubber.text(`${origin}${pathname}`);
+    },
   };
 }
 

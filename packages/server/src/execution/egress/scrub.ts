@@ -94,8 +94,23 @@ function scrubArray(value: readonly unknown[], text: (value: string) => string):
   return copy ?? value;
 }
 
+/** What no notation for text writes in another way: most keys are made of nothing else. */
+const plain = /^[A-Za-z0-9_.-]+$/;
+
 function* formsOf(secret: string): Generator<string> {
   yield secret;
+  if (!plain.test(secret)) yield* textForms(secret);
+  const bytes = Buffer.from(secret.toWellFormed());
+  const hex = bytes.toString('hex');
+  yield hex;
+  yield hex.toUpperCase();
+  for (const base64 of base64Forms(bytes)) {
+    yield base64;
+    yield base64.replaceAll('+', '-').replaceAll('/', '_');
+  }
+}
+
+function* textForms(secret: string): Generator<string> {
   for (const json of jsonForms(secret)) {
     yield json;
     // An answer often quotes another answer: JSON as a string within JSON.
@@ -104,13 +119,6 @@ function* formsOf(secret: string): Generator<string> {
   yield secret.replace(/[&<>"']/g, (character) => entities[character] ?? character);
   yield secret.replace(/[&<>]/g, (character) => entities[character] ?? character);
   yield* urlForms(secret);
-  const bytes = Buffer.from(secret.toWellFormed());
-  yield bytes.toString('hex');
-  yield bytes.toString('hex').toUpperCase();
-  for (const base64 of base64Forms(bytes)) {
-    yield base64;
-    yield base64.replaceAll('+', '-').replaceAll('/', '_');
-  }
 }
 
 const entities: Readonly<Record<string, string>> = {
