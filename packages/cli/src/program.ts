@@ -1,6 +1,7 @@
 import { runUntilSignal } from '@quartermaster/server';
 import { Command } from 'commander';
 import { keyCommands } from './key-commands.ts';
+import { mcpCommand } from './mcp-command.ts';
 import { projectCommands } from './project-commands.ts';
 import { storeCommands } from './store-commands.ts';
 
@@ -13,5 +14,6 @@ export function createProgram(): Command {
   program.addCommand(projectCommands());
   program.addCommand(keyCommands());
   program.addCommand(storeCommands());
+  program.addCommand(mcpCommand());
   return program;
 }

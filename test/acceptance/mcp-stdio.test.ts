@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { startService } from '../support/service.ts';
+
+const modes = [{ pin: '2026-07-28' }, 'auto', 'legacy'] as const;
+
+interface Wish {
+  readonly args: readonly string[];
+  readonly mode?: (typeof modes)[number];
+  readonly env?: Record<string, string>;
+}
+
+async function connect(t: TestContext, { args, mode = 'auto', env = {} }: Wish): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+  const command = { command: process.execPath, args: ['packages/cli/src/main.ts', 'mcp', ...args] };
+  t.after(() => client.close());
+  await client.connect(new StdioClientTransport({ ...command, env: { PATH: process.env.PATH ?? '', ...env } }));
+  return client;
+}
+
+test('[mcp] quartermaster mcp lists and calls over standard input and output, in each revision', async (t) => {
+  const { pluginsUrl } = await startService(t, { settings: { BUNDLES: 'test/fixtures/mcp-conformance' } });
+  for (const mode of modes) {
+    const client = await connect(t, { args: ['--url', pluginsUrl], mode });
+    const { tools } = await client.listTools();
+    assert.ok(tools.some(({ name }) => name === 'arithmetic__add'));
+    const sum = await client.callTool({ name: 'arithmetic__add', arguments: { number_1: 1, number_2: 2 } });
+    assert.deepEqual(sum.structuredContent, { result: 3 });
+    const seen: number[] = [];
+    const watched = { onprogress: ({ progress }: { progress: number }) => seen.push(progress) };
+    await client.callTool({ name: 'conformance__test_tool_with_progress' }, watched);
+    assert.deepEqual(seen, [0, 0.5, 1]);
+    await assert.rejects(client.callTool({ name: 'nöthing' }), { code: -32602 });
+    await client.close();
+  }
+});
+
+test('[mcp] quartermaster mcp serves one bundle, with the key of a file and a credential of the environment', async (t) => {
+  const service = await startService(t, { settings: { PLUGINS_KEY: 'required' } });
+  const args = ['time', '--url', service.pluginsUrl];
+  const client = await connect(t, { args: [...args, '--key-file', join(service.folder, 'first-key')] });
+  const { tools } = await client.listTools();
+  assert.ok(tools.some(({ name }) => name === 'convert_time'));
+
+  const keyFile = ['--key-file', join(service.folder, 'first-key')];
+  const weather = await connect(t, {
+    args: ['open_weather', '--url', service.pluginsUrl, ...keyFile, '--credential', 'OPEN_WEATHER_API_KEY'],
+    env: { OPEN_WEATHER_API_KEY: 'canary-51c0' },
+  });
+  // Without the credential its absence would be named first; no call leaves for an input that is refused.
+  const refused = await weather.callTool({ name: 'get_current_weather', arguments: { unknown: true } });
+  assert.match(JSON.stringify(refused.content), /arguments/);
+});
+
+test('[mcp] quartermaster mcp says what the service refuses, and that there is none', async (t) => {
+  const { pluginsUrl, stop } = await startService(t, { settings: { PLUGINS_KEY: 'required' } });
+  await assert.rejects(connect(t, { args: ['--url', pluginsUrl], mode: 'legacy' }), /APIKEY_VALIDATION_FAILED/);
+  await stop();
+  await assert.rejects(connect(t, { args: ['--url', pluginsUrl], mode: 'legacy' }), /ECONNREFUSED/);
+});
