@@ -1,7 +1,7 @@
 import type { TextSplitter } from '@quartermaster/contract';
 
-/** When a record names no splitter. */
-export const defaultSplitter = { type: 'token', chunk_size: 400, chunk_overlap: 0 } as const satisfies TextSplitter;
+/** Most tokens of a chunk when a record names no splitter. Source: CONTRACT "Collections, records, chunks". */
+export const defaultChunkSize = 400;
 /** What a separator splitter takes when it names no sizes. Source: CONTRACT "Collections, records, chunks". */
 export const separatorDefaults = { chunk_size: 1000, chunk_overlap: 0 } as const;
 

@@ -71,16 +71,21 @@ async function run(current: ExtractionJob, bytes: Buffer): Promise<JobResult> {
   try {
     const made = await makeChunks({ job: current, bytes, sink: batches.sink, report });
     await batches.flush();
-    report.milliseconds = Math.round(performance.now() - started);
+    measure(report, started);
     return { kind: 'extracted', ...made, report };
   } catch (cause) {
     if (!(cause instanceof Unreadable)) writeSync(2, `${cause instanceof Error ? cause.stack : String(cause)}\n`);
     // What was read before the failure counts too: rejected rows tell why a sheet has no pair.
     if (cause instanceof Unreadable) await batches.flush();
-    report.milliseconds = Math.round(performance.now() - started);
+    measure(report, started);
     const failure = cause instanceof Unreadable ? cause : new Unreadable('parser_crashed');
     return { kind: 'failed', code: failure.code, message: failure.message, report, unexpected: failure !== cause };
   }
+}
+
+function measure(report: ReportDraft, started: number): void {
+  report.milliseconds = Math.round(performance.now() - started);
+  report.peak_memory_bytes = process.resourceUsage().maxRSS * 1024;
 }
 
 function createBatches() {

@@ -134,6 +134,8 @@ export type ExtractionFailureCode = keyof typeof extractionFailureCodes;
 /** What was read; on the wire as `report` of the record. */
 export interface ExtractionReport {
   readonly format: string;
+  /** The reader and its version: what another version read may come out otherwise now. */
+  readonly parser?: string;
   readonly encoding?: string;
   /** How sure the encoding is, 0 to 1. */
   readonly encoding_confidence?: number;
@@ -158,6 +160,8 @@ export interface ExtractionReport {
   readonly dialect?: { readonly delimiter: string; readonly quote: string; readonly escape: 'doubled' | 'backslash' };
   readonly warnings: readonly string[];
   readonly milliseconds: number;
+  /** The most memory that the process held until then; it may have read other documents before. */
+  readonly peak_memory_bytes?: number;
 }
 
 /** `accepted`, `rejected` and `duplicate` together are `total`. */

@@ -1,11 +1,12 @@
 import type { Extension, TextSplitter } from '@quartermaster/contract';
-import { defaultSplitter, separatorDefaults } from './check-splitter.ts';
-import { type Document, layOut } from './document.ts';
+import { defaultChunkSize, separatorDefaults } from './check-splitter.ts';
+import { type Document, layOut, type PlacedBlock } from './document.ts';
 import type { ExtractedChunk, ExtractionReport, OnDuplicate, ReportedRow } from './extraction.ts';
 import { makePairs } from './make-pairs.ts';
-import { readDocument } from './read-document.ts';
+import { parserOf, readDocument } from './read-document.ts';
 import { splitBySeparators } from './separator-splitter.ts';
-import { type Cut, splitByTokens } from './token-splitter.ts';
+import { type StructureCut, splitByStructure } from './structure-splitter.ts';
+import { splitByTokens } from './token-splitter.ts';
 import { countTokens } from './tokens.ts';
 import { capacityExceeded, fileEmpty, noText } from './unreadable.ts';
 import { cutWords } from './words.ts';
@@ -55,6 +56,7 @@ export async function makeChunks(input: {
   if (bytes.length === 0) throw fileEmpty();
   sink.stage('parsing', 0);
   if (job.kind === 'qa') return makePairs(input);
+  report.parser = parserOf(job.format);
   const document = await readDocument({
     format: job.format,
     bytes,
@@ -77,16 +79,19 @@ interface Making {
 }
 
 async function makeTexts(document: Document, { job, sink, report }: Making): Promise<Made> {
-  const { text, locate } = layOut(document);
+  const { text, blocks, locate } = layOut(document);
   report.characters = text.length;
+  report.headings = blocks.filter((block) => block.kind === 'heading').length;
+  report.tables = blocks.filter((block) => block.kind === 'table').length;
   if (text.trim() === '') throw noText();
   const prefix = job.title === '' ? '' : `${job.title.replaceAll('\0', '').toWellFormed()}\n\n`;
   const prefixTokens = countTokens(prefix);
   let numChunks = 0;
-  for (const cut of split(text, job.splitter)) {
+  for (const cut of split(text, { blocks, splitter: job.splitter })) {
     if (numChunks === job.maxChunks) throw capacityExceeded(job.maxChunks);
     sink.stage('chunking', Math.floor((cut.start * 100) / text.length));
-    const content = prefix + text.slice(cut.start, cut.end);
+    const header = cut.header === undefined ? '' : `${cut.header}\n`;
+    const content = prefix + header + text.slice(cut.start, cut.end);
     const taken = sink.chunk({
       ordinal: numChunks,
       content,
@@ -103,8 +108,13 @@ async function makeTexts(document: Document, { job, sink, report }: Making): Pro
   return { numChunks, rejectedRows: 0, duplicateRows: 0 };
 }
 
-function split(text: string, splitter: TextSplitter | null): Iterable<Cut> {
-  const { type, separators = [], ...sizes } = splitter ?? { ...defaultSplitter };
+/** Without a splitter the structure of the document decides. Source: docs/decisions/0017-readers-of-our-own.md. */
+function split(
+  text: string,
+  { blocks, splitter }: { blocks: readonly PlacedBlock[]; splitter: TextSplitter | null },
+): Iterable<StructureCut> {
+  if (splitter === null) return splitByStructure(text, blocks, defaultChunkSize);
+  const { type, separators = [], ...sizes } = splitter;
   const size = sizes.chunk_size ?? separatorDefaults.chunk_size;
   const overlap = sizes.chunk_overlap ?? separatorDefaults.chunk_overlap;
   return type === 'token'

@@ -10,6 +10,14 @@ export interface TextSource {
   readonly onProgress?: (percent: number) => void;
 }
 
+/** To be raised when a reader gives another text for the same bytes. */
+const versions: Readonly<Record<string, number>> = { pdf: 2, docx: 2, html: 2, md: 1, txt: 1, text: 1 };
+
+/** The name and version of the reader of a format, for the report. */
+export function parserOf(format: string): string {
+  return `quartermaster-${format}/${versions[format] ?? 1}`;
+}
+
 /**
  * Reads a document of any text format. The readers are loaded when first needed: a child that reads text never loads
  * PDFium.

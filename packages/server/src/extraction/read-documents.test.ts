@@ -116,7 +116,6 @@ test('a chunk knows its page, the headings above it and its characters', () => {
 const refused: ReadonlyArray<readonly [path: string, code: string]> = [
   ['pdf/pdfminer__aes-256.pdf', 'file_encrypted'],
   ['pdf/unstructured__password.pdf', 'file_encrypted'],
-  ['pdf/tika__testOCR.pdf', 'no_text'],
   ['pdf/qpdf__issue-100.pdf', 'file_damaged'],
   ['docx/poi__bug53475-password-is-pass.docx', 'file_encrypted'],
   ['docx/poi__truncated62886.docx', 'file_damaged'],

@@ -7,7 +7,7 @@ import { readOutline } from './pdf/outline.ts';
 import { createSegmentReader } from './pdf/read-segments.ts';
 import { type PageLines, removeRunningHeads } from './pdf/running-heads.ts';
 import { type PdfBlock, textOf, toBlocks } from './pdf/to-blocks.ts';
-import { fileDamaged, noText } from './unreadable.ts';
+import { fileDamaged } from './unreadable.ts';
 
 /**
  * Reads the text of a PDF and what its layout says about structure. `onPage` is told the share of the pages read so
@@ -27,7 +27,6 @@ function readDocument(pdf: OpenPdf, onPage: (percent: number) => void): Document
   const { numPages } = pdf;
   if (numPages === 0 || unreadable.length === numPages) throw fileDamaged('PDF', 'none of its pages can be read');
   const withText = read.filter((page) => page.lines.length > 0);
-  if (withText.length === 0) throw noText();
   const { pages, dropped } = removeRunningHeads(withText);
   const joiner = createLineJoiner(linesOf(pages));
   const styles = findHeadingStyles(pages, readOutline(pdf));
