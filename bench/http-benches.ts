@@ -42,7 +42,10 @@ export async function httpBenches(folder: string): Promise<Row[]> {
  * Ours and the floor by turns, so that both meet the same moods of the machine; of the rounds the one with the median
  * ratio counts.
  */
-async function compare(ours: () => Promise<Measured>, floor: () => Promise<Measured>): Promise<[Measured, Measured]> {
+export async function compare(
+  ours: () => Promise<Measured>,
+  floor: () => Promise<Measured>,
+): Promise<[Measured, Measured]> {
   const pairs: Array<[Measured, Measured]> = [];
   for (let round = 0; round < rounds; round++) {
     const below = await floor();
@@ -53,7 +56,10 @@ async function compare(ours: () => Promise<Measured>, floor: () => Promise<Measu
   return pairs[Math.floor(rounds / 2)] as [Measured, Measured]; // there are rounds
 }
 
-async function watched<T>(service: Service, work: () => Promise<T>): Promise<[T, { loopP99: number; peakMb: number }]> {
+export async function watched<T>(
+  service: Service,
+  work: () => Promise<T>,
+): Promise<[T, { loopP99: number; peakMb: number }]> {
   await loopDelay(service);
   resetPeakMemory(service.pid);
   const result = await work();
@@ -170,7 +176,7 @@ function post(path: string, body: string): Buffer {
   return requestBytes('POST', path, { headers: json, body });
 }
 
-function describe(one: Measured): string {
+export function describe(one: Measured): string {
   const failed = one.failures > 0 ? `, ${one.failures} FAILED` : '';
   return `${one.perSecond.toFixed(0)}/s, p50 ${one.p50.toFixed(2)} ms, p99 ${one.p99.toFixed(2)} ms${failed}`;
 }

@@ -3,6 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { httpBenches } from './http-benches.ts';
+import { mcpBenches } from './mcp-benches.ts';
 import { printRows, type Row } from './table.ts';
 import { uploadBenches } from './upload-benches.ts';
 
@@ -13,6 +14,7 @@ const rows: Row[] = [];
 try {
   if ('uploads'.includes(wanted)) rows.push(...(await uploadBenches(join(folder, 'uploads'))));
   if ('http'.includes(wanted)) rows.push(...(await httpBenches(join(folder, 'http'))));
+  if ('mcp'.includes(wanted)) rows.push(...(await mcpBenches(join(folder, 'mcp'))));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { compare, describe, watched } from './http-benches.ts';
+import { requestBytes, runLoad } from './load.ts';
+import { type Service, startService } from './processes.ts';
+import type { Row } from './table.ts';
+
+const json = { 'Content-Type': 'application/json' };
+const seconds = 2;
+const wanted = 2_000;
+const tool = 'generated_07__plugin_3';
+
+/** The headers and the `_meta` that a call has in each revision. */
+const revisions = {
+  '2026-07-28': {
+    headers: { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': tool },
+    meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    },
+  },
+  '2025-11-25': { headers: { 'MCP-Protocol-Version': '2025-11-25' }, meta: undefined },
+};
+
+/** Tool calls over MCP among 200 tools, beside the same plugin by `POST /v1/execute`. */
+export async function mcpBenches(folder: string): Promise<Row[]> {
+  const bundles = join(folder, 'bundles');
+  await generateBundles(bundles);
+  const service = await startService(join(folder, 'data'), { QUARTERMASTER_BUNDLES: bundles });
+  try {
+    const rows: Row[] = [];
+    for (const revision of ['2026-07-28', '2025-11-25'] as const) rows.push(await callBench(service, revision));
+    return rows;
+  } finally {
+    await service.stop();
+  }
+}
+
+async function callBench(service: Service, revision: keyof typeof revisions): Promise<Row> {
+  const { headers, meta } = revisions[revision];
+  const params = { name: tool, arguments: { text: 'hello' }, _meta: meta };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  const all = { ...json, ...headers, Accept: 'application/json, text/event-stream', Host: 'localhost' };
+  await checkAnswer(service, all, body);
+  const execute = JSON.stringify({
+    bundle_id: 'generated_07',
+    plugin_id: 'plugin_3',
+    input_params: { text: 'hello' },
+    credentials: {},
+  });
+  const load = { url: service.pluginsUrl, connections: 32, seconds };
+  const [[ours, floor], watch] = await watched(service, () =>
+    compare(
+      () => runLoad({ ...load, request: requestBytes('POST', '/mcp', { headers: all, body }) }),
+      () => runLoad({ ...load, request: requestBytes('POST', '/v1/execute', { headers: json, body: execute }) }),
+    ),
+  );
+  return {
+    bench: `MCP tools/call ${revision}, 200 tools, 32 connections`,
+    ours: describe(ours),
+    floor: `POST /v1/execute: ${describe(floor)}`,
+    bar: `≥ ${wanted}/s: ${ours.perSecond.toFixed(0)}`,
+    met: ours.failures === 0 && ours.perSecond >= wanted,
+    ...watch,
+  };
+}
+
+/** A tool that fails answers 200 as well. */
+async function checkAnswer({ pluginsUrl }: Service, headers: Record<string, string>, body: string): Promise<void> {
+  const { Host: _, ...rest } = headers;
+  const response = await fetch(`${pluginsUrl}/mcp`, { method: 'POST', headers: rest, body });
+  const { result } = (await response.json()) as { result?: { structuredContent?: unknown } };
+  assert.deepEqual(result?.structuredContent, { text: 'hello' });
+}
+
+/** 20 bundles of 10 plugins that give back what they are given. */
+async function generateBundles(folder: string): Promise<void> {
+  const about = { name: 'Generated', description: 'Made for the bench.' };
+  const schema = {
+    type: 'object',
+    required: ['text'],
+    properties: { text: { type: 'string', description: 'Any text.' } },
+  };
+  for (let bundle = 0; bundle < 20; bundle++) {
+    const id = `generated_${String(bundle).padStart(2, '0')}`;
+    await mkdir(join(folder, id), { recursive: true });
+    const write = (name: string, content: object | string) =>
+      writeFile(join(folder, id, name), typeof content === 'string' ? content : JSON.stringify(content));
+    await write('bundle.yaml', { id, ...about, version: '1.0.0', provider: 'bench', developer: 'bench', hosts: [] });
+    await write('echo.ts', 'export const run = (input) => input;\n');
+    for (let plugin = 0; plugin < 10; plugin++) {
+      const behaviour = { effects: 'read', idempotent: true, handler: 'echo.ts' };
+      const manifest = { id: `plugin_${plugin}`, ...about, input_schema: schema, output_schema: schema, ...behaviour };
+      await write(`plugin_${plugin}.yaml`, manifest);
+    }
+  }
+}
