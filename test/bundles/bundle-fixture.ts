@@ -38,17 +38,24 @@ export interface World {
   close(): Promise<void>;
 }
 
-export async function openWorld(): Promise<World> {
+/** Another folder of bundles, and another server for their hosts. */
+export interface Elsewhere {
+  readonly folder: string;
+  readonly upstream: string;
+}
+
+export async function openWorld(elsewhere?: Elsewhere): Promise<World> {
   const [logger, metrics] = [createLogger('silent'), createMetrics()];
   const catalogue = await loadCatalogue({
-    folders: [bundlesFolder],
+    folders: [elsewhere?.folder ?? bundlesFolder],
     capabilities: { handlers: 'process' },
     publicUrl: 'http://127.0.0.1:8081',
     logger,
   });
   const upstream = await startUpstream();
   const hosts = [...catalogue.bundles.values()].flatMap(({ manifest }) => manifest.hosts);
-  const overrides = new Map(hosts.map((host) => [`https://${host}`, upstream.origin]));
+  const origin = elsewhere?.upstream ?? upstream.origin;
+  const overrides = new Map(hosts.map((host) => [`https://${host}`, origin]));
   const broker = createBroker({ overrides, allow: [], logger, version: '0.0.0' });
   const sandbox = await openSandbox({
     ...{ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 16, idleMs: 60_000, recycleAfterRuns: 1_000 },

@@ -48,13 +48,14 @@ async function keyHeader(file: string | undefined): Promise<Record<string, strin
   return file === undefined ? {} : { Authorization: `Bearer ${(await readFile(file, 'utf8')).trim()}` };
 }
 
+/** In one header and encoded, so that a credential may be any text. */
 function credentialHeaders(names: readonly string[]): Record<string, string> {
   const environment = processEnvironment();
-  return Object.fromEntries(
-    names.map((name) => {
-      const value = environment[name];
-      if (value === undefined || value === '') throw new Error(`--credential: the variable ${name} is not set`);
-      return [`X-Credential-${name}`, value];
-    }),
-  );
+  const credentials = names.map((name) => {
+    const value = environment[name];
+    if (value === undefined || value === '') throw new Error(`--credential: the variable ${name} is not set`);
+    return [name, value];
+  });
+  const json = JSON.stringify(Object.fromEntries(credentials));
+  return names.length === 0 ? {} : { 'X-Plugin-Credentials': Buffer.from(json).toString('base64url') };
 }

@@ -1,0 +1,187 @@
+import { isLinearPattern } from '@quartermaster/server/authoring';
+import { isJson, isReference, type Json, type OpenApiDocument } from './document.ts';
+import { freeName, humanised, propertyName } from './names.ts';
+
+/** Turns schemas of an OpenAPI document into schemas of one plugin: nothing outside of them, nothing unsaid. */
+export interface SchemaConverter {
+  /** A schema that a property has; `name` is what it is described by when it has no description. */
+  property(schema: unknown, name: string): Json;
+  /** What the references in everything converted so far lead to, for `$defs`. */
+  definitions(): Json;
+  /** What could not be taken over, in words. */
+  readonly notes: Set<string>;
+}
+
+/** Keywords that hold schemas, by what they hold. */
+const single = new Set([
+  'additionalProperties',
+  'contains',
+  'contentSchema',
+  'else',
+  'if',
+  'items',
+  'not',
+  'propertyNames',
+  'then',
+]);
+const lists = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
+const maps = new Set(['patternProperties', 'dependentSchemas']);
+/** Keywords taken as they are. `default` becomes words: the upstream fills it in, not we. */
+const plain = new Set([
+  ...[
+    'type',
+    'enum',
+    'const',
+    'title',
+    'description',
+    'format',
+    'multipleOf',
+    'maximum',
+    'exclusiveMaximum',
+    'minimum',
+  ],
+  ...['exclusiveMinimum', 'maxLength', 'minLength', 'maxItems', 'minItems', 'uniqueItems', 'maxProperties'],
+  ...[
+    'minProperties',
+    'required',
+    'dependentRequired',
+    'deprecated',
+    'readOnly',
+    'writeOnly',
+    'minContains',
+    'maxContains',
+  ],
+]);
+
+export function createSchemaConverter(document: OpenApiDocument): SchemaConverter {
+  const names = new Map<string, string>();
+  const definitions: Record<string, Json | boolean> = {};
+  const notes = new Set<string>();
+
+  function refer(reference: string): Json | boolean {
+    const known = names.get(reference);
+    if (known !== undefined) return { $ref: `#/$defs/${known}` };
+    const target = document.resolve(reference);
+    if (!isJson(target) && typeof target !== 'boolean') {
+      notes.add(`${JSON.stringify(reference)} leads to nothing in this document; anything is accepted there.`);
+      return {};
+    }
+    const last = propertyName(reference.split('/').at(-1) ?? '').replaceAll('.', '_');
+    const name = freeName(last, (taken) => Object.hasOwn(definitions, taken));
+    names.set(reference, name);
+    // The name is taken before the target is read, which may refer back to it.
+    definitions[name] = {};
+    definitions[name] = convert(target);
+    return { $ref: `#/$defs/${name}` };
+  }
+
+  function convert(schema: unknown): Json | boolean {
+    if (typeof schema === 'boolean') return schema;
+    if (!isJson(schema)) return {};
+    const { $ref, ...beside } = schema;
+    if (typeof $ref === 'string') {
+      const target = refer($ref);
+      const rest = convertKeywords(beside);
+      return isJson(target) ? { ...rest, ...target } : target;
+    }
+    return convertKeywords(schema);
+  }
+
+  function convertKeywords(schema: Json): Json {
+    const copy: Record<string, unknown> = {};
+    for (const [keyword, value] of Object.entries(schema)) {
+      if (plain.has(keyword)) copy[keyword] = value;
+      else if (single.has(keyword) && (isJson(value) || typeof value === 'boolean')) copy[keyword] = convert(value);
+      else if (lists.has(keyword) && Array.isArray(value) && value.length > 0) copy[keyword] = value.map(convert);
+      else if (maps.has(keyword) && isJson(value)) {
+        copy[keyword] = Object.fromEntries(Object.entries(value).map(([key, child]) => [key, convert(child)]));
+      }
+    }
+    if (isJson(schema.properties)) copy.properties = convertProperties(schema.properties, schema);
+    return repair(copy, schema);
+  }
+
+  function convertProperties(properties: Json, schema: Json): Json {
+    const kept: Record<string, unknown> = {};
+    for (const [name, child] of Object.entries(properties)) {
+      if (name === propertyName(name)) kept[name] = property(child, name);
+      else
+        notes.add(
+          `${JSON.stringify(name)} is no name a property can have here; it is accepted without being described.`,
+        );
+    }
+    return Object.keys(kept).length === Object.keys(properties).length || schema.additionalProperties !== false
+      ? kept
+      : {};
+  }
+
+  function property(schema: unknown, name: string): Json {
+    const converted = convert(schema);
+    if (converted === false) return { not: {}, description: humanised(name) };
+    const own = converted === true ? {} : converted;
+    return { ...own, description: descriptionOf(schema, own, name) };
+  }
+
+  function descriptionOf(schema: unknown, own: Json, name: string): string {
+    const target = isReference(schema) ? document.follow(schema) : undefined;
+    const candidates = [own.description, Reflect.get(Object(target), 'description'), own.title];
+    const found = candidates.find((text) => typeof text === 'string' && text.trim() !== '');
+    return typeof found === 'string' ? found : `${humanised(name)}.`;
+  }
+
+  function repair(copy: Record<string, unknown>, schema: Json): Json {
+    repairTypes(copy, schema);
+    repairLists(copy);
+    if (typeof schema.pattern === 'string') {
+      const reason = isLinearPattern(schema.pattern);
+      if (reason === null) copy.pattern = schema.pattern;
+      else notes.add(`The pattern ${JSON.stringify(schema.pattern)} is not checked: ${reason}.`);
+    }
+    for (const pattern of Object.keys(Object(copy.patternProperties))) {
+      if (isLinearPattern(pattern) !== null) delete copy.patternProperties;
+    }
+    if (schema.default !== undefined) copy.description = withDefault(copy.description, schema.default);
+    return copy;
+  }
+
+  return { property, definitions: () => definitions, notes };
+}
+
+function withDefault(description: unknown, value: unknown): string {
+  const said = typeof description === 'string' ? description.trimEnd() : '';
+  if (/default/i.test(said)) return said;
+  const text = JSON.stringify(value) ?? '';
+  return text.length > 200
+    ? said
+    : `${said === '' ? '' : `${said}${/[.!?]$/.test(said) ? '' : '.'} `}Default: ${text}.`;
+}
+
+const types = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']);
+
+function repairTypes(copy: Record<string, unknown>, schema: Json): void {
+  const named = (Array.isArray(copy.type) ? copy.type : [copy.type]).filter((type) => types.has(String(type)));
+  const unique = [...new Set(named)];
+  if (unique.length === 0) delete copy.type;
+  else copy.type = unique.length === 1 ? unique[0] : unique;
+  if (schema.nullable === true && unique.length > 0 && !unique.includes('null')) copy.type = [...unique, 'null'];
+  if (Array.isArray(copy.enum)) {
+    const values = new Map(copy.enum.map((value) => [JSON.stringify(value), value]));
+    if (values.size === 0) delete copy.enum;
+    else copy.enum = [...values.values()];
+  } else delete copy.enum;
+  for (const bound of ['exclusiveMinimum', 'exclusiveMaximum'] as const) {
+    if (typeof copy[bound] !== 'number') delete copy[bound];
+  }
+}
+
+function repairLists(copy: Record<string, unknown>): void {
+  if (Array.isArray(copy.required))
+    copy.required = [...new Set(copy.required.filter((name) => typeof name === 'string'))];
+  else delete copy.required;
+  const isList = [copy.type].flat().includes('array');
+  if (isList && copy.items === undefined && copy.prefixItems === undefined) copy.items = {};
+  for (const text of ['description', 'title', 'format'] as const) if (typeof copy[text] !== 'string') delete copy[text];
+  for (const flag of ['uniqueItems', 'deprecated', 'readOnly', 'writeOnly'] as const) {
+    if (typeof copy[flag] !== 'boolean') delete copy[flag];
+  }
+}

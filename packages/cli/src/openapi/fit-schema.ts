@@ -1,0 +1,56 @@
+import { findSchemaFlaws } from '@quartermaster/server/authoring';
+import { isJson, type Json } from './document.ts';
+
+/** A manifest has at most 256 KiB, of which one schema may take this many characters. */
+const maxSchemaText = 90_000;
+const depths = [8, 6, 4, 3, 2, 1];
+
+/**
+ * The schema, or as much of it from the top as the catalogue takes: some documents describe answers of thousands of
+ * parts. What is cut accepts anything.
+ */
+export function fitSchema(schema: Json): { readonly schema: Json; readonly note: string | null } {
+  const reason = refusalOf(schema);
+  if (reason === null) return { schema, note: null };
+  for (const depth of depths) {
+    const cut = cutBelow(schema, schema, depth);
+    const fitted = isJson(cut) ? { ...cut, type: 'object' } : { type: 'object' };
+    if (refusalOf(fitted) === null) return { schema: fitted, note: `Described down to level ${depth} only: ${reason}` };
+  }
+  return { schema: { type: 'object', properties: {} }, note: `Not described: ${reason}` };
+}
+
+function refusalOf(schema: Json): string | null {
+  if (JSON.stringify(schema).length > maxSchemaText) return `it has more than ${maxSchemaText} characters.`;
+  return findSchemaFlaws(schema)[0] ?? null;
+}
+
+const kept = new Set(['type', 'enum', 'const', 'title', 'description', 'format', 'required', 'minimum', 'maximum']);
+
+function cutBelow(schema: unknown, root: Json, depth: number): unknown {
+  const found = follow(schema, root);
+  if (!isJson(found)) return found;
+  const copy: Record<string, unknown> = Object.fromEntries(
+    Object.entries(found).filter(([keyword]) => kept.has(keyword)),
+  );
+  if (depth === 0) {
+    const { description } = copy;
+    return description === undefined ? {} : { description };
+  }
+  if (isJson(found.properties)) {
+    const members = Object.entries(found.properties).map(([name, child]) => [name, cutBelow(child, root, depth - 1)]);
+    copy.properties = Object.fromEntries(members);
+  }
+  if ([copy.type].flat().includes('array')) copy.items = cutBelow(found.items ?? {}, root, depth - 1);
+  return copy;
+}
+
+function follow(schema: unknown, root: Json): unknown {
+  let found = schema;
+  for (let hops = 0; isJson(found) && typeof found.$ref === 'string' && hops < 20; hops += 1) {
+    const { $ref, ...beside } = found;
+    const target: unknown = Reflect.get(Object(root.$defs), String($ref).slice('#/$defs/'.length));
+    found = isJson(target) ? { ...target, ...beside } : beside;
+  }
+  return found;
+}

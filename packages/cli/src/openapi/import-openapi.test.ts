@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { checkBundle } from '@quartermaster/server/authoring';
+import { type ImportOptions, importOpenApi } from './import-openapi.ts';
+import { writeBundle } from './write-bundle.ts';
+
+const done = { 200: { description: 'Done.', content: { 'application/json': { schema: { type: 'object' } } } } };
+
+/** A document with one operation: `GET /things`, unless `members` say otherwise. */
+function documentOf(members: object, root: object = {}): string {
+  return JSON.stringify({
+    openapi: '3.0.3',
+    info: { title: 'Things', version: '1.2' },
+    servers: [{ url: 'https://api.example.com/v1' }],
+    paths: { '/things': { get: { operationId: 'listThings', responses: done, ...members } } },
+    ...root,
+  });
+}
+
+function importOne(text: string, options?: ImportOptions) {
+  const made = importOpenApi(text, options);
+  const [[id, plugin] = assert.fail('nothing was imported')] = made.plugins;
+  // As plain data, which the tests look into.
+  return { ...made, id, plugin: JSON.parse(JSON.stringify(plugin)) };
+}
+
+const inQuery = (name: string, schema: object, more: object = {}) => ({ name, in: 'query', schema, ...more });
+
+async function assertLoads(t: TestContext, made: ReturnType<typeof importOpenApi>): Promise<string> {
+  const out = await mkdtemp(join(tmpdir(), 'quartermaster-import-'));
+  t.after(() => rm(out, { recursive: true, force: true }));
+  const folder = await writeBundle(out, made);
+  assert.deepEqual((await checkBundle(folder)).failures, []);
+  return out;
+}
+
+test('an operation becomes a plugin that says what it takes, gives and does', async (t) => {
+  const made = importOne(documentOf({ summary: 'List things', parameters: [inQuery('page', { type: 'integer' })] }));
+  await assertLoads(t, made);
+  assert.equal(made.id, 'list_things');
+  assert.deepEqual([made.plugin.effects, made.plugin.idempotent, made.plugin.name], ['read', true, 'List things']);
+  assert.deepEqual(made.plugin.input_schema.properties, { page: { type: 'integer', description: 'Page.' } });
+  assert.deepEqual(made.plugin.request, {
+    method: 'GET',
+    url: 'https://api.example.com/v1/things',
+    query: { page: '{page}' },
+  });
+  assert.deepEqual(made.bundle.hosts, ['api.example.com']);
+  assert.equal(made.bundle.version, '1.2.0');
+});
+
+test('names that differ only in what a name may hold stay apart, and are sent as they are', async (t) => {
+  const parameters = [
+    inQuery('filter[name]', { type: 'string' }),
+    inQuery('filter_name', { type: 'string' }),
+    { ...inQuery('filter_name', { type: 'string' }), in: 'header' },
+  ];
+  const made = importOne(documentOf({ parameters }));
+  await assertLoads(t, made);
+  assert.deepEqual(made.plugin.request.query, { 'filter[name]': '{filter_name}', filter_name: '{filter_name_2}' });
+  assert.deepEqual(made.plugin.request.headers, { filter_name: '{filter_name_3}' });
+});
+
+test('operations are chosen and renamed by either name; the others are in the report', () => {
+  const item = {
+    get: { operationId: 'getThing', responses: done },
+    delete: { operationId: 'deleteThing', responses: done },
+  };
+  const text = documentOf({}, { paths: { '/a': item } });
+  const { plugins, report } = importOpenApi(text, { operations: ['deleteThing'], rename: { delete_thing: 'remove' } });
+  assert.deepEqual([...plugins.keys()], ['remove']);
+  assert.equal(plugins.get('remove')?.effects, 'destructive');
+  assert.deepEqual(report.skipped, [{ operation: 'GET /a', reason: 'not chosen' }]);
+  assert.equal(report.operations, 2);
+});
+
+test('a relative server needs an address to start at, and a document without one an address', () => {
+  const relative = documentOf({}, { servers: [{ url: '/api/v2/' }] });
+  assert.throws(() => importOpenApi(relative), /no absolute server address; name one with --server/);
+  const url = (text: string, server: string) => importOne(text, { server }).plugin.request.url;
+  assert.equal(url(relative, 'https://a.example'), 'https://a.example/api/v2/things');
+  assert.equal(url(documentOf({}, { servers: undefined }), 'https://a.example/b/'), 'https://a.example/b/things');
+  const variables = { scheme: { default: 'http', enum: ['http', 'https'] }, port: { default: '8443' } };
+  const templated = documentOf({}, { servers: [{ url: '{scheme}://a.example:{port}/x', variables }] });
+  assert.equal(importOne(templated).plugin.request.url, 'https://a.example:8443/x/things');
+});
+
+const schemes = {
+  bearer: { type: 'http', scheme: 'bearer' },
+  oauth: { type: 'oauth2', flows: {} },
+  basic: { type: 'http', scheme: 'basic' },
+  key: { type: 'apiKey', in: 'query', name: 'key' },
+  cookie: { type: 'apiKey', in: 'cookie', name: 'sid' },
+  mutual: { type: 'mutualTLS' },
+};
+
+test('each security scheme becomes credentials and the place where they are sent', async (t) => {
+  const expected: Record<string, unknown> = {
+    bearer: { in: 'header', name: 'Authorization', credential: 'ACCESS_TOKEN', template: 'Bearer {credential}' },
+    oauth: { in: 'header', name: 'Authorization', credential: 'ACCESS_TOKEN', template: 'Bearer {credential}' },
+    basic: { in: 'basic', username: 'USERNAME', password: 'PASSWORD' },
+    key: { in: 'query', name: 'key', credential: 'KEY' },
+    cookie: { in: 'header', name: 'Cookie', credential: 'COOKIE', template: 'sid={credential}' },
+  };
+  for (const [name, injection] of Object.entries(expected)) {
+    const made = importOne(documentOf({ security: [{ [name]: [] }] }, { components: { securitySchemes: schemes } }));
+    await assertLoads(t, made);
+    assert.deepEqual(made.bundle.inject, [injection], name);
+    const { required, properties } = made.bundle.credentials_schema as { required: string[]; properties: object };
+    assert.deepEqual(required, Object.keys(properties));
+  }
+  const mutual = importOne(documentOf({ security: [{ mutual: [] }] }, { components: { securitySchemes: schemes } }));
+  assert.match(mutual.report.notes.join(), /"mutual" cannot be sent/);
+});
+
+test('credentials that are optional, or of some operations only, are neither required nor sent by the others', () => {
+  const paths = {
+    '/a': { get: { operationId: 'a', security: [{ key: [] }, {}], responses: done } },
+    '/b': { get: { operationId: 'b', security: [], responses: done } },
+  };
+  const { bundle, plugins } = importOpenApi(documentOf({}, { paths, components: { securitySchemes: schemes } }));
+  assert.equal(Reflect.get(Object(bundle.credentials_schema), 'required'), undefined);
+  assert.equal(bundle.inject, undefined);
+  const inject = (id: string) => Reflect.get(Object(plugins.get(id)?.request), 'inject');
+  assert.deepEqual([inject('a'), inject('b')], [[{ in: 'query', name: 'key', credential: 'KEY' }], undefined]);
+});
+
+test('a secret that a document takes for a parameter is a credential, in header, query and form', async (t) => {
+  const token = { name: 'token', required: true, description: 'Authentication token.', schema: { type: 'string' } };
+  for (const place of ['header', 'query']) {
+    const made = importOne(documentOf({ parameters: [{ ...token, in: place }] }));
+    await assertLoads(t, made);
+    assert.deepEqual(made.plugin.input_schema.properties, {});
+    assert.deepEqual(made.bundle.inject, [{ in: place, name: 'token', credential: 'TOKEN' }]);
+  }
+  const swagger = {
+    swagger: '2.0',
+    ...{ info: { title: 'Old', version: '1' }, host: 'old.example.com', basePath: '/v1', schemes: ['http'] },
+    paths: {
+      '/post': {
+        post: {
+          operationId: 'post',
+          consumes: ['application/x-www-form-urlencoded'],
+          parameters: [
+            { name: 'token', in: 'formData', type: 'string', required: true, description: 'Authentication token.' },
+            { name: 'text', in: 'formData', type: 'string', required: true },
+          ],
+          responses: { 200: { description: 'ok' } },
+        },
+      },
+    },
+  };
+  const made = importOne(JSON.stringify(swagger));
+  await assertLoads(t, made);
+  assert.deepEqual(made.plugin.request.body, { text: '{text}' });
+  assert.deepEqual(made.bundle.inject, [{ in: 'form', name: 'token', credential: 'TOKEN' }]);
+  // Credentials never travel unencrypted.
+  assert.equal(made.plugin.request.url, 'https://old.example.com/v1/post');
+  assert.match(made.report.notes.join(), /is called by https:/);
+});
+
+test('schemas with references in circles, references to nothing and broken keywords still load', async (t) => {
+  const node = { type: 'object', properties: { next: { $ref: '#/components/schemas/node' }, id: { type: 'string' } } };
+  const odd = {
+    type: 'object',
+    required: ['kind', 'kind', 'missing'],
+    properties: {
+      kind: { type: 'string', enum: ['a', 'a', 'b'], default: 'a' },
+      maybe: { type: 'string', nullable: true, example: { $id: 'not a schema' } },
+      list: { type: 'array' },
+      pattern: { type: 'string', pattern: '^(?=a)' },
+      file: { type: 'file', minimum: 1, exclusiveMinimum: true },
+      outside: { $ref: 'https://schemas.example.com/pet.json' },
+      nowhere: { $ref: '#/components/schemas/nowhere' },
+      self: { $ref: '#/components/schemas/self' },
+      'a b': { type: 'string' },
+      node: { $ref: '#/components/schemas/node' },
+    },
+  };
+  const content = { 'application/json': { schema: odd } };
+  const responses = { 200: { description: 'Odd.', content } };
+  const schemas = { node, self: { $ref: '#/components/schemas/self' } };
+  const parameters = [inQuery('node', { $ref: '#/components/schemas/node' }, { style: 'deepObject', explode: true })];
+  const made = importOne(documentOf({ parameters, responses }, { components: { schemas } }));
+  await assertLoads(t, made);
+  const { properties, required } = made.plugin.output_schema;
+  assert.deepEqual(required, ['kind']);
+  assert.deepEqual(properties.kind, { type: 'string', enum: ['a', 'b'], description: 'Default: "a".' });
+  assert.deepEqual(properties.maybe.type, ['string', 'null']);
+  const notes = made.report.imported[0]?.notes.join('\n') ?? '';
+  for (const told of [
+    /pattern .* not checked/,
+    /pet\.json" leads to nothing/,
+    /nowhere" leads to nothing/,
+    /"a b" is no name/,
+  ])
+    assert.match(notes, told);
+});
+
+test('an answer that is too much to describe is described from the top, stated', async (t) => {
+  const deep = (level: number): object =>
+    level === 0
+      ? { type: 'string' }
+      : { type: 'object', properties: { a: deep(level - 1), b: { type: 'array', items: deep(level - 1) } } };
+  const responses = { 200: { description: 'Deep.', content: { 'application/json': { schema: deep(12) } } } };
+  const made = importOne(documentOf({ responses }));
+  await assertLoads(t, made);
+  assert.match(made.report.imported[0]?.notes.join() ?? '', /output: Described down to level \d only/);
+});
+
+test('what is not an object is the member "result"; no content is the status', () => {
+  const output = (responses: object) => {
+    const { plugin } = importOne(documentOf({ responses }));
+    return [plugin.response, Object.keys(plugin.output_schema.properties)];
+  };
+  const of = (type: string, schema: object) => ({ 201: { description: 'x', content: { [type]: { schema } } } });
+  assert.deepEqual(output(of('application/json', { type: 'array', items: { type: 'string' } })), [
+    { format: 'json', output: '{result: body}' },
+    ['result'],
+  ]);
+  assert.deepEqual(output(of('application/vnd.api+json', { type: 'object', properties: { a: {} } })), [
+    undefined,
+    ['a'],
+  ]);
+  assert.deepEqual(output(of('text/csv', { type: 'string' })), [
+    { format: 'text', output: '{result: body}' },
+    ['result'],
+  ]);
+  assert.deepEqual(output(of('application/xml', {})), [{ format: 'xml', output: '{result: body}' }, ['result']]);
+  assert.deepEqual(output({ 204: { description: 'x' } }), [{ format: 'text', output: '{status: status}' }, ['status']]);
+});
+
+test('what is no OpenAPI is refused with the reason', () => {
+  assert.throws(() => importOpenApi('[]'), /no object/);
+  assert.throws(() => importOpenApi('{"a": 1}'), /expected OpenAPI 2\.0, 3\.0 or 3\.1/);
+  assert.throws(() => importOpenApi('openapi: 4.0.0'), /expected OpenAPI/);
+  assert.throws(() => importOpenApi(documentOf({}, { paths: {} })), /no operation can be imported/);
+});
+
+test('a folder of an earlier import is replaced; any other is left alone', async (t) => {
+  const out = await assertLoads(t, importOpenApi(documentOf({})));
+  await writeBundle(out, importOpenApi(documentOf({ operationId: 'renamed' })));
+  assert.deepEqual((await readdir(join(out, 'things'))).sort(), ['bundle.yaml', 'import-report.json', 'renamed.yaml']);
+  await rm(join(out, 'things', 'import-report.json'));
+  await writeFile(join(out, 'things', 'mine.yaml'), 'id: mine');
+  await assert.rejects(writeBundle(out, importOpenApi(documentOf({}))), /not written by an import/);
+});

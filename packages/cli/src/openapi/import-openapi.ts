@@ -1,0 +1,177 @@
+import type { BundleManifest, Injection } from '@quartermaster/plugin-kit';
+import { isJson, type Json, type OpenApiDocument, readDocument, textOf } from './document.ts';
+import { freeName, snakeCase } from './names.ts';
+import { type ImportedOperation, importOperation, type Operation } from './operation.ts';
+import { type Credentials, createCredentials } from './security.ts';
+
+export interface ImportOptions {
+  /** Id of the bundle; default: made of the document's title. */
+  readonly id?: string | undefined;
+  /** Where the API is, for documents that do not say or say a relative address. */
+  readonly server?: string | undefined;
+  /** Only these operations, by `operationId` or plugin id. */
+  readonly operations?: readonly string[] | undefined;
+  /** Plugin ids, by `operationId` or the id the plugin would have. */
+  readonly rename?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface ImportedBundle {
+  readonly bundle: Json & { readonly id: string };
+  /** By plugin id: the manifest. */
+  readonly plugins: ReadonlyMap<string, Json>;
+  readonly report: ImportReport;
+}
+
+export interface ImportReport {
+  readonly title: string;
+  readonly openapi: string;
+  readonly operations: number;
+  readonly imported: ReadonlyArray<{
+    readonly operation: string;
+    readonly plugin_id: string;
+    readonly notes: readonly string[];
+  }>;
+  readonly skipped: ReadonlyArray<{ readonly operation: string; readonly reason: string }>;
+  readonly notes: readonly string[];
+}
+
+/**
+ * Turns an OpenAPI document (2.0, 3.0 or 3.1; JSON or YAML) into a bundle of plugins without code. Reads nothing but the
+ * text. Every operation is imported or in the report with the reason.
+ * @throws Error when the document cannot be read at all, or nothing of it can be imported
+ */
+export function importOpenApi(text: string, options: ImportOptions = {}): ImportedBundle {
+  const document = readDocument(text);
+  const credentials = createCredentials(document);
+  const plugins = new Map<string, ImportedOperation>();
+  const imported: Array<ImportReport['imported'][number]> = [];
+  const skipped: Array<ImportReport['skipped'][number]> = [];
+  const all = operationsOf(document);
+  for (const operation of all) {
+    const name = `${operation.method.toUpperCase()} ${operation.path}`;
+    const wanted = nameOf(operation, options, plugins);
+    if (wanted === null) {
+      skipped.push({ operation: name, reason: 'not chosen' });
+      continue;
+    }
+    const result = importOperation(operation, { document, credentials, server: options.server });
+    if ('reason' in result) skipped.push({ operation: name, reason: result.reason });
+    else {
+      plugins.set(wanted, result);
+      imported.push({ operation: name, plugin_id: wanted, notes: result.notes });
+    }
+  }
+  if (plugins.size === 0) throw new Error(`no operation can be imported: ${skipped[0]?.reason ?? 'there is none'}`);
+  const bundle = makeBundle(document, { options, credentials, plugins });
+  return {
+    ...bundle,
+    report: {
+      title: titleOf(document),
+      openapi: document.version,
+      operations: all.length,
+      ...{ imported, skipped, notes: [...credentials.notes, ...bundle.notes] },
+    },
+  };
+}
+
+const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+
+function operationsOf(document: OpenApiDocument): Operation[] {
+  const paths = isJson(document.root.paths) ? Object.entries(document.root.paths) : [];
+  return paths.flatMap(([path, value]) => {
+    const item = document.follow(value);
+    if (!isJson(item)) return [];
+    return methods.flatMap((method) => {
+      const operation = item[method];
+      return isJson(operation) ? [{ method, path, item, operation }] : [];
+    });
+  });
+}
+
+/** The id of the plugin an operation becomes; null when it is not wanted. */
+function nameOf(
+  { method, path, operation }: Operation,
+  options: ImportOptions,
+  taken: ReadonlyMap<string, unknown>,
+): string | null {
+  const given = textOf(operation.operationId);
+  const made = snakeCase(given === '' ? `${method}_${path}` : given);
+  const { operations, rename = {} } = options;
+  if (operations !== undefined && !operations.includes(given) && !operations.includes(made)) return null;
+  return freeName(rename[given] ?? rename[made] ?? made, (name) => taken.has(name) || name === 'bundle');
+}
+
+function titleOf(document: OpenApiDocument): string {
+  return textOf(Reflect.get(Object(document.root.info), 'title')) || 'Imported API';
+}
+
+interface Parts {
+  readonly options: ImportOptions;
+  readonly credentials: Credentials;
+  readonly plugins: ReadonlyMap<string, ImportedOperation>;
+}
+
+function makeBundle(document: OpenApiDocument, { options, credentials, plugins }: Parts) {
+  const info = Object(document.root.info);
+  const title = titleOf(document);
+  const list = [...plugins.values()];
+  const shared = sharedInjections(list);
+  const names = Object.keys(credentials.properties);
+  const needed = names.filter((name) => list.every((plugin) => plugin.needed.has(name)));
+  const id = options.id ?? snakeCase(title);
+  const notes: string[] = [];
+  const manifest = {
+    id,
+    version: versionOf(textOf(info.version)),
+    name: title.slice(0, 120),
+    description: (textOf(info.description) || title).slice(0, 4_000),
+    provider: new URL(`https://${list[0]?.host ?? ''}`).hostname,
+    developer: 'Imported from OpenAPI',
+    hosts: [...new Set(list.map(({ host }) => host))].sort(),
+    ...(names.length === 0
+      ? {}
+      : {
+          credentials_schema: {
+            type: 'object',
+            ...(needed.length === 0 ? {} : { required: needed }),
+            properties: { ...credentials.properties },
+          },
+        }),
+    ...(shared.length === 0 ? {} : { inject: [...shared] }),
+  } satisfies Omit<BundleManifest, 'credentials_schema'> & { credentials_schema?: object };
+  const manifests = [...plugins].map(([pluginId, operation]) => {
+    const inject = operation.inject.filter((one) => !shared.some((other) => isSame(one, other)));
+    const secure = [...shared, ...inject].length > 0;
+    return [pluginId, pluginManifest(pluginId, operation, { inject, secure, notes })] as const;
+  });
+  return { bundle: manifest, plugins: new Map<string, Json>(manifests), notes: [...new Set(notes)] };
+}
+
+function pluginManifest(
+  id: string,
+  { plugin }: ImportedOperation,
+  { inject, secure, notes }: { inject: readonly Injection[]; secure: boolean; notes: string[] },
+): Json {
+  const { request, ...rest } = plugin;
+  const url = String(request.url);
+  const isUnsafe = secure && url.startsWith('http:');
+  if (isUnsafe) notes.push(`${new URL(url).origin} is called by https:, since credentials are sent there.`);
+  const safeUrl = isUnsafe ? url.replace(/^http:/, 'https:') : url;
+  return { id, ...rest, request: { ...request, url: safeUrl, ...(inject.length === 0 ? {} : { inject }) } };
+}
+
+/** What every plugin sends belongs to the bundle; the rest to the requests. */
+function sharedInjections([first, ...others]: readonly ImportedOperation[]): readonly Injection[] {
+  return (first?.inject ?? []).filter((one) =>
+    others.every(({ inject }) => inject.some((other) => isSame(one, other))),
+  );
+}
+
+function isSame(a: Injection, b: Injection): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function versionOf(text: string): string {
+  const [, major = '1', minor = '0', patch = '0'] = /(\d+)(?:\.(\d+))?(?:\.(\d+))?/.exec(text) ?? [];
+  return `${Number(major)}.${Number(minor)}.${Number(patch)}`;
+}

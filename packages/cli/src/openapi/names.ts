@@ -1,0 +1,35 @@
+/** `chat.postMessage` → `chat_post_message`: what ids of bundles and plugins look like. */
+export function snakeCase(text: string): string {
+  const words = text
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_+|_+$/g, '');
+  return (/^[a-z]/.test(words) ? words : `op_${words}`).slice(0, 64).replace(/_+$/, '');
+}
+
+/** `date_created` → `Date created`: what is said of something that has no description. */
+export function humanised(name: string): string {
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/[^A-Za-z0-9]+/g, ' ')
+    .trim()
+    .toLowerCase();
+  return words === '' ? 'Value' : words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** A name for a property: `filter[name]` → `filter_name`. */
+export function propertyName(name: string): string {
+  const plain = name.replace(/[^A-Za-z0-9_.-]+/g, '_').replace(/^_+|_+$/g, '');
+  return (plain === '' ? 'value' : plain).slice(0, 64);
+}
+
+/** The first of `name`, `name_2`, `name_3` … that is free. */
+export function freeName(name: string, isTaken: (name: string) => boolean): string {
+  let free = name;
+  for (let count = 2; isTaken(free); count += 1) free = `${name.slice(0, 64 - String(count).length - 1)}_${count}`;
+  return free;
+}

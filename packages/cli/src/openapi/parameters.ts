@@ -1,0 +1,99 @@
+import type { ParameterStyle } from '@quartermaster/plugin-kit';
+import type { SchemaConverter } from './convert-schema.ts';
+import { isJson, type Json, type OpenApiDocument, textOf } from './document.ts';
+import { addInput, type RequestParts } from './request-parts.ts';
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header' | 'cookie';
+  readonly required: boolean;
+  readonly description: string;
+  readonly schema: unknown;
+  readonly style: ParameterStyle | undefined;
+  /** Text around the value in a path: `.{name}` or `;name={name}`. */
+  readonly prefix: string;
+}
+
+/** Headers that describe the message itself: OpenAPI says to ignore them as parameters. */
+const ignoredHeaders = new Set(['accept', 'content-type', 'authorization']);
+
+/** The parameters of an operation and of its path; those of the operation win. */
+export function readParameters(document: OpenApiDocument, ...levels: readonly unknown[]): Parameter[] {
+  const found = new Map<string, Parameter>();
+  for (const level of levels) {
+    for (const item of Array.isArray(level) ? level : []) {
+      const parameter = readParameter(document, item);
+      if (parameter !== undefined) found.set(`${parameter.in} ${parameter.name}`, parameter);
+    }
+  }
+  return [...found.values()];
+}
+
+const places = ['path', 'query', 'header', 'cookie'] as const;
+
+function readParameter(document: OpenApiDocument, value: unknown): Parameter | undefined {
+  const item = document.follow(value);
+  const place = places.find((name) => name === Reflect.get(Object(item), 'in'));
+  if (!isJson(item) || place === undefined || textOf(item.name) === '') return undefined;
+  const name = textOf(item.name);
+  if (place === 'header' && ignoredHeaders.has(name.toLowerCase())) return undefined;
+  const content = isJson(item.content) ? Object.values(item.content)[0] : undefined;
+  const schema = item.schema ?? Reflect.get(Object(content), 'schema');
+  return {
+    name,
+    in: place,
+    required: item.required === true || place === 'path',
+    description: textOf(item.description),
+    schema,
+    style: content === undefined ? styleOf(item, place) : 'json',
+    prefix: place === 'path' ? prefixOf(textOf(item.style), name) : '',
+  };
+}
+
+function prefixOf(style: string, name: string): string {
+  if (style === 'label') return '.';
+  return style === 'matrix' ? `;${name}=` : '';
+}
+
+/** OpenAPI's style and explode, as one word of ours; undefined where it is what happens anyway. */
+function styleOf({ style, explode }: Json, place: Parameter['in']): ParameterStyle | undefined {
+  const isForm = style === undefined ? place === 'query' || place === 'cookie' : style === 'form';
+  if (style === 'deepObject') return 'deep_object';
+  if (style === 'spaceDelimited') return explode === true ? 'repeat' : 'space';
+  if (style === 'pipeDelimited') return explode === true ? 'repeat' : 'pipe';
+  if (place === 'query') return isForm && explode !== false ? 'members' : 'comma';
+  return explode === true ? 'pairs' : 'comma';
+}
+
+const sections = { query: 'query', header: 'headers', cookie: 'cookies' } as const;
+
+/** Makes an input of a parameter, and sends it where it belongs. */
+export function addParameter(
+  parameter: Parameter,
+  parts: RequestParts,
+  { document, converter }: { document: OpenApiDocument; converter: SchemaConverter },
+): void {
+  const { name, required, description, schema, style, prefix } = parameter;
+  const input = addInput(parts, converter, { name, schema, description, isRequired: required });
+  // Only a list or an object has a style; for a text it would say nothing.
+  const needsStyle =
+    style !== undefined && !isScalar(document, schema) && !(style === 'members' && isList(document, schema));
+  if (parameter.in === 'path') {
+    parts.path.set(name, `${prefix}{${input}}`);
+    if (needsStyle) parts.styles.path[input] = style;
+    return;
+  }
+  const section = sections[parameter.in];
+  parts[section][name] = `{${input}}`;
+  if (needsStyle) parts.styles[section][name] = style;
+}
+
+function isScalar(document: OpenApiDocument, schema: unknown): boolean {
+  const type: unknown = Reflect.get(Object(document.follow(schema)), 'type');
+  const types = [type].flat().filter((one) => one !== 'null');
+  return types.length > 0 && types.every((one) => ['string', 'number', 'integer', 'boolean'].includes(String(one)));
+}
+
+function isList(document: OpenApiDocument, schema: unknown): boolean {
+  return [Reflect.get(Object(document.follow(schema)), 'type')].flat().includes('array');
+}

@@ -1,0 +1,113 @@
+import type { Injection } from '@quartermaster/plugin-kit';
+import { isJson, type Json, type OpenApiDocument, textOf } from './document.ts';
+import { freeName, snakeCase } from './names.ts';
+import type { Parameter } from './parameters.ts';
+
+/** One way to authenticate: the credentials it takes and where they go. */
+export interface Scheme {
+  readonly names: readonly string[];
+  readonly inject: readonly Injection[];
+}
+
+/** The credentials of a bundle, found while its operations are read. */
+export interface Credentials {
+  /** The scheme of this name; undefined for one the document does not describe or that cannot be sent. */
+  scheme(name: string): Scheme | undefined;
+  /** A credential that the document takes for a parameter. */
+  forParameter(
+    parameter: Pick<Parameter, 'name' | 'description'>,
+    place: 'header' | 'query' | 'form',
+    known: string | undefined,
+  ): Scheme;
+  /** What a credential is, by name. */
+  readonly properties: Readonly<Record<string, Json>>;
+  readonly notes: Set<string>;
+}
+
+export function createCredentials(document: OpenApiDocument): Credentials {
+  const properties: Record<string, Json> = {};
+  const schemes = new Map<string, Scheme | undefined>();
+  const notes = new Set<string>();
+  const described: unknown = Reflect.get(Object(document.root.components), 'securitySchemes');
+
+  function add(name: string, description: string, isSecret = true): string {
+    properties[name] ??= { type: 'string', minLength: 1, description, ...(isSecret ? { 'x-secret': true } : {}) };
+    return name;
+  }
+
+  function addOwn(name: string, description: string): string {
+    return add(
+      freeName(name, (taken) => Object.hasOwn(properties, taken)),
+      description,
+    );
+  }
+
+  function read(name: string): Scheme | undefined {
+    const found = document.follow(Reflect.get(Object(described), name));
+    if (!isJson(found)) return undefined;
+    const scheme = readScheme(found, name);
+    if (scheme === undefined)
+      notes.add(`The security scheme ${JSON.stringify(name)} cannot be sent by a request as data.`);
+    return scheme;
+  }
+
+  function readScheme(found: Json, name: string): Scheme | undefined {
+    const description = textOf(found.description) || `Credential of the scheme ${name}.`;
+    const kind = textOf(found.type);
+    const scheme = textOf(found.scheme).toLowerCase();
+    if (kind === 'apiKey') return apiKey(found, addOwn(upperSnake(name, 'API_KEY'), description));
+    if (kind === 'http' && scheme === 'basic') {
+      const username = add('USERNAME', `User name for basic authentication. ${description}`, false);
+      const password = add('PASSWORD', `Password for basic authentication. ${description}`);
+      return { names: [username, password], inject: [{ in: 'basic', username, password }] };
+    }
+    const isToken = (kind === 'http' && scheme === 'bearer') || kind === 'oauth2' || kind === 'openIdConnect';
+    if (!isToken) return undefined;
+    const credential = add('ACCESS_TOKEN', kind === 'http' ? description : `An access token (OAuth 2). ${description}`);
+    const inject = [{ in: 'header', name: 'Authorization', credential, template: 'Bearer {credential}' }] as const;
+    return { names: [credential], inject };
+  }
+
+  return {
+    scheme: (name) => {
+      if (!schemes.has(name)) schemes.set(name, read(name));
+      return schemes.get(name);
+    },
+    forParameter: ({ name, description }, place, known) => {
+      const credential = known ?? add(upperSnake(name, 'API_KEY'), description || 'The credential of the account.');
+      return { names: [credential], inject: [{ in: place, name, credential }] };
+    },
+    properties,
+    notes,
+  };
+}
+
+function apiKey(found: Json, credential: string): Scheme | undefined {
+  const name = textOf(found.name);
+  const prefix = typeof found['x-default'] === 'string' && found['x-default'].endsWith(' ') ? found['x-default'] : '';
+  const template = prefix === '' ? {} : { template: `${prefix}{credential}` };
+  if (found.in === 'header') return { names: [credential], inject: [{ in: 'header', name, credential, ...template }] };
+  if (found.in === 'query') return { names: [credential], inject: [{ in: 'query', name, credential, ...template }] };
+  if (found.in !== 'cookie') return undefined;
+  return {
+    names: [credential],
+    inject: [{ in: 'header', name: 'Cookie', credential, template: `${name}={credential}` }],
+  };
+}
+
+function upperSnake(name: string, otherwise: string): string {
+  const upper = snakeCase(name).toUpperCase();
+  return /[A-Z]/.test(upper) ? upper : otherwise;
+}
+
+/** A secret that a document asks for as a parameter: no model and no log shall see it, so it becomes a credential. */
+export function isCredentialParameter({ name, description }: { name: string; description: string }): boolean {
+  if (/^(x-)?api[_-]?key$/i.test(name)) return true;
+  return /^(access|auth)?[_-]?token$/i.test(name) && /authenticat|authoriz|access token|api key/i.test(description);
+}
+
+/** The alternatives an operation lists, each with the names of its schemes; an empty one needs none. */
+export function securityOf(document: OpenApiDocument, operation: Json): string[][] {
+  const listed = operation.security ?? document.root.security;
+  return Array.isArray(listed) ? listed.filter(isJson).map((alternative) => Object.keys(alternative)) : [];
+}

@@ -1,0 +1,31 @@
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import type { ImportedBundle } from './import-openapi.ts';
+
+/**
+ * Writes a bundle into a folder of bundles and gives the path of its own folder. A folder that is there is refused
+ * unless it was written by an import, whose files are replaced.
+ */
+export async function writeBundle(out: string, { bundle, plugins, report }: ImportedBundle): Promise<string> {
+  const folder = join(out, bundle.id);
+  await clear(folder);
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'bundle.yaml'), toYaml(bundle));
+  for (const [id, plugin] of plugins) await writeFile(join(folder, `${id}.yaml`), toYaml(plugin));
+  await writeFile(join(folder, reportName), `${JSON.stringify(report, null, 2)}\n`);
+  return folder;
+}
+
+const reportName = 'import-report.json';
+
+async function clear(folder: string): Promise<void> {
+  const files = await readdir(folder).catch((): string[] => []);
+  if (files.length === 0) return;
+  if (!files.includes(reportName)) throw new Error(`${folder} is there already and was not written by an import`);
+  for (const file of files) if (file.endsWith('.yaml')) await rm(join(folder, file));
+}
+
+function toYaml(value: unknown): string {
+  return stringify(value, { lineWidth: 120, aliasDuplicateObjects: false });
+}

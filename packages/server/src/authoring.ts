@@ -1,0 +1,62 @@
+import { basename, dirname, resolve } from 'node:path';
+import { type DefinitionFormat, type DefinitionLoss, definitionFormats } from '@quartermaster/contract';
+import type { BundleFailure, Catalogue, CompiledBundle } from './catalogue/catalogue.ts';
+import { checkSchema } from './catalogue/check-schema.ts';
+import { createFindings } from './catalogue/findings.ts';
+import { compileLinearRegExp } from './catalogue/linear-regexp.ts';
+import { loadCatalogue } from './catalogue/load-catalogue.ts';
+import { createLogger } from './kernel/logger.ts';
+
+/** What the authors of bundles need of the service, without a running one. */
+
+/** What the catalogue refuses about a schema of a plugin, in sentences; none when it takes it. */
+export function findSchemaFlaws(schema: Readonly<Record<string, unknown>>): string[] {
+  const findings = createFindings('', () => null);
+  checkSchema(schema, [], findings);
+  return findings.list.map(({ field, message }) => `${field}: ${message}`);
+}
+
+/** Why a pattern cannot be used in a schema; null when it can. */
+export function isLinearPattern(pattern: string): string | null {
+  try {
+    compileLinearRegExp(pattern);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+export interface BundleCheck {
+  readonly failures: readonly BundleFailure[];
+  /** Undefined when `bundle.yaml` is wrong. */
+  readonly bundle: CompiledBundle | undefined;
+  readonly losses: ReadonlyArray<{
+    readonly pluginId: string;
+    readonly format: DefinitionFormat;
+    readonly losses: readonly DefinitionLoss[];
+  }>;
+}
+
+/** Reads one bundle as the service does, and says what is wrong with it and what providers cannot be told of it. */
+export async function checkBundle(folder: string): Promise<BundleCheck> {
+  const path = resolve(folder);
+  const catalogue = await loadFolder(dirname(path));
+  const id = basename(path);
+  const bundle = catalogue.findBundle(id);
+  const losses = [...(bundle?.plugins.values() ?? [])].flatMap((plugin) =>
+    definitionFormats.map((format) => {
+      return { pluginId: plugin.id, format, losses: catalogue.definePlugin(plugin, format, 'en').losses };
+    }),
+  );
+  return { failures: catalogue.failures.filter(({ file }) => file.startsWith(`${id}/`)), bundle, losses };
+}
+
+/** The catalogue of one folder of bundles. */
+export function loadFolder(folder: string): Promise<Catalogue> {
+  return loadCatalogue({
+    folders: [folder],
+    capabilities: { handlers: 'process' },
+    publicUrl: 'http://127.0.0.1:8081',
+    logger: createLogger('silent'),
+  });
+}
