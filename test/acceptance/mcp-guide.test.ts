@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { startService } from '../support/service.ts';
+
+const guide = readFileSync('docs/guides/mcp.md', 'utf8');
+const address = 'http://127.0.0.1:8081';
+
+function blocks(language: string): string[] {
+  return [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, text = '']) => text);
+}
+
+test('[mcp] the lines of the guide that need no application work as they stand', async (t) => {
+  const { pluginsUrl } = await startService(t);
+  const line = blocks('sh').find((text) => text.startsWith('curl'));
+  assert.ok(line);
+  const { stdout } = await promisify(execFile)('sh', ['-c', line.replaceAll(address, pluginsUrl)], {
+    signal: t.signal,
+  });
+  assert.deepEqual(JSON.parse(stdout).result.structuredContent, { result: 3 });
+});
+
+test('[mcp] the program of the guide starts, here with the address of a test', async (t) => {
+  const service = await startService(t);
+  const configured = blocks('json')
+    .map((text) => JSON.parse(text).mcpServers.quartermaster)
+    .find(({ command }) => command !== undefined);
+  const args = (configured.args as string[]).map((arg) =>
+    arg.replace('/path/to/quartermaster/data', service.folder).replace('/path/to/quartermaster', process.cwd()),
+  );
+  const client = new Client({ name: 'test', version: '1' });
+  t.after(() => client.close());
+  const env = { PATH: process.env.PATH ?? '', HOME: service.folder, ...configured.env };
+  const transport = new StdioClientTransport({
+    command: configured.command,
+    args: [...args, '--url', service.pluginsUrl],
+    env,
+  });
+  await client.connect(transport);
+  assert.ok((await client.listTools()).tools.some(({ name }) => name === 'get_current_weather'));
+});
