@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { Timestamp } from './envelope.ts';
+import { ListQuery, Timestamp } from './envelope.ts';
 
 /** Collections, records and chunks. Source: CONTRACT "Collections, records, chunks". */
 
@@ -11,6 +11,13 @@ export const recordStatuses = ['creating', 'ready', 'partial', 'error', 'deletin
 export type RecordStatus = (typeof recordStatuses)[number];
 export const recordStages = ['queued', 'fetching', 'parsing', 'chunking', 'embedding', 'indexing'] as const;
 export type RecordStage = (typeof recordStages)[number];
+
+/** What becomes of a pair that the collection, or the sheet itself, has already. */
+export const duplicatePolicies = ['skip', 'replace', 'keep'] as const;
+export type OnDuplicate = (typeof duplicatePolicies)[number];
+/** Rows of a sheet that became no pair. */
+export const rowStatuses = ['rejected', 'duplicate'] as const;
+export type RowStatus = (typeof rowStatuses)[number];
 
 /** The built-in model: words only, no vectors. Exactly 8 characters, as the official client demands. */
 export const builtInEmbeddingModel = 'QmBm25v1';
@@ -114,6 +121,12 @@ const recordFields = {
   title: Type.Optional(Type.String({ maxLength: 255 })),
   content: Type.Optional(Type.String({ minLength: 1, maxLength: 65_535 })),
   text_splitter: Type.Optional(TextSplitter),
+  on_duplicate: Type.Optional(
+    Type.Enum([...duplicatePolicies], {
+      description:
+        'qa_sheet: a pair whose id, or else question, the sheet or the collection has already: left out, put in the place of the other, or kept beside it, which is the default.',
+    }),
+  ),
   metadata: Type.Optional(StringMetadata),
 };
 export const RecordCreate = Type.Object({
@@ -123,6 +136,16 @@ export const RecordCreate = Type.Object({
 export type RecordCreate = Static<typeof RecordCreate>;
 export const RecordUpdate = Type.Object({ type: Type.Optional(Type.Enum([...recordTypes])), ...recordFields });
 export type RecordUpdate = Static<typeof RecordUpdate>;
+
+export const RecordCreateQuery = Type.Object({
+  dry_run: Type.Optional(
+    Type.Boolean({
+      description: 'Only read: the answer says what would be made, and nothing is kept.',
+      default: false,
+    }),
+  ),
+});
+export type RecordCreateQuery = Static<typeof RecordCreateQuery>;
 
 /** Where a chunk stands in its source. Which members exist depends on the format. */
 export const Locator = Type.Object({
@@ -173,3 +196,55 @@ export const ChunkQuery = Type.Object({
   rerank_model_id: Type.Optional(Type.String({ description: 'Accepted and ignored: there is no reranker.' })),
 });
 export type ChunkQuery = Static<typeof ChunkQuery>;
+
+export const RecordRow = Type.Object({
+  object: Type.Literal('RecordRow'),
+  row_id: Type.String(),
+  record_id: Type.String(),
+  status: Type.Enum([...rowStatuses]),
+  sheet: Type.Union([Type.String(), Type.Null()], { description: 'null for CSV, which has no sheets.' }),
+  row: Type.Integer({ description: 'Row of the sheet or line of the CSV record, from 1.' }),
+  column: Type.Union([Type.String(), Type.Null()], { description: 'The column that is to blame, such as `B`.' }),
+  code: Type.String({ description: 'Such as `empty_answer`, `too_long`, `duplicate_in_collection`.' }),
+  message: Type.String(),
+  excerpt: Type.String({ description: 'The cells as read, at most 200 characters.' }),
+});
+export type RecordRow = Static<typeof RecordRow>;
+
+export const RecordRowQuery = Type.Object({
+  ...ListQuery.properties,
+  status: Type.Optional(Type.Enum([...rowStatuses], { default: 'rejected' })),
+  format: Type.Optional(
+    Type.Enum(['json', 'csv'], { description: 'csv: all rows, whole, to be corrected and uploaded again.' }),
+  ),
+});
+export type RecordRowQuery = Static<typeof RecordRowQuery>;
+
+const previewOf = {
+  content: Type.String(),
+  question: Type.Optional(Type.String()),
+  answer: Type.Optional(Type.String()),
+};
+
+/** The answer of a dry run. */
+export const RecordPreview = Type.Object({
+  object: Type.Literal('RecordPreview'),
+  collection_id: Type.String(),
+  status: Type.Enum(['ready', 'partial', 'error'], { description: 'What the record would become.' }),
+  num_chunks: Type.Integer(),
+  error: Type.Union([RecordFailure, Type.Null()]),
+  report: Type.Union([MapOf<unknown>(Type.Unknown()), Type.Null()]),
+  chunks: Type.Array(
+    Type.Object({
+      ...previewOf,
+      num_tokens: Type.Integer(),
+      metadata: MapOf<unknown>(Type.Unknown()),
+      locator: Type.Union([Locator, Type.Null()]),
+    }),
+    { description: 'The first ones, at most 10.' },
+  ),
+  rows: Type.Array(Type.Omit(RecordRow, ['row_id', 'record_id', 'object']), {
+    description: 'Rows that would become no pair, the first ones, at most 100.',
+  }),
+});
+export type RecordPreview = Static<typeof RecordPreview>;

@@ -3,6 +3,7 @@ import { createCollectionRepository } from './adapters/database/collection-repos
 import { createFileRepository } from './adapters/database/file-repository.ts';
 import { createRecordJobRepository } from './adapters/database/record-job-repository.ts';
 import { createRecordRepository } from './adapters/database/record-repository.ts';
+import { createRecordRowRepository } from './adapters/database/record-rows.ts';
 import { openDiskBlobStore } from './adapters/disk/disk-blob-store.ts';
 import { type CollectionRoom, openCollectionRoom } from './collections/open-collections.ts';
 import { collectionRoutes } from './collections/routes.ts';
@@ -115,6 +116,7 @@ function openCollections({ config, clock, newId, logger, closer, database }: Bas
       records: createRecordRepository(database),
       jobs: createRecordJobRepository(database),
       chunks: createChunkRepository(database),
+      rows: createRecordRowRepository(database),
     },
     files,
     extractor,

@@ -15,9 +15,11 @@ export interface NewChunk {
   readonly createdAt: number;
   /** For the full-text index, as `extraction/words.ts` cuts them. */
   readonly words: readonly string[];
+  /** Of a pair, as `extraction/row-key.ts` makes it. */
+  readonly rowKey?: string;
 }
 
-export interface StoredChunk extends Omit<NewChunk, 'words' | 'ordinal'> {
+export interface StoredChunk extends Omit<NewChunk, 'words' | 'ordinal' | 'rowKey'> {
   /** null: made directly, without a record. */
   readonly recordId: string | null;
   readonly collectionId: string;

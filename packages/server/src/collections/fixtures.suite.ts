@@ -4,6 +4,7 @@ import type { ChunkRepository, NewChunk } from './chunk-repository.ts';
 import { type CollectionRepository, type StoredCollection, unlimitedCapacity } from './collection-repository.ts';
 import type { Claim, RecordJob, RecordJobRepository } from './record-job-repository.ts';
 import type { NewRecord, RecordRepository, StoredRecord } from './record-repository.ts';
+import type { RecordRowRepository } from './record-row-repository.ts';
 
 /** The repositories of this room over one database. */
 export interface Repositories {
@@ -11,6 +12,7 @@ export interface Repositories {
   readonly records: RecordRepository;
   readonly jobs: RecordJobRepository;
   readonly chunks: ChunkRepository;
+  readonly rows: RecordRowRepository;
 }
 
 export interface OpenedRepositories extends Repositories {

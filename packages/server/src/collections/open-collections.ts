@@ -7,11 +7,14 @@ import type { ChunkRepository } from './chunk-repository.ts';
 import { type Chunks, createChunks } from './chunks.ts';
 import type { CollectionRepository } from './collection-repository.ts';
 import { type Collections, createCollections } from './collections.ts';
+import { createDryRuns, type DryRuns } from './dry-run.ts';
 import type { CountTokens } from './measure-text.ts';
 import type { PageFetcher } from './page-fetcher.ts';
 import { createRecordEvents, eventDefaults, type RecordEvents } from './record-events.ts';
 import type { RecordJobRepository } from './record-job-repository.ts';
 import type { RecordRepository } from './record-repository.ts';
+import type { RecordRowRepository } from './record-row-repository.ts';
+import { createRecordRows, type RecordRows } from './record-rows.ts';
 import { openRecordWorker, type WorkerDeps, workerDefaults } from './record-worker.ts';
 import { createRecords, type Records } from './records.ts';
 import { openSweeper } from './sweeper.ts';
@@ -22,6 +25,7 @@ export interface CollectionRoomDeps {
     readonly records: RecordRepository;
     readonly jobs: RecordJobRepository;
     readonly chunks: ChunkRepository;
+    readonly rows: RecordRowRepository;
   };
   readonly files: FileAccess;
   readonly extractor: Extractor;
@@ -41,6 +45,8 @@ export interface CollectionRoom {
   readonly collections: Collections;
   readonly records: Records;
   readonly chunks: Chunks;
+  readonly rows: RecordRows;
+  readonly dryRuns: DryRuns;
   readonly events: RecordEvents;
   /** Ends the streams, gives back the records in work and waits until nothing runs. */
   close(): Promise<void>;
@@ -90,10 +96,21 @@ export function openCollectionRoom(deps: CollectionRoomDeps): CollectionRoom {
     },
   });
   const chunks = createChunks({ collections, records, chunks: repositories.chunks, countTokens, clock, newId });
+  const rows = createRecordRows({ records, rows: repositories.rows });
+  const dryRuns = createDryRuns({
+    collections,
+    jobs: repositories.jobs,
+    files,
+    pages: deps.pages,
+    extractor: deps.extractor,
+    mostAtOnce: deps.extractionProcesses,
+  });
   return {
     collections,
     records,
     chunks,
+    rows,
+    dryRuns,
     events,
     async close() {
       events.close();

@@ -8,6 +8,10 @@ export function recordNotFound(id: string): Problem {
   return objectNotFound('record', id);
 }
 
+export function rowNotFound(id: string): Problem {
+  return objectNotFound('row', id);
+}
+
 export function chunkNotFound(id: string): Problem {
   return objectNotFound('chunk', id);
 }
@@ -72,6 +76,12 @@ export function tooManyListeners(limit: number): Problem {
     `${limit} event streams are open already; close one, or read the record instead.`,
     { retryAfter: 5 },
   );
+}
+
+export function tooManyDryRuns(limit: number): Problem {
+  return new Problem('TOO_MANY_REQUESTS', `${limit} dry runs are under way already; try again when one has ended.`, {
+    retryAfter: 5,
+  });
 }
 
 function invalid(path: string, message: string): Problem {

@@ -1,34 +1,10 @@
-import { purposes, type RecordStage } from '@quartermaster/contract';
-import type { ExtractedChunk, ExtractionOutcome, ExtractionSource, Extractor } from '../extraction/extraction.ts';
-import type { FileAccess } from '../files/file-access.ts';
-import type { Clock } from '../kernel/clock.ts';
-import type { NewId } from '../kernel/identifier.ts';
-import type { NewChunk } from './chunk-repository.ts';
-import { inSlices } from './chunk-slices.ts';
+import type { ExtractionReport, ExtractionSource } from '../extraction/extraction.ts';
+import { ClaimLost, extractRecord, type ProcessDeps, type Work } from './extract-record.ts';
 import type { PageFetcher } from './page-fetcher.ts';
-import type { RecordJob, RecordJobRepository } from './record-job-repository.ts';
+import type { RecordJob } from './record-job-repository.ts';
+import type { RecordSource } from './record-repository.ts';
 
-export interface ProcessDeps {
-  readonly jobs: RecordJobRepository;
-  readonly files: FileAccess;
-  readonly extractor: Extractor;
-  readonly pages: PageFetcher;
-  readonly clock: Clock;
-  readonly newId: NewId;
-  /** Milliseconds that a lease holds. */
-  readonly leaseMs: number;
-}
-
-export interface Work {
-  /** Aborted when the claim is lost, the deadline passes or the service stops. */
-  readonly signal: AbortSignal;
-  readonly onProgress: (stage: RecordStage, percent: number) => void;
-}
-
-type Failure = { readonly kind: 'failed'; readonly code: string; readonly message: string };
-
-/** Thrown when the record was claimed by another, remade or deleted meanwhile: nothing is left to do for it. */
-export class ClaimLost extends Error {}
+export type Failure = { readonly kind: 'failed'; readonly code: string; readonly message: string };
 
 const chunksPerSweep = 500;
 
@@ -45,16 +21,26 @@ export async function processRecord(deps: ProcessDeps, job: RecordJob, work: Wor
   work.signal.throwIfAborted();
   if (source.kind === 'failed') return fail(deps, job, source);
 
-  const { outcome, numChunks } = await extract(deps, { job, source, room }, work);
+  const since = clock.now();
+  const { outcome, numChunks, skipped } = await extractRecord(deps, { job, source, room }, work);
   work.signal.throwIfAborted();
   if (outcome.kind === 'cancelled') throw new Error('the extraction ended although nobody asked for it');
-  if (outcome.kind === 'failed') return fail(deps, job, outcome, outcome.report);
+  const report = withSkipped(outcome.report, skipped);
+  if (outcome.kind === 'failed') return fail(deps, job, outcome, report);
   work.onProgress('indexing', 100);
   const status = outcome.rejectedRows > 0 ? 'partial' : 'ready';
-  const made = { status, numChunks, report: { ...outcome.report }, now: clock.now() } as const;
+  const made = { status, numChunks, report: { ...report }, now: clock.now(), since } as const;
   const publication = await jobs.publish(job, made);
   if (publication.kind === 'lost') throw new ClaimLost();
-  if (publication.kind === 'full') return fail(deps, job, capacityExceeded, outcome.report);
+  if (publication.kind === 'overtaken') throw new Error('another record brought some of its pairs meanwhile');
+  if (publication.kind === 'full') return fail(deps, job, capacityExceeded, report);
+}
+
+/** The reader of the sheet does not know what the collection has. */
+function withSkipped(report: ExtractionReport | null, skipped: number): ExtractionReport | null {
+  if (report?.rows === undefined || skipped === 0) return report;
+  const { total, accepted, rejected, duplicate } = report.rows;
+  return { ...report, rows: { total, accepted: accepted - skipped, rejected, duplicate: duplicate + skipped } };
 }
 
 const capacityExceeded: Failure = {
@@ -78,82 +64,12 @@ async function removeLeftovers({ jobs, clock, leaseMs }: ProcessDeps, job: Recor
   }
 }
 
-interface Extraction {
-  readonly job: RecordJob;
-  readonly source: ExtractionSource;
-  readonly room: number;
-}
-
-async function extract(
-  { jobs, extractor, clock, newId }: ProcessDeps,
-  { job, source, room }: Extraction,
-  { signal, onProgress }: Work,
-): Promise<{ outcome: ExtractionOutcome; numChunks: number }> {
-  // An extractor need not pass on what `onBatch` throws: it is kept here.
-  const stop = new AbortController();
-  let failure: unknown;
-  let storing = Promise.resolve();
-  let numChunks = 0;
-
-  async function store(batch: readonly ExtractedChunk[]): Promise<void> {
-    for (const slice of inSlices(batch)) {
-      signal.throwIfAborted();
-      const now = clock.now();
-      const chunks = slice.map((chunk) => toNewChunk(chunk, newId('chunk'), now));
-      if (!(await jobs.addChunks(job, chunks))) throw new ClaimLost();
-      numChunks += chunks.length;
-    }
-  }
-
-  const task = {
-    source,
-    splitter: job.textSplitter,
-    title: job.title,
-    kind: job.type === purposes.qa_record_file.recordType ? 'qa' : 'text',
-    maxChunks: room,
-    onBatch: (batch: readonly ExtractedChunk[]) => {
-      storing = store(batch).catch((error: unknown) => {
-        failure ??= error;
-        stop.abort();
-        throw error;
-      });
-      return storing;
-    },
-    onStage: onProgress,
-  } as const;
-  try {
-    const outcome = await extractor.extract(task, AbortSignal.any([signal, stop.signal]));
-    if (failure !== undefined) throw failure;
-    return { outcome, numChunks };
-  } catch (error) {
-    throw failure ?? error;
-  } finally {
-    // A cancelled extraction does not wait for the batch it handed over last.
-    await storing.catch(() => undefined);
-  }
-}
-
-function toNewChunk(chunk: ExtractedChunk, id: string, now: number): NewChunk {
-  return {
-    id,
-    ordinal: chunk.ordinal,
-    content: storable(chunk.content),
-    question: chunk.question === null ? null : storable(chunk.question),
-    answer: chunk.answer === null ? null : storable(chunk.answer),
-    numTokens: chunk.numTokens,
-    metadata: chunk.metadata,
-    locator: chunk.locator,
-    createdAt: now,
-    words: chunk.words.map(storable),
-  };
-}
-
-/** PostgreSQL keeps no U+0000; a document may hold some. */
-function storable(text: string): string {
-  return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text;
-}
-
-async function openSource(deps: ProcessDeps, job: RecordJob, work: Work): Promise<ExtractionSource | Failure> {
+/** What the record is made from, ready to be read; a failure when it is not there any more. */
+export async function openSource(
+  deps: Pick<ProcessDeps, 'files' | 'pages'>,
+  job: RecordSource & { readonly projectId: string },
+  work: Work,
+): Promise<ExtractionSource | Failure> {
   if (job.type === 'text') return { kind: 'text', text: job.content };
   if (job.type === 'web') return openPage(deps.pages, job.url ?? '', work);
   const file = job.fileId === null ? undefined : await deps.files.findFile(job.projectId, job.fileId);

@@ -1,4 +1,5 @@
 import type { RecordFailure, RecordStage } from '@quartermaster/contract';
+import type { RowCode, RowFields } from '../extraction/extraction.ts';
 import type { NewChunk } from './chunk-repository.ts';
 import type { RecordSource } from './record-repository.ts';
 
@@ -39,6 +40,8 @@ export interface Held {
 export type Publication =
   | { readonly kind: 'published'; readonly sweep: boolean }
   | { readonly kind: 'full' }
+  /** Another record has become visible since, and has pairs that this one should not have: make it again. */
+  | { readonly kind: 'overtaken' }
   | { readonly kind: 'lost' };
 
 export interface MadeRecord {
@@ -46,6 +49,19 @@ export interface MadeRecord {
   readonly numChunks: number;
   readonly report: Readonly<Record<string, unknown>>;
   readonly now: number;
+  /** When the work began: whatever was published since was not looked at. Matters where `onDuplicate` is `skip`. */
+  readonly since?: number;
+}
+
+/** A row that became no chunk, to be stored. */
+export interface NewRow {
+  readonly id: string;
+  readonly sheet: string | null;
+  readonly row: number;
+  readonly column: string | null;
+  readonly code: RowCode;
+  readonly excerpt: string;
+  readonly fields: RowFields;
 }
 
 /**
@@ -61,9 +77,19 @@ export interface RecordJobRepository {
   report(held: Held, progress: { stage: RecordStage; percent: number; leaseUntil: number }): Promise<boolean>;
   /** Writes chunks of the next generation with their words; nobody sees them yet. @returns false when the claim is lost. */
   addChunks(job: RecordJob, chunks: readonly NewChunk[]): Promise<boolean>;
+  /** Writes rows of the next generation that became no chunk. @returns false when the claim is lost. */
+  addRows(job: RecordJob, rows: readonly NewRow[]): Promise<boolean>;
+  /** Which of the keys a visible chunk of another record of the collection has. */
+  findTaken(
+    of: { readonly collectionId: string; readonly id: string | null },
+    rowKeys: readonly string[],
+  ): Promise<Set<string>>;
   /** Chunks the collection may still take when those of this record are replaced. */
   room(job: RecordJob): Promise<number>;
-  /** The switch: from here on the new chunks are the visible ones and the record is done. */
+  /**
+   * The switch: from here on the new chunks are the visible ones and the record is done. Where the record replaces
+   * duplicates, the pairs of other records with the same keys are gone from here on, too.
+   */
   publish(job: RecordJob, made: MadeRecord): Promise<Publication>;
   /** The record ends in `error`; the chunks it had before stay. @returns false when the claim is lost. */
   fail(job: RecordJob, failure: RecordFailure, more: { report: object | null; now: number }): Promise<boolean>;

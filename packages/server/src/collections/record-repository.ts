@@ -1,4 +1,11 @@
-import type { ListQuery, RecordFailure, RecordStatus, RecordType, TextSplitter } from '@quartermaster/contract';
+import type {
+  ListQuery,
+  OnDuplicate,
+  RecordFailure,
+  RecordStatus,
+  RecordType,
+  TextSplitter,
+} from '@quartermaster/contract';
 import type { Page } from './page.ts';
 
 /** What a record is made from. */
@@ -11,6 +18,8 @@ export interface RecordSource {
   readonly url: string | null;
   /** null: the default. */
   readonly textSplitter: TextSplitter | null;
+  /** Of the pairs of a sheet; absent: the default, `keep`. */
+  readonly onDuplicate?: OnDuplicate;
 }
 
 export interface NewRecord extends RecordSource {

@@ -4,7 +4,9 @@ import {
   List,
   ListQuery,
   RecordCreate,
+  RecordCreateQuery,
   RecordItem,
+  RecordPreview,
   RecordUpdate,
   Success,
 } from '@quartermaster/contract';
@@ -12,6 +14,7 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../http/app.ts';
 import type { Gate } from '../http/gate.ts';
+import type { DryRuns } from './dry-run.ts';
 import type { RecordEvents } from './record-events.ts';
 import type { RecordKey } from './record-repository.ts';
 import type { Records } from './records.ts';
@@ -21,13 +24,14 @@ export interface RecordRoutesDeps {
   readonly gate: Gate;
   readonly records: Records;
   readonly events: RecordEvents;
+  readonly dryRuns: DryRuns;
 }
 
-const ofCollection = '/v1/collections/:collection_id/records';
-const ofRecord = `${ofCollection}/:record_id` as const;
-const tags = ['records'];
+export const ofCollection = '/v1/collections/:collection_id/records';
+export const ofRecord = `${ofCollection}/:record_id` as const;
+export const tags = ['records'];
 const CollectionParams = Type.Object({ collection_id: pathId });
-const RecordParams = Type.Object({ collection_id: pathId, record_id: pathId });
+export const RecordParams = Type.Object({ collection_id: pathId, record_id: pathId });
 
 /** Records over HTTP. Source: CONTRACT "Collections, records, chunks". */
 export function recordRoutes(app: App, deps: RecordRoutesDeps): void {
@@ -37,12 +41,16 @@ export function recordRoutes(app: App, deps: RecordRoutesDeps): void {
   eventsRoute(app, deps);
 }
 
-function keyOf(gate: Gate, request: FastifyRequest, params: { collection_id: string; record_id: string }): RecordKey {
+export function keyOf(
+  gate: Gate,
+  request: FastifyRequest,
+  params: { collection_id: string; record_id: string },
+): RecordKey {
   const { projectId } = gate.callerOf(request);
   return { projectId, collectionId: params.collection_id, recordId: params.record_id };
 }
 
-function listRoutes(app: App, { gate, records }: RecordRoutesDeps): void {
+function listRoutes(app: App, { gate, records, dryRuns }: RecordRoutesDeps): void {
   const onRequest = gate.requires('collections');
   app.post(
     ofCollection,
@@ -54,13 +62,21 @@ function listRoutes(app: App, { gate, records }: RecordRoutesDeps): void {
         tags,
         summary: 'Make a record; its chunks follow, as its status tells.',
         params: CollectionParams,
+        querystring: RecordCreateQuery,
         body: RecordCreate,
-        response: { 200: Success(RecordItem) },
+        response: { 200: Type.Union([Success(RecordItem), Success(RecordPreview)]) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { projectId } = gate.callerOf(request);
-      const data = await records.create(projectId, request.params.collection_id, request.body);
+      const { collection_id: collectionId } = request.params;
+      if (request.query.dry_run === true) {
+        const gone = new AbortController();
+        reply.raw.once('close', () => gone.abort());
+        const data = await dryRuns.run({ projectId, collectionId }, request.body, gone.signal);
+        return { status: 'success', data } as const;
+      }
+      const data = await records.create(projectId, collectionId, request.body);
       return { status: 'success', data } as const;
     },
   );

@@ -44,7 +44,9 @@ export async function readSource(fields: SourceFields, context: SourceContext): 
     const url = readUrl(fields.url);
     return { ...common, url, content: JSON.stringify({ url }) };
   }
-  return { ...common, ...(await readFile(type, fields.file_id, context)) };
+  const file = await readFile(type, fields.file_id, context);
+  const isSheet = type === purposes.qa_record_file.recordType && fields.on_duplicate !== undefined;
+  return { ...common, ...file, ...(isSheet ? { onDuplicate: fields.on_duplicate } : {}) };
 }
 
 /** The fields that made a record, as if they were sent again. */
@@ -56,6 +58,7 @@ export function fieldsOf(source: RecordSource): SourceFields {
     ...(source.fileId === null ? {} : { file_id: source.fileId }),
     ...(source.url === null ? {} : { url: source.url }),
     ...(source.textSplitter === null ? {} : { text_splitter: source.textSplitter }),
+    ...(source.onDuplicate === undefined ? {} : { on_duplicate: source.onDuplicate }),
   };
 }
 

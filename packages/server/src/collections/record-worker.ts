@@ -1,7 +1,8 @@
 import type { RecordFailure } from '@quartermaster/contract';
 import type { Logger } from '../kernel/logger.ts';
+import { ClaimLost, type ProcessDeps } from './extract-record.ts';
 import { startPolling } from './polling.ts';
-import { ClaimLost, type ProcessDeps, processRecord } from './process-record.ts';
+import { processRecord } from './process-record.ts';
 import { createProgress } from './progress.ts';
 import type { RecordJob } from './record-job-repository.ts';
 

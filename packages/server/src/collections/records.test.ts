@@ -123,7 +123,7 @@ test('a sheet record: one chunk a pair, refused rows make it partial', async (t)
   await call('POST', url, { type: 'qa_sheet', file_id: half });
   const partial = await settled(collectionId, made.record_id);
   assert.deepEqual([partial.status, partial.num_chunks], ['partial', 1]);
-  assert.deepEqual(partial.report.rows, { total: 2, accepted: 1, rejected: 1 });
+  assert.deepEqual(partial.report.rows, { total: 2, accepted: 1, rejected: 1, duplicate: 0 });
 });
 
 test('a web record: the page is fetched and read; a page that is not to be had is an error', async (t) => {

@@ -97,7 +97,8 @@ export function createRecords(deps: RecordsDeps): Records {
 const waiting = { status: 'creating', stage: 'queued', percent: 0, attempt: 0, error: null, report: null } as const;
 
 /** The members that make the chunks anew when they are sent; what the schema does not know is ignored. */
-function sourceFieldsOf({ type, content, title, file_id, url, text_splitter }: RecordUpdate): SourceFields {
+function sourceFieldsOf(body: RecordUpdate): SourceFields {
+  const { type, content, title, file_id, url, text_splitter, on_duplicate } = body;
   return {
     ...(type === undefined ? {} : { type }),
     ...(content === undefined ? {} : { content }),
@@ -105,5 +106,6 @@ function sourceFieldsOf({ type, content, title, file_id, url, text_splitter }: R
     ...(file_id === undefined ? {} : { file_id }),
     ...(url === undefined ? {} : { url }),
     ...(text_splitter === undefined ? {} : { text_splitter }),
+    ...(on_duplicate === undefined ? {} : { on_duplicate }),
   };
 }

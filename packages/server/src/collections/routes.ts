@@ -13,10 +13,13 @@ import type { Gate } from '../http/gate.ts';
 import { chunkRoutes } from './chunk-routes.ts';
 import type { Chunks } from './chunks.ts';
 import type { Collections } from './collections.ts';
+import type { DryRuns } from './dry-run.ts';
 import type { RecordEvents } from './record-events.ts';
 import { recordRoutes } from './record-routes.ts';
+import type { RecordRows } from './record-rows.ts';
 import type { Records } from './records.ts';
 import { dropNulls, listAnswer, pathId } from './route-parts.ts';
+import { rowRoutes } from './row-routes.ts';
 
 export interface CollectionRoutesDeps {
   readonly gate: Gate;
@@ -24,6 +27,8 @@ export interface CollectionRoutesDeps {
   readonly records: Records;
   readonly chunks: Chunks;
   readonly events: RecordEvents;
+  readonly rows: RecordRows;
+  readonly dryRuns: DryRuns;
 }
 
 /** Collections, records, chunks and chunk query over HTTP. Source: CONTRACT "Collections, records, chunks". */
@@ -31,6 +36,7 @@ export function collectionRoutes(app: App, deps: CollectionRoutesDeps): void {
   collectionListRoutes(app, deps);
   collectionItemRoutes(app, deps);
   recordRoutes(app, deps);
+  rowRoutes(app, deps);
   chunkRoutes(app, deps);
 }
 

@@ -9,6 +9,7 @@ import type { Database } from '../adapters/database/database.ts';
 import { openDatabase } from '../adapters/database/open-database.ts';
 import { createRecordJobRepository } from '../adapters/database/record-job-repository.ts';
 import { createRecordRepository } from '../adapters/database/record-repository.ts';
+import { createRecordRowRepository } from '../adapters/database/record-rows.ts';
 import type { Extractor } from '../extraction/extraction.ts';
 import { openExtractor } from '../extraction/open-extractor.ts';
 import { countTokens } from '../extraction/tokens.ts';
@@ -111,6 +112,7 @@ export function createRepositories(database: Database): CollectionRoomDeps['repo
     records: createRecordRepository(database),
     jobs: createRecordJobRepository(database),
     chunks: createChunkRepository(database),
+    rows: createRecordRowRepository(database),
   };
 }
 

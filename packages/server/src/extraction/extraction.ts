@@ -1,4 +1,6 @@
-import type { Extension, Locator, TextSplitter } from '@quartermaster/contract';
+import type { Extension, Locator, OnDuplicate, RowStatus, TextSplitter } from '@quartermaster/contract';
+
+export type { OnDuplicate, RowStatus };
 
 /**
  * Turns the bytes of one document into chunks, in a child process that can be killed: reading the format, splitting,
@@ -70,7 +72,6 @@ export const rowCodes = {
   },
 } as const satisfies Record<string, { status: RowStatus; message: string }>;
 export type RowCode = keyof typeof rowCodes;
-export type RowStatus = 'rejected' | 'duplicate';
 
 /** A row of a sheet that became no chunk. */
 export interface ReportedRow {
@@ -93,9 +94,6 @@ export interface RowFields {
   readonly answer: string;
   readonly metadata: Readonly<Record<string, string>>;
 }
-
-/** What to do with a pair whose row key somebody has already: leave it out, put it in the place of the other, keep both. */
-export type OnDuplicate = 'skip' | 'replace' | 'keep';
 
 export type ExtractionOutcome =
   | {

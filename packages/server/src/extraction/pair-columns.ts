@@ -80,15 +80,20 @@ function toColumns(
 ): PairColumns {
   const others: Array<readonly [number, string]> = [];
   const left: string[] = [];
-  for (const [index, cell] of header.entries()) {
-    const name = metadataName(cell ?? '', index);
+  const isReport = header.some((cell = '') => cell.startsWith(reportPrefix));
+  for (const [index, cell = ''] of header.entries()) {
+    const name = metadataName(isReport ? withoutGuard(cell) : cell, index);
     if (index === question || index === answer || name.startsWith(reportPrefix)) continue;
     const isTaken = others.some(([, other]) => other === name);
     if (isTaken || others.length === limits.entries) left.push(name);
     else others.push([index, name]);
   }
-  const isReport = header.some((cell = '') => cell.startsWith(reportPrefix));
   return { question, answer, id: id === -1 ? null : id, others, left, isReport, width: header.length };
+}
+
+/** In a report of refused rows an apostrophe stands before what a spreadsheet would take for a formula. */
+export function withoutGuard(cell: string): string {
+  return /^'+[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell;
 }
 
 /** `meta.x` is x; a column without a name is called by its number. */

@@ -1,6 +1,6 @@
 import type { OnDuplicate, ReportedRow, RowCode, RowFields, SheetReport } from './extraction.ts';
 import { type FoundHeader, findHeader } from './find-header.ts';
-import { type PairColumns, reportPrefix } from './pair-columns.ts';
+import { type PairColumns, reportPrefix, withoutGuard } from './pair-columns.ts';
 import { rowKeyOf } from './row-key.ts';
 import { columnName, isBlank, type Sheet, type SheetRow, type Warn, type Workbook } from './sheet.ts';
 import { headerMissing } from './unreadable.ts';
@@ -207,11 +207,6 @@ function readFields(row: SheetRow, columns: PairColumns): RowFields {
     if (value !== '') metadata[name] = value;
   }
   return { question: read(columns.question), answer: read(columns.answer), metadata };
-}
-
-/** A report of refused rows has an apostrophe before what a spreadsheet would take for a formula. */
-function withoutGuard(value: string): string {
-  return /^'[=+\-@\t\r]/.test(value) ? value.slice(1) : value;
 }
 
 function isValueCut(row: SheetRow, { others }: PairColumns): boolean {

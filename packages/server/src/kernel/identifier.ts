@@ -10,6 +10,7 @@ export const idPrefixes = {
   collection: 'coll',
   record: 'rcrd',
   chunk: 'chnk',
+  row: 'rrow',
   run: 'xrun',
 } as const;
 export type IdKind = keyof typeof idPrefixes;

@@ -60,6 +60,7 @@ function toRow(place: ChunkPlace, chunk: NewChunk): Insertable<ChunkTable> {
     num_tokens: chunk.numTokens,
     metadata: JSON.stringify(chunk.metadata),
     locator: chunk.locator === null ? null : JSON.stringify(chunk.locator),
+    row_key: chunk.rowKey ?? null,
     created_at: chunk.createdAt,
     updated_at: chunk.createdAt,
   };

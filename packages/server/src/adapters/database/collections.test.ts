@@ -8,12 +8,14 @@ import { testCollectionRepository } from '../../collections/collection-repositor
 import type { OpenedRepositories } from '../../collections/fixtures.suite.ts';
 import { testRecordJobRepository } from '../../collections/record-job-repository.suite.ts';
 import { testRecordRepository } from '../../collections/record-repository.suite.ts';
+import { testRecordRowRepository } from '../../collections/record-row-repository.suite.ts';
 import { createLogger } from '../../kernel/logger.ts';
 import { createChunkRepository } from './chunk-repository.ts';
 import { createCollectionRepository } from './collection-repository.ts';
 import { openDatabase } from './open-database.ts';
 import { createRecordJobRepository } from './record-job-repository.ts';
 import { createRecordRepository } from './record-repository.ts';
+import { createRecordRowRepository } from './record-rows.ts';
 
 const logger = createLogger('silent');
 
@@ -27,11 +29,13 @@ async function openRepositories(
     records: createRecordRepository(database),
     jobs: createRecordJobRepository(database),
     chunks: createChunkRepository(database),
+    rows: createRecordRowRepository(database),
     async countRows(collectionId) {
       const rows = await Promise.all([
         database.read.selectFrom('collection').select('id').where('id', '=', collectionId).execute(),
         database.read.selectFrom('record').select('id').where('collection_id', '=', collectionId).execute(),
         database.read.selectFrom('chunk').select('id').where('collection_id', '=', collectionId).execute(),
+        database.read.selectFrom('record_row').select('id').where('collection_id', '=', collectionId).execute(),
       ]);
       return rows.flat().length;
     },
@@ -64,6 +68,7 @@ for (const [name, open] of Object.entries(adapters)) {
     testCollectionRepository(() => opened);
     testRecordRepository(() => opened);
     testRecordJobRepository(() => opened);
+    testRecordRowRepository(() => opened);
     testChunkRepository(() => opened);
   });
 }

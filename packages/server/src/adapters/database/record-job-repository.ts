@@ -11,7 +11,9 @@ import type {
 import { insertChunks } from './chunk-rows.ts';
 import type { Database } from './database.ts';
 import { countChunks, lockCollection } from './lock-collection.ts';
+import { countReplaced, findTaken, isOvertaken, replaceRivals } from './pair-duplicates.ts';
 import { toSource } from './record-repository.ts';
+import { insertRows, sweepRows } from './record-rows.ts';
 import type { RecordTable, Tables } from './tables.ts';
 
 /** The work on records over either database; only the claim differs by dialect. */
@@ -37,11 +39,20 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
         await insertChunks(transaction, fullText, { place, chunks });
         return true;
       }),
+    addRows: (job, rows) =>
+      write.transaction().execute(async (transaction) => {
+        if ((await hold(transaction, job)) === undefined) return false;
+        await insertRows(transaction, job, rows);
+        return true;
+      }),
+    findTaken: (of, rowKeys) => findTaken(database.read, of, rowKeys),
     room: (job) =>
       write.transaction().execute(async (transaction) => {
         const collection = await lockCollection(transaction, job.collectionId);
         if (collection === undefined) return 0;
         if (collection.capacity >= unlimitedCapacity) return unlimitedCapacity;
+        // How many of the others it will replace is known at the end only.
+        if (job.onDuplicate === 'replace') return collection.capacity;
         return collection.capacity - (await countChunks(transaction, job.collectionId, job.id));
       }),
     publish: (job, made) => write.transaction().execute((transaction) => publish(transaction, job, made)),
@@ -142,10 +153,15 @@ async function publish(transaction: Transaction<Tables>, job: RecordJob, made: M
   const row = await hold(transaction, job);
   const collection = row && (await lockCollection(transaction, row.collection_id));
   if (row === undefined || collection === undefined) return { kind: 'lost' };
+  if (job.onDuplicate === 'skip' && (await isOvertaken(transaction, job, made.since ?? 0)))
+    return { kind: 'overtaken' };
+  const counts = job.onDuplicate === 'replace' ? await countReplaced(transaction, job) : new Map<string, number>();
   if (collection.capacity < unlimitedCapacity) {
-    const others = await countChunks(transaction, row.collection_id, job.id);
+    const gone = counts.values().reduce((sum, count) => sum + count, 0);
+    const others = (await countChunks(transaction, row.collection_id, job.id)) - gone;
     if (others + made.numChunks > collection.capacity) return { kind: 'full' };
   }
+  await replaceRivals(transaction, job, { counts, now: made.now });
   const replaced = row.generation > 0;
   await updateHeld(transaction, job, {
     ...idle(made.now),
@@ -157,7 +173,7 @@ async function publish(transaction: Transaction<Tables>, job: RecordJob, made: M
     report: JSON.stringify(made.report),
     updated_at: made.now,
   });
-  return { kind: 'published', sweep: replaced };
+  return { kind: 'published', sweep: replaced || counts.size > 0 };
 }
 
 async function sweep(
@@ -189,6 +205,8 @@ async function sweep(
     );
   }
   if (removed.length === limit) return 'more';
+  const shown = row.status === 'error' ? row.generation + 1 : row.generation;
+  if ((await sweepRows(transaction, { recordId: held.id, shown, limit })) === limit) return 'more';
   if (row.status === 'deleting') await transaction.deleteFrom('record').where('id', '=', held.id).execute();
   else if (row.status !== 'creating') {
     await updateHeld(transaction, held, { stage: 'done', lease_owner: null, lease_until: null, attempt: 0 });

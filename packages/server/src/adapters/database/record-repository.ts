@@ -1,4 +1,11 @@
-import type { ListQuery, RecordFailure, RecordStatus, RecordType, TextSplitter } from '@quartermaster/contract';
+import type {
+  ListQuery,
+  OnDuplicate,
+  RecordFailure,
+  RecordStatus,
+  RecordType,
+  TextSplitter,
+} from '@quartermaster/contract';
 import type { Selectable } from 'kysely';
 import type {
   NewRecord,
@@ -109,6 +116,7 @@ function sourceColumns(source: RecordSource) {
     file_id: source.fileId,
     url: source.url,
     text_splitter: source.textSplitter === null ? null : JSON.stringify(source.textSplitter),
+    on_duplicate: source.onDuplicate ?? null,
   };
 }
 
@@ -136,6 +144,7 @@ export function toSource(row: Selectable<RecordTable>): RecordSource {
     fileId: row.file_id,
     url: row.url,
     textSplitter: row.text_splitter === null ? null : (JSON.parse(row.text_splitter) as TextSplitter),
+    ...(row.on_duplicate === null ? {} : { onDuplicate: row.on_duplicate as OnDuplicate }),
   };
 }
 

@@ -17,7 +17,7 @@ export async function sweepCollection(database: Database, sweep: CollectionSweep
 
   await endWork(database, sweep, signal);
   await write.transaction().execute((transaction) => fullText.drop(transaction, collectionId));
-  for (const table of ['chunk', 'record'] as const) {
+  for (const table of ['chunk', 'record_row', 'record'] as const) {
     const key = table === 'chunk' ? 'seq' : 'id';
     let removed = BigInt(limit);
     while (removed === BigInt(limit)) {

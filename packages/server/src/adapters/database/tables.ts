@@ -12,6 +12,7 @@ export interface Tables {
   idempotency: IdempotencyTable;
   collection: CollectionTable;
   record: RecordTable;
+  record_row: RecordRowTable;
   chunk: ChunkTable;
   full_text: FullTextTable;
 }
@@ -105,6 +106,8 @@ export interface RecordTable {
   url: string | null;
   /** JSON of the TextSplitter, null for the default. */
   text_splitter: string | null;
+  /** `skip`, `replace` or `keep`; null where nobody said. */
+  on_duplicate: string | null;
   status: string;
   stage: string;
   percent: number;
@@ -142,8 +145,27 @@ export interface ChunkTable {
   num_tokens: number;
   metadata: string;
   locator: string | null;
+  /** Of a pair: what makes it the same row in another upload. */
+  row_key: string | null;
   created_at: number;
   updated_at: number;
+}
+
+/** A row of a sheet that became no chunk; belongs to a generation as chunks do. */
+export interface RecordRowTable {
+  id: string;
+  record_id: string;
+  collection_id: string;
+  generation: number;
+  status: 'rejected' | 'duplicate';
+  code: string;
+  sheet: string | null;
+  /** Row of the sheet, or line of the CSV record, from 1. */
+  place: number;
+  column_name: string | null;
+  excerpt: string;
+  /** JSON of the whole row. */
+  fields: string;
 }
 
 /** How much a collection's full-text index holds; the index itself is made by the adapters of `FullText`. */

@@ -1,0 +1,97 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { RecordJob } from '../../collections/record-job-repository.ts';
+import type { Tables } from './tables.ts';
+
+/** A generation that no record ever has: chunks of it are swept with their record's old ones. */
+const replaced = -2;
+
+/** Which of the keys visible pairs of other records of the collection have. */
+export async function findTaken(
+  read: Kysely<Tables>,
+  of: { readonly collectionId: string; readonly id: string | null },
+  rowKeys: readonly string[],
+): Promise<Set<string>> {
+  if (rowKeys.length === 0) return new Set();
+  const rows = await read
+    .selectFrom('chunk')
+    .innerJoin('record', 'record.id', 'chunk.record_id')
+    .select('chunk.row_key')
+    .where('chunk.collection_id', '=', of.collectionId)
+    .where('chunk.row_key', 'in', rowKeys)
+    .whereRef('chunk.generation', '=', 'record.generation')
+    .where('record.status', '<>', 'deleting')
+    .where('record.id', '<>', of.id ?? '')
+    .execute();
+  return new Set(rows.flatMap((row) => (row.row_key === null ? [] : [row.row_key])));
+}
+
+/** Visible pairs of other records that have the key of a pair this job has written. */
+function rivals(db: Kysely<Tables>, job: RecordJob) {
+  return db
+    .selectFrom('chunk as written')
+    .innerJoin('chunk as other', (join) =>
+      join
+        .onRef('other.collection_id', '=', 'written.collection_id')
+        .onRef('other.row_key', '=', 'written.row_key')
+        .onRef('other.record_id', '<>', 'written.record_id'),
+    )
+    .innerJoin('record', (join) =>
+      join.onRef('record.id', '=', 'other.record_id').onRef('record.generation', '=', 'other.generation'),
+    )
+    .where('written.record_id', '=', job.id)
+    .where('written.generation', '=', job.generation + 1)
+    .where('record.status', '<>', 'deleting');
+}
+
+/** How far the clocks of two processes may be apart, in milliseconds. */
+const clockSkew = 60_000;
+
+/** Whether a record that was published after `since` has a pair that this one has written: looks only where that can be. */
+export async function isOvertaken(transaction: Transaction<Tables>, job: RecordJob, since: number): Promise<boolean> {
+  const other = await transaction
+    .selectFrom('record')
+    .select('id')
+    .where('collection_id', '=', job.collectionId)
+    .where('id', '<>', job.id)
+    .where('generation', '>', 0)
+    .where('updated_at', '>=', since - clockSkew)
+    .limit(1)
+    .executeTakeFirst();
+  if (other === undefined) return false;
+  return (await rivals(transaction, job).select('other.seq').limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** How many visible pairs of other records this job's pairs take the place of, by record. */
+export async function countReplaced(transaction: Transaction<Tables>, job: RecordJob): Promise<Map<string, number>> {
+  const rows = await rivals(transaction, job)
+    .select((column) => ['record.id', column.fn.count<number>('other.seq').distinct().as('chunks')])
+    .groupBy('record.id')
+    .orderBy('record.id')
+    .execute();
+  return new Map(rows.map((row) => [row.id, Number(row.chunks)]));
+}
+
+/** Hides those pairs and leaves them to the sweep. The records first, then their chunks, as the sweep does. */
+export async function replaceRivals(
+  transaction: Transaction<Tables>,
+  job: RecordJob,
+  { counts, now }: { counts: ReadonlyMap<string, number>; now: number },
+): Promise<void> {
+  for (const [id, chunks] of counts) {
+    await transaction
+      .updateTable('record')
+      .set((column) => ({
+        num_chunks: column('num_chunks', '-', chunks),
+        run_after: column.case().when('status', '=', 'creating').then(column.ref('run_after')).else(now).end(),
+        stage: column.case().when('status', '=', 'creating').then(column.ref('stage')).else('sweeping').end(),
+      }))
+      .where('id', '=', id)
+      .execute();
+  }
+  if (counts.size === 0) return;
+  await transaction
+    .updateTable('chunk')
+    .set({ generation: replaced })
+    .where('seq', 'in', rivals(transaction, job).select('other.seq'))
+    .execute();
+}
