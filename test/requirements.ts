@@ -298,6 +298,8 @@ export const requirements: Readonly<Record<string, Requirement>> = {
       '[mcp] quartermaster mcp lists and calls over standard input and output, in each revision',
       '[mcp] quartermaster mcp serves one bundle, with the key of a file and a credential of the environment',
       '[mcp] quartermaster mcp says what the service refuses, and that there is none',
+      '[mcp] the lines of the guide that need no application work as they stand',
+      '[mcp] the program of the guide starts, here with the address of a test',
     ],
   },
   'mcp.safe': {
