@@ -1,5 +1,6 @@
 import { runUntilSignal } from '@quartermaster/server';
 import { Command } from 'commander';
+import { bundleCommands } from './bundle-commands.ts';
 import { keyCommands } from './key-commands.ts';
 import { mcpCommand } from './mcp-command.ts';
 import { projectCommands } from './project-commands.ts';
@@ -14,6 +15,7 @@ export function createProgram(): Command {
   program.addCommand(projectCommands());
   program.addCommand(keyCommands());
   program.addCommand(storeCommands());
+  program.addCommand(bundleCommands());
   program.addCommand(mcpCommand());
   return program;
 }

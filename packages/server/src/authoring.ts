@@ -1,11 +1,12 @@
 import { basename, dirname, resolve } from 'node:path';
 import { type DefinitionFormat, type DefinitionLoss, definitionFormats } from '@quartermaster/contract';
-import type { BundleFailure, Catalogue, CompiledBundle } from './catalogue/catalogue.ts';
+import type { BundleFailure, CompiledBundle } from './catalogue/catalogue.ts';
 import { checkSchema } from './catalogue/check-schema.ts';
 import { createFindings } from './catalogue/findings.ts';
 import { compileLinearRegExp } from './catalogue/linear-regexp.ts';
-import { loadCatalogue } from './catalogue/load-catalogue.ts';
-import { createLogger } from './kernel/logger.ts';
+import { loadFolder } from './load-folder.ts';
+
+export { type ExampleResult, runExamples } from './run-examples.ts';
 
 /** What the authors of bundles need of the service, without a running one. */
 
@@ -49,14 +50,4 @@ export async function checkBundle(folder: string): Promise<BundleCheck> {
     }),
   );
   return { failures: catalogue.failures.filter(({ file }) => file.startsWith(`${id}/`)), bundle, losses };
-}
-
-/** The catalogue of one folder of bundles. */
-export function loadFolder(folder: string): Promise<Catalogue> {
-  return loadCatalogue({
-    folders: [folder],
-    capabilities: { handlers: 'process' },
-    publicUrl: 'http://127.0.0.1:8081',
-    logger: createLogger('silent'),
-  });
 }

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type TestContext, test } from 'node:test';
+
+const main = resolve(import.meta.dirname, 'main.ts');
+const bundles = resolve(import.meta.dirname, '../../../bundles');
+
+function run(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, 'bundle', ...args], { encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+async function temporaryFolder(t: TestContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'quartermaster-cli-'));
+  t.after(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+test('a new bundle loads, its test fails until it is written, and its types are those of its schemas', async (t) => {
+  const out = await temporaryFolder(t);
+  const folder = join(out, 'mine');
+  assert.equal(run('new', 'mine', '--out', out).stdout.trim(), folder);
+  assert.deepEqual([run('check', folder).status, run('check', folder).stderr], [0, '']);
+  const red = run('test', folder);
+  assert.equal(red.status, 1);
+  assert.match(red.stderr, /greet example 1: it ended as input_rejected: greet is not written yet/);
+  const types = await readFile(join(folder, 'types.ts'), 'utf8');
+  assert.equal(run('types', folder).status, 0);
+  assert.equal(await readFile(join(folder, 'types.ts'), 'utf8'), types);
+  await writeFile(
+    join(folder, 'greet.ts'),
+    "export const run = ({ name }) => ({ greeting: 'Hello, ' + name + '!' });\n",
+  );
+  assert.deepEqual(run('test', folder), { status: 0, stdout: `${folder}: 1 of 1 examples pass\n`, stderr: '' });
+  assert.match(run('new', 'mine', '--out', out).stderr, /EEXIST/);
+  assert.match(run('new', '../mine', '--out', out).stderr, /is no id of a bundle/);
+});
+
+test('check names file, line and field of a mistake', async (t) => {
+  const out = await temporaryFolder(t);
+  run('new', 'mine', '--out', out);
+  const path = join(out, 'mine', 'greet.yaml');
+  await writeFile(path, (await readFile(path, 'utf8')).replace('effects: read', 'effects: reads'));
+  const { status, stderr } = run('check', join(out, 'mine'));
+  assert.equal(status, 1);
+  assert.match(stderr, /^mine\/greet\.yaml:4 effects: Expected one of "read"/);
+});
+
+test('the examples of our own bundles pass, with and without recordings', () => {
+  const { status, stdout, stderr } = run(
+    'test',
+    join(bundles, 'arithmetic'),
+    join(bundles, 'exchangerate_api'),
+    join(bundles, 'arxiv_search'),
+  );
+  assert.deepEqual([status, stderr], [0, '']);
+  assert.equal(stdout.match(/examples pass/g)?.length, 3);
+});
+
+test('an OpenAPI document is imported, with a report of what was not', async (t) => {
+  const out = await temporaryFolder(t);
+  const document = resolve(import.meta.dirname, '../../../test/bundles/every-style.openapi.yaml');
+  const { status, stdout, stderr } = run(
+    'import',
+    'openapi',
+    document,
+    '--out',
+    out,
+    '--id',
+    'styles',
+    '--rename',
+    'queries=ask',
+  );
+  assert.deepEqual([status, stderr], [0, '']);
+  assert.match(stdout, /not imported: GET \/binary: it answers image\/png/);
+  assert.match(stdout, /10 of 13 operations imported into/);
+  const report = JSON.parse(await readFile(join(out, 'styles', 'import-report.json'), 'utf8'));
+  assert.equal(report.imported[0].plugin_id, 'ask');
+});

@@ -1,0 +1,108 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { checkBundle, runExamples } from '@quartermaster/server/authoring';
+import { Command, InvalidArgumentError } from 'commander';
+import { scaffoldBundle } from './bundles/scaffold.ts';
+import { writeTypes } from './bundles/write-types.ts';
+import { type ImportOptions, importOpenApi } from './openapi/import-openapi.ts';
+import { writeBundle } from './openapi/write-bundle.ts';
+
+/** Writing bundles: nothing here needs a running service or a network. */
+export function bundleCommands(): Command {
+  const bundle = new Command('bundle').description('write, check and import bundles of plugins');
+  bundle
+    .command('new')
+    .argument('<id>', 'id of the bundle')
+    .option('--out <folder>', 'folder of bundles', '.')
+    .description('start a bundle: it loads, and its test fails until you write it')
+    .action(async (id: string, { out }: { out: string }) => {
+      console.log(await scaffoldBundle(out, id));
+    });
+  bundle
+    .command('check')
+    .argument('<folders...>', 'folders of bundles')
+    .option('--losses', 'also list everything that formats of providers cannot say')
+    .description('say what the service would refuse, by file and line, and what providers cannot be told')
+    .action(async (folders: string[], options: { losses?: boolean }) => {
+      for (const folder of folders) await check(folder, options.losses === true);
+    });
+  bundle
+    .command('test')
+    .argument('<folders...>', 'folders of bundles')
+    .description('run the examples of the plugins as the service would, with recordings in place of the network')
+    .action(async (folders: string[]) => {
+      for (const folder of folders) await test(folder);
+    });
+  bundle
+    .command('types')
+    .argument('<folder>', 'folder of the bundle')
+    .option('--out <file>', 'default: types.ts in the folder')
+    .description('write TypeScript types of the inputs and outputs')
+    .action(async (folder: string, { out = join(folder, 'types.ts') }: { out?: string }) => {
+      const { bundle: found } = await checkBundle(folder);
+      if (found === undefined) throw new Error(`${folder} does not load; see "bundle check"`);
+      await writeFile(out, writeTypes(found.plugins.values()));
+      console.log(out);
+    });
+  bundle.addCommand(new Command('import').description('make a bundle of something else').addCommand(importCommand()));
+  return bundle;
+}
+
+interface ImportArguments extends Omit<ImportOptions, 'rename'> {
+  readonly out: string;
+  readonly rename?: Record<string, string>;
+}
+
+function importCommand(): Command {
+  return new Command('openapi')
+    .argument('<file>', 'OpenAPI 2.0, 3.0 or 3.1, as JSON or YAML')
+    .requiredOption('--out <folder>', 'folder of bundles')
+    .option('--id <id>', 'id of the bundle (default: made of the title)')
+    .option('--server <url>', 'where the API is, when the document does not say it wholly')
+    .option('--operations <list>', 'only these, by operationId: a,b', readList)
+    .option('--rename <pairs>', 'ids of plugins, by operationId: a=b,c=d', readPairs)
+    .description('make a bundle without code of an OpenAPI document; reads no network')
+    .action(async (file: string, { out, ...options }: ImportArguments) => {
+      const made = importOpenApi(await readFile(file, 'utf8'), options);
+      const folder = await writeBundle(out, made);
+      const { report } = made;
+      for (const { operation, reason } of report.skipped) console.log(`not imported: ${operation}: ${reason}`);
+      for (const note of report.notes) console.log(`note: ${note}`);
+      for (const { plugin_id, notes } of report.imported)
+        for (const note of notes) console.log(`${plugin_id}: ${note}`);
+      console.log(`${report.imported.length} of ${report.operations} operations imported into ${folder}`);
+      await check(folder, false);
+    });
+}
+
+/** Prints findings as `file:line field: message`; the exit code is 1 when the service would refuse something. */
+async function check(folder: string, listLosses: boolean): Promise<void> {
+  const { failures, losses, bundle } = await checkBundle(folder);
+  for (const { file, line, field, message } of failures) console.error(`${file}:${line ?? '-'} ${field}: ${message}`);
+  if (failures.length > 0 || bundle === undefined) process.exitCode = 1;
+  for (const { pluginId, format, losses: list } of losses) {
+    for (const { kind, path, message } of list) {
+      if (listLosses || kind === 'unsupported') console.log(`${pluginId} as ${format}: ${kind}: ${path}: ${message}`);
+    }
+  }
+  const plugins = bundle?.plugins.size ?? 0;
+  console.log(`${bundle?.id ?? folder}: ${plugins} plugins, ${failures.length} mistakes`);
+}
+
+async function test(folder: string): Promise<void> {
+  const results = await runExamples(folder);
+  const wrong = results.filter((result) => result.wrong !== null);
+  for (const { pluginId, index, wrong: reason } of wrong) console.error(`${pluginId} example ${index + 1}: ${reason}`);
+  if (wrong.length > 0) process.exitCode = 1;
+  console.log(`${folder}: ${results.length - wrong.length} of ${results.length} examples pass`);
+}
+
+function readList(text: string): string[] {
+  return text.split(',').map((item) => item.trim());
+}
+
+function readPairs(text: string): Record<string, string> {
+  const pairs = readList(text).map((pair) => pair.split('='));
+  if (pairs.some((pair) => pair.length !== 2 || pair.includes(''))) throw new InvalidArgumentError('expected a=b,c=d');
+  return Object.fromEntries(pairs);
+}

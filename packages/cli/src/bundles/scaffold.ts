@@ -1,0 +1,66 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Writes a bundle that loads, with one plugin whose example fails until somebody writes it. @returns its folder */
+export async function scaffoldBundle(out: string, id: string): Promise<string> {
+  if (!/^[a-z][a-z0-9_]{0,63}$/.test(id)) {
+    throw new Error(`${JSON.stringify(id)} is no id of a bundle: lower case letters, digits and "_", a letter first`);
+  }
+  const folder = join(out, id);
+  await mkdir(out, { recursive: true });
+  // Fails when it is there already.
+  await mkdir(folder);
+  for (const [name, text] of Object.entries(filesOf(id))) await writeFile(join(folder, name), text);
+  return folder;
+}
+
+function filesOf(id: string): Readonly<Record<string, string>> {
+  return {
+    'bundle.yaml': `id: ${id}
+version: 0.1.0
+name: ${JSON.stringify(id)}
+description: Say what the plugins of this bundle are for.
+provider: Say who runs the API behind it.
+developer: Say who you are.
+hosts: []
+`,
+    'greet.yaml': `id: greet
+name: Greet
+description: Greets somebody by name.
+effects: read
+idempotent: true
+input_schema:
+  type: object
+  additionalProperties: false
+  required: [name]
+  properties:
+    name: {type: string, minLength: 1, description: Whom to greet.}
+output_schema:
+  type: object
+  required: [greeting]
+  properties:
+    greeting: {type: string, description: The greeting.}
+handler: greet.ts
+examples:
+  - {input: {name: Ada}, output: {greeting: 'Hello, Ada!'}}
+`,
+    'types.ts': `// Generated from the schemas by "quartermaster bundle types"; do not edit.
+
+export type GreetInput = {
+  /** Whom to greet. */
+  readonly name: string;
+};
+
+export type GreetOutput = {
+  /** The greeting. */
+  readonly greeting: string;
+};
+`,
+    'greet.ts': `import type { Handler } from '@quartermaster/plugin-kit';
+import type { GreetInput, GreetOutput } from './types.ts';
+
+// The example in greet.yaml says what is expected: "quartermaster bundle test" fails until this does it.
+export const run: Handler<GreetInput, GreetOutput> = (_input, context) => context.reject('greet is not written yet');
+`,
+  };
+}

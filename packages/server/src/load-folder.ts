@@ -1,0 +1,13 @@
+import type { Catalogue } from './catalogue/catalogue.ts';
+import { loadCatalogue } from './catalogue/load-catalogue.ts';
+import { createLogger } from './kernel/logger.ts';
+
+/** The catalogue of one folder of bundles. */
+export function loadFolder(folder: string): Promise<Catalogue> {
+  return loadCatalogue({
+    folders: [folder],
+    capabilities: { handlers: 'process' },
+    publicUrl: 'http://127.0.0.1:8081',
+    logger: createLogger('silent'),
+  });
+}
