@@ -116,6 +116,7 @@ test('a sentence goes on over the end of a page, and the note at its foot comes 
 
 test('Arabic is in the order of reading, with its letters', async () => {
   const text = await textOf(corpusFile('pdf/docling__right_to_left_01.pdf'));
+  assert.match(await textOf(corpusFile('pdf/pypdf-samples__habibi.pdf')), /حَبيبي/);
   assert.match(text, /تحسين الإنتاجية وحل المشكلات من خلال البرمجة بلغة R و Python/);
 });
 

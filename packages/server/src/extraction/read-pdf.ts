@@ -76,11 +76,16 @@ function inOrder(pages: readonly (readonly PdfBlock[])[]): Block[] {
     const [first, ...others] = body;
     const before = result.at(-1);
     if (first !== undefined && before !== undefined && isContinued(before, first)) {
-      result.push({ ...first, joins: true }, ...notes, ...others);
-    } else result.push(...notes, ...body);
+      append(result, [{ ...first, joins: true }, ...notes, ...others]);
+    } else append(result, [...notes, ...body]);
     notes = blocks.slice(last + 1);
   }
   return [...result, ...notes].map(({ isNote: _, ...block }) => block);
+}
+
+/** A call may not have as many arguments as a page has blocks. */
+function append(result: PdfBlock[], blocks: readonly PdfBlock[]): void {
+  for (const block of blocks) result.push(block);
 }
 
 function isContinued(before: PdfBlock, first: PdfBlock): boolean {

@@ -6,13 +6,17 @@ export function chartRows(chart: XmlElement | undefined): string[][] {
   const names = series.map((one) => points(childOf(one, 'c:tx')).get(0) ?? '');
   const labels = points(childOf(series[0], 'c:cat') ?? childOf(series[0], 'c:xVal'));
   const columns = series.map((one) => points(childOf(one, 'c:val') ?? childOf(one, 'c:yVal')));
-  const last = Math.max(-1, ...labels.keys(), ...columns.flatMap((column) => [...column.keys()]));
+  const last = [labels, ...columns].reduce((most, column) => Math.max(most, lastOf(column)), -1);
   if (last < 0 || last >= mostPoints) return [];
   const rows = Array.from({ length: last + 1 }, (_, at) => [
     labels.get(at) ?? '',
     ...columns.map((column) => column.get(at) ?? ''),
   ]);
   return [['', ...names], ...rows];
+}
+
+function lastOf(column: ReadonlyMap<number, string>): number {
+  return column.keys().reduce((most, at) => Math.max(most, at), -1);
 }
 
 const mostPoints = 10_000;

@@ -1,11 +1,9 @@
 const arabic = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
 const mark = /\p{Mn}/u;
-const alef = /[\u0622\u0623\u0625\u0627]/;
-const lam = '\u0644';
 
 /**
  * The text of a piece of a line. PDFium gives words from right to left in the order of reading, but turns round what one
- * glyph stands for (lam with alef), puts marks before their letters, and loses blanks where the direction changes.
+ * glyph stands for (as lam with alef), puts marks before their letters, and loses blanks where the direction changes.
  * Ligatures become letters.
  */
 export function correctArabic(text: readonly string[], leftOf: (index: number) => number): string {
@@ -15,9 +13,10 @@ export function correctArabic(text: readonly string[], leftOf: (index: number) =
   for (let at = 0; at < order.length; at += 1) {
     const character = order[at] ?? '';
     const next = order[at + 1] ?? '';
-    if (alef.test(character) && next === lam && lefts[at] === lefts[at + 1]) {
-      result.push(next, character);
-      at += 1;
+    const length = order === text ? glyphLength(text, lefts, at) : 1;
+    if (length > 1) {
+      result.push(...text.slice(at, at + length).reverse());
+      at += length - 1;
     } else if (mark.test(character) && arabic.test(next) && !mark.test(next)) {
       if (result.at(-1) === ' ' && order === text) result.pop();
       result.push(next, character);
@@ -26,6 +25,16 @@ export function correctArabic(text: readonly string[], leftOf: (index: number) =
   }
   return spaced(withoutLigatures(result.join('')));
 }
+
+/** How many letters one glyph stands for: they all stand at the same place. */
+function glyphLength(text: readonly string[], lefts: readonly number[], from: number): number {
+  let length = 1;
+  while (length < longestGlyph && arabic.test(text[from + length] ?? '') && lefts[from + length] === lefts[from]) {
+    length += 1;
+  }
+  return arabic.test(text[from] ?? '') ? length : 1;
+}
+const longestGlyph = 32;
 
 /** Read from right to left, each letter stands further left than the one before it. */
 function isBackwards(text: readonly string[], lefts: readonly number[]): boolean {

@@ -37,7 +37,7 @@ export function findTables(lines: readonly Line[]): Region[] {
 function tableEnd(lines: readonly Line[], from: number): number {
   if ((lines[from]?.segments.length ?? 0) < 2) return from;
   let end = from + 1;
-  let columns = columnsOf(lines.slice(from, end));
+  const columns = columnsOf(lines.slice(from, end));
   while (end < lines.length) {
     const line = lines[end];
     const above = lines[end - 1];
@@ -46,7 +46,7 @@ function tableEnd(lines: readonly Line[], from: number): number {
     const isFar = step > 4 * Math.max(line.size, above.size) || step < -above.size * 14;
     if (isFar || !fits(line, columns)) break;
     end += 1;
-    columns = columnsOf(lines.slice(from, end));
+    for (const segment of line.segments) widen(columns, segment);
   }
   return end;
 }
@@ -68,19 +68,22 @@ function overlaps(a: Column, b: Column): boolean {
 
 function columnsOf(lines: readonly Line[]): Column[] {
   const columns: Column[] = [];
-  for (const segment of lines.flatMap((line) => line.segments)) {
-    const touched = columns.filter((column) => overlaps(segment, column));
-    const [first, ...others] = touched;
-    if (first === undefined) columns.push({ left: segment.left, right: segment.right });
-    else {
-      for (const column of touched) {
-        first.left = Math.min(first.left, column.left, segment.left);
-        first.right = Math.max(first.right, column.right, segment.right);
-      }
-      for (const column of others) columns.splice(columns.indexOf(column), 1);
-    }
+  for (const line of lines) for (const segment of line.segments) widen(columns, segment);
+  return columns;
+}
+
+/** Keeps the columns in order; what a piece spans becomes one. */
+function widen(columns: Column[], { left, right }: Segment): void {
+  const first = columns.findIndex((column) => column.right > left);
+  if (first === -1) columns.push({ left, right });
+  else {
+    const touched = columns.filter((column) => overlaps({ left, right }, column));
+    const column = {
+      left: touched.reduce((least, other) => Math.min(least, other.left), left),
+      right: touched.reduce((most, other) => Math.max(most, other.right), right),
+    };
+    columns.splice(first, touched.length, column);
   }
-  return columns.sort((a, b) => a.left - b.left);
 }
 
 /** At least two rows of two columns; two columns need three rows, or a line of text with a gap would be one. */

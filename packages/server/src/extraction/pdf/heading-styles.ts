@@ -40,7 +40,8 @@ export function findHeadingStyles(pages: readonly PageLines[], outline: Outline)
       const marked = outline.levelOf(content);
       const isHeading = !first.mono && (isLarge(first) || isBold(first));
       if (marked !== undefined && (isHeading || lines.length === 1)) return Math.min(marked, 6);
-      if (!isHeading || lines.length > 3 || isLeader(content)) return undefined;
+      if (!isHeading || lines.length > 3 || isLeader(content) || bullet.test(content)) return undefined;
+      if (number.test(content) && !first.bold && first.size < text * 1.3) return undefined;
       if (isLarge(first))
         return Math.min(
           6,
@@ -55,6 +56,10 @@ export function findHeadingStyles(pages: readonly PageLines[], outline: Outline)
     },
   };
 }
+
+const bullet = /^[•‣◦▪∙–—*-]\s/;
+/** So begin headings, and the items of lists. */
+const number = /^\(?[0-9]{1,3}[.)]\s/;
 
 /** A line of a table of contents. */
 function isLeader(text: string): boolean {

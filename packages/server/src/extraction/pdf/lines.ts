@@ -39,16 +39,8 @@ function findRow(groups: readonly Segment[][], segment: Segment): Segment[] | un
     const isBeside =
       Math.abs(last.y - segment.y) < 0.5 * Math.min(last.size, segment.size) && segment.left > last.right;
     if (isBeside) return back === 1 || group.length > 1 ? group : undefined;
-    if (back === 1 && Math.abs(last.y - segment.y) < 0.5 * last.size && segment.right < last.left && isShort(segment)) {
-      // A label that was written after its line.
-      return undefined;
-    }
   }
   return undefined;
-}
-
-function isShort(segment: Segment): boolean {
-  return segment.text.length <= 6;
 }
 
 /** A number or a dot before a line is part of it, not a cell. */
@@ -67,8 +59,8 @@ function toLine(segments: readonly Segment[]): Line {
   const longest = segments.reduce((most, segment) => (weigh(segment) > weigh(most) ? segment : most));
   return {
     segments,
-    left: Math.min(...segments.map((segment) => segment.left)),
-    right: Math.max(...segments.map((segment) => segment.right)),
+    left: segments.reduce((least, segment) => Math.min(least, segment.left), Number.POSITIVE_INFINITY),
+    right: segments.reduce((most, segment) => Math.max(most, segment.right), Number.NEGATIVE_INFINITY),
     y: segments[0]?.y ?? 0,
     size: longest.size,
     bold: share((segment) => segment.bold) > 0.8,
@@ -108,7 +100,7 @@ function inBands(
   let left: Segment[] = [];
   let right: Segment[] = [];
   const flush = () => {
-    result.push(...left, ...right);
+    for (const segment of [...left, ...right]) result.push(segment);
     left = [];
     right = [];
   };

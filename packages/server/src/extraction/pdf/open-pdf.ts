@@ -16,6 +16,7 @@ export interface Pdfium {
   FPDFText_GetFontSize(text: number, index: number): number;
   FPDFText_GetCharAngle(text: number, index: number): number;
   FPDFText_GetTextObject(text: number, index: number): number;
+  FPDFText_GetMatrix(text: number, index: number, matrix: number): number;
   FPDFText_GetLooseCharBox(text: number, index: number, rectangle: number): number;
   FPDFText_GetCharOrigin(text: number, index: number, x: number, y: number): number;
   FPDFTextObj_GetFont(object: number): number;

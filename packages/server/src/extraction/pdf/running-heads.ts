@@ -18,13 +18,13 @@ const reach = 12;
  * @returns the pages without them, and how many characters were taken away.
  */
 export function removeRunningHeads(pages: readonly PageLines[]): { pages: PageLines[]; dropped: number } {
-  const places = new Map<string, number[]>();
+  const places = new Map<string, Set<number>>();
   const edges = pages.map((page) => edgeLines(page));
   for (const [index, { page }] of pages.entries()) {
     for (const { key } of edges[index] ?? []) {
       const on = places.get(key);
-      if (on === undefined) places.set(key, [page]);
-      else if (on.at(-1) !== page) on.push(page);
+      if (on === undefined) places.set(key, new Set([page]));
+      else on.add(page);
     }
   }
   let dropped = 0;
@@ -57,9 +57,11 @@ function edgeLines({ lines, height }: PageLines): Edge[] {
   );
 }
 
-function repeats(key: string, places: ReadonlyMap<string, readonly number[]>, page: number): boolean {
-  const near = (places.get(key) ?? []).filter((other) => Math.abs(other - page) <= reach);
-  return near.length >= (key.endsWith(' #') ? 2 : fewestPages);
+function repeats(key: string, places: ReadonlyMap<string, ReadonlySet<number>>, page: number): boolean {
+  const on = places.get(key);
+  let near = 0;
+  for (let other = page - reach; other <= page + reach; other += 1) if (on?.has(other) === true) near += 1;
+  return near >= (key.endsWith(' #') ? 2 : fewestPages);
 }
 
 /** The height counts, within a little. */

@@ -1,0 +1,91 @@
+import { correctArabic, withoutLigatures } from './arabic.ts';
+import type { Segment } from './read-segments.ts';
+import type { Style, TextProbe } from './text-probe.ts';
+
+/** A piece of a line that is being put together. */
+export interface SegmentDraft {
+  readonly y: number;
+  add(code: number, at: number, style: Style): void;
+  addBlank(): void;
+  /** Whether a character stands so far away that it belongs to another piece. */
+  isApart(at: number, code: number, size: number): boolean;
+  /** Whether a character is the mark of a note behind a word, which is no part of the word. */
+  isMark(code: number, size: number): boolean;
+  /** Undefined when it holds blanks only. */
+  finish(hyphen: boolean): Segment | undefined;
+}
+
+/** Wider than so many times the size of the letters: not a blank between words, but another cell or column. */
+const wideGap = 1.15;
+const blank = 32;
+
+export function createSegmentDraft(probe: TextProbe, first: number): SegmentDraft {
+  const codes: number[] = [];
+  /** Their indices in the text of the page; -1 for a blank. */
+  const places: number[] = [];
+  const sizes = new Map<number, number>();
+  const y = probe.baseline(first);
+  let [left, right] = probe.box(first);
+  let rightToLeft = false;
+  let bold = 0;
+  let mono = 0;
+
+  /** Takes in the last character; those between it and the first need not be asked. */
+  function measure(): void {
+    const box = probe.box(places.at(-1) ?? first);
+    left = Math.min(left, box[0]);
+    right = Math.max(right, box[1]);
+  }
+
+  function textOf(): string {
+    const characters = codes.map((code) => String.fromCodePoint(code <= 0x10ffff ? code : 0xfffd));
+    if (!rightToLeft) return withoutLigatures(characters.join(''));
+    const leftOf = (place: number) => (place < 0 ? Number.NaN : probe.box(place)[0]);
+    return correctArabic(characters, (index) => leftOf(places[index] ?? -1));
+  }
+
+  return {
+    y,
+    add: (code, at, style) => {
+      codes.push(code);
+      places.push(at);
+      rightToLeft ||= isRightToLeft(code);
+      sizes.set(style.size, (sizes.get(style.size) ?? 0) + 1);
+      if (style.bold) bold += 1;
+      if (style.mono) mono += 1;
+    },
+    addBlank: () => {
+      codes.push(blank);
+      places.push(-1);
+    },
+    isApart: (at, code, size) => {
+      measure();
+      const box = probe.box(at);
+      const gap = Math.max(box[0] - right, left - box[1]);
+      // Words of another script stand at the other end of what was read so far.
+      const widest = (rightToLeft ? 4 : 1) * wideGap * Math.max(size, 1);
+      return (gap > widest && !isRightToLeft(code)) || Math.abs(probe.baseline(at) - y) > 0.9 * size;
+    },
+    isMark: (code, size) => {
+      const [usual = 0] = sizes.keys();
+      const isDigit = code >= 48 && code <= 57;
+      return isDigit && size < 0.8 * usual && codes.length > 1 && codes.slice(-2).every(isLetter);
+    },
+    finish: (hyphen) => {
+      measure();
+      const text = textOf();
+      if (text.trim() === '') return undefined;
+      const [size] = [...sizes].reduce((most, next) => (next[1] > most[1] ? next : most), [0, 0]);
+      const half = codes.length / 2;
+      return { text, left, right, y, size, bold: bold > half, mono: mono > half, hyphen };
+    },
+  };
+}
+
+function isLetter(code: number): boolean {
+  return code > 64 && /\p{L}/u.test(String.fromCodePoint(code));
+}
+
+function isRightToLeft(code: number): boolean {
+  return (code >= 0x590 && code <= 0x8ff) || (code >= 0xfb1d && code <= 0xfdff) || (code >= 0xfe70 && code <= 0xfeff);
+}

@@ -1,0 +1,74 @@
+import type { OpenPdf } from './open-pdf.ts';
+
+export interface Font {
+  readonly bold: boolean;
+  readonly mono: boolean;
+}
+
+/** How a run of characters is set. */
+export interface Style extends Font {
+  readonly size: number;
+  /** It does not run from left to right. */
+  readonly turned: boolean;
+}
+
+/** Asks PDFium about the characters of a page; `at` is their index. Each question is a call into WebAssembly. */
+export interface TextProbe {
+  readonly count: number;
+  code(at: number): number;
+  /** What the character was drawn with; 0 for those that PDFium added. */
+  object(at: number): number;
+  box(at: number): readonly [left: number, right: number];
+  baseline(at: number): number;
+  style(at: number, object: number): Style;
+}
+
+const nameBytes = 512;
+
+/** `buffer` has room for 512 bytes. `fonts` may be shared by the pages of a document. */
+export function createTextProbe(
+  { pdfium, memory }: OpenPdf,
+  { text, buffer, fonts }: { text: number; buffer: number; fonts: Map<number, Font> },
+): TextProbe {
+  function fontOf(object: number): Font {
+    const handle = pdfium.FPDFTextObj_GetFont(object);
+    const known = fonts.get(handle);
+    if (known !== undefined) return known;
+    const length = handle === 0 ? 0 : Math.min(pdfium.FPDFFont_GetBaseFontName(handle, buffer, nameBytes), nameBytes);
+    const name = Buffer.from(memory().buffer, buffer, Math.max(0, length - 1)).toString('latin1');
+    const isHeavy = handle !== 0 && pdfium.FPDFFont_GetWeight(handle) >= 700;
+    const font = {
+      bold: isHeavy || /bold|black|heavy|semibold|demi|cmbx|\bcsc/i.test(name),
+      mono: /mono|courier|consol|menlo|typewriter|cmtt|lmtt|tt\d+$|code/i.test(name),
+    };
+    fonts.set(handle, font);
+    return font;
+  }
+
+  /** Some programs write a size of 1 and scale the text. */
+  function sizeOf(at: number): number {
+    const size = Math.abs(pdfium.FPDFText_GetFontSize(text, at));
+    if (pdfium.FPDFText_GetMatrix(text, at, buffer) === 0) return size;
+    const scale = Math.hypot(memory().getFloat32(buffer + 8, true), memory().getFloat32(buffer + 12, true));
+    return Math.round(size * scale * 10) / 10;
+  }
+
+  return {
+    count: pdfium.FPDFText_CountChars(text),
+    code: (at) => pdfium.FPDFText_GetUnicode(text, at),
+    object: (at) => pdfium.FPDFText_GetTextObject(text, at),
+    box: (at) => {
+      pdfium.FPDFText_GetLooseCharBox(text, at, buffer);
+      return [memory().getFloat32(buffer, true), memory().getFloat32(buffer + 8, true)];
+    },
+    baseline: (at) => {
+      pdfium.FPDFText_GetCharOrigin(text, at, buffer, buffer + 8);
+      return memory().getFloat64(buffer + 8, true);
+    },
+    style: (at, object) => ({
+      ...fontOf(object),
+      size: sizeOf(at),
+      turned: Math.abs(Math.sin(pdfium.FPDFText_GetCharAngle(text, at))) > 0.3,
+    }),
+  };
+}
