@@ -34,6 +34,15 @@ export const requirements: Readonly<Record<string, Requirement>> = {
       'no bytes are accepted under every extension',
     ],
   },
+  'rows.reported': {
+    promise: 'Every row of a sheet becomes a pair or is reported, and a corrected report completes the import, once.',
+    source: 'CONTRACT "Collections, records, chunks"',
+    tests: [
+      'kept and reported rows are the rows that were written, whatever the policy',
+      'the rows come as a sheet that computes nothing, and its corrected upload completes the import, once',
+      '[rows] a sheet with refused rows is corrected from its own report, and completes the import however often it is sent',
+    ],
+  },
   'upload.message': {
     promise: 'The multipart message is read strictly; what is malformed is an error of the contract.',
     source: 'CONTRACT "Files"',

@@ -1,5 +1,5 @@
 import { errorCodes } from '../../packages/contract/src/contract.ts';
-import { extractionFailureCodes } from '../../packages/server/src/extraction/extraction.ts';
+import { extractionFailureCodes, rowCodes } from '../../packages/server/src/extraction/extraction.ts';
 
 /** docs/reference/errors.md */
 export function describeErrors(): string {
@@ -31,6 +31,14 @@ export function describeErrors(): string {
     '| Code | Meaning |',
     '|---|---|',
     ...Object.entries(extractionFailureCodes).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`),
+    '',
+    '## Rows',
+    '',
+    'A row of a sheet that became no pair is listed under `GET …/records/{record_id}/rows` with its `code`:',
+    '',
+    '| Code | Status | Meaning |',
+    '|---|---|---|',
+    ...Object.entries(rowCodes).map(([code, { status, message }]) => `| \`${code}\` | \`${status}\` | ${message} |`),
     '',
   ].join('\n');
 }

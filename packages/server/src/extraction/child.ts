@@ -70,13 +70,13 @@ async function run(current: ExtractionJob, bytes: Buffer): Promise<JobResult> {
   const batches = createBatches();
   try {
     const made = await makeChunks({ job: current, bytes, sink: batches.sink, report });
-    await batches.flush();
+    await batches.end();
     measure(report, started);
     return { kind: 'extracted', ...made, report };
   } catch (cause) {
     if (!(cause instanceof Unreadable)) writeSync(2, `${cause instanceof Error ? cause.stack : String(cause)}\n`);
     // What was read before the failure counts too: rejected rows tell why a sheet has no pair.
-    if (cause instanceof Unreadable) await batches.flush();
+    if (cause instanceof Unreadable) await batches.end();
     measure(report, started);
     const failure = cause instanceof Unreadable ? cause : new Unreadable('parser_crashed');
     return { kind: 'failed', code: failure.code, message: failure.message, report, unexpected: failure !== cause };
@@ -94,13 +94,21 @@ function createBatches() {
   let characters = 0;
   let lastStage = '';
 
+  /** One batch is being stored while the next one is made. */
+  let taken: Promise<void> = Promise.resolve();
+
   async function flush(): Promise<void> {
+    await taken;
     if (chunks.length + reportedRows.length === 0) return;
-    const taken = new Promise<void>((resolve) => {
+    taken = new Promise<void>((resolve) => {
       goOn = resolve;
     });
     send({ type: 'batch', chunks, reportedRows });
     [chunks, reportedRows, characters] = [[], [], 0];
+  }
+
+  async function end(): Promise<void> {
+    await flush();
     await taken;
   }
 
@@ -126,5 +134,5 @@ function createBatches() {
       return added(row.excerpt.length + row.fields.question.length + row.fields.answer.length);
     },
   };
-  return { sink, flush };
+  return { sink, end };
 }

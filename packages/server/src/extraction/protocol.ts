@@ -9,7 +9,7 @@ import type { ExtractionJob } from './make-chunks.ts';
 
 /**
  * What server and child say to each other over two pipes. Server: a job, the bytes of the document, an empty piece at
- * their end. Child: stages and batches; after a batch it waits for `next`, then goes on; at last `done`.
+ * their end. Child: stages and batches, the next only after `next` was answered to the one before; at last `done`.
  */
 export type ToChild = { readonly type: 'job'; readonly job: ExtractionJob } | { readonly type: 'next' };
 

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startService } from '../support/service.ts';
+
+test('[rows] a sheet with refused rows is corrected from its own report, and completes the import however often it is sent', async (t) => {
+  const { client, filesUrl, key } = await startService(t);
+  const { collection_id: collectionId } = await client.collections.create({ name: 'faq', type: 'qa' });
+
+  async function importSheet(name: string, content: string) {
+    const file = await client.files.upload({ purpose: 'qa_record_file', name, content: new Blob([content]) });
+    const wish = { type: 'qa_sheet', file_id: file.file_id, on_duplicate: 'skip' } as const;
+    const record = await client.records.create(collectionId, wish);
+    return client.records.settled(collectionId, record.record_id);
+  }
+  async function questions(): Promise<unknown[]> {
+    const url = `${filesUrl}/v1/collections/${collectionId}/chunks?order=asc&limit=100`;
+    const answer = await fetch(url, { headers: { Authorization: `Bearer ${key}` } });
+    const { data } = (await answer.json()) as { data: Array<{ question: string; answer: string }> };
+    return data.map(({ question, answer }) => [question, answer]);
+  }
+
+  const sheet = '常见问题;;\n问题;答案;标签\n营业时间？;九点到五点;时间\n停车？;;地点\n=1+1?;;算\n';
+  const first = await importSheet('faq.csv', sheet);
+  assert.equal(first.status, 'partial', JSON.stringify(first.error));
+  assert.deepEqual(first.report?.rows, { total: 3, accepted: 1, rejected: 2, duplicate: 0 });
+
+  const url = `${filesUrl}/v1/collections/${collectionId}/records/${first.record_id}/rows`;
+  const answer = await fetch(url, { headers: { Authorization: `Bearer ${key}`, Accept: 'text/csv' } });
+  assert.equal(answer.status, 200);
+  const report = Buffer.from(await answer.arrayBuffer()).toString();
+  assert.match(report, /\r\n'=1\+1\?,,算,/);
+
+  const corrected = report.replace('停车？,,', '停车？,屋后,').replace("'=1+1?,,", "'=1+1?,2,");
+  const complete = [
+    ['营业时间？', '九点到五点'],
+    ['停车？', '屋后'],
+    ['=1+1?', '2'],
+  ];
+  assert.equal((await importSheet('corrected.csv', corrected)).status, 'ready');
+  assert.deepEqual(await questions(), complete);
+  const again = await importSheet('corrected.csv', corrected);
+  assert.deepEqual([again.status, again.num_chunks], ['ready', 0]);
+  assert.deepEqual(await questions(), complete);
+});
