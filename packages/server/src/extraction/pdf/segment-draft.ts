@@ -37,13 +37,6 @@ export function createSegmentDraft(probe: TextProbe, first: number): SegmentDraf
     right = Math.max(right, box[1]);
   }
 
-  function textOf(): string {
-    const characters = codes.map((code) => String.fromCodePoint(code <= 0x10ffff ? code : 0xfffd));
-    if (!rightToLeft) return withoutLigatures(characters.join(''));
-    const leftOf = (place: number) => (place < 0 ? Number.NaN : probe.box(place)[0]);
-    return correctArabic(characters, (index) => leftOf(places[index] ?? -1));
-  }
-
   return {
     y,
     add: (code, at, style) => {
@@ -73,13 +66,23 @@ export function createSegmentDraft(probe: TextProbe, first: number): SegmentDraf
     },
     finish: (hyphen) => {
       measure();
-      const text = textOf();
+      const text = textOf({ codes, places, rightToLeft }, probe);
       if (text.trim() === '') return undefined;
       const [size] = [...sizes].reduce((most, next) => (next[1] > most[1] ? next : most), [0, 0]);
       const half = codes.length / 2;
       return { text, left, right, y, size, bold: bold > half, mono: mono > half, hyphen };
     },
   };
+}
+
+function textOf(
+  { codes, places, rightToLeft }: { codes: readonly number[]; places: readonly number[]; rightToLeft: boolean },
+  probe: TextProbe,
+): string {
+  const characters = codes.map((code) => String.fromCodePoint(code <= 0x10ffff ? code : 0xfffd));
+  if (!rightToLeft) return withoutLigatures(characters.join(''));
+  const leftOf = (place: number) => (place < 0 ? Number.NaN : probe.box(place)[0]);
+  return correctArabic(characters, (index) => leftOf(places[index] ?? -1));
 }
 
 function isLetter(code: number): boolean {
