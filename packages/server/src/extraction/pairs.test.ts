@@ -238,5 +238,5 @@ test('a cell with the error of a formula is no question and no answer; elsewhere
 
 test('a report of refused rows that comes back gives the rows as they were', () => {
   const { pairs } = fromCsv("question,answer,qm:row,qm:code\n'=1+1,''-5,7,empty_answer\n");
-  assert.deepEqual(pairs[0] && [pairs[0].question, pairs[0].answer, pairs[0].metadata], ['=1+1', "''-5", {}]);
+  assert.deepEqual(pairs[0] && [pairs[0].question, pairs[0].answer, pairs[0].metadata], ['=1+1', "'-5", {}]);
 });
