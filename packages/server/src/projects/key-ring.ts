@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Caller } from '../kernel/caller.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../kernel/logger.ts';
@@ -28,8 +29,11 @@ interface Entry {
   readonly expiresAt: number;
 }
 
-/** A miss looks at the database, but all misses within this time share one look. */
-const missRefreshMs = 200;
+/**
+ * A miss looks at the database, for the key may just have been made; one look in this time serves all of them. It
+ * begins after the miss, so that it sees what was committed before.
+ */
+const missLookMs = 200;
 /** The last use of a key is written at most this often. */
 const noteEveryMs = 60_000;
 
@@ -38,20 +42,27 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
   const uses = new Map<string, number>();
   const noted = new Map<string, number>();
   let entries = new Map<string, Entry>();
-  let refreshedAt = Number.NEGATIVE_INFINITY;
-  let refreshing: Promise<void> | undefined;
+  let startedAt = Number.NEGATIVE_INFINITY;
+  /** The look that `entries` are from; an older one that ends later changes nothing. */
+  let entriesFrom = Number.NEGATIVE_INFINITY;
+  /** A look that has not begun: it will see whatever is committed now. */
+  let nextLook: Promise<void> | undefined;
 
   async function load(): Promise<void> {
-    const startedAt = performance.now();
+    const from = performance.now();
+    startedAt = from;
     const keys = await repository.usableKeys(clock.now());
+    if (from < entriesFrom) return;
+    entriesFrom = from;
     entries = new Map(keys.map((key) => [key.hash, entryOf(key)]));
-    refreshedAt = startedAt;
   }
-  function refresh(): Promise<void> {
-    refreshing ??= load().finally(() => {
-      refreshing = undefined;
-    });
-    return refreshing;
+  function lookAgain(): Promise<void> {
+    nextLook ??= (async () => {
+      await setTimeout(Math.max(0, startedAt + missLookMs - performance.now()));
+      nextLook = undefined;
+      await load();
+    })();
+    return nextLook;
   }
   async function noteUses(leastAgeMs: number): Promise<void> {
     const due = [...uses].filter(([keyId, at]) => at - (noted.get(keyId) ?? Number.NEGATIVE_INFINITY) >= leastAgeMs);
@@ -64,9 +75,9 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
     return entry !== undefined && clock.now() < entry.expiresAt ? entry.caller : undefined;
   }
 
-  await refresh();
+  await load();
   const timer = setInterval(() => {
-    Promise.all([refresh(), noteUses(noteEveryMs)]).catch((error: unknown) =>
+    Promise.all([load(), noteUses(noteEveryMs)]).catch((error: unknown) =>
       logger.warn({ err: error }, 'keys not refreshed'),
     );
   }, deps.refreshMs ?? 1000);
@@ -79,7 +90,7 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
       const hash = hashApiKey(key);
       let caller = findUsable(hash);
       if (caller === undefined) {
-        if (performance.now() - refreshedAt > missRefreshMs) await refresh();
+        await lookAgain();
         caller = findUsable(hash);
       }
       if (caller === undefined) throw apiKeyRejected();
@@ -88,7 +99,7 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
     },
     close: async () => {
       clearInterval(timer);
-      await refreshing?.catch(() => undefined);
+      await nextLook?.catch(() => undefined);
       await noteUses(1);
     },
   };

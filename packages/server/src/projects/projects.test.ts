@@ -141,6 +141,18 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       await ring.authenticate(`Bearer ${made.key.reveal()}`);
     });
 
+    test('a key that was just made is known at once, however lately the ring has looked', async (t) => {
+      const { projects, openRing } = await open(t);
+      const project = await projects.createProject('one');
+      const ring = await openRing();
+      for (let i = 0; i < 5; i++) {
+        const wish = { projectId: project.id, name: `n${i}`, scopes: ['files'] as const, expiresAt: null };
+        const made = await projects.createKey(wish);
+        const caller = await ring.authenticate(`Bearer ${made.key.reveal()}`);
+        assert.equal(caller.keyId, made.stored.id);
+      }
+    });
+
     test('the time of the last use is kept', async (t) => {
       const { projects, clock, repository, openRing } = await open(t);
       const project = await projects.createProject('one');
