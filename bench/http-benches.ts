@@ -30,8 +30,12 @@ export async function httpBenches(folder: string): Promise<Row[]> {
     for (const path of ['/v1/bundles', '/v1/plugins']) rows.push(await listBench(service, folder, path));
     const bare = await start('bench/bare-server.ts', 1, { BENCH_UPSTREAM: upstream.urls[0] ?? '' });
     running.push(bare);
-    for (const connections of [1, 32]) rows.push(await handlerBench(service, bare, connections));
+    for (const connections of [1, 32]) rows.push(await handlerBench({ service, bare, tier: 'T1' }, connections));
     for (const connections of [1, 32]) rows.push(await declarativeBench({ service, bare, upstream, connections }));
+    const strict = await startService(join(folder, 'sandboxed'), { QUARTERMASTER_ISOLATION: 'sandbox' });
+    running.push(strict);
+    for (const connections of [1, 32])
+      rows.push(await handlerBench({ service: strict, bare, tier: 'T2' }, connections));
     return rows;
   } finally {
     for (const one of running.reverse()) await one.stop();
@@ -88,7 +92,14 @@ async function listBench(service: Service, folder: string, path: string): Promis
   };
 }
 
-async function handlerBench(service: Service, bare: Running, connections: number): Promise<Row> {
+interface HandlerBench {
+  readonly service: Service;
+  readonly bare: Running;
+  /** Of all handlers of the service. */
+  readonly tier: 'T1' | 'T2';
+}
+
+async function handlerBench({ service, bare, tier }: HandlerBench, connections: number): Promise<Row> {
   const body = JSON.stringify({
     bundle_id: 'arithmetic',
     plugin_id: 'add',
@@ -101,7 +112,7 @@ async function handlerBench(service: Service, bare: Running, connections: number
       () => runLoad({ url: bare.urls[0] ?? '', request: post('/validated', body), connections, seconds }),
     ),
   );
-  return executeRow({ name: 'execute T1 arithmetic', ours, floor, connections, load, limitMs: 0.3 });
+  return executeRow({ name: `execute ${tier} arithmetic`, ours, floor, connections, load, limitMs: 0.3 });
 }
 
 interface DeclarativeBench {

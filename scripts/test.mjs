@@ -3,6 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { installBubblewrap } from '../test/support/bubblewrap.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 
 const wanted = process.argv.slice(2);
@@ -12,6 +13,7 @@ if (wanted.length === 0) {
 }
 
 const files = wanted.length > 0 ? wanted : globSync(['packages/*/src/**/*.test.ts', 'test/**/*.test.ts']).sort();
+await installBubblewrap();
 const postgres = await startPostgres();
 try {
   process.exitCode = await run('node', [

@@ -6,7 +6,7 @@ import { requirements } from './requirements.ts';
 const titles = new Set(
   globSync(['packages/*/src/**/*.{test,suite}.ts', 'packages/*/test/**/*.ts', 'test/**/*.test.ts'])
     .map((file) => readFileSync(file, 'utf8'))
-    .flatMap((source) => [...source.matchAll(/\b(?:test|it|describe)\(\s*(['"`])((?:(?!\1)[^\\]|\\.)*)\1/g)])
+    .flatMap((source) => [...source.matchAll(/\b(?:test|it|describe|inEachTier)\(\s*(['"`])((?:(?!\1)[^\\]|\\.)*)\1/g)])
     .map(([, , title = '']) => title),
 );
 

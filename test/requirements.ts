@@ -274,6 +274,16 @@ export const requirements: Readonly<Record<string, Requirement>> = {
       'what a run leaves behind does not speak in the next one',
     ],
   },
+  'execute.isolation': {
+    promise: 'What isolates a bundle is probed, told, and refused when policy asks for more than the machine gives.',
+    source: 'DESIGN "Catalogue and execution"; CONTRACT "Bundles and plugins"',
+    tests: [
+      '[isolation] code from elsewhere runs in a sandbox, ours in a process; both work and the lists say so',
+      '[isolation] the operator decides otherwise by one setting',
+      '[isolation] a machine ${what} refuses code from elsewhere, says why, and runs ours',
+      'in a sandbox the kernel alone contains what Node does not',
+    ],
+  },
   'egress.public': {
     promise: 'No outbound byte to an address the policy forbids, on every hop.',
     source: 'DESIGN "Promises" 8',

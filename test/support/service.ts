@@ -30,6 +30,8 @@ export interface ServiceWish {
   readonly folder?: string;
   /** Settings without `QUARTERMASTER_`. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Put before the command: it runs the service in its own place (`exec`), for machines that lack something. */
+  readonly launcher?: readonly string[];
 }
 
 /** Starts the service on free ports and ends it with the test. */
@@ -38,7 +40,8 @@ export async function startService(t: TestContext, wish: ServiceWish = {}): Prom
   const settings = { FILES_PORT: '0', PLUGINS_PORT: '0', DATA: folder, ...wish.settings };
   const env = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
   const command = startCommand();
-  const child = spawn(process.execPath, [...command.args], {
+  const [program = process.execPath, ...args] = [...(wish.launcher ?? []), process.execPath, ...command.args];
+  const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH ?? '', HOME: folder, ...command.environment, ...env },
   });

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadCatalogue } from './catalogue/load-catalogue.ts';
+import { type HandlerIsolation, loadCatalogue } from './catalogue/load-catalogue.ts';
 import { registerCatalogueMetrics } from './catalogue/metrics.ts';
 import { catalogueRoutes } from './catalogue/routes.ts';
 import type { Base, Side } from './compose.ts';
@@ -39,15 +40,17 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     maxChildren: config.pluginProcesses * 4,
     queueLength: 512,
     idleMs: 60_000,
-    recycleAfterRuns: 10_000,
+    recycleAfterRuns: 100_000,
     logger,
     metrics: registry,
   });
   closer.add('sandbox', () => sandbox.close());
+  const { sandbox: tier } = sandbox.capabilities;
+  const missing = tier.available ? null : tier.missing;
   const port = config.pluginsPort === 0 ? await findFreePort(config.host) : config.pluginsPort;
   const catalogue = await loadCatalogue({
     folders: [ownBundles, ...config.bundleFolders],
-    capabilities: { handlers: 'process' },
+    capabilities: { handlers: createIsolationPolicy(config.isolation), sandboxMissing: missing },
     publicUrl: config.publicPluginsUrl ?? `http://${config.host}:${port}`,
     logger,
   });
@@ -95,6 +98,12 @@ export async function openPluginsSide(base: Base): Promise<Side> {
 
 function factsOf(config: Config, keyRequired: boolean, bundleFailures: number) {
   return { key_required: keyRequired, bundle_failures: bundleFailures, egress_overrides: config.egressOverrides.size };
+}
+
+/** Code that came with the product is ours; code from elsewhere is not trusted unless the operator says so. */
+function createIsolationPolicy(wanted: Config['isolation']): (bundleFolder: string) => HandlerIsolation {
+  if (wanted !== 'auto') return () => wanted;
+  return (bundleFolder) => (bundleFolder.startsWith(ownBundles + sep) ? 'process' : 'sandbox');
 }
 
 function isLoopback(host: string): boolean {

@@ -28,6 +28,7 @@ export interface Config {
   readonly extractionProcesses: number;
   readonly extractionSeconds: number;
   readonly extractionMemoryMb: number;
+  readonly isolation: 'auto' | 'process' | 'sandbox';
   readonly pluginProcesses: number;
   readonly pluginSeconds: number;
   readonly pluginMemoryMb: number;
@@ -111,6 +112,7 @@ export function parseConfig(environment: Environment): Config {
     extractionProcesses: optional('EXTRACTION_PROCESSES', Number) ?? Math.max(1, Math.min(4, availableParallelism())),
     extractionSeconds: number('EXTRACTION_SECONDS'),
     extractionMemoryMb: number('EXTRACTION_MEMORY_MB'),
+    isolation: text('ISOLATION') as Config['isolation'], // checked against its list
     pluginProcesses: optional('PLUGIN_PROCESSES', Number) ?? Math.max(2, Math.min(8, availableParallelism())),
     pluginSeconds: number('PLUGIN_SECONDS'),
     pluginMemoryMb: number('PLUGIN_MEMORY_MB'),

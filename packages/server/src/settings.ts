@@ -120,6 +120,12 @@ export const settings = {
     default: '1536',
     check: wholeNumber(128, 65_536),
   },
+  ISOLATION: {
+    description:
+      'What isolates the handlers (code) of bundles: `auto` runs those shipped with the product in processes and those of BUNDLES in a sandbox, and refuses these where the machine cannot give one; `sandbox` asks for it for all; `process` runs all in processes, for bundles whose code you have read.',
+    default: 'auto',
+    check: oneOf(['auto', 'process', 'sandbox']),
+  },
   PLUGIN_PROCESSES: {
     description: 'Processes for the handlers of one bundle. Unset: the number of processors, from 2 to 8.',
     default: null,

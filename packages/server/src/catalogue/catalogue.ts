@@ -33,6 +33,8 @@ export interface CompiledBundle {
   readonly folder: string;
   readonly manifest: BundleManifest;
   readonly isolation: Isolation;
+  /** Why its handlers are not run on this machine; absent: they are. */
+  readonly refusal?: string;
   readonly checkCredentials: Check;
   /** Names of the credentials whose schema says `x-secret`. */
   readonly secretNames: ReadonlySet<string>;

@@ -16,12 +16,20 @@ import type { PluginSource } from './read-plugin.ts';
 export interface LoadCatalogueOptions {
   /** Folders of bundles, one folder a bundle in each. A bundle id that comes twice: the first folder wins. */
   readonly folders: readonly string[];
-  /** What isolates the handlers of a bundle on this machine, as probed at start. */
-  readonly capabilities: { readonly handlers: Exclude<Isolation, 'none'> };
+  readonly capabilities: HandlerCapabilities;
   /** Where clients reach this address, such as `http://127.0.0.1:8081`; icon addresses start with it. */
   readonly publicUrl: string;
   readonly logger: Logger;
 }
+
+export interface HandlerCapabilities {
+  /** What isolates the handlers of a bundle: the same for all, or by the folder of the bundle. */
+  readonly handlers: HandlerIsolation | ((bundleFolder: string) => HandlerIsolation);
+  /** Why this machine, as probed at start, cannot give `sandbox`: handlers that need it are refused. Null: it can. */
+  readonly sandboxMissing?: string | null;
+}
+
+export type HandlerIsolation = Exclude<Isolation, 'none'>;
 
 /**
  * Reads every bundle. Never fails: what is wrong is a failure in the log and in `failures`, and hides nothing else.
@@ -35,7 +43,9 @@ export async function loadCatalogue(options: LoadCatalogueOptions): Promise<Cata
   }
   const compiler = createSchemaCompiler();
   const bundles = new Map(sources.map((source) => [source.manifest.id, compileBundle(source, { compiler, options })]));
-  const catalogue = createCatalogue({ sources, bundles, failures, publicUrl: options.publicUrl });
+  const refused = [...bundles.values()].flatMap((bundle) => refusalOf(bundle, options.logger));
+  const known = [...failures, ...refused];
+  const catalogue = createCatalogue({ sources, bundles, failures: known, publicUrl: options.publicUrl });
   // The answers almost everyone asks for are ready before the first request.
   catalogue.bundleList(fallbackLanguage);
   catalogue.pluginList(undefined, fallbackLanguage);
@@ -48,6 +58,13 @@ export async function loadCatalogue(options: LoadCatalogueOptions): Promise<Cata
   options.logger.info(facts, `catalogue loaded: ${facts.bundles} bundles, ${facts.plugins} plugins`);
   reportUnsupported(catalogue, options.logger);
   return catalogue;
+}
+
+/** A bundle whose handlers are not run is listed all the same: what it declares is data. */
+function refusalOf({ id, refusal }: CompiledBundle, logger: Logger): BundleFailure[] {
+  if (refusal === undefined) return [];
+  logger.error({ bundle_id: id }, `handlers of the bundle ${id} are refused: ${refusal}`);
+  return [{ file: `${id}/bundle.yaml`, line: null, field: 'handler', message: refusal }];
 }
 
 /** Says which plugins a provider's format cannot carry as it should: the operator may want to know before a model does. */
@@ -119,12 +136,16 @@ function compileBundle(
   { compiler, options }: { compiler: SchemaCompiler; options: LoadCatalogueOptions },
 ): CompiledBundle {
   const hasCode = sources.some(({ handlerPath }) => handlerPath !== null);
+  const { handlers, sandboxMissing = null } = options.capabilities;
+  const needed = typeof handlers === 'function' ? handlers(folder) : handlers;
+  const isRefused = hasCode && needed === 'sandbox' && sandboxMissing !== null;
   const plugins = new Map<string, CompiledPlugin>();
   const bundle: CompiledBundle = {
     id: manifest.id,
     folder,
     manifest,
-    isolation: hasCode ? options.capabilities.handlers : 'none',
+    isolation: hasCode ? needed : 'none',
+    ...(isRefused ? { refusal: `Its handlers need a sandbox, and ${sandboxMissing}.` } : {}),
     checkCredentials: compiler.compileCredentials(manifest.credentials_schema ?? { type: 'object' }),
     secretNames: secretNames(manifest),
     plugins,

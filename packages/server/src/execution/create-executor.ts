@@ -9,7 +9,14 @@ import { defaultLimits, type Execution, type ExecutionLimits, type Executor, isR
 import { isShallow } from './json-bounds.ts';
 import type { Outcome } from './outcome.ts';
 import { createPreparedCalls } from './prepared-calls.ts';
-import { bundleNotFound, pluginNotFound, valueInvalid, valueTooDeep, verificationImpossible } from './problems.ts';
+import {
+  bundleNotFound,
+  handlersRefused,
+  pluginNotFound,
+  valueInvalid,
+  valueTooDeep,
+  verificationImpossible,
+} from './problems.ts';
 import { createPluginRunner, type RawOutcome, type Run } from './run-plugin.ts';
 import { makeRunPolicy } from './run-policy.ts';
 import { createRunRecords } from './run-records.ts';
@@ -60,6 +67,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
       const bundle = getBundle(request.bundle_id);
       const plugin = bundle.plugins.get(request.plugin_id);
       if (plugin === undefined) throw pluginNotFound(request.bundle_id, request.plugin_id);
+      if (plugin.handlerPath !== null && bundle.refusal !== undefined) throw handlersRefused(bundle.id, bundle.refusal);
       const own = plugin.manifest.request?.inject;
       const run: Run = { ...begin({ bundle, credentials: request.credentials, signal, own }), watch };
       const input = readInput(plugin, request.input_params, run);

@@ -170,4 +170,7 @@ async function openRunOnce(logger: Logger): Promise<RunOnce & { close(): Promise
 }
 
 /** Nobody asks for them here. */
-const capabilities = { permissions: true, networkDenied: true, separateUser: false };
+const capabilities = {
+  ...{ permissions: true, networkDenied: true, separateUser: false },
+  sandbox: { available: false, missing: 'this test needs none' },
+} as const;

@@ -24,6 +24,14 @@ function pointer(path: string): string {
   return path === '' || path.startsWith('/') ? path : `/${path}`;
 }
 
+/** The machine cannot isolate the bundle's code as the operator's policy asks. */
+export function handlersRefused(bundleId: string, reason: string): Problem {
+  return new Problem(
+    'SERVICE_UNAVAILABLE',
+    `Handlers of the bundle ${JSON.stringify(bundleId)} are not run: ${reason}`,
+  );
+}
+
 export function valueTooDeep(part: string, maxDepth: number): Problem {
   return new Problem('INVALID_REQUEST', `body/${part}: nested deeper than ${maxDepth} levels.`);
 }

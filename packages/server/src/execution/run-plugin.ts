@@ -58,6 +58,7 @@ export function createPluginRunner({ broker, sandbox, logger, limits }: PluginRu
       const handlerFetch = createHandlerFetch(broker, policy, bundle.manifest.credentials_schema !== undefined);
       const task = {
         bundleId: bundle.id,
+        isolation: bundle.isolation === 'sandbox' ? ('sandbox' as const) : ('process' as const),
         bundleFolder: bundle.folder,
         handlerPath,
         input,

@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { describeEnd, keepLastWords } from './last-words.ts';
 import type { MemoryWatch } from './memory-watch.ts';
@@ -8,11 +7,12 @@ import { readFromChild } from './read-from-child.ts';
 import { createRun, type Run, type RunEnded } from './run.ts';
 import { newRunKey } from './run-key.ts';
 import type { SandboxOutcome, SandboxTask } from './sandbox.ts';
+import type { Child } from './spawn-child.ts';
 
 /** One child process: it runs one task at a time, in the order they are handed over, and ends when it breaks a rule. */
 export interface Host {
-  /** Of the process; undefined when it could not be started. */
-  readonly pid: number | undefined;
+  /** Of the process that runs handlers; undefined when it could not be started. */
+  pid(): number | undefined;
   /** Resolves when the child can take a run; false when it ended before. */
   readonly ready: Promise<boolean>;
   /** Resolves when the process is gone and its streams are closed, with its last words (stderr and stdout, bounded). */
@@ -39,7 +39,7 @@ export interface Assignment {
 const spareBytes = 1024 * 1024;
 const idleAllowance = { messages: 100, bytes: 64 * 1024 };
 
-export function createHost(child: ChildProcess, watch: MemoryWatch): Host {
+export function createHost({ process: child, pid }: Child, watch: MemoryWatch): Host {
   // Descriptor 3 is made by `spawnChild` as a pipe, which Node represents by a Socket.
   const channel = child.stdio[3] as Socket;
   const lastWords = keepLastWords(child);
@@ -142,7 +142,7 @@ export function createHost(child: ChildProcess, watch: MemoryWatch): Host {
     memoryMb = task.limits.memoryMb;
     maxLineBytes = Math.max(maxOutputBytes, bounds.requestBytes) + 4096;
     stopWatching ??= watch.watch({
-      pid: child.pid ?? 0,
+      pid: pid() ?? 0,
       limitMb: memoryMb,
       onExceeded: () => kill({ kind: 'out_of_memory', limitMb: memoryMb }),
     });
@@ -160,7 +160,7 @@ export function createHost(child: ChildProcess, watch: MemoryWatch): Host {
   }
 
   return {
-    pid: child.pid,
+    pid,
     ready,
     ended,
     isAlive: () => alive,

@@ -23,8 +23,10 @@ export interface ProcessEnd {
 
 /** The outcome of a run whose process ended by itself. */
 export function describeEnd(lastWords: string, { code, signal, memoryMb }: ProcessEnd): SandboxOutcome {
+  // Bubblewrap tells a signal as its number above 128.
+  const isKilled = signal !== null || (code ?? 0) > 128;
   // V8 says this before it aborts at the limit of its heap. A plugin that pretends mislabels its own run only.
-  if (signal === 'SIGABRT' && lastWords.includes('heap out of memory')) {
+  if (isKilled && lastWords.includes('heap out of memory')) {
     return { kind: 'out_of_memory', limitMb: memoryMb };
   }
   return { kind: 'crashed', message: `The plugin's process ended (${signal ?? `exit code ${code}`}).` };

@@ -7,8 +7,8 @@ import { Counter, Gauge, type Registry } from '../../kernel/metrics.ts';
 import { createHost } from './host.ts';
 import { createMemoryWatch } from './memory-watch.ts';
 import { createPool, type Pool } from './pool.ts';
-import { isReadableByAll, probeMachine } from './probe.ts';
-import type { Sandbox, SandboxOutcome, SandboxTask } from './sandbox.ts';
+import { isReadableByAll, probeMachine, probeSandbox, type SandboxProbe } from './probe.ts';
+import type { Sandbox, SandboxCapabilities, SandboxOutcome, SandboxTask } from './sandbox.ts';
 import { createSlots } from './slots.ts';
 import { type SpawnSettings, spawnChild } from './spawn-child.ts';
 
@@ -45,8 +45,13 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       `maxChildrenPerBundle (${maxChildrenPerBundle}) must be less than maxChildren (${maxChildren})`,
     );
   }
-  const { capabilities, settings, denied, endsWithServer } = await probeMachine();
+  const [machine, sandbox] = await Promise.all([probeMachine(), probeSandbox()]);
+  const { denied, endsWithServer } = machine;
+  const capabilities: SandboxCapabilities = { ...machine.capabilities, sandbox: describeSandbox(sandbox) };
   logger.info({ ...capabilities, endsWithServer, denied }, 'sandbox for plugins is open');
+  if (sandbox.settings === undefined) {
+    logger.warn({ missing: sandbox.missing, detail: sandbox.detail }, 'handlers that need a sandbox are refused');
+  }
   const homes = new Map<string, Home>();
   const openings = new Map<string, Promise<Home>>();
   const pools = new Set<Pool>();
@@ -54,9 +59,11 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const watch = createMemoryWatch();
   const countRun = registerMetrics(options.metrics, pools);
 
-  async function openHome({ bundleId, bundleFolder, limits }: SandboxTask): Promise<Home> {
+  async function openHome({ bundleId, bundleFolder, limits, isolation = 'process' }: SandboxTask): Promise<Home> {
     const folder = await realpath(bundleFolder);
-    const child = await settingsFor(folder, bundleId);
+    const settings = isolation === 'sandbox' ? sandbox.settings : machine.settings;
+    if (settings === undefined) throw new Error('This machine cannot give the isolation that is asked for.');
+    const child = await settingsFor(folder, bundleId, settings);
     const { memoryMb } = limits;
     const pool = createPool({
       ...{ slots, clock, memoryMb, maxChildren: maxChildrenPerBundle },
@@ -73,7 +80,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     return { pool, folder, handlerUrls: new Map(), hiddenFolders: [folder, bundleFolder, import.meta.dirname] };
   }
 
-  async function settingsFor(folder: string, bundleId: string): Promise<SpawnSettings> {
+  async function settingsFor(folder: string, bundleId: string, settings: SpawnSettings): Promise<SpawnSettings> {
     if (settings.userId === undefined || (await isReadableByAll(folder))) return settings;
     logger.warn(
       { bundle_id: bundleId },
@@ -95,7 +102,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 
   async function run(task: SandboxTask, signal: AbortSignal): Promise<SandboxOutcome> {
-    const key = `${task.bundleId}\n${task.limits.memoryMb}\n${task.bundleFolder}`;
+    const key = `${task.isolation}\n${task.bundleId}\n${task.limits.memoryMb}\n${task.bundleFolder}`;
     const home = homes.get(key) ?? (await findHome(key, task));
     const { pool, folder, handlerUrls, hiddenFolders } = home;
     const handlerUrl = handlerUrls.get(task.handlerPath) ?? (await findHandler(folder, task.handlerPath));
@@ -121,6 +128,10 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       await Promise.all([...pools].map((pool) => pool.close()));
     },
   };
+}
+
+function describeSandbox(probe: SandboxProbe): SandboxCapabilities['sandbox'] {
+  return probe.settings === undefined ? { available: false, missing: probe.missing } : { available: true };
 }
 
 /** The `file:` URL of a handler; throws when it does not exist or lies, links followed, outside the bundle's folder. */

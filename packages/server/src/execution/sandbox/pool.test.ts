@@ -3,7 +3,10 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { chmod, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { systemClock } from '../../kernel/clock.ts';
+import { createPool } from './pool.ts';
 import type { SandboxOutcome } from './sandbox.ts';
+import { createSlots } from './slots.ts';
 import { childrenOf, isRunning, openTestBed, type TestBed, until } from './test-bed.ts';
 
 /** Ends when told to: by the answer of its request. */
@@ -200,4 +203,29 @@ test('a bundle that not every user may read runs as the user of the server, and 
   assert.equal((await bed.run('private')).kind, 'returned');
   const said = bed.log.some((line) => line.includes('run as the user of the server') && line.includes('private'));
   assert.equal(said, bed.sandbox.capabilities.separateUser);
+});
+
+test('when the system has no room for a process, those who wait are told, and no place is lost', async () => {
+  const told: string[] = [];
+  const slots = createSlots(() => [pool], { maxChildren: 1, queueLength: 9, clock: systemClock });
+  const pool = createPool({
+    ...{ slots, clock: systemClock, maxChildren: 1, queueLength: 9, recycleAfterRuns: 9, memoryMb: 64 },
+    leastWaitMs: 60_000,
+    // As Node does for ENOMEM.
+    startHost: () => {
+      throw new Error('spawn ENOMEM');
+    },
+    onCrash: (words) => told.push(words),
+  });
+  const task = {
+    ...{ bundleId: 'a', bundleFolder: '/', handlerPath: 'run.mjs', input: {} },
+    limits: { timeoutMs: 60_000, memoryMb: 64, maxOutputBytes: 1, maxRequests: 0 },
+    ...{ onFetch: () => assert.fail('nothing runs'), onLog: () => {}, onProgress: () => {} },
+  };
+  const { signal } = new AbortController();
+  const outcome = await pool.run({ task, handlerUrl: 'file:///run.mjs', signal, hiddenFolders: [] });
+  assert.equal(outcome.kind, 'crashed');
+  assert.deepEqual(new Set(told), new Set(['spawn ENOMEM']));
+  assert.deepEqual(pool.counts(), { children: 0, waiting: 0 });
+  assert.equal(slots.take(), true);
 });

@@ -137,8 +137,7 @@ export function createPool(options: PoolOptions): Pool {
       typicalRunMs += (took - typicalRunMs) / 16;
       if (outcome.kind === 'crashed' || outcome.kind === 'out_of_memory') breaker.crashed();
       else if (outcome.kind !== 'cancelled') breaker.worked();
-      const rest = paused();
-      if (rest !== undefined) line.dissolve(rest);
+      dissolveWhenPaused();
       worker.isLeaving ||= isWornOut(worker) || slots.mustYield();
     }
     if (!worker.isLeaving) offer(worker);
@@ -148,8 +147,8 @@ export function createPool(options: PoolOptions): Pool {
 
   function isWornOut({ runs, host }: Worker): boolean {
     if (runs >= options.recycleAfterRuns) return true;
-    if (runs % runsBetweenMemoryLooks !== 0 || host.pid === undefined) return false;
-    return (readResidentMb(host.pid) ?? 0) > memoryKept * options.memoryMb;
+    if (runs % runsBetweenMemoryLooks !== 0 || host.pid() === undefined) return false;
+    return (readResidentMb(host.pid() ?? 0) ?? 0) > memoryKept * options.memoryMb;
   }
 
   function offer(worker: Worker): void {
@@ -173,7 +172,8 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   async function start(): Promise<void> {
-    const host = options.startHost();
+    const host = startHost();
+    if (host === undefined) return giveUp();
     const worker = createWorker(host);
     workers.add(worker);
     void forget(worker);
@@ -184,6 +184,27 @@ export function createPool(options: PoolOptions): Pool {
     starting -= 1;
     if (isReady) return offer(worker);
     if (!worker.retired) breaker.crashed();
+    dissolveWhenPaused();
+  }
+
+  /** Undefined when the system has no more room for a process: Node throws for some such reasons. */
+  function startHost(): Host | undefined {
+    try {
+      return options.startHost();
+    } catch (cause) {
+      options.onCrash(cause instanceof Error ? cause.message : String(cause));
+      return undefined;
+    }
+  }
+
+  /** Counts as a crash, so that those who wait are not tried again and again. */
+  function giveUp(): void {
+    breaker.crashed();
+    dissolveWhenPaused();
+    slots.release();
+  }
+
+  function dissolveWhenPaused(): void {
     const rest = paused();
     if (rest !== undefined) line.dissolve(rest);
   }

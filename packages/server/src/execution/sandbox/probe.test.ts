@@ -74,7 +74,10 @@ test('the command line of a child denies what the table says', async () => {
   const attempts = Object.fromEntries(Object.entries(expected).map(([name, [, body]]) => [name, body]));
   await bed.addBundle('tries', { 'tries.mjs': source(attempts) });
   const bundleFolder = join(bed.folder, 'tries');
-  const child = spawnChild({ bundleFolder, memoryMb: 256, entry: join(bundleFolder, 'tries.mjs') }, settings);
+  const { process: child } = spawnChild(
+    { bundleFolder, memoryMb: 256, entry: join(bundleFolder, 'tries.mjs') },
+    settings,
+  );
   const channel = child.stdio[3];
   assert.ok(channel !== null && channel !== undefined && 'read' in channel);
   const [answer, complaint] = await Promise.all([text(channel), child.stderr === null ? '' : text(child.stderr)]);
@@ -115,37 +118,49 @@ const server = (folder: string): string => `
     recycleAfterRuns: 9, logger: createLogger('silent'), metrics: createMetrics() });
   const limits = { timeoutMs: 60000, memoryMb: 256, maxOutputBytes: 1000, maxRequests: 0 };
   const run = (input) => sandbox.run({ bundleId: 'a', bundleFolder: ${JSON.stringify(folder)}, handlerPath: 'run.mjs',
-    input, limits, onFetch: () => {}, onLog: () => console.log('spinning'), onProgress: () => {} }, new AbortController().signal);
+    input, limits, onFetch: () => {}, onLog: () => console.log('spinning'), onProgress: () => {},
+    isolation: process.argv.includes('sandbox') ? 'sandbox' : 'process' }, new AbortController().signal);
   console.log(JSON.stringify({ outcome: await run({}), capabilities: sandbox.capabilities, uid: process.getuid() }));
   if (process.argv.includes('spin')) await run({ spin: true });
   await sandbox.close();`;
 const spinning = `export const run = (input, context) => { context.log('begun'); while (input.spin); return 'well'; };`;
 
-test('as an ordinary user everything works but the separate user', async (t) => {
-  if (!(await isReadableByAll(import.meta.dirname))) return t.diagnostic('other users cannot read this checkout');
-  await using bed = await openTestBed();
-  await bed.addBundle('a', { 'run.mjs': spinning });
-  const ordinary = process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : {};
-  const args = ['--input-type=module', '--eval', server(join(bed.folder, 'a'))];
-  const child = spawn(process.execPath, args, { env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'], ...ordinary });
-  const said = JSON.parse((await text(child.stdout)).split('\n').find((line) => line.startsWith('{')) ?? '{}');
-  assert.deepEqual(said.outcome, { kind: 'returned', output: 'well' });
-  assert.deepEqual(said.capabilities, { permissions: true, networkDenied: true, separateUser: false });
-  assert.notEqual(said.uid, 0);
-});
-
-test('children end when the server is killed, even one that spins', async () => {
-  await using bed = await openTestBed();
-  await bed.addBundle('a', { 'run.mjs': spinning });
-  const args = ['--input-type=module', '--eval', server(join(bed.folder, 'a')), 'spin'];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  let said = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    said += chunk.toString();
+for (const tier of ['process', 'sandbox']) {
+  test(`as an ordinary user everything works in a ${tier} but the separate user`, async (t) => {
+    if (!(await isReadableByAll(import.meta.dirname))) return t.diagnostic('other users cannot read this checkout');
+    await using bed = await openTestBed();
+    await bed.addBundle('a', { 'run.mjs': spinning });
+    const ordinary = process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : {};
+    const args = ['--input-type=module', '--eval', server(join(bed.folder, 'a')), tier];
+    const child = spawn(process.execPath, args, {
+      env: {},
+      cwd: '/',
+      stdio: ['ignore', 'pipe', 'inherit'],
+      ...ordinary,
+    });
+    const said = JSON.parse((await text(child.stdout)).split('\n').find((line) => line.startsWith('{')) ?? '{}');
+    assert.deepEqual(said.outcome, { kind: 'returned', output: 'well' });
+    const sandbox = { available: true };
+    assert.deepEqual(said.capabilities, { permissions: true, networkDenied: true, separateUser: false, sandbox });
+    assert.notEqual(said.uid, 0);
   });
-  await until('the handler spins', () => said.split('spinning').length > 2);
-  const pids = childrenOf(child.pid ?? 0);
-  assert.ok(pids.length > 0);
-  child.kill('SIGKILL');
-  await until('the children are gone', () => !pids.some(isRunning));
-});
+}
+
+for (const tier of ['process', 'sandbox']) {
+  test(`children in a ${tier} end when the server is killed, even one that spins`, async () => {
+    await using bed = await openTestBed();
+    await bed.addBundle('a', { 'run.mjs': spinning });
+    const args = ['--input-type=module', '--eval', server(join(bed.folder, 'a')), 'spin', tier];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    let said = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    await until('the handler spins', () => said.split('spinning').length > 2);
+    const started = childrenOf(child.pid ?? 0);
+    const pids = [...started, ...started.flatMap(childrenOf)];
+    assert.ok(pids.length > 0);
+    child.kill('SIGKILL');
+    await until('the children are gone', () => !pids.some(isRunning));
+  });
+}

@@ -1,11 +1,19 @@
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { bubblewrapPath, systemCallFilter } from './bubblewrap.ts';
 import type { SandboxCapabilities } from './sandbox.ts';
-import { nobody, type SpawnSettings, spawnChild, utilLinuxWrapper } from './spawn-child.ts';
+import {
+  type ChildPlan,
+  limitsWrapper,
+  nobody,
+  type SpawnSettings,
+  spawnChild,
+  utilLinuxWrapper,
+} from './spawn-child.ts';
 
 /** What a child that really tried found. */
 export interface Probe {
-  readonly capabilities: SandboxCapabilities;
+  readonly capabilities: Omit<SandboxCapabilities, 'sandbox'>;
   readonly settings: SpawnSettings;
   /** By what was tried; true: it was denied. For the log. */
   readonly denied: Readonly<Record<string, boolean>>;
@@ -13,29 +21,68 @@ export interface Probe {
   readonly endsWithServer: boolean;
 }
 
+/** Whether this machine can give tier T2, and if not, why. */
+export type SandboxProbe =
+  | { readonly settings: SpawnSettings }
+  | { readonly settings: undefined; readonly missing: string; readonly detail: string };
+
 const probeLimitMs = 10_000;
+const folder = import.meta.dirname;
 
 /** Starts children with ever fewer of the machine's means until one works. Throws when none does. */
 export async function probeMachine(): Promise<Probe> {
   const failures: string[] = [];
-  for (const settings of await listSettings()) {
-    const found = await tryChild(settings);
-    if (typeof found === 'string') failures.push(found);
-    else return { ...found, settings, endsWithServer: settings.wrapper.length > 0 };
+  const hasWrapper = (await isPresent('/usr/bin/setpriv')) && (await isPresent('/usr/bin/prlimit'));
+  for (const userId of userIds()) {
+    for (const wrapper of hasWrapper ? [utilLinuxWrapper, []] : [[]]) {
+      const settings = { userId, wrapper, isSandboxed: false };
+      const found = await tryChild({ entry: `${folder}/probe-child.ts` }, settings);
+      if (typeof found === 'string') failures.push(found);
+      else return { ...describe(found), settings, endsWithServer: wrapper.length > 0 };
+    }
   }
   throw new Error(`No child process for plugins can be started: ${failures.join('; ')}`);
 }
 
-async function listSettings(): Promise<SpawnSettings[]> {
-  const wrappers =
-    (await isPresent('/usr/bin/setpriv')) && (await isPresent('/usr/bin/prlimit')) ? [utilLinuxWrapper, []] : [[]];
-  const users = process.getuid?.() === 0 ? [nobody, undefined] : [undefined];
-  return users.flatMap((userId) => wrappers.map((wrapper) => ({ userId, wrapper })));
+/** Tries in a child within bubblewrap, without Node's permission model, what the kernel alone denies. */
+export async function probeSandbox(): Promise<SandboxProbe> {
+  if (process.platform !== 'linux') return missing('bubblewrap needs Linux');
+  if (systemCallFilter === undefined) return missing(`there is no system-call filter for ${process.arch}`);
+  if (!(await isPresent(bubblewrapPath))) return missing('bubblewrap is not installed', bubblewrapPath);
+  const failures: string[] = [];
+  const wrapper = (await isPresent('/usr/bin/prlimit')) ? limitsWrapper : [];
+  for (const userId of userIds()) {
+    const settings = { userId, wrapper, isSandboxed: true };
+    const found = await tryChild({ entry: `${folder}/probe-sandbox.ts`, isUnrestricted: true }, settings);
+    if (typeof found === 'string') failures.push(found);
+    else {
+      const open = Object.keys(found.denied).filter((name) => found.denied[name] !== true);
+      if (open.length === 0) return { settings };
+      failures.push(`it leaves open: ${open.join(', ')}`);
+    }
+  }
+  return missing('bubblewrap does not work here (the log says why)', [...new Set(failures)].join('; '));
 }
 
-async function tryChild(settings: SpawnSettings): Promise<Pick<Probe, 'capabilities' | 'denied'> | string> {
-  const plan = { bundleFolder: import.meta.dirname, memoryMb: 128, entry: `${import.meta.dirname}/probe-child.ts` };
-  const child = spawnChild(plan, settings);
+/** `detail` may hold paths and goes to the log only. */
+function missing(reason: string, detail = ''): SandboxProbe {
+  return { settings: undefined, missing: reason, detail };
+}
+
+/** Where the server may, children get a user of their own. */
+function userIds(): ReadonlyArray<number | undefined> {
+  return process.getuid?.() === 0 ? [nobody, undefined] : [undefined];
+}
+
+interface Answer {
+  readonly denied: Readonly<Record<string, boolean>>;
+  readonly userId: number | undefined;
+}
+
+/** What the child found, or why there was no child. */
+async function tryChild(plan: Pick<ChildPlan, 'entry' | 'isUnrestricted'>, settings: SpawnSettings) {
+  const child = startChild(plan, settings);
+  if (typeof child === 'string') return child;
   const timer = setTimeout(() => child.kill('SIGKILL'), probeLimitMs);
   let answer = '';
   let complaint = '';
@@ -52,13 +99,21 @@ async function tryChild(settings: SpawnSettings): Promise<Pick<Probe, 'capabilit
     child.once('error', (cause) => resolve(cause.message)).once('close', () => resolve(complaint));
   });
   clearTimeout(timer);
-  return readAnswer(answer) ?? (failure.trim() || 'it gave no answer');
+  if (!answer.endsWith('\n')) return failure.trim() || 'it gave no answer';
+  // Written by our own programs, which run no foreign code.
+  return JSON.parse(answer) as Answer;
 }
 
-function readAnswer(answer: string): Pick<Probe, 'capabilities' | 'denied'> | undefined {
-  if (!answer.endsWith('\n')) return undefined;
-  // Written by `probe-child.ts`, which runs no foreign code.
-  const { denied, userId } = JSON.parse(answer) as { denied: Record<string, boolean>; userId: number | undefined };
+/** Where the other user does not exist, as in most containers without root, starting throws. */
+function startChild(plan: Pick<ChildPlan, 'entry' | 'isUnrestricted'>, settings: SpawnSettings) {
+  try {
+    return spawnChild({ bundleFolder: folder, memoryMb: 128, ...plan }, settings).process;
+  } catch (cause) {
+    return `it could not be started: ${cause instanceof Error ? cause.message : String(cause)}`;
+  }
+}
+
+function describe({ denied, userId }: Answer): Pick<Probe, 'capabilities' | 'denied'> {
   return {
     denied,
     capabilities: {

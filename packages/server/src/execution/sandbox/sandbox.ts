@@ -1,7 +1,10 @@
 import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
 import type { Outcome } from '../outcome.ts';
 
-/** Runs handlers (tier T1) in pooled, permission-restricted child processes, one pool a bundle, one run at a time a child. */
+/**
+ * Runs handlers in pooled, permission-restricted child processes (tier T1), or in such processes within bubblewrap
+ * (tier T2); one pool a bundle, one run at a time a child.
+ */
 export interface Sandbox {
   run(task: SandboxTask, signal: AbortSignal): Promise<SandboxOutcome>;
   /** What is in force on this machine, for `/v1/health_check` and the log at start. */
@@ -19,6 +22,8 @@ export type SandboxOutcome =
 
 export interface SandboxTask {
   readonly bundleId: string;
+  /** `sandbox` is T2 and fails where `capabilities` does not have it. Default: `process`, T1. */
+  readonly isolation?: 'process' | 'sandbox';
   /** The only folder, beside the runtime's own files, that the child may read. */
   readonly bundleFolder: string;
   readonly handlerPath: string;
@@ -46,4 +51,6 @@ export interface SandboxCapabilities {
   readonly networkDenied: boolean;
   /** The child runs as another user than the server. */
   readonly separateUser: boolean;
+  /** Tier T2: namespaces of its own, no network, a filter of system calls. */
+  readonly sandbox: { readonly available: true } | { readonly available: false; readonly missing: string };
 }

@@ -26,7 +26,12 @@ type Change = Partial<Omit<SandboxTask, 'limits'>> & {
 
 const limits: SandboxLimits = { timeoutMs: 10_000, memoryMb: 256, maxOutputBytes: 1024 * 1024, maxRequests: 10 };
 
-export async function openTestBed(options: Partial<SandboxOptions> = {}): Promise<TestBed> {
+export interface TestBedOptions extends Partial<SandboxOptions> {
+  /** Of all runs that do not say otherwise. */
+  readonly isolation?: 'process' | 'sandbox';
+}
+
+export async function openTestBed({ isolation = 'process', ...options }: TestBedOptions = {}): Promise<TestBed> {
   const log: string[] = [];
   const sandbox = await openSandbox({
     maxChildrenPerBundle: 2,
@@ -52,7 +57,7 @@ export async function openTestBed(options: Partial<SandboxOptions> = {}): Promis
     },
     run: (bundleId, { signal = new AbortController().signal, limits: changed, ...change } = {}) => {
       const task = {
-        ...{ bundleId, bundleFolder: join(folder, bundleId), handlerPath: 'run.mjs', input: {} },
+        ...{ bundleId, bundleFolder: join(folder, bundleId), handlerPath: 'run.mjs', input: {}, isolation },
         onFetch: () => Promise.reject(new Error('this test expects no request')),
         onLog: () => {},
         onProgress: () => {},

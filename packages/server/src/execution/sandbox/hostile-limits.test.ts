@@ -1,121 +1,6 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { type Change, inEachTier, planted } from './hostile-tiers.suite.ts';
 import type { SandboxOutcome } from './sandbox.ts';
-import { childrenOf, openTestBed, type TestBed } from './test-bed.ts';
-
-const planted = 'planted-7f3a9c';
-let bed: TestBed;
-
-before(async () => {
-  process.env.PLANTED_TOKEN = planted;
-  bed = await openTestBed();
-  await bed.addBundle('neighbour', { 'run.mjs': 'export const run = () => "well";', 'secret.txt': planted });
-  await writeFile(join(bed.folder, 'data.txt'), planted);
-});
-after(async () => {
-  delete process.env.PLANTED_TOKEN;
-  await bed[Symbol.asyncDispose]();
-  assert.deepEqual(childrenOf(process.pid), [], 'no process is left');
-  assert.ok(!bed.log.join('').includes(planted), 'the log holds no credential');
-});
-
-let bundles = 0;
-type Change = Parameters<TestBed['run']>[1];
-
-/** Runs it, and shows that a run of another bundle works afterwards. */
-async function runHostile(source: string, change: Change = {}): Promise<SandboxOutcome> {
-  const bundleId = `hostile${++bundles}`;
-  await bed.addBundle(bundleId, { 'run.mjs': source });
-  const outcome = await bed.run(bundleId, change);
-  assert.deepEqual(await bed.run('neighbour'), { kind: 'returned', output: 'well' });
-  return outcome;
-}
-
-/** Bodies of functions that give something when they get through. */
-const attempts: Readonly<Record<string, string>> = {
-  'the environment': 'return Object.keys(process.env).length > 0',
-  'signals to the parent': 'return process.kill(process.ppid, 0)',
-  'signals, the inner way': 'return process._kill(process.ppid, 0)',
-  "the parent's debugger": 'return process._debugProcess(process.ppid) ?? true',
-  'a diagnostic report': 'return process.report.writeReport()',
-  bindings: 'return process.binding("fs")',
-  'linked bindings': 'return process._linkedBinding("fs")',
-  'native code': 'return process.dlopen({ exports: {} }, "/lib/x86_64-linux-gnu/libc.so.6") ?? true',
-  'another user': 'return process.setuid(0) ?? true',
-  'another program': 'return process.execve("/bin/true") ?? true',
-  'built-in modules without import': 'return process.getBuiltinModule("node:fs")',
-  'permissions of the process': 'return process.permission.drop',
-  'the channel to the host': 'return process.send ?? process.channel ?? process.disconnect',
-  'messages of the host': 'return process.on("message", () => {})',
-  eval: 'return (0, eval)("1")',
-  'new Function': 'return new Function("return 1")()',
-  'Function of another kind': 'return (async () => {}).constructor("return 1")()',
-  WebAssembly: 'return WebAssembly.compile',
-  fetch: 'return await fetch("http://127.0.0.1:49151")',
-  WebSocket: 'return new WebSocket("ws://127.0.0.1:49151")',
-  'a data: module': 'return await import("data:text/javascript,export default 1")',
-  'a blob: module':
-    'return await import(URL.createObjectURL(new Blob(["export default 1"], { type: "text/javascript" })))',
-  "another bundle's module": 'return await import("../neighbour/run.mjs")',
-  "another bundle's file": 'return await import("../neighbour/secret.txt", { with: { type: "json" } })',
-  'a module of the server': `return await import(${JSON.stringify(join(import.meta.dirname, 'child.ts'))})`,
-  'the first function on the stack': `Error.prepareStackTrace = (_, sites) => sites;
-     return new Error().stack.some((it) => it.getThis() !== undefined || it.getFunction()?.name === 'execute')`,
-};
-
-const forbiddenModules = [
-  ...['fs', 'fs/promises', 'net', 'tls', 'dgram', 'dns', 'dns/promises', 'http', 'https', 'http2', 'child_process'],
-  ...['worker_threads', 'cluster', 'inspector', 'inspector/promises', 'vm', 'v8', 'module', 'process', 'os', 'sqlite'],
-  ...['wasi', 'ffi', 'repl', 'test', 'tty', 'trace_events', 'diagnostics_channel', 'async_hooks', 'perf_hooks'],
-];
-
-test('a handler cannot import a module that leads out of the process', async () => {
-  const outcome = await runHostile(
-    `export const run = async ({ names }) => {
-       const through = [];
-       for (const name of names.flatMap((it) => ['node:' + it, it])) {
-         await import(name).then(() => through.push(name), (cause) => {
-           if (!/may not import|No such built-in|Cannot find package/.test(cause.message)) through.push(cause.message);
-         });
-       }
-       return through;
-     };`,
-    { input: { names: forbiddenModules } },
-  );
-  assert.deepEqual(outcome, { kind: 'returned', output: [] });
-});
-
-test('a handler reaches nothing outside by what is left to it', async (t) => {
-  const files = Object.entries(attempts).map(([name, body], number) => ({
-    name,
-    path: `attempt-${number}.mjs`,
-    source: `export const run = async () => { ${body}; };`,
-  }));
-  await bed.addBundle('attempts', Object.fromEntries(files.map(({ path, source }) => [path, source])));
-  for (const { name, path } of files) {
-    await t.test(name, async () => {
-      const outcome = await bed.run('attempts', { handlerPath: path });
-      const reached = outcome.kind === 'returned' && outcome.output !== false;
-      assert.equal(reached, false, JSON.stringify(outcome));
-      assert.ok(!JSON.stringify(outcome).includes(planted));
-      assert.deepEqual(await bed.run('neighbour'), { kind: 'returned', output: 'well' });
-    });
-  }
-});
-
-test('a CommonJS handler is restricted in the same way', async () => {
-  await bed.addBundle('common', {
-    'package.json': '{"type":"commonjs"}',
-    'run.js': `const tries = [() => require('fs'), () => require('node:net'), () => module.constructor._load('node:fs'),
-        () => module.constructor.createRequire(__filename)('fs'), () => process.mainModule.require('fs'),
-        () => require('../neighbour/secret.txt'), () => module.constructor._extensions['.node']({}, '/x.node')];
-      exports.run = () => tries.map((it) => { try { it(); return true; } catch { return false; } });`,
-  });
-  const outcome = await bed.run('common', { handlerPath: 'run.js' });
-  assert.deepEqual(outcome, { kind: 'returned', output: Array(7).fill(false) });
-});
 
 const endings: ReadonlyArray<readonly [string, string, SandboxOutcome['kind'], Change?]> = [
   ['loops for ever', 'for (;;);', 'timed_out', { limits: { timeoutMs: 200 } }],
@@ -159,14 +44,14 @@ const endings: ReadonlyArray<readonly [string, string, SandboxOutcome['kind'], C
   ],
 ];
 for (const [name, body, kind, change] of endings) {
-  test(`a handler that ${name} ends ${kind}`, async () => {
+  inEachTier(`a handler that ${name} ends ${kind}`, async ({ runHostile }) => {
     const outcome = await runHostile(`export const run = async () => { ${body} };`, change);
     assert.equal(outcome.kind, kind, JSON.stringify(outcome).slice(0, 300));
     assert.ok(JSON.stringify(outcome).length < 3000, 'what the caller gets is bounded');
   });
 }
 
-test('what a handler prints neither blocks it nor reaches the log unbounded', async () => {
+inEachTier('what a handler prints neither blocks it nor reaches the log unbounded', async ({ bed, runHostile }) => {
   const source = `export const run = async (input, context) => {
     const text = '${planted}'.repeat(100_000);
     for (let i = 0; i < 72; i++) { console.log(text); console.error(text); await new Promise(setImmediate); }
@@ -178,7 +63,7 @@ test('what a handler prints neither blocks it nor reaches the log unbounded', as
   assert.ok(bed.log.join('').length - before < 10_000);
 });
 
-test('a handler that logs a million lines is heard as far as the bounds go', async () => {
+inEachTier('a handler that logs a million lines is heard as far as the bounds go', async ({ runHostile }) => {
   let bytes = 0;
   let reports = 0;
   const source = `export const run = (input, context) => {
@@ -208,7 +93,7 @@ const openChannel = `const Socket = console._stdout.constructor;
   Socket.prototype.write = write;
   const say = (text) => new Promise((done) => channel.write(text + '\\n', done));`;
 
-test('a forged result for another run is ignored', async () => {
+inEachTier('a forged result for another run is ignored', async ({ runHostile }) => {
   const forged = '{"type":"returned","run":"AAAAAAAAAAAAAAAAAAAAAA","ms":0,"output":"forged"}';
   const outcome = await runHostile(
     `export const run = async (input, context) => { ${openChannel} await say('${forged}'); return 'honest'; };`,
@@ -216,7 +101,7 @@ test('a forged result for another run is ignored', async () => {
   assert.deepEqual(outcome, { kind: 'returned', output: 'honest' });
 });
 
-test('a forged request for another run is not made', async () => {
+inEachTier('a forged request for another run is not made', async ({ runHostile }) => {
   let made = 0;
   const forged = '{"type":"fetch","run":"AAAAAAAAAAAAAAAAAAAAAA","call":1,"request":{"url":"https://a.test/"}}';
   const outcome = await runHostile(
@@ -248,7 +133,7 @@ const floods: ReadonlyArray<readonly [string, string, RegExp]> = [
   ],
 ];
 for (const [name, body, message] of floods) {
-  test(`a handler that sends the host ${name} is ended`, async () => {
+  inEachTier(`a handler that sends the host ${name} is ended`, async ({ runHostile }) => {
     const outcome = await runHostile(
       `export const run = async (input, context) => { ${openChannel} ${body} await new Promise(() => {}); };`,
     );
@@ -257,7 +142,7 @@ for (const [name, body, message] of floods) {
   });
 }
 
-test('what a run leaves behind does not speak in the next one', async () => {
+inEachTier('what a run leaves behind does not speak in the next one', async ({ bed }) => {
   const source = `let old;
     export const run = async (input, context) => {
       if (input.first) {

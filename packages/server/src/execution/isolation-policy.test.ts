@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { loadCatalogue } from '../catalogue/load-catalogue.ts';
+import { createNewId } from '../kernel/identifier.ts';
+import { createLogger } from '../kernel/logger.ts';
+import { createMetrics } from '../kernel/metrics.ts';
+import { Problem } from '../kernel/problem.ts';
+import { createExecutor } from './create-executor.ts';
+import type { SandboxTask } from './sandbox/sandbox.ts';
+
+const bundles = new URL('../../../../bundles', import.meta.url).pathname;
+
+async function openExecutor(sandboxMissing: string | null) {
+  const logger = createLogger('silent');
+  const tasks: SandboxTask[] = [];
+  const catalogue = await loadCatalogue({
+    folders: [bundles],
+    capabilities: {
+      handlers: (folder) => (folder.endsWith('/arithmetic') ? 'sandbox' : 'process'),
+      sandboxMissing,
+    },
+    publicUrl: 'http://127.0.0.1:1',
+    logger,
+  });
+  const executor = createExecutor({
+    ...{ catalogue: () => catalogue, newId: createNewId(), logger, metrics: createMetrics() },
+    broker: { send: () => assert.fail('no call goes out here'), close: async () => {} },
+    sandbox: {
+      capabilities: {
+        ...{ permissions: true, networkDenied: true, separateUser: true },
+        sandbox: sandboxMissing === null ? { available: true } : { available: false, missing: sandboxMissing },
+      },
+      run: async (task) => {
+        tasks.push(task);
+        return { kind: 'returned', output: { result: 3 } };
+      },
+      close: async () => {},
+    },
+  });
+  const request = {
+    ...{ bundle_id: 'arithmetic', plugin_id: 'add', credentials: {} },
+    input_params: { number_1: 1, number_2: 2 },
+  };
+  return { catalogue, tasks, run: () => executor.execute(request, new AbortController().signal) };
+}
+
+test('a handler runs in the isolation that its bundle needs', async () => {
+  const { catalogue, tasks, run } = await openExecutor(null);
+  assert.equal((await run()).outcome.kind, 'succeeded');
+  assert.equal(tasks[0]?.isolation, 'sandbox');
+  assert.equal(catalogue.findBundle('arithmetic')?.isolation, 'sandbox');
+  assert.equal(catalogue.findBundle('calculator')?.isolation, 'process');
+  assert.deepEqual(catalogue.failures, []);
+});
+
+test('where the machine cannot give it, the handler is refused, and everybody is told why', async () => {
+  const { catalogue, tasks, run } = await openExecutor('bubblewrap is not installed');
+  await assert.rejects(run(), (error: unknown) => {
+    assert.ok(error instanceof Problem);
+    assert.equal(error.status, 503);
+    assert.match(error.message, /arithmetic.*need a sandbox, and bubblewrap is not installed/);
+    return true;
+  });
+  assert.deepEqual(tasks, []);
+  const message = 'Its handlers need a sandbox, and bubblewrap is not installed.';
+  assert.deepEqual(catalogue.failures, [{ file: 'arithmetic/bundle.yaml', line: null, field: 'handler', message }]);
+  assert.ok(catalogue.findPlugin('arithmetic', 'add') !== undefined, 'it is listed all the same');
+});

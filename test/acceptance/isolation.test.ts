@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { chmod, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type StartedService, startService } from '../support/service.ts';
+
+/** A folder with one bundle from elsewhere: ours under another name. */
+async function foreignBundles(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-bundles-'));
+  t.after(() => rm(folder, { recursive: true }));
+  await cp('bundles/arithmetic', join(folder, 'sums'), { recursive: true });
+  const file = join(folder, 'sums', 'bundle.yaml');
+  await writeFile(file, (await readFile(file, 'utf8')).replace(/^id: arithmetic/m, 'id: sums'));
+  await chmod(folder, 0o755);
+  return folder;
+}
+
+/** Runs the service where a command of the shell has been at work: in namespaces of its own, so that only it is changed. */
+function onMachine(change: string): readonly string[] {
+  return ['/usr/bin/unshare', '--map-root-user', '--mount', '/bin/sh', '-c', `${change} && exec "$@"`, 'sh'];
+}
+
+async function isolationOf(service: StartedService, bundleId: string): Promise<string | undefined> {
+  const answer = await fetch(`${service.pluginsUrl}/v1/bundles`);
+  const { data } = (await answer.json()) as { data: { bundle_id: string; isolation: string }[] };
+  return data.find((bundle) => bundle.bundle_id === bundleId)?.isolation;
+}
+
+async function add(service: StartedService, bundleId: string): Promise<unknown> {
+  const body = (await (await execute(service, bundleId)).json()) as { data?: { data: unknown } };
+  return body.data?.data;
+}
+
+function execute(service: StartedService, bundleId: string): Promise<Response> {
+  return fetch(`${service.pluginsUrl}/v1/execute`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({
+      ...{ bundle_id: bundleId, plugin_id: 'add', credentials: {} },
+      input_params: { number_1: 1, number_2: 2 },
+    }),
+  });
+}
+
+test('[isolation] code from elsewhere runs in a sandbox, ours in a process; both work and the lists say so', async (t) => {
+  const service = await startService(t, { settings: { BUNDLES: await foreignBundles(t) } });
+  assert.equal(await isolationOf(service, 'arithmetic'), 'process');
+  assert.equal(await isolationOf(service, 'sums'), 'sandbox');
+  assert.deepEqual(await add(service, 'arithmetic'), { result: 3 });
+  assert.deepEqual(await add(service, 'sums'), { result: 3 });
+  const health = await (await fetch(`${service.pluginsUrl}/v1/health_check`)).text();
+  assert.match(health, /"sandbox":\{"available":true\}/);
+});
+
+test('[isolation] the operator decides otherwise by one setting', async (t) => {
+  const bundles = await foreignBundles(t);
+  const trusting = await startService(t, { settings: { BUNDLES: bundles, ISOLATION: 'process' } });
+  assert.equal(await isolationOf(trusting, 'sums'), 'process');
+  assert.deepEqual(await add(trusting, 'sums'), { result: 3 });
+  await trusting.stop();
+  const strict = await startService(t, { settings: { ISOLATION: 'sandbox' } });
+  assert.equal(await isolationOf(strict, 'arithmetic'), 'sandbox');
+  assert.deepEqual(await add(strict, 'arithmetic'), { result: 3 });
+});
+
+const poorMachines: ReadonlyArray<readonly [what: string, change: string, reason: string]> = [
+  ['without bubblewrap and util-linux', 'mount -t tmpfs none /usr/bin', 'bubblewrap is not installed'],
+  [
+    'that denies new namespaces',
+    'echo 0 > /proc/sys/user/max_user_namespaces',
+    'bubblewrap does not work here (the log says why)',
+  ],
+];
+for (const [what, change, reason] of poorMachines) {
+  test(`[isolation] a machine ${what} refuses code from elsewhere, says why, and runs ours`, async (t) => {
+    const launcher = onMachine(change);
+    const service = await startService(t, { settings: { BUNDLES: await foreignBundles(t) }, launcher });
+    assert.deepEqual(await add(service, 'arithmetic'), { result: 3 });
+    const answer = await execute(service, 'sums');
+    assert.equal(answer.status, 503);
+    const { error } = (await answer.json()) as { error: { code: string; message: string } };
+    assert.equal(error.code, 'SERVICE_UNAVAILABLE');
+    assert.ok(error.message.includes(`need a sandbox, and ${reason}`), error.message);
+    assert.equal(await isolationOf(service, 'sums'), 'sandbox', 'it is listed with what it needs');
+    const health = await (await fetch(`${service.pluginsUrl}/v1/health_check`)).text();
+    assert.ok(health.includes(`"sandbox":{"available":false,"missing":${JSON.stringify(reason)}}`), health);
+    assert.match(health, /"bundle_failures":1/);
+    assert.equal(await service.stop(), 0);
+    assert.match(service.log(), /handlers that need a sandbox are refused/);
+  });
+}
