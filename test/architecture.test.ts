@@ -25,14 +25,27 @@ const doors = new Set(
     'catalogue/function-formats/mcp.ts',
     'execution/answers.ts',
     'execution/executor.ts',
+    'execution/outcome.ts',
     'execution/problems.ts',
+    'execution/run-journal.ts',
+    'execution/run-trace.ts',
     'execution/run-once.ts',
     'projects/problems.ts',
     'projects/key-ring.ts',
   ].map((path) => `${server}/${path}`),
 );
 
-const rooms = ['files', 'collections', 'extraction', 'projects', 'catalogue', 'execution', 'idempotency', 'mcp'];
+const rooms = [
+  'files',
+  'collections',
+  'extraction',
+  'projects',
+  'catalogue',
+  'execution',
+  'idempotency',
+  'mcp',
+  'runs',
+];
 
 interface Import {
   readonly from: string;

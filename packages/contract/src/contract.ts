@@ -4,4 +4,5 @@ export * from './envelope.ts';
 export * from './files.ts';
 export * from './plugins.ts';
 export * from './purposes.ts';
+export * from './runs.ts';
 export * from './scopes.ts';

@@ -1,3 +1,4 @@
+import type { ExecuteRequest } from '@quartermaster/contract';
 import type { Injection } from '@quartermaster/plugin-kit';
 import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
 import type { NewId } from '../kernel/identifier.ts';
@@ -5,7 +6,14 @@ import type { Logger } from '../kernel/logger.ts';
 import type { Registry } from '../kernel/metrics.ts';
 import type { Broker } from './egress/broker.ts';
 import type { Scrubber } from './egress/scrub.ts';
-import { defaultLimits, type Execution, type ExecutionLimits, type Executor, isRepeatable } from './executor.ts';
+import {
+  defaultLimits,
+  type Execution,
+  type ExecutionLimits,
+  type Executor,
+  isRepeatable,
+  type PreparedRun,
+} from './executor.ts';
 import { isShallow } from './json-bounds.ts';
 import type { Outcome } from './outcome.ts';
 import { createPreparedCalls } from './prepared-calls.ts';
@@ -17,9 +25,11 @@ import {
   valueTooDeep,
   verificationImpossible,
 } from './problems.ts';
+import { noJournal, type RunCaller, type RunJournal } from './run-journal.ts';
 import { createPluginRunner, type RawOutcome, type Run } from './run-plugin.ts';
 import { makeRunPolicy } from './run-policy.ts';
 import { createRunRecords } from './run-records.ts';
+import { createRunTrace, milliseconds } from './run-trace.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 
 export interface ExecutorDeps {
@@ -31,24 +41,32 @@ export interface ExecutorDeps {
   readonly logger: Logger;
   readonly metrics: Registry;
   readonly limits?: Partial<ExecutionLimits>;
+  /** Absent: nobody keeps account. */
+  readonly journal?: RunJournal;
 }
 
 interface Beginning {
   readonly bundle: CompiledBundle;
   readonly credentials: Record<string, unknown>;
   readonly signal: AbortSignal;
+  readonly caller: RunCaller;
   /** What the request adds to the injections of the bundle. */
   readonly own: readonly Injection[] | undefined;
 }
+
+type Begun = Omit<Run, 'pluginId' | 'isolation' | 'input'>;
+
+const nobody: RunCaller = { projectId: '-', origin: 'execute' };
 
 /** Nesting of inputs and outputs beyond this is refused before anything walks them. */
 const maxDepth = 64;
 
 export function createExecutor(deps: ExecutorDeps): Executor {
   const limits = { ...defaultLimits, ...deps.limits };
-  const { runDeclarative, runHandler } = createPluginRunner({ ...deps, limits });
+  const journal = deps.journal ?? noJournal;
+  const { runDeclarative, runHandler } = createPluginRunner({ ...deps, limits, journal });
   const calls = createPreparedCalls();
-  const conclude = createConclusion(deps);
+  const conclude = createConclusion({ ...deps, journal });
 
   function getBundle(bundleId: string): CompiledBundle {
     const bundle = deps.catalogue().findBundle(bundleId);
@@ -56,42 +74,53 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     return bundle;
   }
 
-  function begin({ bundle, credentials, signal, own }: Beginning): Run {
+  function begin({ bundle, credentials, signal, caller, own }: Beginning): Begun {
+    const trace = createRunTrace();
     const violations = bundle.checkCredentials(credentials);
     if (violations.length > 0) throw valueInvalid('credentials', violations);
-    return { bundle, signal, policy: makeRunPolicy(bundle, credentials, { limits, own }), runId: deps.newId('run') };
+    const policy = makeRunPolicy(bundle, credentials, { limits, own, trace });
+    return { bundle, signal, caller, policy, runId: deps.newId('run'), createdAt: Date.now(), trace };
+  }
+
+  function prepare(request: ExecuteRequest, signal: AbortSignal, caller: RunCaller = nobody): PreparedRun {
+    const bundle = getBundle(request.bundle_id);
+    const plugin = bundle.plugins.get(request.plugin_id);
+    if (plugin === undefined) throw pluginNotFound(request.bundle_id, request.plugin_id);
+    if (plugin.handlerPath !== null && bundle.refusal !== undefined) throw handlersRefused(bundle.id, bundle.refusal);
+    const { credentials } = request;
+    const begun = begin({ bundle, credentials, signal, caller, own: plugin.manifest.request?.inject });
+    const input = readInput(plugin, request.input_params, begun);
+    const { handlerPath } = plugin;
+    const isolation = handlerPath === null ? 'none' : bundle.isolation;
+    const run: Run = { ...begun, pluginId: plugin.id, isolation, input };
+    const start = async () =>
+      handlerPath === null ? await runDeclarative(calls.ofPlugin(plugin), run) : await runHandler(handlerPath, run);
+    return { runId: run.runId, isolation, start: () => conclude(run, start, plugin) };
   }
 
   return {
-    async execute(request, signal, watch) {
-      const bundle = getBundle(request.bundle_id);
-      const plugin = bundle.plugins.get(request.plugin_id);
-      if (plugin === undefined) throw pluginNotFound(request.bundle_id, request.plugin_id);
-      if (plugin.handlerPath !== null && bundle.refusal !== undefined) throw handlersRefused(bundle.id, bundle.refusal);
-      const own = plugin.manifest.request?.inject;
-      const run: Run = { ...begin({ bundle, credentials: request.credentials, signal, own }), watch };
-      const input = readInput(plugin, request.input_params, run);
-      const { handlerPath } = plugin;
-      return handlerPath === null
-        ? await conclude(run, async () => await runDeclarative(calls.ofPlugin(plugin), input, run), plugin)
-        : await conclude(run, () => runHandler(handlerPath, input, run), plugin);
+    prepare,
+
+    async execute(request, signal, caller) {
+      return await prepare(request, signal, caller).start();
     },
 
-    async verifyCredentials(request, signal) {
+    async verifyCredentials(request, signal, caller = nobody) {
       const bundle = getBundle(request.bundle_id);
       const call = calls.ofVerification(bundle);
       if (call === null && bundle.manifest.credentials_schema !== undefined) throw verificationImpossible(bundle.id);
       const own = bundle.manifest.verify?.request.inject;
-      const run = begin({ bundle, credentials: request.credentials, signal, own });
+      const begun = begin({ bundle, credentials: request.credentials, signal, caller, own });
+      const run: Run = { ...begun, pluginId: null, isolation: 'none', input: {} };
       // Without a call there are no credentials that could be wrong.
       return await conclude(run, async () =>
-        call === null ? { kind: 'returned', output: null } : await runDeclarative(call, {}, run),
+        call === null ? { kind: 'returned', output: null } : await runDeclarative(call, run),
       );
     },
   };
 }
 
-function readInput(plugin: CompiledPlugin, params: Record<string, unknown>, run: Run): Record<string, unknown> {
+function readInput(plugin: CompiledPlugin, params: Record<string, unknown>, run: Begun): Record<string, unknown> {
   if (!isShallow(params, maxDepth)) throw valueTooDeep('input_params', maxDepth);
   const { input, violations } = plugin.readInput(params);
   // The messages may quote what was found, and the caller may have put a credential there.
@@ -99,10 +128,11 @@ function readInput(plugin: CompiledPlugin, params: Record<string, unknown>, run:
   return input;
 }
 
+type ConclusionDeps = Pick<ExecutorDeps, 'logger' | 'metrics'> & { readonly journal: RunJournal };
 type Conclude = (run: Run, start: () => Promise<RawOutcome>, plugin?: CompiledPlugin) => Promise<Execution>;
 
 /** Runs to the end whatever happens: what is thrown on the way is an outcome too. */
-function createConclusion({ logger, metrics }: Pick<ExecutorDeps, 'logger' | 'metrics'>): Conclude {
+function createConclusion({ logger, metrics, journal }: ConclusionDeps): Conclude {
   const records = createRunRecords(logger, metrics);
 
   function outcomeOf(error: unknown, { signal, policy, runId, bundle }: Run): RawOutcome {
@@ -113,17 +143,21 @@ function createConclusion({ logger, metrics }: Pick<ExecutorDeps, 'logger' | 'me
   }
 
   return async (run, start, plugin) => {
-    const began = performance.now();
+    const { trace } = run;
+    trace.validatedAt = performance.now();
+    journal.begun(run);
     const raw = await start().catch((error: unknown) => outcomeOf(error, run));
+    trace.returnedAt = performance.now();
     const outcome = finish(raw, run.policy.egress.scrubber, plugin);
-    const durationMs = Math.round((performance.now() - began) * 1000) / 1000;
+    trace.endedAt = performance.now();
     const execution: Execution = {
       runId: run.runId,
-      durationMs,
+      durationMs: milliseconds(trace.endedAt - trace.askedAt),
       outcome,
       isRepeatable: isRepeatable(outcome, plugin),
     };
     records.record(run.bundle.id, plugin?.id ?? 'verify', execution);
+    journal.ended(run, execution);
     return execution;
   };
 }

@@ -18,6 +18,7 @@ import { startServer } from './egress/broker.suite.ts';
 import { createBroker } from './egress/create-broker.ts';
 import type { ExecutionLimits } from './executor.ts';
 import { executionRoutes } from './routes.ts';
+import { type JournalRun, noJournal, type RunJournal } from './run-journal.ts';
 import { createRunOnce, type RunOnce } from './run-once.ts';
 import { openSandbox } from './sandbox/open-sandbox.ts';
 
@@ -125,8 +126,10 @@ export async function openBench(t: TestContext, upstream: RequestListener, limit
     }),
   );
   const once = openWhenUsed(t, () => openRunOnce(logger));
+  const ended: JournalRun[] = [];
+  const journal: RunJournal = { ...noJournal, ended: (run) => ended.push(run) };
   const executor = createExecutor({
-    ...{ catalogue: () => catalogue, broker, newId: createNewId(), logger, metrics, limits },
+    ...{ catalogue: () => catalogue, broker, newId: createNewId(), logger, metrics, limits, journal },
     sandbox: { run: async (task, signal) => (await sandbox()).run(task, signal), capabilities, close: async () => {} },
   });
   const requestMetrics = createRequestMetrics(metrics);
@@ -144,7 +147,7 @@ export async function openBench(t: TestContext, upstream: RequestListener, limit
     const answer = await app.inject({ method: 'POST', url: '/v1/execute', payload: { ...defaults, ...body }, headers });
     return { status: answer.statusCode, headers: answer.headers, body: answer.json(), text: answer.body };
   };
-  return { app, log, metrics, server, execute, executor };
+  return { app, log, metrics, server, execute, executor, ended };
 }
 
 /** Processes and databases are opened by the tests that need them. */

@@ -1,6 +1,7 @@
-import type { ExecuteRequest, VerifyCredentialsRequest } from '@quartermaster/contract';
+import type { ExecuteRequest, Isolation, VerifyCredentialsRequest } from '@quartermaster/contract';
 import type { CompiledPlugin } from '../catalogue/catalogue.ts';
 import type { Outcome } from './outcome.ts';
+import type { RunCaller } from './run-journal.ts';
 
 /** Runs plugins for whoever asks: the HTTP routes, MCP. */
 export interface Executor {
@@ -8,15 +9,19 @@ export interface Executor {
    * Runs one plugin. Throws a Problem when the run cannot begin (no such plugin: 404; credentials or input that break
    * their schema: 422); how a run that began has ended is in the execution.
    */
-  execute(request: ExecuteRequest, signal: AbortSignal, watch?: Watch): Promise<Execution>;
+  execute(request: ExecuteRequest, signal: AbortSignal, caller?: RunCaller): Promise<Execution>;
+  /** The first half of `execute`: checks everything that can be checked, and throws as it does. Nothing runs yet. */
+  prepare(request: ExecuteRequest, signal: AbortSignal, caller?: RunCaller): PreparedRun;
   /** Asks the upstream whether credentials work. Throws a Problem when the bundle has no way to ask. */
-  verifyCredentials(request: VerifyCredentialsRequest, signal: AbortSignal): Promise<Execution>;
+  verifyCredentials(request: VerifyCredentialsRequest, signal: AbortSignal, caller?: RunCaller): Promise<Execution>;
 }
 
-/** For whoever watches a run; called while it runs. */
-export interface Watch {
-  /** 0..1, and a text of the handler, scrubbed. */
-  readonly onProgress: (fraction: number, message: string | undefined) => void;
+/** A run whose credentials and input are right. */
+export interface PreparedRun {
+  readonly runId: string;
+  readonly isolation: Isolation;
+  /** Runs it, once. Never rejects: how it ended is in the execution. */
+  start(): Promise<Execution>;
 }
 
 export interface Execution {

@@ -44,7 +44,7 @@ export function verificationImpossible(bundleId: string): Problem {
 }
 
 /** What a failed run is told as. Source: CONTRACT "Bundles and plugins". */
-export function outcomeProblem(outcome: Exclude<Outcome, { kind: 'succeeded' | 'cancelled' }>, runId: string): Problem {
+export function outcomeProblem(outcome: Exclude<Outcome, { kind: 'succeeded' }>, runId: string): Problem {
   const run = { run_id: runId };
   switch (outcome.kind) {
     case 'input_rejected':
@@ -74,6 +74,8 @@ export function outcomeProblem(outcome: Exclude<Outcome, { kind: 'succeeded' | '
       return new Problem('TOO_MANY_REQUESTS', 'Too many plugins are running. Try again later.', {
         retryAfter: outcome.retryAfterSeconds,
       });
+    case 'cancelled':
+      return new Problem('RUN_CANCELLED', 'The run was cancelled.', { details: [run] });
   }
 }
 

@@ -2,6 +2,7 @@ import {
   Acknowledgement,
   ExecuteRequest,
   ExecuteResult,
+  type RunOrigin,
   Success,
   VerifyCredentialsRequest,
 } from '@quartermaster/contract';
@@ -45,7 +46,7 @@ function executeRoute(app: App, deps: ExecutionRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      const data = await runFor({ request, reply, deps }, request.body);
+      const data = await runFor({ request, reply, deps, origin: 'execute' }, request.body);
       return data === null ? reply.hijack() : { status: 'success' as const, data };
     },
   );
@@ -75,7 +76,7 @@ function executeDirectlyRoute(app: App, deps: ExecutionRoutesDeps): void {
       const credentials = readCredentialsHeader(request.headers[credentialsHeader]);
       const wanted = { ...request.params, input_params: request.body, credentials };
       try {
-        const result = await runFor({ request, reply, deps }, wanted);
+        const result = await runFor({ request, reply, deps, origin: 'direct' }, wanted);
         if (result === null) return reply.hijack();
         reply.header('X-Run-Id', result.run_id).type('application/json; charset=utf-8');
         if (result.output_violations !== undefined)
@@ -92,24 +93,27 @@ interface Asked {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly deps: ExecutionRoutesDeps;
+  readonly origin: RunOrigin;
 }
 
 /** The result of a run, once for an `Idempotency-Key`; null when the client has gone. Throws its Problem otherwise. */
-async function runFor({ request, reply, deps }: Asked, wanted: ExecuteRequest): Promise<ExecuteResult | null> {
+async function runFor({ request, reply, deps, origin }: Asked, wanted: ExecuteRequest): Promise<ExecuteResult | null> {
   const { executor, once, projectOf } = deps;
   const key = readIdempotencyKey(request.headers['idempotency-key']);
+  const projectId = projectOf(request) ?? '-';
   if (key !== undefined) {
-    const place = { projectId: projectOf(request) ?? '-', key };
     // It goes on when the client has gone: the retry shall find its answer.
-    return await once.runOnce(place, wanted, () => executor.execute(wanted, never));
+    const running = new AbortController();
+    const caller = { projectId, origin, cancel: () => running.abort() };
+    return await once.runOnce({ projectId, key }, wanted, () => executor.execute(wanted, running.signal, caller));
   }
-  const execution = await executor.execute(wanted, goneSignal(reply));
-  return succeeded(execution) ? resultOf(execution) : null;
+  const running = abortedWhenGone(reply);
+  const caller = { projectId, origin, cancel: () => running.abort() };
+  const execution = await executor.execute(wanted, running.signal, caller);
+  return succeeded(execution, reply) ? resultOf(execution) : null;
 }
 
-const never = new AbortController().signal;
-
-function verifyRoute(app: App, { executor, onRequest }: ExecutionRoutesDeps): void {
+function verifyRoute(app: App, { executor, onRequest, projectOf }: ExecutionRoutesDeps): void {
   app.post(
     '/v1/verify_credentials',
     {
@@ -123,24 +127,26 @@ function verifyRoute(app: App, { executor, onRequest }: ExecutionRoutesDeps): vo
       },
     },
     async (request, reply) => {
-      const execution = await executor.verifyCredentials(request.body, goneSignal(reply));
-      return succeeded(execution) ? { status: 'success' as const } : reply.hijack();
+      const running = abortedWhenGone(reply);
+      const caller = { projectId: projectOf(request) ?? '-', origin: 'verify', cancel: () => running.abort() } as const;
+      const execution = await executor.verifyCredentials(request.body, running.signal, caller);
+      return succeeded(execution, reply) ? { status: 'success' as const } : reply.hijack();
     },
   );
 }
 
 /** Aborts when the client has gone before it was answered. */
-function goneSignal(reply: FastifyReply): AbortSignal {
+function abortedWhenGone(reply: FastifyReply): AbortController {
   const controller = new AbortController();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) controller.abort();
   });
-  return controller.signal;
+  return controller;
 }
 
-/** False for a cancelled run, which has nobody left to answer. Throws a Problem for every other end. */
-function succeeded({ outcome, runId }: Execution): boolean {
+/** False when there is nobody left to answer. Throws a Problem for every other end than success. */
+function succeeded({ outcome, runId }: Execution, reply: FastifyReply): boolean {
   if (outcome.kind === 'succeeded') return true;
-  if (outcome.kind === 'cancelled') return false;
+  if (outcome.kind === 'cancelled' && reply.raw.destroyed) return false;
   throw outcomeProblem(outcome, runId);
 }

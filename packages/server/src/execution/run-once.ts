@@ -40,7 +40,6 @@ export function createRunOnce({ idempotency, keep }: RunOnceDeps): RunOnce {
     try {
       const execution = await run();
       const { outcome, runId, isRepeatable } = execution;
-      if (outcome.kind === 'cancelled') throw new Error('a run with an Idempotency-Key is not cancelled');
       const problem = outcome.kind === 'succeeded' ? null : outcomeProblem(outcome, runId);
       if (problem !== null && isRepeatable) throw problem;
       const answer = problem === null ? { result: resultOf(execution) } : { problem: toStored(problem) };

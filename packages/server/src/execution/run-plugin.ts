@@ -2,20 +2,19 @@ import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { type PreparedCall, runCall } from './declarative/declarative.ts';
 import type { Broker } from './egress/broker.ts';
-import type { ExecutionLimits, Watch } from './executor.ts';
+import type { ExecutionLimits } from './executor.ts';
 import { createHandlerFetch } from './handler-fetch.ts';
 import { jsonBytes } from './json-bounds.ts';
 import type { Outcome } from './outcome.ts';
+import type { JournalRun, RunJournal } from './run-journal.ts';
 import type { RunPolicy } from './run-policy.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 
 /** One run, from its first check to its last word. */
-export interface Run {
-  readonly runId: string;
+export interface Run extends JournalRun {
   readonly bundle: CompiledBundle;
   readonly policy: RunPolicy;
   readonly signal: AbortSignal;
-  readonly watch?: Watch | undefined;
 }
 
 /** How a run ended before its output was checked and scrubbed. */
@@ -25,8 +24,8 @@ export type RawOutcome =
 
 /** The two ways to run something: a declarative call in this process, a handler in the sandbox. */
 export interface PluginRunner {
-  runDeclarative(call: PreparedCall, input: Record<string, unknown>, run: Run): Promise<RawOutcome>;
-  runHandler(handlerPath: string, input: Record<string, unknown>, run: Run): Promise<RawOutcome>;
+  runDeclarative(call: PreparedCall, run: Run): Promise<RawOutcome>;
+  runHandler(handlerPath: string, run: Run): Promise<RawOutcome>;
 }
 
 export interface PluginRunnerDeps {
@@ -34,15 +33,17 @@ export interface PluginRunnerDeps {
   readonly sandbox: Sandbox;
   readonly logger: Logger;
   readonly limits: ExecutionLimits;
+  readonly journal: RunJournal;
 }
 
-export function createPluginRunner({ broker, sandbox, logger, limits }: PluginRunnerDeps): PluginRunner {
+export function createPluginRunner({ broker, sandbox, logger, limits, journal }: PluginRunnerDeps): PluginRunner {
   let running = 0;
 
   return {
-    async runDeclarative(call, input, { bundle, policy, signal }) {
+    async runDeclarative(call, { bundle, policy, signal, input, trace }) {
       if (running >= limits.maxConcurrentRuns) return { kind: 'queue_full', retryAfterSeconds: 1 };
       running += 1;
+      trace.pluginBeganAt = trace.validatedAt;
       const takesCredentials = bundle.manifest.credentials_schema !== undefined;
       const { maxOutputBytes } = limits;
       try {
@@ -52,8 +53,8 @@ export function createPluginRunner({ broker, sandbox, logger, limits }: PluginRu
       }
     },
 
-    async runHandler(handlerPath, input, run) {
-      const { bundle, policy, signal } = run;
+    async runHandler(handlerPath, run) {
+      const { bundle, policy, signal, input } = run;
       const { timeoutMs, memoryMb, maxRequests } = policy;
       const handlerFetch = createHandlerFetch(broker, policy, bundle.manifest.credentials_schema !== undefined);
       const task = {
@@ -65,8 +66,12 @@ export function createPluginRunner({ broker, sandbox, logger, limits }: PluginRu
         limits: { timeoutMs, memoryMb, maxRequests, maxOutputBytes: limits.maxOutputBytes },
         onFetch: handlerFetch.fetch,
         onLog: (message: string, fields?: Record<string, unknown>) => logForPlugin(logger, run, { message, fields }),
-        onProgress: (fraction: number, message: string | undefined) =>
-          run.watch?.onProgress(fraction, message && policy.egress.scrubber.text(message)),
+        onProgress: (fraction: number, message: string | undefined) => {
+          const progress = { fraction, message: message && policy.egress.scrubber.text(message) };
+          run.caller.onProgress?.(progress);
+          journal.progressed(run, progress);
+        },
+        timings: run.trace,
       };
       const outcome = await sandbox.run(task, signal);
       return outcome.kind === 'failed' ? (handlerFetch.blame() ?? outcome) : outcome;

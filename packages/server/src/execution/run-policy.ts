@@ -2,6 +2,7 @@ import type { Injection } from '@quartermaster/plugin-kit';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import { Secret } from '../kernel/secret.ts';
 import type { EgressPolicy } from './egress/broker.ts';
+import type { CallTrace } from './egress/call-trace.ts';
 import { derivedSecrets, prepareInjection } from './egress/inject.ts';
 import { createScrubber, noSecrets, type Scrubber } from './egress/scrub.ts';
 import type { ExecutionLimits } from './executor.ts';
@@ -15,6 +16,13 @@ export interface RunPolicy {
   readonly maxRequests: number;
 }
 
+export interface RunPolicyOptions {
+  readonly limits: ExecutionLimits;
+  /** What the request adds to the injections of the bundle. */
+  readonly own?: readonly Injection[] | undefined;
+  readonly trace?: CallTrace | undefined;
+}
+
 const https = new Set(['https'] as const);
 const bothSchemes = new Set(['https', 'http'] as const);
 const hostSets = new WeakMap<CompiledBundle, ReadonlySet<string>>();
@@ -26,7 +34,7 @@ const hostSets = new WeakMap<CompiledBundle, ReadonlySet<string>>();
 export function makeRunPolicy(
   bundle: CompiledBundle,
   credentials: Readonly<Record<string, unknown>>,
-  { limits, own = [] }: { limits: ExecutionLimits; own?: readonly Injection[] | undefined },
+  { limits, own = [], trace }: RunPolicyOptions,
 ): RunPolicy {
   const asked = bundle.manifest.limits;
   const inject = [...(bundle.manifest.inject ?? []), ...own];
@@ -51,6 +59,7 @@ export function makeRunPolicy(
       maxResponseBytes: Math.min(limits.maxResponseBytes, asked?.max_response_bytes ?? limits.maxResponseBytes),
       maxRedirects: limits.maxRedirects,
       timeoutMs,
+      trace,
     },
   };
 }

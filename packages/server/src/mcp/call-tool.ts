@@ -2,8 +2,9 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ExecuteRequest, ExecuteResult } from '@quartermaster/contract';
 import type { CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
 import { resultOf } from '../execution/answers.ts';
-import type { Executor, Watch } from '../execution/executor.ts';
+import type { Executor } from '../execution/executor.ts';
 import { outcomeProblem } from '../execution/problems.ts';
+import type { RunCaller } from '../execution/run-journal.ts';
 import type { RunOnce } from '../execution/run-once.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency.ts';
 import { Problem } from '../kernel/problem.ts';
@@ -25,7 +26,7 @@ export interface ToolCall {
   readonly projectId: string;
   /** Aborts when the client has gone. */
   readonly signal: AbortSignal;
-  readonly watch: Watch | undefined;
+  readonly onProgress: RunCaller['onProgress'];
 }
 
 /** Runs the plugin behind a tool. Every failure is a result, for the model to read; only a bug is an exception. */
@@ -33,15 +34,19 @@ export type CallTool = (call: ToolCall) => Promise<CallToolResult>;
 
 export function createCallTool({ executor, once }: CallToolDeps): CallTool {
   async function run(request: ExecuteRequest, call: ToolCall): Promise<ExecuteResult> {
+    const { projectId, onProgress, signal } = call;
     const key = readIdempotencyKey(idempotencyKeyOf(call));
-    if (key !== undefined) {
-      // It goes on when the client has gone: the retry shall find its answer.
-      const start = () => executor.execute(request, never, call.watch);
-      return await once.runOnce({ projectId: call.projectId, key }, request, start);
-    }
-    const execution = await executor.execute(request, call.signal, call.watch);
+    const running = new AbortController();
+    const caller: RunCaller = { projectId, origin: 'mcp', cancel: () => running.abort(), onProgress };
+    const start = () => executor.execute(request, running.signal, caller);
+    // With a key it goes on when the client has gone: the retry shall find its answer.
+    if (key !== undefined) return await once.runOnce({ projectId, key }, request, start);
+    const end = () => running.abort();
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+    const execution = await start().finally(() => signal.removeEventListener('abort', end));
     const { outcome, runId } = execution;
-    if (outcome.kind === 'cancelled') throw new Error('the client has gone');
+    if (signal.aborted) throw new Error('the client has gone');
     if (outcome.kind !== 'succeeded') throw outcomeProblem(outcome, runId);
     return resultOf(execution);
   }
@@ -59,8 +64,6 @@ export function createCallTool({ executor, once }: CallToolDeps): CallTool {
     }
   };
 }
-
-const never = new AbortController().signal;
 
 /** A key of another type is malformed, not absent: the caller counts on it. */
 function idempotencyKeyOf({ meta }: ToolCall): string | undefined {

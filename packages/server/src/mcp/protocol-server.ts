@@ -5,7 +5,7 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { Watch } from '../execution/executor.ts';
+import type { RunCaller } from '../execution/run-journal.ts';
 import type { Logger } from '../kernel/logger.ts';
 import type { CallTool } from './call-tool.ts';
 import type { Toolbox } from './toolbox.ts';
@@ -57,7 +57,7 @@ export function createProtocolServer(toolbox: Toolbox, { version, callTool, logg
       meta,
       projectId: context.http?.authInfo?.clientId ?? '-',
       signal,
-      watch: watchFor(context),
+      onProgress: reporterFor(context),
     };
     try {
       return await callTool(call);
@@ -72,19 +72,17 @@ export function createProtocolServer(toolbox: Toolbox, { version, callTool, logg
 const maxNotifications = 100;
 
 /** Progress for a client that asked for it: rising only, as the specification demands, and not without end. */
-function watchFor({ mcpReq }: ServerContext): Watch | undefined {
+function reporterFor({ mcpReq }: ServerContext): RunCaller['onProgress'] {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return undefined;
   let last = -1;
   let sent = 0;
-  return {
-    onProgress: (progress, message) => {
-      if (progress <= last || sent >= maxNotifications || mcpReq.signal.aborted) return;
-      last = progress;
-      sent += 1;
-      const params = { progressToken, progress, total: 1, ...(message === undefined ? {} : { message }) };
-      // A client that has gone needs none.
-      mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
-    },
+  return ({ fraction: progress, message }) => {
+    if (progress <= last || sent >= maxNotifications || mcpReq.signal.aborted) return;
+    last = progress;
+    sent += 1;
+    const params = { progressToken, progress, total: 1, ...(message === undefined ? {} : { message }) };
+    // A client that has gone needs none.
+    mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };
 }

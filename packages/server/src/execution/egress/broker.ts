@@ -1,5 +1,6 @@
 import type { Injection } from '@quartermaster/plugin-kit';
 import type { Secret } from '../../kernel/secret.ts';
+import type { CallTrace } from './call-trace.ts';
 import type { Scrubber } from './scrub.ts';
 
 /** The one way out: every outbound call of the service goes through a broker. */
@@ -27,6 +28,8 @@ export interface EgressPolicy {
   readonly inject: readonly Injection[];
   /** Takes the credentials out of what comes back. Absent: made of all `credentials`. */
   readonly scrubber?: Scrubber;
+  /** Where each request that goes out is noted, redirects and retries too. */
+  readonly trace?: CallTrace | undefined;
   readonly maxResponseBytes: number;
   readonly maxRedirects: number;
   /** Milliseconds for the whole call, redirects included. */

@@ -1,5 +1,6 @@
 import type { EgressPolicy, EgressRequest, EgressResult } from './broker.ts';
 import type { Call } from './call.ts';
+import { traceCall, traceRefusal } from './call-trace.ts';
 import type { ConnectionPool, Connections } from './connections.ts';
 import { acceptedEncodings, decodeBody } from './decode.ts';
 import { type Exchanged, exchange, type WireRequest, type WireResponse } from './exchange.ts';
@@ -36,7 +37,10 @@ export async function followHops(request: EgressRequest, policy: EgressPolicy, r
   let hop: Hop = first;
   for (let redirects = 0; ; redirects += 1) {
     const judged = judgeTarget(hop.url, policy, rules);
-    if ('refused' in judged) return { kind: 'refused', message: rules.scrubber.text(judged.refused) };
+    if ('refused' in judged) {
+      traceRefusal(policy.trace, { host: rules.scrubber.text(hop.url.host), method: hop.method });
+      return { kind: 'refused', message: rules.scrubber.text(judged.refused) };
+    }
     const injected = hop.url.origin === home ? rules.injected : null;
     const exchanged = await sendHop(judged.target, wireRequest(hop, injected, rules.userAgent), { policy, rules });
     if ('tooLarge' in exchanged) return tooLarge(policy);
@@ -135,10 +139,10 @@ async function sendHop(
   const pool = rules.connections.poolFor(target.dialOrigin, target.trusted);
   const limits = { call: rules.call, maxBytes: policy.maxResponseBytes };
   const opened = pool.opened();
-  const exchanged = await exchange(pool.dispatcher, request, limits);
-  return isStale(exchanged, request.method, { pool, opened })
-    ? await exchange(pool.dispatcher, request, limits)
-    : exchanged;
+  const sent = { host: target.url.host, method: request.method, maxBytes: policy.maxResponseBytes };
+  const send = () => traceCall(policy.trace, sent, () => exchange(pool.dispatcher, request, limits));
+  const exchanged = await send();
+  return isStale(exchanged, request.method, { pool, opened }) ? await send() : exchanged;
 }
 
 const retriedMethods = new Set(['GET', 'HEAD']);

@@ -6,7 +6,7 @@ import { createPace } from './pace.ts';
 import type { SandboxOutcome } from './sandbox.ts';
 import type { Slots } from './slots.ts';
 import { createWaitingLine } from './waiting-line.ts';
-import { createStallWatch, createWorker, hasRoom, type Worker } from './worker.ts';
+import { createStallWatch, createWorker, hasRoom, noteStart, type Worker } from './worker.ts';
 
 /** The children of one bundle, and the runs that wait for them. */
 export interface Pool {
@@ -90,11 +90,13 @@ export function createPool(options: PoolOptions): Pool {
       if (worker === undefined) {
         if (!claim.alone && (line.length() >= options.queueLength || !slots.canQueue())) return queueFull();
         const limitMs = Math.max(options.leastWaitMs, task.limits.timeoutMs);
+        const waitsSince = performance.now();
         const turn = line.join({ signal, limitMs, isFirst: claim.alone, take });
         dispatch();
         const given = await turn;
         if (given.kind !== 'turn') return given;
         worker = given.value;
+        noteStart(task, worker, waitsSince);
       }
       // It may have ended since it became free.
       const outcome = worker.host.isAlive() ? await execute(worker, claim) : null;
@@ -182,6 +184,7 @@ export function createPool(options: PoolOptions): Pool {
     const isReady = await host.ready;
     clearTimeout(limit);
     starting -= 1;
+    worker.readyAt = performance.now();
     if (isReady) return offer(worker);
     if (!worker.retired) breaker.crashed();
     dissolveWhenPaused();

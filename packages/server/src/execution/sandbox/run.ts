@@ -61,6 +61,7 @@ export function createRun({ id, task, send, kill, signal, onWaiting, hiddenFolde
 
   function begin(): void {
     hasBegun = true;
+    if (task.timings !== undefined) task.timings.pluginBeganAt = performance.now();
     timer =
       stopping === undefined
         ? setTimeout(() => stop({ kind: 'timed_out', limitMs: timeoutMs }), timeoutMs)

@@ -31,8 +31,18 @@ export interface SandboxTask {
   readonly limits: SandboxLimits;
   /** Answers the handler's `context.fetch`. A rejection reaches the handler as `{code, message}`. */
   readonly onFetch: (request: OutboundRequest, signal: AbortSignal) => Promise<OutboundResponse>;
+  /** Written while the run waits and begins. */
+  readonly timings?: SandboxTimings | undefined;
   readonly onLog: (message: string, fields: Record<string, unknown> | undefined) => void;
   readonly onProgress: (fraction: number, message: string | undefined) => void;
+}
+
+/** Milliseconds of `performance.now()`. */
+export interface SandboxTimings {
+  /** How long the run waited for a process that was being started. */
+  startMs: number;
+  /** When the plugin may have begun; 0 when it never has. */
+  pluginBeganAt: number;
 }
 
 export interface SandboxLimits {

@@ -1,8 +1,13 @@
 import type { Host } from './host.ts';
+import type { SandboxTask } from './sandbox.ts';
 
 /** A child of a pool and what it has been given. */
 export interface Worker {
   readonly host: Host;
+  /** Milliseconds of `performance.now()`. */
+  readonly spawnedAt: number;
+  /** … when it could take a run. */
+  readyAt: number;
   /** Runs that ended in it. */
   runs: number;
   /** Runs given to it that have not ended. */
@@ -17,7 +22,13 @@ export interface Worker {
 }
 
 export function createWorker(host: Host): Worker {
-  return { host, runs: 0, inFlight: 0, slow: 0, idleSince: 0, isLeaving: false, retired: false };
+  const times = { spawnedAt: performance.now(), readyAt: Number.POSITIVE_INFINITY, idleSince: 0 };
+  return { host, ...times, runs: 0, inFlight: 0, slow: 0, isLeaving: false, retired: false };
+}
+
+/** Of the time a run has waited, what went into the start of the process it was given. */
+export function noteStart({ timings }: SandboxTask, { spawnedAt, readyAt }: Worker, waitsSince: number): void {
+  if (timings !== undefined) timings.startMs += Math.max(0, readyAt - Math.max(spawnedAt, waitsSince));
 }
 
 /** More would hold up what comes behind a run that is slow against all expectation, and saves little. */

@@ -1,0 +1,131 @@
+import { type Static, Type } from 'typebox';
+import { ListQuery, Timestamp } from './envelope.ts';
+import { ExecuteResult, isolations } from './plugins.ts';
+
+/** Runs of plugins: what was run, how it ended, where its time went. Source: CONTRACT "Bundles and plugins". */
+
+/** How a run was asked for. `verify`: a check of credentials. */
+export const runOrigins = ['execute', 'direct', 'mcp', 'verify'] as const;
+export type RunOrigin = (typeof runOrigins)[number];
+
+/** How a run ended. Each but `succeeded` goes with an error code. */
+export const runOutcomes = [
+  'succeeded',
+  'input_rejected',
+  'upstream_failed',
+  'credentials_rejected',
+  'egress_refused',
+  'timed_out',
+  'failed',
+  'crashed',
+  'out_of_memory',
+  'queue_full',
+  'cancelled',
+  'interrupted',
+] as const;
+export type RunOutcome = (typeof runOutcomes)[number];
+
+export const runStatuses = ['queued', 'running', 'ended'] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
+const Milliseconds = Type.Number({ description: 'Milliseconds.' });
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+
+export const RunPhases = Type.Object(
+  {
+    queue_ms: Milliseconds,
+    start_ms: Milliseconds,
+    validate_ms: Milliseconds,
+    plugin_ms: Milliseconds,
+    upstream_ms: Milliseconds,
+  },
+  {
+    description:
+      'Where the time went: waiting for a process, starting one, checking input and output, the plugin itself, the third ' +
+      'parties it called. They add up to duration_ms.',
+  },
+);
+export type RunPhases = Static<typeof RunPhases>;
+
+export const RunCall = Type.Object(
+  {
+    host: Type.String(),
+    method: Type.String(),
+    status: nullable(Type.Integer({ description: 'Of the answer.' })),
+    result: Type.Enum(['answered', 'too_large', 'failed', 'refused'], {
+      description: '`refused`: the policy let nothing out.',
+    }),
+    bytes: Type.Integer({ description: "Of the answer's body, as they came over the wire." }),
+    ms: Milliseconds,
+  },
+  { description: 'One outbound call; redirects count each. Neither path nor query, headers or body.' },
+);
+export type RunCall = Static<typeof RunCall>;
+
+/** What a list says of a run. */
+export const RunItem = Type.Object({
+  object: Type.Literal('Run'),
+  run_id: Type.String(),
+  bundle_id: Type.String(),
+  plugin_id: nullable(Type.String({ description: 'null: a check of credentials.' })),
+  origin: Type.Enum([...runOrigins]),
+  isolation: Type.Enum([...isolations], { description: 'The tier it ran in.' }),
+  asynchronous: Type.Boolean({ description: 'Asked for with `Prefer: respond-async`.' }),
+  status: Type.Enum([...runStatuses]),
+  outcome: nullable(Type.Enum([...runOutcomes], { description: 'null until it has ended.' })),
+  error_code: nullable(Type.String({ description: 'A code of docs/reference/errors.md.' })),
+  upstream_status: nullable(Type.Integer({ description: 'HTTP status of the third party, where it decided.' })),
+  created_timestamp: Timestamp,
+  duration_ms: nullable(Milliseconds),
+  phases: nullable(RunPhases),
+});
+export type RunItem = Static<typeof RunItem>;
+
+export const RunProgress = Type.Object({
+  fraction: Type.Number({ minimum: 0, maximum: 1 }),
+  message: nullable(Type.String({ description: 'A text of the plugin.' })),
+});
+export type RunProgress = Static<typeof RunProgress>;
+
+export const RunError = Type.Object({
+  code: Type.String(),
+  message: nullable(Type.String({ description: 'null where it could repeat an input that is not kept.' })),
+  details: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
+});
+export type RunError = Static<typeof RunError>;
+
+export const Run = Type.Object({
+  ...RunItem.properties,
+  progress: nullable(RunProgress),
+  error: nullable(RunError),
+  output_violations: Type.Integer({ description: 'Ways in which the output broke its schema.' }),
+  egress: Type.Array(RunCall),
+  egress_left_out: Type.Integer({ description: 'Calls beyond those listed.' }),
+  input_params: nullable(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Kept only for projects that ask for it; credentials are taken out.',
+    }),
+  ),
+  result: nullable(ExecuteResult),
+  result_expires_timestamp: nullable(
+    Type.Integer({ description: 'Of an asynchronous run that succeeded: its result is kept no longer.' }),
+  ),
+});
+export type Run = Static<typeof Run>;
+
+export const RunQuery = Type.Object({
+  ...ListQuery.properties,
+  bundle_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  plugin_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  outcome: Type.Optional(
+    Type.Enum([...runOutcomes, 'none'], { description: 'How it ended; `none`: it has not ended yet.' }),
+  ),
+  since: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 8_640_000_000_000_000,
+      description: 'Made at this time or later; milliseconds.',
+    }),
+  ),
+});
+export type RunQuery = Static<typeof RunQuery>;

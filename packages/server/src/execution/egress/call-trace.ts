@@ -1,0 +1,76 @@
+import type { Exchanged } from './exchange.ts';
+
+/** One request that went out, or that the policy kept from going out. Without path, query, headers and body. */
+export interface OutboundCall {
+  /** `name` or `name:port`, as the bundle declares it. */
+  readonly host: string;
+  readonly method: string;
+  /** Of the answer; null without one. */
+  readonly status: number | null;
+  readonly result: 'answered' | 'too_large' | 'failed' | 'refused';
+  /** Of the answer's body, as they came over the wire. */
+  readonly bytes: number;
+  readonly ms: number;
+}
+
+/** The outbound calls of one run. Data only: one is made for every run, so it must cost next to nothing. */
+export interface CallTrace {
+  readonly calls: OutboundCall[];
+  /** Calls beyond the bound of the list. */
+  callsLeftOut: number;
+  /** Milliseconds in which at least one call was under way. */
+  upstreamMs: number;
+  underWay: number;
+  busySince: number;
+}
+
+/** Redirects and retries count each, so there may be more than a run may ask for. */
+const maxCalls = 100;
+
+type Sent = Pick<OutboundCall, 'host' | 'method'>;
+
+/** Sends a request and notes how it went. `maxBytes` is what an answer that is too large had at least. */
+export async function traceCall(
+  trace: CallTrace | undefined,
+  sent: Sent & { readonly maxBytes: number },
+  send: () => Promise<Exchanged>,
+): Promise<Exchanged> {
+  if (trace === undefined) return await send();
+  const beganAt = performance.now();
+  if (trace.underWay === 0) trace.busySince = beganAt;
+  trace.underWay += 1;
+  const exchanged = await send();
+  const now = performance.now();
+  trace.underWay -= 1;
+  if (trace.underWay === 0) trace.upstreamMs += now - trace.busySince;
+  const { host, method, maxBytes } = sent;
+  note(trace, { host, method: knownMethod(method), ...describe(exchanged, maxBytes), ms: now - beganAt });
+  return exchanged;
+}
+
+/** Notes a call that the policy did not let out. `host` is whatever was asked for, scrubbed. */
+export function traceRefusal(trace: CallTrace | undefined, { host, method }: Sent): void {
+  if (trace === undefined) return;
+  const nothing = { status: null, result: 'refused', bytes: 0, ms: 0 } as const;
+  note(trace, { host: host.slice(0, 253), method: knownMethod(method), ...nothing });
+}
+
+function note(trace: CallTrace, call: OutboundCall): void {
+  if (trace.calls.length < maxCalls) trace.calls.push(call);
+  else trace.callsLeftOut += 1;
+}
+
+function describe(exchanged: Exchanged, maxBytes: number): Pick<OutboundCall, 'status' | 'result' | 'bytes'> {
+  if ('tooLarge' in exchanged) return { status: null, result: 'too_large', bytes: maxBytes };
+  if ('failure' in exchanged) return { status: null, result: 'failed', bytes: 0 };
+  const { status, body } = exchanged.response;
+  return { status, result: 'answered', bytes: body.length };
+}
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** A handler may name any method; only words of HTTP are noted. */
+function knownMethod(method: string): string {
+  const upper = method.toUpperCase();
+  return methods.has(upper) ? upper : 'OTHER';
+}

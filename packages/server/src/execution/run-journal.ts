@@ -1,0 +1,48 @@
+import type { Isolation, RunOrigin } from '@quartermaster/contract';
+import type { Scrubber } from './egress/scrub.ts';
+import type { Execution } from './executor.ts';
+import type { RunTrace } from './run-trace.ts';
+
+/** Who keeps account of runs. Called on the way of every run: an implementation may not wait for anything. */
+export interface RunJournal {
+  begun(run: JournalRun): void;
+  progressed(run: JournalRun, progress: RunProgress): void;
+  ended(run: JournalRun, execution: Execution): void;
+}
+
+/** A run under way, as its journal sees it. */
+export interface JournalRun {
+  readonly runId: string;
+  readonly bundle: { readonly id: string };
+  /** null: a check of credentials. */
+  readonly pluginId: string | null;
+  readonly isolation: Isolation;
+  readonly caller: RunCaller;
+  /** What the caller sent: whoever keeps it must scrub it. */
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly policy: { readonly egress: { readonly scrubber: Scrubber } };
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+  readonly trace: RunTrace;
+}
+
+/** On whose behalf a plugin runs. */
+export interface RunCaller {
+  /** `-` without a project. */
+  readonly projectId: string;
+  readonly origin: RunOrigin;
+  /** The run can be cancelled by others than its caller: how. */
+  readonly cancel?: () => void;
+  /** For a caller who watches; called while the plugin runs. */
+  readonly onProgress?: ((progress: RunProgress) => void) | undefined;
+}
+
+export interface RunProgress {
+  /** 0..1 */
+  readonly fraction: number;
+  /** A text of the handler, scrubbed. */
+  readonly message: string | undefined;
+}
+
+/** For programs that run plugins and keep nothing: tests of a bundle, examples. */
+export const noJournal: RunJournal = { begun: () => {}, progressed: () => {}, ended: () => {} };

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openBench, secret } from './execution.suite.ts';
+import { phasesOf } from './run-trace.ts';
+
+const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+
+test('a run tells every outbound call by host, status, bytes and time, and nothing of its address', async (t) => {
+  const { execute, ended, server } = await openBench(t, (request, response) => {
+    if (request.url?.startsWith('/say') === true) response.writeHead(302, { location: '/moved?secret=1' }).end('gone');
+    else response.end('{"said":"hello"}');
+  });
+  const answer = await execute({ plugin_id: 'say', input_params: { q: 'canary-of-the-query' } });
+  assert.equal(answer.status, 200, answer.text);
+  assert.equal(server.requests.length, 2);
+  const calls = ended[0]?.trace.calls ?? [];
+  assert.deepEqual(
+    calls.map(({ ms: _, ...call }) => call),
+    [
+      { host: 'api.example.com', method: 'GET', status: 302, result: 'answered', bytes: 4 },
+      { host: 'api.example.com', method: 'GET', status: 200, result: 'answered', bytes: 16 },
+    ],
+  );
+  const told = JSON.stringify(calls);
+  assert.ok(!told.includes('canary') && !told.includes('moved') && !told.includes(secret), told);
+});
+
+test('a call that the policy forbids is told as refused, one without an answer as failed', async (t) => {
+  const { execute, ended } = await openBench(t, (_request, response) => response.destroy());
+  await execute({ plugin_id: 'handle', input_params: { q: 'elsewhere' } });
+  await execute({ plugin_id: 'write', input_params: {} });
+  const calls = ended.flatMap(({ trace }) => trace.calls);
+  assert.deepEqual(
+    calls.map(({ host, method, status, result }) => [host, method, status, result]),
+    [
+      ['evil.example.com', 'GET', null, 'refused'],
+      ['api.example.com', 'POST', null, 'failed'],
+    ],
+  );
+});
+
+for (const plugin_id of ['say', 'handle']) {
+  test(`the phases of ${plugin_id} add up to its duration`, async (t) => {
+    const { execute, ended } = await openBench(t, (_request, response) => response.end('{"said":"hello"}'));
+    const { body } = await execute({ plugin_id, input_params: { q: 'hello' } });
+    const phases = phasesOf(ended[0]?.trace ?? assert.fail('no run has ended'));
+    const all = Object.values(phases);
+    assert.ok(Math.abs(sum(all) - body.data.duration_ms) < 0.01, `${JSON.stringify(phases)}: ${body.data.duration_ms}`);
+    assert.ok(phases.upstream > 0 && phases.validate > 0 && phases.plugin > 0, JSON.stringify(phases));
+    // The first run of a handler waits for its process.
+    assert.equal(phases.start > 0, plugin_id === 'handle', JSON.stringify(phases));
+  });
+}
