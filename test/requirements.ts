@@ -162,6 +162,14 @@ export const requirements: Readonly<Record<string, Requirement>> = {
       'the process can read its program only, and reach nothing',
     ],
   },
+  'query.found': {
+    promise: 'Questions find their passages at least as well as BM25 of others, in every language of the corpus.',
+    source: 'DESIGN "Records"',
+    tests: [
+      'questions find their passages as the page says, and above the bar: ${name}',
+      'questions find their passages on PostgreSQL, too: ${name}',
+    ],
+  },
   'query.ranked': {
     promise: 'A question in any script finds the passage first, with a score from 0 to 1, on both databases alike.',
     source: 'DESIGN "Records"',

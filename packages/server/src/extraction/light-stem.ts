@@ -1,0 +1,41 @@
+/*
+ * What is taken off words so that a question and a passage meet. Only endings whose loss was measured to help on every
+ * set of real questions and to hurt on none; both sides are treated alike, so a stem need not be a word.
+ * Source: docs/decisions/0030-words-that-meet.md.
+ */
+
+const latin = /^[a-z]+$/;
+const arabic = /^[\u0620-\u064a]+$/;
+/** Shorter words lose nothing: what is left would say too little. */
+const shortest = 4;
+
+/** The form under which a folded word is indexed and looked up. */
+export function lightStem(word: string): string {
+  if (word.length < shortest) return word;
+  if (word.charCodeAt(word.length - 1) === 0x73) return stemPlural(word);
+  return word.charCodeAt(0) < 0x620 ? word : stemArabic(word);
+}
+
+/** The possessive and the plural of English, which are those of Spanish, Portuguese, French and Dutch as well. */
+function stemPlural(word: string): string {
+  if (word.endsWith("'s")) return word.slice(0, -2);
+  if (!latin.test(word)) return word;
+  if (word.endsWith('ies') && !/[ae]ies$/.test(word)) return `${word.slice(0, -3)}y`;
+  if (/(?:sses|shes|ches|xes|zes)$/.test(word)) return word.slice(0, -2);
+  return /[uis]s$/.test(word) ? word : word.slice(0, -1);
+}
+
+/** "and", "with", "as", "so", "for" before the article, and the article. */
+const arabicPrefix = /^(?:وال|بال|كال|فال|لل|ال)(?=..)/;
+/** "and". */
+const arabicAnd = /^و(?=...)/;
+const arabicLongSuffix = /(?<=..)(?:ها|ان|ات|ون|ين|يه)$/;
+const arabicShortSuffix = /(?<=...)[هي]$/;
+
+/** The light stemmer of Larkey, Ballesteros and Connell (light10) without its weakest suffixes. */
+function stemArabic(word: string): string {
+  if (!arabic.test(word)) return word;
+  const bare = word.replace(arabicPrefix, '').replace(arabicAnd, '');
+  const stem = bare.replace(arabicLongSuffix, '');
+  return stem === bare ? bare.replace(arabicShortSuffix, '') : stem;
+}

@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from '@quartermaster/client';
+import { createLogger, openService, parseConfig } from '@quartermaster/server';
+import { loadSet, measureSet, type RetrievalSet } from './retrieval.ts';
+
+/** nDCG@10 of one set in one configuration. */
+export interface RetrievalScore {
+  readonly set: RetrievalSet;
+  readonly configuration: string;
+  readonly ndcg: number;
+}
+
+/** What is measured: the service as it starts, and with the embedder that needs neither model nor network. */
+export const configurations: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  words: {},
+};
+
+/** Loads and asks the sets through the API of a service started for it; `settings` without their prefix. */
+export async function measureRetrieval(
+  configuration: string,
+  settings: Readonly<Record<string, string>>,
+  sets: readonly RetrievalSet[],
+): Promise<RetrievalScore[]> {
+  return withService(settings, async (client) => {
+    const scores: RetrievalScore[] = [];
+    for (const set of sets) {
+      const ndcg = await measureSet(client, set, await loadSet(client, set));
+      scores.push({ set, configuration, ndcg });
+    }
+    return scores;
+  });
+}
+
+async function withService<Result>(
+  settings: Readonly<Record<string, string>>,
+  act: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const data = mkdtempSync(join(tmpdir(), 'quartermaster-retrieval-'));
+  const all = { DATA: data, FILES_PORT: '0', SERVE: 'files', ...settings };
+  const environment = Object.fromEntries(Object.entries(all).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
+  try {
+    const service = await openService(parseConfig(environment), createLogger('error'));
+    try {
+      const apiKey = service.firstKey?.key.reveal() ?? '';
+      return await act(createClient({ filesUrl: service.filesUrl ?? '', pluginsUrl: '', apiKey }));
+    } finally {
+      await service.close();
+    }
+  } finally {
+    rmSync(data, { recursive: true, force: true });
+  }
+}

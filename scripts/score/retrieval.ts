@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client } from '@quartermaster/client';
+import { corpusFolder } from './corpus.ts';
+
+/** The sets of `corpus/ir`: real questions, each with the passage that answers it. */
+export const retrievalSets = ['xquad-ar', 'xquad-en', 'xquad-es', 'xquad-zh'] as const;
+export type RetrievalSet = (typeof retrievalSets)[number];
+
+interface Line {
+  readonly _id: string;
+  readonly text: string;
+}
+
+const linesOf = (set: RetrievalSet, file: string) =>
+  readFileSync(join(corpusFolder, 'ir', set, file), 'utf8')
+    .trim()
+    .split('\n');
+
+/** nDCG@10 of BM25 as the manifest of the corpus gives it: the bar. */
+export function readBars(): Map<string, number> {
+  const bars = new Map<string, number>();
+  for (const line of readFileSync(join(corpusFolder, 'manifest.jsonl'), 'utf8').trim().split('\n')) {
+    // The format its README describes.
+    const { path, stats } = JSON.parse(line) as { path: string; stats?: { bm25?: { ndcg10: number } } };
+    const bar = stats?.bm25?.ndcg10;
+    if (bar !== undefined) bars.set(path.split('/')[1] ?? '', bar);
+  }
+  return bars;
+}
+
+/** So many records or questions are under way at once. */
+const lanes = 4;
+
+async function each<Item>(items: readonly Item[], act: (item: Item) => Promise<void>): Promise<void> {
+  const queue = items.values();
+  const lane = async () => {
+    for (const item of queue) await act(item);
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+}
+
+/** Loads a set through the API, one document a record. @returns the collection. */
+export async function loadSet(client: Client, set: RetrievalSet): Promise<string> {
+  const { collection_id: collection } = await client.collections.create({ name: set });
+  const documents = linesOf(set, 'docs.jsonl').map((line) => JSON.parse(line) as Line);
+  await each(documents, async ({ _id, text }) => {
+    // One chunk a document.
+    const text_splitter = { type: 'token', chunk_size: 1000, chunk_overlap: 0 } as const;
+    const made = await client.records.create(collection, {
+      type: 'text',
+      content: text,
+      metadata: { document: _id },
+      text_splitter,
+    });
+    const record = await client.records.settled(collection, made.record_id);
+    if (record.status !== 'ready') throw new Error(`${set}/${_id} ended as ${record.status}: ${record.error?.message}`);
+  });
+  return collection;
+}
+
+/** nDCG@10 over all questions of the set; a question has one right passage, so it is the mean of 1 / log2(place + 1). */
+export async function measureSet(client: Client, set: RetrievalSet, collection: string): Promise<number> {
+  const right = new Map(
+    linesOf(set, 'qrels.tsv')
+      .slice(1)
+      .map((line) => line.split('\t'))
+      .map(([question = '', document = '']) => [question, document]),
+  );
+  const documents = await documentsOf(client, collection);
+  const questions = linesOf(set, 'queries.jsonl').map((line) => JSON.parse(line) as Line);
+  let gain = 0;
+  await each(questions, async ({ _id, text }) => {
+    const found = await client.collections.query(collection, { query_text: text, top_k: 20 });
+    const ranked = [...new Set(found.map((chunk) => documents.get(chunk.record_id ?? '')))].slice(0, 10);
+    const place = ranked.indexOf(right.get(_id));
+    if (place !== -1) gain += 1 / Math.log2(place + 2);
+  });
+  return gain / questions.length;
+}
+
+/** Which document a record was made from. */
+async function documentsOf(client: Client, collection: string): Promise<Map<string, string>> {
+  const documents = new Map<string, string>();
+  for (let after: string | undefined; ; ) {
+    const page = await client.records.list(collection, { limit: 100, order: 'asc', ...(after && { after }) });
+    for (const { record_id, metadata } of page.data) documents.set(record_id, metadata.document ?? '');
+    after = page.data.at(-1)?.record_id;
+    if (!page.has_more) return documents;
+  }
+}

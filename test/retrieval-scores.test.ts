@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { readBars, retrievalSets } from '../scripts/score/retrieval.ts';
+import { compareRetrieval } from '../scripts/score/retrieval-page.ts';
+import { configurations, measureRetrieval } from '../scripts/score/retrieval-service.ts';
+import { createTestDatabase } from './support/postgres.ts';
+
+const page = readFileSync(new URL('../docs/reference/retrieval.md', import.meta.url), 'utf8');
+
+for (const [name, settings] of Object.entries(configurations)) {
+  test(`questions find their passages as the page says, and above the bar: ${name}`, async () => {
+    const scores = await measureRetrieval(name, settings, retrievalSets);
+    assert.equal(scores.length, retrievalSets.length);
+    assert.deepEqual(compareRetrieval(page, scores, readBars()), []);
+  });
+
+  test(`questions find their passages on PostgreSQL, too: ${name}`, async (t) => {
+    const database = await createTestDatabase();
+    t.after(() => database.drop());
+    const sets = ['xquad-ar', 'xquad-zh'] as const;
+    const scores = await measureRetrieval(name, { ...settings, DATABASE_URL: database.url }, sets);
+    assert.deepEqual(compareRetrieval(page, scores, readBars()), []);
+  });
+}
