@@ -1,6 +1,7 @@
 // Writes the generated pages of docs/reference from the tables of the code; `--check` fails when one is not fresh.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { describeBundles } from './reference/bundles-page.ts';
 import { describeErrors } from './reference/errors-page.ts';
 import { describeOpenApi } from './reference/openapi-pages.ts';
 import { describeSettings } from './reference/settings-page.ts';
@@ -8,6 +9,7 @@ import { describeSettings } from './reference/settings-page.ts';
 const pages: Record<string, string> = {
   'docs/reference/settings.md': describeSettings(),
   'docs/reference/errors.md': describeErrors(),
+  ...(await describeBundles()),
   ...(await describeOpenApi()),
 };
 

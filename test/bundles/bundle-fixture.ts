@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { Catalogue } from '../../packages/server/src/catalogue/catalogue.ts';
 import { loadCatalogue } from '../../packages/server/src/catalogue/load-catalogue.ts';
 import { createExecutor } from '../../packages/server/src/execution/create-executor.ts';
@@ -21,6 +22,7 @@ export interface Received {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
+  readonly body: string;
 }
 
 export interface Answer {
@@ -88,8 +90,10 @@ async function startUpstream() {
   const server = createServer((request, response) => {
     const { method = '', url = '', headers } = request;
     const [path = '', query = ''] = url.split('?');
-    received.push({ method, path, query: new URLSearchParams(query), headers });
-    response.writeHead(answer.status, { 'content-type': answer.contentType }).end(answer.body);
+    void text(request).then((body) => {
+      received.push({ method, path, query: new URLSearchParams(query), headers, body });
+      response.writeHead(answer.status, { 'content-type': answer.contentType }).end(answer.body);
+    });
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo; // listens on TCP
@@ -109,7 +113,8 @@ async function startUpstream() {
 }
 
 export function mediaTypeOf(fixture: string): string {
-  return fixture.endsWith('.xml') ? 'application/atom+xml; charset=utf-8' : 'application/json; charset=utf-8';
+  if (fixture.endsWith('.xml')) return 'application/atom+xml; charset=utf-8';
+  return fixture.endsWith('.json') ? 'application/json; charset=utf-8' : 'text/plain; charset=utf-8';
 }
 
 export function bundleFile(bundleId: string, name: string): string {

@@ -92,6 +92,22 @@ export const ResponseMapping = Type.Object(
 );
 export type ResponseMapping = Static<typeof ResponseMapping>;
 
+/** What is known of the API behind a bundle or a plugin, and since when: people judge by it whether it still holds. */
+export const ApiFacts = Type.Object(
+  {
+    /** Where the API is described. */
+    documentation: Type.Optional(Type.String({ pattern: '^https://' })),
+    /** The month of the youngest description of the API that this was held against. */
+    as_of: Type.Optional(Type.String({ pattern: '^20\\d\\d-(0[1-9]|1[0-2])$' })),
+    /** Where the payloads of the examples come from. */
+    payloads: Type.Optional(Type.String({ minLength: 1 })),
+    /** What else there is to know before relying on it: plans, quotas, what it does not do. */
+    note: Type.Optional(Type.String({ minLength: 1 })),
+  },
+  strict,
+);
+export type ApiFacts = Static<typeof ApiFacts>;
+
 export const BundleManifest = Type.Object(
   {
     id: Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }),
@@ -100,6 +116,7 @@ export const BundleManifest = Type.Object(
     description: LocalisedText,
     provider: Type.String(),
     developer: Type.String(),
+    api: Type.Optional(ApiFacts),
     /** A file of the bundle's folder: .svg or .png, at most 64 KiB. */
     icon: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]+\\.(svg|png)$' })),
     /** The only hosts a request of this bundle may go to. Exact names; no wildcard. */
@@ -141,6 +158,8 @@ export const PluginManifest = Type.Object(
     id: Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }),
     name: LocalisedText,
     description: LocalisedText,
+    /** What differs from the `api` of the bundle. */
+    api: Type.Optional(ApiFacts),
     input_schema: Schema,
     output_schema: Schema,
     effects: Type.Enum([...pluginEffects]),

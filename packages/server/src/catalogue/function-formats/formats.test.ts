@@ -10,6 +10,10 @@ import { nastyPlugins } from './nasty-plugins.suite.ts';
 import { assertTaken } from './provider-rules.suite.ts';
 import { toolName } from './tool-name.ts';
 
+const recordedBundles = new Set([
+  ...['arithmetic', 'arxiv_search', 'calculator', 'exchangerate_api', 'github', 'google_search', 'open_weather'],
+  ...['qr_code_generator', 'random_number_generator', 'stack_overflow', 'time', 'wikipedia'],
+]);
 const catalogue = await load(resolve(import.meta.dirname, '../../../../../bundles'));
 const own = [...catalogue.bundles.values()].flatMap(({ manifest, plugins }) =>
   [...plugins.values()].map((plugin) => ({
@@ -17,6 +21,8 @@ const own = [...catalogue.bundles.values()].flatMap(({ manifest, plugins }) =>
     reachesOut: manifest.hosts.length > 0,
   })),
 );
+/** Recorded whole: enough to see every change of a format; the others are held by the rules of the providers. */
+const recorded = own.filter(({ plugin }) => recordedBundles.has(plugin.bundle_id));
 const nasty = nastyPlugins.map((plugin) => ({ plugin, reachesOut: true }));
 const define = (format: (typeof definitionFormats)[number], plugin: Plugin) =>
   functionFormats[format]({ plugin, reachesOut: true });
@@ -30,7 +36,7 @@ const toLines = (list: unknown) => (Array.isArray(list) ? list.map((item) => JSO
 
 for (const format of definitionFormats) {
   test(`${format} of every plugin is as recorded`, (t) => {
-    const made = [...own, ...nasty].map(({ plugin, reachesOut }) => ({
+    const made = [...recorded, ...nasty].map(({ plugin, reachesOut }) => ({
       plugin: `${plugin.bundle_id}/${plugin.plugin_id}`,
       ...functionFormats[format]({ plugin, reachesOut }),
     }));

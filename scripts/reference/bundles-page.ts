@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { ApiFacts } from '@quartermaster/plugin-kit';
+import { parse } from 'yaml';
+import type { CompiledBundle, CompiledPlugin } from '../../packages/server/src/catalogue/catalogue.ts';
+import { loadFolder } from '../../packages/server/src/load-folder.ts';
+
+const bundlesFolder = resolve(import.meta.dirname, '../../bundles');
+
+/** Plugins that are not there, why, and what to take instead. */
+export interface AbsentPlugins {
+  readonly plugins: readonly string[];
+  readonly reason: string;
+  readonly instead?: readonly string[];
+}
+
+export function readAbsentPlugins(): readonly AbsentPlugins[] {
+  return parse(readFileSync(join(import.meta.dirname, 'absent-plugins.yaml'), 'utf8'));
+}
+
+/** docs/reference/bundles.md */
+export async function describeBundles(): Promise<Record<string, string>> {
+  const { bundles } = await loadFolder(bundlesFolder);
+  const all = [...bundles.values()];
+  const count = all.reduce((sum, { plugins }) => sum + plugins.size, 0);
+  const page = [
+    '# Bundles',
+    '',
+    'Generated from `bundles/` by `npm run reference`; do not edit.',
+    '',
+    `${all.length} bundles with ${count} plugins. Tier T0 is a request as data, which runs no code; T1 is code in a child process`,
+    'without network, files or secrets of its own. *As of* is the month of the youngest description of the API that the',
+    'plugin was held against; no payload was recorded with credentials of ours.',
+    '',
+    '| Bundle | Plugins | Credentials | Hosts |',
+    '|---|---|---|---|',
+    ...all.map(describeRow),
+    '',
+    ...all.flatMap(describeBundle),
+    ...describeAbsent(),
+  ];
+  return { 'docs/reference/bundles.md': page.join('\n') };
+}
+
+function describeRow(bundle: CompiledBundle): string {
+  const cells = [
+    `[${textOf(bundle.manifest.name)}](#${bundle.id})`,
+    String(bundle.plugins.size),
+    credentialsOf(bundle).join(', ') || '–',
+    bundle.manifest.hosts.join(', ') || '–',
+  ];
+  return tableRow(cells);
+}
+
+function describeBundle(bundle: CompiledBundle): string[] {
+  const { manifest } = bundle;
+  return [
+    `## ${bundle.id}`,
+    '',
+    `**${textOf(manifest.name)}.** ${textOf(manifest.description)}`,
+    '',
+    ...describeFacts(bundle),
+    '| Plugin | What it does | Tier | Effects | Described at | As of |',
+    '|---|---|---|---|---|---|',
+    ...[...bundle.plugins.values()].map(describePlugin),
+    '',
+  ];
+}
+
+function describeFacts({ manifest, plugins }: CompiledBundle): string[] {
+  const { hosts, api = {} } = manifest;
+  const own = [...plugins.values()].flatMap((plugin) => notesOf(plugin.manifest.api, `\`${plugin.id}\`: `));
+  const facts = [...(hosts.length === 0 ? [] : [`Hosts: ${hosts.join(', ')}`]), ...notesOf(api, ''), ...own];
+  return facts.length === 0 ? [] : [...facts.map((fact) => `* ${fact}`), ''];
+}
+
+function notesOf(api: ApiFacts | undefined, start: string): string[] {
+  const payloads = api?.payloads === undefined ? [] : [`${start}Payloads: ${api.payloads}`];
+  return [...payloads, ...(api?.note === undefined ? [] : [`${start}${api.note}`])];
+}
+
+function describePlugin({ id, bundle, manifest }: CompiledPlugin): string {
+  const { documentation, as_of } = { ...bundle.manifest.api, ...manifest.api };
+  const cells = [
+    `\`${id}\``,
+    textOf(manifest.description),
+    manifest.handler === undefined ? 'T0' : 'T1',
+    manifest.effects,
+    documentation === undefined ? '–' : `[${new URL(documentation).host}](${documentation})`,
+    as_of ?? '–',
+  ];
+  return tableRow(cells);
+}
+
+function describeAbsent(): string[] {
+  const rows = readAbsentPlugins().map(({ plugins, reason, instead = [] }) =>
+    tableRow([code(plugins), reason, code(instead) || '–']),
+  );
+  return ['## Not there, and why', '', '| Plugin | Why | Instead |', '|---|---|---|', ...rows, ''];
+}
+
+function code(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(', ');
+}
+
+function credentialsOf({ manifest }: CompiledBundle): string[] {
+  const properties: unknown = Reflect.get(manifest.credentials_schema ?? {}, 'properties');
+  return Object.keys(Object(properties)).map((name) => `\`${name}\``);
+}
+
+function textOf(text: string | { readonly en: string }): string {
+  return typeof text === 'string' ? text : text.en;
+}
+
+function tableRow(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import type { Received } from './bundle-fixture.ts';
+
+/**
+ * What the documentation of each API asks of a request, written down apart from the bundles, in `documented/`: the
+ * tests hold what a bundle sends against it.
+ */
+export interface DocumentedRequest {
+  /** Method and path, percent-encoding kept. */
+  readonly request: string;
+  /** Names and values, exactly these. */
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Exactly this, as JSON; as the fields of a form when the request is one. */
+  readonly body?: unknown;
+}
+
+export interface DocumentedVerification extends DocumentedRequest {
+  /** A file of the bundle that the API answers when the credentials are good. */
+  readonly accepted: string;
+  /** … and when they are bad, with the status that comes with it. */
+  readonly refused: string;
+  readonly status: number;
+}
+
+export interface DocumentedBundle {
+  /** What the tests send. */
+  readonly credentials?: Readonly<Record<string, string>>;
+  /** By plugin, one for each example in order; a list where one run calls more than once. */
+  readonly requests: Readonly<Record<string, ReadonlyArray<DocumentedRequest | readonly DocumentedRequest[]>>>;
+  readonly verify?: DocumentedVerification;
+}
+
+const folder = join(import.meta.dirname, 'documented');
+
+/** By bundle. */
+export const documented: Readonly<Record<string, DocumentedBundle>> = Object.fromEntries(
+  readdirSync(folder)
+    .sort()
+    .map((file) => [file.slice(0, -'.yaml'.length), parse(readFileSync(join(folder, file), 'utf8'))]),
+);
+
+/** That what was sent is what the documentation asks for, call by call. */
+export function assertSent(received: readonly Received[], expected: DocumentedRequest | readonly DocumentedRequest[]) {
+  const calls = Array.isArray(expected) ? expected : [expected];
+  assert.equal(received.length, calls.length);
+  for (const [index, call] of calls.entries()) {
+    const sent = received[index];
+    assert.ok(sent !== undefined);
+    assertCall(sent, call);
+  }
+}
+
+function assertCall(sent: Received, { request, query = {}, headers = {}, body }: DocumentedRequest): void {
+  assert.equal(`${sent.method} ${sent.path}`, request);
+  assert.deepEqual([...sent.query].sort(), Object.entries(query).sort());
+  for (const [name, value] of Object.entries(headers)) assert.equal(sent.headers[name], value, name);
+  if (headers.authorization === undefined) assert.equal(sent.headers.authorization, undefined);
+  assert.deepEqual(bodyOf(sent), body);
+  // Wikimedia, GitHub and Stack Exchange refuse callers that do not say who they are.
+  assert.match(sent.headers['user-agent'] ?? '', /^Quartermaster\//);
+}
+
+function bodyOf({ body, headers }: Received): unknown {
+  if (body === '') return undefined;
+  const type = headers['content-type'] ?? '';
+  if (type.startsWith('application/json')) return JSON.parse(body);
+  if (type.startsWith('application/x-www-form-urlencoded')) return Object.fromEntries(new URLSearchParams(body));
+  return body;
+}
