@@ -251,7 +251,7 @@ export const requirements: Readonly<Record<string, Requirement>> = {
     source: 'DESIGN "Promises" 10',
     tests: [
       '${bundle.id}/${id} does what its example ${index + 1} shows',
-      'the promised plugins are there with the promised parameters',
+      'each plugin of the table is there with its parameters, or it is said what became of it',
     ],
   },
   'execute.order': {

@@ -100,7 +100,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: plugin,
     from: 'idempotent: true',
     to: 'idempotent: true\nidempotant: true',
-    says: `${plugin}:6 idempotant: Is not a known name; known names: id, name, description, input_schema, output_schema, effects, idempotent, request, response, handler, examples.`,
+    says: `${plugin}:6 idempotant: Is not a known name; known names: id, name, description, api, input_schema, output_schema, effects, idempotent, request, response, handler, examples.`,
   },
   'a member of the wrong type': {
     file: plugin,
