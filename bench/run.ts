@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { httpBenches } from './http-benches.ts';
 import { mcpBenches } from './mcp-benches.ts';
+import { startBench } from './start-bench.ts';
 import { printRows, type Row } from './table.ts';
 import { uploadBenches } from './upload-benches.ts';
 
@@ -12,6 +13,7 @@ const wanted = process.argv[2] ?? '';
 const folder = mkdtempSync(resolve('bench-data-'));
 const rows: Row[] = [];
 try {
+  if ('start'.includes(wanted)) rows.push(await startBench(join(folder, 'start')));
   if ('uploads'.includes(wanted)) rows.push(...(await uploadBenches(join(folder, 'uploads'))));
   if ('http'.includes(wanted)) rows.push(...(await httpBenches(join(folder, 'http'))));
   if ('mcp'.includes(wanted)) rows.push(...(await mcpBenches(join(folder, 'mcp'))));

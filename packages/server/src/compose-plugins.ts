@@ -15,10 +15,9 @@ import { openSandbox } from './execution/sandbox/open-sandbox.ts';
 import { createPluginsGate } from './http/authentication.ts';
 import { collectOpenApi } from './http/openapi.ts';
 import { operationRoutes } from './http/operations.ts';
-import { createCheckHosts } from './mcp/allowed-hosts.ts';
 import { createCallTool } from './mcp/call-tool.ts';
-import { createEndpoints } from './mcp/endpoints.ts';
-import { mcpRoutes } from './mcp/routes.ts';
+import type { EndpointsDeps } from './mcp/endpoints.ts';
+import { type Mcp, mcpRoutes } from './mcp/routes.ts';
 import { version } from './version.ts';
 
 /** The bundles that ship with the product. */
@@ -88,12 +87,30 @@ export async function openPluginsSide(base: Base): Promise<Side> {
   catalogueRoutes(app, { catalogue: () => catalogue, onRequest: gate.check });
   const once = createRunOnce({ idempotency: base.idempotency, keep: base.idempotencyRepository.complete });
   executionRoutes(app, { executor, onRequest: gate.check, projectOf: gate.projectOf, once });
-  const callTool = createCallTool({ executor, once });
-  const endpoints = createEndpoints({ catalogue: () => catalogue, callTool, version, logger });
-  const { host, publicPluginsUrl: publicUrl, mcpHosts: names } = config;
-  const checkHosts = createCheckHosts({ host, publicUrl, names });
-  mcpRoutes(app, { endpoints, checkHosts, onRequest: gate.check, projectOf: gate.projectOf });
+  let mcp: Promise<Mcp> | undefined;
+  const openMcp = () => {
+    mcp ??= loadMcp(config, {
+      catalogue: () => catalogue,
+      callTool: createCallTool({ executor, once }),
+      version,
+      logger,
+    });
+    return mcp;
+  };
+  mcpRoutes(app, { open: openMcp, onRequest: gate.check, projectOf: gate.projectOf });
   return { app, port, endStreams: () => undefined };
+}
+
+/** With the protocol's library, which is read when the first client comes. */
+async function loadMcp(
+  { host, publicPluginsUrl: publicUrl, mcpHosts: names }: Config,
+  deps: EndpointsDeps,
+): Promise<Mcp> {
+  const [{ createEndpoints }, { createCheckHosts }] = await Promise.all([
+    import('./mcp/endpoints.ts'),
+    import('./mcp/allowed-hosts.ts'),
+  ]);
+  return { endpoints: createEndpoints(deps), checkHosts: createCheckHosts({ host, publicUrl, names }) };
 }
 
 function factsOf(config: Config, keyRequired: boolean, bundleFailures: number) {

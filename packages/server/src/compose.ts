@@ -15,6 +15,7 @@ import { createIdempotency, type Idempotency } from './idempotency/idempotency.t
 import type { IdempotencyRepository } from './idempotency/idempotency-repository.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { type Closer, createCloser } from './kernel/closing.ts';
+import { giveBackMemory } from './kernel/give-back-memory.ts';
 import { createNewId, type NewId } from './kernel/identifier.ts';
 import type { Logger } from './kernel/logger.ts';
 import { createMetrics, type Registry } from './kernel/metrics.ts';
@@ -88,6 +89,7 @@ async function open(start: { config: Config; logger: Logger; closer: Closer }): 
     closer.add('server', () => listening.close(config.stopSeconds * 1000));
     return listening;
   };
+  giveBackMemory();
   const files = await listenTo(sides.files);
   const plugins = await listenTo(sides.plugins);
   logger.info({ files: files?.url, plugins: plugins?.url }, 'listening');

@@ -17,7 +17,6 @@ export interface Endpoints {
 
 export function createEndpoints(deps: EndpointsDeps): Endpoints {
   let listed = deps.catalogue();
-  // Made at start, so that what is wrong with a name is in the log before anyone calls.
   let toolboxes = createToolboxes(listed, deps.logger);
   const endpoints = new WeakMap<Toolbox, Endpoint>();
 

@@ -6,9 +6,15 @@ import { Problem } from '../kernel/problem.ts';
 import type { CheckHosts } from './allowed-hosts.ts';
 import type { Endpoints } from './endpoints.ts';
 
-export interface McpRoutesDeps {
+/** What answers, once somebody asks: the protocol's library takes memory that a service without MCP clients keeps. */
+export interface Mcp {
   readonly endpoints: Endpoints;
   readonly checkHosts: CheckHosts;
+}
+
+export interface McpRoutesDeps {
+  /** Called for each request; makes it once. */
+  readonly open: () => Promise<Mcp>;
   /** Authentication of the plugins address. */
   readonly onRequest: onRequestHookHandler;
   /** The project of the key that was sent, null without one. */
@@ -19,14 +25,15 @@ export interface McpRoutesDeps {
  * The catalogue as MCP servers: `POST /mcp` with every plugin, `POST /mcp/{bundle_id}` with those of a bundle. What is
  * wrong with the HTTP request is answered in the envelope; what is wrong with the message, as JSON-RPC.
  */
-export function mcpRoutes(app: App, { endpoints, checkHosts, onRequest, projectOf }: McpRoutesDeps): void {
-  const guardHosts: onRequestHookHandler = (request, reply, done) => {
+export function mcpRoutes(app: App, { open, onRequest, projectOf }: McpRoutesDeps): void {
+  async function guardHosts(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+    const { checkHosts } = await open();
     const complaint = checkHosts(request.headers.host, request.headers.origin);
-    if (complaint === null) done();
-    else reply.code(403).send(rpcError(-32000, complaint));
-  };
+    return complaint === null ? undefined : reply.code(403).send(rpcError(-32000, complaint));
+  }
 
   async function answer(request: FastifyRequest, reply: FastifyReply, bundleId?: string): Promise<FastifyReply> {
+    const { endpoints } = await open();
     const endpoint = endpoints.getEndpoint(bundleId);
     if (request.body === undefined) return reply.code(400).send(rpcError(-32700, 'Parse error: the body is empty'));
     return send(reply, await endpoint.answer(toWebRequest(request, reply), request.body, projectOf(request)));

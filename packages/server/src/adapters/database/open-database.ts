@@ -1,6 +1,5 @@
 import type { Logger } from '../../kernel/logger.ts';
 import type { Database } from './database.ts';
-import { openPostgresDatabase } from './postgres-database.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
 
 export interface DatabaseSettings {
@@ -12,5 +11,8 @@ export interface DatabaseSettings {
 
 /** Opens the database and brings its tables up to date. @throws when it cannot be trusted with an acknowledged write. */
 export async function openDatabase(settings: DatabaseSettings): Promise<Database> {
-  return settings.url === null ? openSqliteDatabase(settings) : openPostgresDatabase(settings.url, settings);
+  if (settings.url === null) return await openSqliteDatabase(settings);
+  // Its driver is loaded by those who use it.
+  const { openPostgresDatabase } = await import('./postgres-database.ts');
+  return await openPostgresDatabase(settings.url, settings);
 }

@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { loopDelay, residentMemory, startService } from './processes.ts';
+import type { Row } from './table.ts';
+
+const times = 5;
+/** By then an idle service has done what it does after its start. */
+const settleMs = 5_000;
+const bars = { readyMs: 2_000, idleMb: 160 };
+
+/** From the command of `npm start` to both addresses, on a new data folder each time, and what the idle service holds. */
+export async function startBench(folder: string): Promise<Row> {
+  const ready: number[] = [];
+  const resident: number[] = [];
+  let loopP99 = 0;
+  for (let round = 0; round < times; round++) {
+    const began = performance.now();
+    const service = await startService(join(folder, String(round)), {});
+    ready.push(performance.now() - began);
+    try {
+      await pause(settleMs);
+      resident.push(residentMemory(service.pid));
+      loopP99 = Math.max(loopP99, await loopDelay(service));
+    } finally {
+      await service.stop();
+    }
+  }
+  const [readyMs, idleMb] = [median(ready), median(resident)];
+  return {
+    bench: `start, median of ${times}`,
+    ours: `ready after ${readyMs.toFixed(0)} ms, idle ${idleMb.toFixed(0)} MiB`,
+    floor: '-',
+    bar: `≤ ${bars.readyMs} ms; ≤ ${bars.idleMb} MiB`,
+    met: readyMs <= bars.readyMs && idleMb <= bars.idleMb,
+    loopP99,
+    peakMb: Math.max(...resident),
+  };
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
