@@ -1,9 +1,12 @@
 import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type HandlerIsolation, loadCatalogue } from './catalogue/load-catalogue.ts';
+import type { Catalogue } from './catalogue/catalogue.ts';
+import type { HandlerIsolation } from './catalogue/load-catalogue.ts';
 import { registerCatalogueMetrics } from './catalogue/metrics.ts';
+import { openCatalogue } from './catalogue/open-catalogue.ts';
 import { catalogueRoutes } from './catalogue/routes.ts';
 import type { Base, Side } from './compose.ts';
 import type { Config } from './config.ts';
@@ -47,15 +50,20 @@ export async function openPluginsSide(base: Base): Promise<Side> {
   const { sandbox: tier } = sandbox.capabilities;
   const missing = tier.available ? null : tier.missing;
   const port = config.pluginsPort === 0 ? await findFreePort(config.host) : config.pluginsPort;
-  const catalogue = await loadCatalogue({
-    folders: [ownBundles, ...config.bundleFolders],
+  let mcp: Promise<Mcp> | undefined;
+  await mkdir(config.installedBundles, { recursive: true });
+  const live = await openCatalogue({
+    folders: [ownBundles, config.installedBundles, ...config.bundleFolders],
     capabilities: { handlers: createIsolationPolicy(config.isolation), sandboxMissing: missing },
     publicUrl: config.publicPluginsUrl ?? `http://${config.host}:${port}`,
     logger,
+    onChange: (now, before) => void mcp?.then(({ endpoints }) => endpoints.toolsChanged(now, before)),
   });
-  registerCatalogueMetrics(registry, () => catalogue);
+  closer.add('catalogue', () => live.close());
+  const { current: catalogue } = live;
+  registerCatalogueMetrics(registry, catalogue);
   const executor = createExecutor({
-    catalogue: () => catalogue,
+    catalogue,
     broker,
     sandbox,
     newId: base.newId,
@@ -79,18 +87,17 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     facts: () => ({
       version,
       isolation: sandbox.capabilities,
-      ...factsOf(config, keyRequired, catalogue.failures.length),
+      ...factsOf(config, keyRequired, catalogue()),
     }),
     checkReady: base.checkReady,
     guardMetrics: gate.check,
   });
-  catalogueRoutes(app, { catalogue: () => catalogue, onRequest: gate.check });
+  catalogueRoutes(app, { catalogue, onRequest: gate.check });
   const once = createRunOnce({ idempotency: base.idempotency, keep: base.idempotencyRepository.complete });
   executionRoutes(app, { executor, onRequest: gate.check, projectOf: gate.projectOf, once });
-  let mcp: Promise<Mcp> | undefined;
   const openMcp = () => {
     mcp ??= loadMcp(config, {
-      catalogue: () => catalogue,
+      catalogue,
       callTool: createCallTool({ executor, once }),
       version,
       logger,
@@ -98,7 +105,7 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     return mcp;
   };
   mcpRoutes(app, { open: openMcp, onRequest: gate.check, projectOf: gate.projectOf });
-  return { app, port, endStreams: () => undefined };
+  return { app, port, endStreams: () => void mcp?.then(({ endpoints }) => endpoints.close()) };
 }
 
 /** With the protocol's library, which is read when the first client comes. */
@@ -113,8 +120,14 @@ async function loadMcp(
   return { endpoints: createEndpoints(deps), checkHosts: createCheckHosts({ host, publicUrl, names }) };
 }
 
-function factsOf(config: Config, keyRequired: boolean, bundleFailures: number) {
-  return { key_required: keyRequired, bundle_failures: bundleFailures, egress_overrides: config.egressOverrides.size };
+function factsOf(config: Config, keyRequired: boolean, { failures, kept }: Catalogue) {
+  return {
+    key_required: keyRequired,
+    bundle_failures: failures.length,
+    /** Changed into something that does not load: their version before is in force. */
+    bundles_kept: kept,
+    egress_overrides: config.egressOverrides.size,
+  };
 }
 
 /** Code that came with the product is ours; code from elsewhere is not trusted unless the operator says so. */

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { LogLevel, logLevels } from './kernel/logger.ts';
 import { Secret } from './kernel/secret.ts';
 import { type Setting, settings } from './settings.ts';
@@ -17,6 +17,10 @@ export interface Config {
   readonly databaseUrl: Secret | null;
   /** Absolute paths of further bundle folders. */
   readonly bundleFolders: readonly string[];
+  /** Absolute path of the folder of installed bundles. */
+  readonly installedBundles: string;
+  /** Public keys, `ed25519:…`. */
+  readonly bundlePublishers: readonly string[];
   readonly egressOverrides: ReadonlyMap<string, string>;
   readonly egressAllow: readonly string[];
   readonly pluginsKey: 'auto' | 'required' | 'off';
@@ -99,6 +103,8 @@ export function parseConfig(environment: Environment): Config {
     dataFolder: resolve(text('DATA')),
     databaseUrl: optional('DATABASE_URL', (value) => new Secret(value)),
     bundleFolders: list('BUNDLES').map((folder) => resolve(folder)),
+    installedBundles: resolve(read('INSTALLED_BUNDLES') ?? join(text('DATA'), 'bundles')),
+    bundlePublishers: list('BUNDLE_PUBLISHERS'),
     egressOverrides: new Map(
       optional('EGRESS_OVERRIDES', (value) => Object.entries(JSON.parse(value) as Record<string, string>)) ?? [],
     ),

@@ -53,6 +53,18 @@ export const settings = {
     default: '',
     check: anyText,
   },
+  INSTALLED_BUNDLES: {
+    description:
+      'Folder for bundles that `quartermaster bundle install` installs. Unset: `bundles` in the data folder. Made when it is missing.',
+    default: null,
+    check: anyText,
+  },
+  BUNDLE_PUBLISHERS: {
+    description:
+      'Public keys of publishers, separated by commas, whose bundles `quartermaster bundle install` takes; beside those of `quartermaster bundle trust`.',
+    default: '',
+    check: checkPublishers,
+  },
   EGRESS_OVERRIDES: {
     description:
       'JSON object, origin → origin: calls to the first go to the second instead, such as {"https://api.example.com":"http://127.0.0.1:9000"}.',
@@ -147,6 +159,12 @@ export const settings = {
     check: wholeNumber(0, 3600),
   },
 } as const satisfies Record<string, Setting>;
+
+function checkPublishers(text: string): string | null {
+  const keys = text.split(',').map((item) => item.trim());
+  const bad = keys.find((item) => item !== '' && !/^ed25519:[A-Za-z0-9_-]{43}$/.test(item));
+  return bad === undefined ? null : `holds ${JSON.stringify(bad)}, which is no public key such as ed25519:…`;
+}
 
 function checkOverrides(text: string): string | null {
   const complaint = 'is not a JSON object of origins, such as {"https://api.example.com":"http://127.0.0.1:9000"}';

@@ -31,6 +31,8 @@ export interface CompiledPlugin {
 export interface CompiledBundle {
   readonly id: string;
   readonly folder: string;
+  /** Another text is another version of its files; the same folder may have held both. */
+  readonly stamp: string;
   readonly manifest: BundleManifest;
   readonly isolation: Isolation;
   /** Why its handlers are not run on this machine; absent: they are. */
@@ -68,6 +70,8 @@ export interface Catalogue {
   /** Sorted by id. */
   readonly bundles: ReadonlyMap<string, CompiledBundle>;
   readonly failures: readonly BundleFailure[];
+  /** Ids of bundles whose files were changed into something that does not load: the version before is in force. */
+  readonly kept: readonly string[];
   findBundle(bundleId: string): CompiledBundle | undefined;
   findPlugin(bundleId: string, pluginId: string): CompiledPlugin | undefined;
   /** Undefined when there is no such bundle or it has no icon. */

@@ -1,17 +1,16 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { definitionFormats, type Isolation } from '@quartermaster/contract';
+import type { Isolation } from '@quartermaster/contract';
 import type { Logger } from '../kernel/logger.ts';
-import type { BundleFailure, Catalogue, CompiledBundle, CompiledPlugin, Icon } from './catalogue.ts';
-import { secretNames } from './check-credentials.ts';
+import { type BundleFolder, findBundleFolders } from './bundle-folders.ts';
+import type { BundleFailure, Catalogue, CompiledBundle, Icon } from './catalogue.ts';
+import { compileBundle, refusalOf } from './compile-bundle.ts';
 import { createSchemaCompiler, type SchemaCompiler } from './compile-schema.ts';
 import { wholeFile } from './findings.ts';
 import { createResolveLanguage, fallbackLanguage, languagesOf } from './languages.ts';
 import { createListing } from './list-catalogue.ts';
-import { errorCode, reasonOf } from './plain-file.ts';
+import { reasonOf } from './plain-file.ts';
 import { prepareBytes } from './prepare.ts';
 import { type BundleSource, readBundle } from './read-bundle.ts';
-import type { PluginSource } from './read-plugin.ts';
+import { logFailure, reportLoad } from './report-load.ts';
 
 export interface LoadCatalogueOptions {
   /** Folders of bundles, one folder a bundle in each. A bundle id that comes twice: the first folder wins. */
@@ -36,89 +35,111 @@ export type HandlerIsolation = Exclude<Isolation, 'none'>;
  * The same folders give the same bytes.
  */
 export async function loadCatalogue(options: LoadCatalogueOptions): Promise<Catalogue> {
-  const started = performance.now();
-  const { sources, failures } = await readFolders(options.folders);
-  for (const { file, line, field, message } of failures) {
-    options.logger.error({ file, line, field }, `bundle not loaded: ${file}:${line ?? '-'} ${field}: ${message}`);
-  }
-  const compiler = createSchemaCompiler();
-  const bundles = new Map(sources.map((source) => [source.manifest.id, compileBundle(source, { compiler, options })]));
-  const refused = [...bundles.values()].flatMap((bundle) => refusalOf(bundle, options.logger));
-  const known = [...failures, ...refused];
-  const catalogue = createCatalogue({ sources, bundles, failures: known, publicUrl: options.publicUrl });
-  // The answers almost everyone asks for are ready before the first request.
-  catalogue.bundleList(fallbackLanguage);
-  catalogue.pluginList(undefined, fallbackLanguage);
-  const facts = {
-    bundles: bundles.size,
-    plugins: sources.reduce((sum, { plugins }) => sum + plugins.length, 0),
-    failures: failures.length,
-    milliseconds: Math.round(performance.now() - started),
-  };
-  options.logger.info(facts, `catalogue loaded: ${facts.bundles} bundles, ${facts.plugins} plugins`);
-  reportUnsupported(catalogue, options.logger);
-  return catalogue;
+  return (await createCatalogueLoader(options).load()).catalogue;
 }
 
-/** A bundle whose handlers are not run is listed all the same: what it declares is data. */
-function refusalOf({ id, refusal }: CompiledBundle, logger: Logger): BundleFailure[] {
-  if (refusal === undefined) return [];
-  logger.error({ bundle_id: id }, `handlers of the bundle ${id} are refused: ${refusal}`);
-  return [{ file: `${id}/bundle.yaml`, line: null, field: 'handler', message: refusal }];
+export interface LoadedCatalogue {
+  readonly catalogue: Catalogue;
+  /** Of what was read, as {@link findBundleFolders} gives it. */
+  readonly stamp: string;
 }
 
-/** Says which plugins a provider's format cannot carry as it should: the operator may want to know before a model does. */
-function reportUnsupported(catalogue: Catalogue, logger: Logger): void {
-  for (const format of definitionFormats) {
-    const plugins = [...catalogue.bundles.values()].flatMap((bundle) => [...bundle.plugins.values()]);
-    const unsupported = plugins.filter((plugin) =>
-      catalogue.definePlugin(plugin, format, fallbackLanguage).losses.some(({ kind }) => kind === 'unsupported'),
-    );
-    if (unsupported.length === 0) continue;
-    const named = unsupported.slice(0, 10).map(({ bundle, id }) => `${bundle.id}/${id}`);
-    logger.info({ format, plugins: unsupported.length }, `not wholly expressible as ${format}: ${named.join(', ')}`);
-  }
+export interface CatalogueLoader {
+  /** Reads what has changed since it was called last; what has not is the same objects. */
+  load(): Promise<LoadedCatalogue>;
 }
 
-interface Reading {
-  /** Sorted by id. */
-  readonly sources: readonly BundleSource[];
-  readonly failures: readonly BundleFailure[];
-}
+export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueLoader {
+  let known = new Map<string, KnownBundle>();
+  let previous: Catalogue | undefined;
 
-async function readFolders(folders: readonly string[]): Promise<Reading> {
-  const sources = new Map<string, BundleSource>();
-  const failures: BundleFailure[] = [];
-  for (const folder of folders) {
-    for (const name of await listBundleFolders(folder, failures)) {
-      const reading = await readBundleSafely(join(folder, name), name);
-      failures.push(...reading.failures);
-      const { bundle } = reading;
-      if (bundle === undefined) continue;
-      const first = sources.get(name);
-      if (first === undefined) sources.set(name, bundle);
-      else {
-        const message = `The bundle ${JSON.stringify(name)} is there already, from ${first.folder}; this one is left out.`;
-        failures.push({ file: `${name}/bundle.yaml`, line: null, field: 'id', message });
+  return {
+    async load() {
+      const started = performance.now();
+      const { folders, failures, stamp } = await findBundleFolders(options.folders);
+      const compiler = createSchemaCompiler();
+      const entries = new Map<string, KnownBundle>();
+      for (const folder of folders) {
+        const before = known.get(folder.path);
+        entries.set(folder.path, before?.stamp === folder.stamp ? before : await read(folder, before, compiler));
       }
+      known = entries;
+      const { misplaced, ...parts } = arrange([...entries.values()], failures);
+      for (const failure of misplaced) {
+        if (previous?.failures.some(({ message }) => message === failure.message)) continue;
+        logFailure(failure, options.logger);
+      }
+      const catalogue = createCatalogue({ ...parts, publicUrl: options.publicUrl });
+      // The answers almost everyone asks for are ready before the first request.
+      catalogue.bundleList(fallbackLanguage);
+      catalogue.pluginList(undefined, fallbackLanguage);
+      reportLoad(catalogue, {
+        previous,
+        milliseconds: Math.round(performance.now() - started),
+        logger: options.logger,
+      });
+      previous = catalogue;
+      return { catalogue, stamp };
+    },
+  };
+
+  async function read(
+    { name, path, stamp }: BundleFolder,
+    before: KnownBundle | undefined,
+    compiler: SchemaCompiler,
+  ): Promise<KnownBundle> {
+    const { bundle: source, failures } = await readBundleSafely(path, name);
+    for (const failure of failures) logFailure(failure, options.logger);
+    const isClean = failures.length === 0;
+    if (before?.inForce !== undefined && (source === undefined || (!isClean && before.isClean))) {
+      return { ...before, stamp, failures, isKept: true };
     }
+    if (source === undefined) return { name, stamp, inForce: undefined, isClean, failures, isKept: false };
+    const bundle = compileBundle(source, { compiler, capabilities: options.capabilities, stamp });
+    const { refusal } = bundle;
+    if (refusal !== undefined)
+      options.logger.error({ bundle_id: name }, `handlers of the bundle ${name} are refused: ${refusal}`);
+    return { name, stamp, inForce: { source, bundle }, isClean, failures, isKept: false };
   }
-  return { sources: [...sources.values()].sort((a, b) => compareText(a.manifest.id, b.manifest.id)), failures };
 }
 
-async function listBundleFolders(folder: string, failures: BundleFailure[]): Promise<string[]> {
-  try {
-    const entries = await readdir(folder, { withFileTypes: true });
-    const candidates = entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink());
-    return candidates
-      .map((entry) => entry.name)
-      .filter((name) => !name.startsWith('.') && name !== 'node_modules')
-      .sort();
-  } catch (error) {
-    const message = `The folder of bundles ${folder} cannot be read (${errorCode(error)}).`;
-    failures.push({ file: '.', line: null, field: wholeFile, message });
-    return [];
+/** What is known of one folder since it was read. */
+interface KnownBundle {
+  readonly name: string;
+  readonly stamp: string;
+  /** Undefined when it never loaded. */
+  readonly inForce: { readonly source: BundleSource; readonly bundle: CompiledBundle } | undefined;
+  /** What is in force had no mistake; then a version with mistakes does not replace it. */
+  readonly isClean: boolean;
+  /** Of what is in the folder now. */
+  readonly failures: readonly BundleFailure[];
+  /** What is in the folder now was refused, and an older version is in force. */
+  readonly isKept: boolean;
+}
+
+/** Of bundles with the same id the first one counts. */
+function arrange(
+  known: readonly KnownBundle[],
+  unreadable: readonly BundleFailure[],
+): Omit<CatalogueParts, 'publicUrl'> & { readonly misplaced: readonly BundleFailure[] } {
+  const sources = new Map<string, BundleSource>();
+  const bundles = new Map<string, CompiledBundle>();
+  const misplaced = [...unreadable];
+  const inOrder = known.toSorted((a, b) => compareText(a.name, b.name));
+  for (const { name, inForce } of inOrder) {
+    if (inForce === undefined || sources.has(name)) continue;
+    sources.set(name, inForce.source);
+    bundles.set(name, inForce.bundle);
   }
+  for (const { name, inForce } of known) {
+    const first = sources.get(name);
+    if (inForce === undefined || first === undefined || first === inForce.source) continue;
+    const message = `The bundle ${JSON.stringify(name)} is there already, from ${first.folder}; this one is left out.`;
+    misplaced.push({ file: `${name}/bundle.yaml`, line: null, field: 'id', message });
+  }
+  const kept = inOrder.filter(({ isKept }) => isKept).map(({ name }) => name);
+  const failures = [...known.flatMap((one) => one.failures), ...misplaced, ...[...bundles.values()].flatMap(refusalOf)];
+  return { sources: [...sources.values()], bundles, failures, kept, misplaced };
 }
 
 /** What the checks did not foresee (a folder that vanishes, a link to nothing) costs this bundle only. */
@@ -131,47 +152,16 @@ async function readBundleSafely(folder: string, name: string) {
   }
 }
 
-function compileBundle(
-  { manifest, folder, plugins: sources }: BundleSource,
-  { compiler, options }: { compiler: SchemaCompiler; options: LoadCatalogueOptions },
-): CompiledBundle {
-  const hasCode = sources.some(({ handlerPath }) => handlerPath !== null);
-  const { handlers, sandboxMissing = null } = options.capabilities;
-  const needed = typeof handlers === 'function' ? handlers(folder) : handlers;
-  const isRefused = hasCode && needed === 'sandbox' && sandboxMissing !== null;
-  const plugins = new Map<string, CompiledPlugin>();
-  const bundle: CompiledBundle = {
-    id: manifest.id,
-    folder,
-    manifest,
-    isolation: hasCode ? needed : 'none',
-    ...(isRefused ? { refusal: `Its handlers need a sandbox, and ${sandboxMissing}.` } : {}),
-    checkCredentials: compiler.compileCredentials(manifest.credentials_schema ?? { type: 'object' }),
-    secretNames: secretNames(manifest),
-    plugins,
-  };
-  for (const source of sources) plugins.set(source.manifest.id, compilePlugin(source, bundle, compiler));
-  return bundle;
-}
-
-function compilePlugin(source: PluginSource, bundle: CompiledBundle, compiler: SchemaCompiler): CompiledPlugin {
-  const { manifest, handlerPath } = source;
-  return {
-    bundle,
-    id: manifest.id,
-    manifest,
-    readInput: compiler.compileInput(manifest.input_schema),
-    checkOutput: compiler.compileOutput(manifest.output_schema),
-    handlerPath,
-  };
-}
-
-interface CatalogueParts extends Reading {
+interface CatalogueParts {
+  /** Both sorted by id. */
+  readonly sources: readonly BundleSource[];
+  readonly failures: readonly BundleFailure[];
+  readonly kept: readonly string[];
   readonly bundles: ReadonlyMap<string, CompiledBundle>;
   readonly publicUrl: string;
 }
 
-function createCatalogue({ sources, bundles, failures, publicUrl }: CatalogueParts): Catalogue {
+function createCatalogue({ sources, bundles, failures, kept, publicUrl }: CatalogueParts): Catalogue {
   const icons = new Map<string, Icon>();
   for (const { manifest, icon } of sources) {
     if (icon !== null) icons.set(manifest.id, { ...prepareBytes(icon.content), mediaType: icon.mediaType });
@@ -183,6 +173,7 @@ function createCatalogue({ sources, bundles, failures, publicUrl }: CataloguePar
   return {
     bundles,
     failures,
+    kept,
     findBundle: (bundleId) => bundles.get(bundleId),
     findPlugin: (bundleId, pluginId) => bundles.get(bundleId)?.plugins.get(pluginId),
     findIcon: (bundleId) => icons.get(bundleId),

@@ -61,6 +61,7 @@ export function createPluginRunner({ broker, sandbox, logger, limits, journal }:
         bundleId: bundle.id,
         isolation: bundle.isolation === 'sandbox' ? ('sandbox' as const) : ('process' as const),
         bundleFolder: bundle.folder,
+        bundleStamp: bundle.stamp,
         handlerPath,
         input,
         limits: { timeoutMs, memoryMb, maxRequests, maxOutputBytes: limits.maxOutputBytes },

@@ -1,6 +1,7 @@
 import {
   type AuthInfo,
   createMcpHandler,
+  InMemoryServerEventBus,
   isLegacyRequest,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
@@ -13,15 +14,40 @@ export interface Endpoint {
   answer(request: Request, message: unknown, projectId: string | null): Promise<Response>;
 }
 
-export function createEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps): Endpoint {
+/** Where clients of one address listen for changes, whichever endpoint answered them. */
+export interface Channel {
+  readonly bus: InMemoryServerEventBus;
+  /** Remembers what has to be ended when the service stops. */
+  add(handler: { close(): Promise<void> }): void;
+  close(): Promise<void>;
+}
+
+export function createChannel(): Channel {
+  const bus = new InMemoryServerEventBus();
+  let handlers: Array<{ close(): Promise<void> }> = [];
+  return {
+    bus,
+    add(handler) {
+      // Those replaced long ago are kept only while somebody may listen there.
+      if (bus.listenerCount === 0) handlers = [];
+      handlers.push(handler);
+    },
+    close: async () => {
+      await Promise.all(handlers.map((handler) => handler.close()));
+    },
+  };
+}
+
+export function createEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps, channel: Channel): Endpoint {
   // The name only: the message may repeat a part of the request.
   const onerror = (error: Error) => deps.logger.debug({ reason: error.name }, 'MCP request refused');
-  const newServer = () => createProtocolServer(toolbox, deps);
-  const newest = createMcpHandler(newServer, { legacy: 'reject', onerror });
+  const newServer = (isNewest: boolean) => createProtocolServer(toolbox, { ...deps, tellsChanges: isNewest });
+  const newest = createMcpHandler(() => newServer(true), { legacy: 'reject', onerror, bus: channel.bus });
+  channel.add(newest);
 
   /** The revisions before 2026-07-28. The SDK's own handler for them streams every answer. */
   async function answerLegacy(request: Request, message: unknown, authInfo: AuthInfo): Promise<Response> {
-    const server = newServer();
+    const server = newServer(false);
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !wantsStream(message) });
     await server.connect(transport);
     const { promise: gone, resolve } = Promise.withResolvers<Response>();

@@ -16,14 +16,18 @@ export interface ProtocolServerDeps {
   readonly logger: Logger;
 }
 
+export interface ProtocolServerOptions extends ProtocolServerDeps {
+  /** Clients of this revision can listen for changes without a session. */
+  readonly tellsChanges: boolean;
+}
+
 /** What every client is told when it connects. */
 const instructions =
   'Each tool is a plugin of Quartermaster, run on its server. A failed call is a result with isError; read its text.';
 
-/** The list changes with a restart only; clients may keep it for five minutes. */
+/** The list changes when bundles are installed, which clients can listen for; others may keep it for five minutes. */
 const listHint = { ttlMs: 300_000, cacheScope: 'private' } as const;
 
-const capabilities = { tools: {} };
 const cacheHints = { 'tools/list': listHint, 'server/discover': listHint };
 /** Only elicitation validates, and nobody is asked anything here; the default would load AJV. */
 const jsonSchemaValidator = {
@@ -34,7 +38,9 @@ const jsonSchemaValidator = {
  * The protocol of one request: the SDK wants a fresh instance for each. Tools are not registered on it, which would
  * cost more with every tool; two handlers look into the toolbox that was made at start.
  */
-export function createProtocolServer(toolbox: Toolbox, { version, callTool, logger }: ProtocolServerDeps): Server {
+export function createProtocolServer(toolbox: Toolbox, deps: ProtocolServerOptions): Server {
+  const { version, callTool, logger } = deps;
+  const capabilities = { tools: deps.tellsChanges ? { listChanged: true } : {} };
   const server = new Server(
     { name: 'quartermaster', title: 'Quartermaster', version },
     { capabilities, instructions, cacheHints, jsonSchemaValidator },

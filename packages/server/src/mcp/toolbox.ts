@@ -19,17 +19,31 @@ export interface Toolboxes {
   readonly ofBundle: ReadonlyMap<string, Toolbox>;
 }
 
+type Describing = Pick<Catalogue, 'bundles' | 'describePlugin'>;
+
+/** Makes the toolboxes of one catalogue after the other; a tool whose plugin is the same is made once. */
+export function createToolboxMaker(logger: Pick<Logger, 'error'>): (catalogue: Describing) => Toolboxes {
+  const made = new WeakMap<CompiledPlugin, Tool>();
+  return (catalogue) =>
+    createToolboxes(catalogue, logger, (plugin) => {
+      const tool = made.get(plugin) ?? defineTool(plugin, catalogue);
+      made.set(plugin, tool);
+      return tool;
+    });
+}
+
 /** A plugin whose name another has already is left out, with a line in the log: never the one for the other. */
 export function createToolboxes(
-  catalogue: Pick<Catalogue, 'bundles' | 'describePlugin'>,
+  catalogue: Describing,
   logger: Pick<Logger, 'error'>,
+  define = (plugin: CompiledPlugin): Tool => defineTool(plugin, catalogue),
 ): Toolboxes {
   const all = createCollector(logger);
   const ofBundle = new Map<string, Toolbox>();
   for (const bundle of catalogue.bundles.values()) {
     const own = createCollector(logger);
     for (const plugin of bundle.plugins.values()) {
-      const tool = defineTool(plugin, catalogue);
+      const tool = define(plugin);
       all.add(tool, plugin);
       own.add({ ...tool, name: shortName(plugin.id) }, plugin);
     }

@@ -35,6 +35,7 @@ interface Home {
   readonly folder: string;
   readonly handlerUrls: Map<string, string>;
   readonly hiddenFolders: readonly string[];
+  lastAsked: number;
 }
 
 /** Tries what this machine denies to a child, then runs handlers there. `close` leaves no process. */
@@ -77,7 +78,13 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       },
     });
     pools.add(pool);
-    return { pool, folder, handlerUrls: new Map(), hiddenFolders: [folder, bundleFolder, import.meta.dirname] };
+    return {
+      pool,
+      folder,
+      handlerUrls: new Map(),
+      hiddenFolders: [folder, bundleFolder, import.meta.dirname],
+      lastAsked: clock.now(),
+    };
   }
 
   async function settingsFor(folder: string, bundleId: string, settings: SpawnSettings): Promise<SpawnSettings> {
@@ -102,8 +109,10 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 
   async function run(task: SandboxTask, signal: AbortSignal): Promise<SandboxOutcome> {
-    const key = `${task.isolation}\n${task.bundleId}\n${task.limits.memoryMb}\n${task.bundleFolder}`;
+    const version = `${task.bundleFolder}\n${task.bundleStamp ?? ''}`;
+    const key = `${task.isolation}\n${task.bundleId}\n${task.limits.memoryMb}\n${version}`;
     const home = homes.get(key) ?? (await findHome(key, task));
+    home.lastAsked = clock.now();
     const { pool, folder, handlerUrls, hiddenFolders } = home;
     const handlerUrl = handlerUrls.get(task.handlerPath) ?? (await findHandler(folder, task.handlerPath));
     handlerUrls.set(task.handlerPath, handlerUrl);
@@ -112,10 +121,21 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     return outcome;
   }
 
+  /** Versions of bundles that are gone would stay for ever. */
+  function forgetUnused(latest: number): void {
+    for (const [key, { pool, lastAsked }] of homes) {
+      const { children, waiting } = pool.counts();
+      if (lastAsked > latest || children > 0 || waiting > 0) continue;
+      homes.delete(key);
+      pools.delete(pool);
+    }
+  }
+
   const sweep = setInterval(
     () => {
       const latest = clock.now() - options.idleMs;
       for (const pool of pools) while ((pool.idleSince() ?? Number.POSITIVE_INFINITY) <= latest) pool.endLongestIdle();
+      forgetUnused(latest);
     },
     Math.min(options.idleMs, 1_000),
   ).unref();

@@ -26,6 +26,8 @@ export interface SandboxTask {
   readonly isolation?: 'process' | 'sandbox';
   /** The only folder, beside the runtime's own files, that the child may read. */
   readonly bundleFolder: string;
+  /** Which version of its files the folder holds: versions share no process. */
+  readonly bundleStamp?: string;
   readonly handlerPath: string;
   readonly input: Record<string, unknown>;
   readonly limits: SandboxLimits;

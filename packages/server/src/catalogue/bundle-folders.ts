@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { lstat, readdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BundleFailure } from './catalogue.ts';
+import { wholeFile } from './findings.ts';
+import { errorCode } from './plain-file.ts';
+
+/** A folder that may be a bundle. */
+export interface BundleFolder {
+  readonly name: string;
+  readonly path: string;
+  /** Another text means that something in it has changed. */
+  readonly stamp: string;
+}
+
+export interface BundleFolders {
+  /** In the order of the folders that hold them, then by name. */
+  readonly folders: readonly BundleFolder[];
+  /** Folders of bundles that cannot be read. */
+  readonly failures: readonly BundleFailure[];
+  /** Of all of it. */
+  readonly stamp: string;
+}
+
+/** Looks at the bundles in some folders without reading a file: names, sizes and times only. */
+export async function findBundleFolders(roots: readonly string[]): Promise<BundleFolders> {
+  const folders: BundleFolder[] = [];
+  const failures: BundleFailure[] = [];
+  for (const root of roots) {
+    for (const name of await listNames(root, failures)) {
+      const path = join(root, name);
+      folders.push({ name, path, stamp: await stampOf(path) });
+    }
+  }
+  const stamp = digest([...folders.map(({ path, stamp }) => `${path}\n${stamp}`), ...failures.map(textOf)]);
+  return { folders, failures, stamp };
+}
+
+function textOf({ message }: BundleFailure): string {
+  return message;
+}
+
+async function listNames(root: string, failures: BundleFailure[]): Promise<string[]> {
+  try {
+    const entries = await readdir(root, { withFileTypes: true });
+    const candidates = entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink());
+    return candidates
+      .map((entry) => entry.name)
+      .filter((name) => !name.startsWith('.') && name !== 'node_modules')
+      .sort();
+  } catch (error) {
+    const message = `The folder of bundles ${root} cannot be read (${errorCode(error)}).`;
+    failures.push({ file: '.', line: null, field: wholeFile, message });
+    return [];
+  }
+}
+
+/** Size, times and identity of each file; the folder a link leads to is a part of it. */
+async function stampOf(path: string): Promise<string> {
+  try {
+    const folder = await realpath(path);
+    const names = (await readdir(folder)).filter((name) => !name.startsWith('.')).sort();
+    const facts = await Promise.all(names.map((name) => factsOf(folder, name)));
+    return digest([folder, ...facts]);
+  } catch (error) {
+    return errorCode(error);
+  }
+}
+
+async function factsOf(folder: string, name: string): Promise<string> {
+  const { size, mtimeMs, ctimeMs, ino } = await lstat(join(folder, name));
+  return `${name} ${size} ${mtimeMs} ${ctimeMs} ${ino}`;
+}
+
+function digest(parts: readonly string[]): string {
+  return createHash('sha256').update(parts.join('\n')).digest('base64url');
+}

@@ -1,0 +1,75 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { findBundleFolders } from './bundle-folders.ts';
+import type { Catalogue } from './catalogue.ts';
+import { createCatalogueLoader, type LoadCatalogueOptions } from './load-catalogue.ts';
+
+/** A catalogue that follows its folders while the service runs. */
+export interface LiveCatalogue {
+  /** The catalogue in force: another object once bundles were added, changed or removed. */
+  current(): Catalogue;
+  close(): Promise<void>;
+}
+
+export interface OpenCatalogueOptions extends LoadCatalogueOptions {
+  /** Called when another catalogue is in force. */
+  readonly onChange?: (catalogue: Catalogue, previous: Catalogue) => void;
+  /** Milliseconds between looks at the folders; default 1,000. */
+  readonly lookMs?: number;
+}
+
+/** Files that still change are being copied or edited; what has stayed the same for so long is whole. */
+const settleMs = 250;
+/** Looking at many files takes time: at most this part of all time. */
+const share = 1 / 50;
+
+/**
+ * Loads the bundles and goes on looking at their folders. Looking is done by time, not by notifications of the system:
+ * those do not come from network folders and from folders that are mounted into a container.
+ */
+export async function openCatalogue(options: OpenCatalogueOptions): Promise<LiveCatalogue> {
+  const { logger, lookMs = 1_000, onChange } = options;
+  const loader = createCatalogueLoader(options);
+  let { catalogue, stamp } = await loader.load();
+  const stopping = new AbortController();
+  const { signal } = stopping;
+
+  /** Whether something has changed, and is whole by now. */
+  async function hasChanged(seen: string): Promise<boolean> {
+    if (seen === stamp) return false;
+    await pause(settleMs, undefined, { signal });
+    return (await findBundleFolders(options.folders)).stamp === seen;
+  }
+
+  async function look(): Promise<number> {
+    const started = performance.now();
+    const seen = (await findBundleFolders(options.folders)).stamp;
+    const tookMs = performance.now() - started;
+    if (!(await hasChanged(seen))) return tookMs;
+    const loaded = await loader.load();
+    const previous = catalogue;
+    ({ catalogue, stamp } = loaded);
+    onChange?.(catalogue, previous);
+    return tookMs;
+  }
+
+  async function watch(): Promise<void> {
+    let tookMs = 0;
+    while (!signal.aborted) {
+      try {
+        await pause(Math.max(lookMs, tookMs / share), undefined, { signal, ref: false });
+        tookMs = await look();
+      } catch (error) {
+        if (!signal.aborted) logger.error({ err: error }, 'the folders of bundles could not be looked at');
+      }
+    }
+  }
+
+  const watching = watch();
+  return {
+    current: () => catalogue,
+    close: async () => {
+      stopping.abort();
+      await watching;
+    },
+  };
+}
