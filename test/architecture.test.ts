@@ -36,6 +36,7 @@ const doors = new Set(
 );
 
 const rooms = [
+  'administrators',
   'files',
   'collections',
   'extraction',

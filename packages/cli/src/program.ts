@@ -1,5 +1,6 @@
 import { runUntilSignal } from '@quartermaster/server';
 import { Command } from 'commander';
+import { administratorCommands } from './administrator-commands.ts';
 import { bundleCommands } from './bundle-commands.ts';
 import { keyCommands } from './key-commands.ts';
 import { mcpCommand } from './mcp-command.ts';
@@ -14,6 +15,7 @@ export function createProgram(): Command {
   program.command('start').description('run the service').action(runUntilSignal);
   program.addCommand(projectCommands());
   program.addCommand(keyCommands());
+  program.addCommand(administratorCommands());
   program.addCommand(storeCommands());
   program.addCommand(bundleCommands());
   program.addCommand(mcpCommand());

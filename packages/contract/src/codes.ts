@@ -15,7 +15,15 @@ export const errorCodes = {
     status: 401,
     meaning: 'The third party refused the credentials that were sent along.',
   },
-  PERMISSION_DENIED: { status: 403, meaning: 'The API key is valid but lacks the scope this operation needs.' },
+  SESSION_VALIDATION_FAILED: {
+    status: 401,
+    meaning: 'Name or password is wrong, or the session is unknown or over. One answer for all of them.',
+  },
+  PERMISSION_DENIED: {
+    status: 403,
+    meaning:
+      'The API key is valid but lacks the scope this operation needs; or a request of a session did not come from the console of this address.',
+  },
   OBJECT_NOT_FOUND: {
     status: 404,
     meaning: 'No such path or object; also the answer for an object of another project.',

@@ -1,3 +1,4 @@
+export * from './administration.ts';
 export * from './codes.ts';
 export * from './collections.ts';
 export * from './envelope.ts';

@@ -1,7 +1,9 @@
+import { createAdministratorRepository } from './adapters/database/administrator-repository.ts';
 import { createFileRepository } from './adapters/database/file-repository.ts';
 import { openDatabase } from './adapters/database/open-database.ts';
 import { createProjectRepository } from './adapters/database/project-repository.ts';
 import { openDiskBlobStore } from './adapters/disk/disk-blob-store.ts';
+import { makeSetUpLink, type SetUpLink } from './administrators/set-up-link.ts';
 import { parseConfig, processEnvironment } from './config.ts';
 import { checkStore, type StoreReport } from './files/fsck.ts';
 import { systemClock } from './kernel/clock.ts';
@@ -12,6 +14,11 @@ import { createProjects, type Projects } from './projects/projects.ts';
 /** What an administrator may do with the store itself, whether a service runs on it or not. */
 export interface Administration {
   readonly projects: Projects;
+  /**
+   * A new link that makes the administrator. `reset` removes the one there is, with every session.
+   * @returns undefined when there is an administrator who was not to be removed.
+   */
+  makeSetUpLink(options: { reset: boolean }): Promise<SetUpLink | undefined>;
   /** Checks both directions: rows without bytes, bytes without rows. Changes nothing. */
   checkStore(options: { hash: boolean }): Promise<StoreReport>;
 }
@@ -29,6 +36,13 @@ export async function withAdministration(work: (administration: Administration) 
     const repository = createProjectRepository(database);
     await work({
       projects: createProjects({ repository, clock: systemClock, newId: createNewId() }),
+      makeSetUpLink: async ({ reset }) => {
+        const administrators = createAdministratorRepository(database);
+        if (reset) await administrators.removeAdministrator();
+        const { dataFolder } = config;
+        const consoleUrl = config.publicFilesUrl ?? `http://${config.host}:${config.filesPort}`;
+        return makeSetUpLink({ repository: administrators, clock: systemClock, dataFolder, consoleUrl });
+      },
       checkStore: async (options) => {
         const blobs = await openDiskBlobStore(config.dataFolder);
         try {

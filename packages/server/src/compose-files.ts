@@ -5,9 +5,11 @@ import { createRecordJobRepository } from './adapters/database/record-job-reposi
 import { createRecordRepository } from './adapters/database/record-repository.ts';
 import { createRecordRowRepository } from './adapters/database/record-rows.ts';
 import { openDiskBlobStore } from './adapters/disk/disk-blob-store.ts';
+import { administratorRoutes } from './administrators/routes.ts';
 import { type CollectionRoom, openCollectionRoom } from './collections/open-collections.ts';
 import { collectionRoutes } from './collections/routes.ts';
 import type { Base, Side } from './compose.ts';
+import { openAccess } from './compose-access.ts';
 import { createBroker } from './execution/egress/create-broker.ts';
 import { fetchPage } from './execution/egress/fetch-page.ts';
 import { openExtractor } from './extraction/open-extractor.ts';
@@ -20,11 +22,11 @@ import { createQuota } from './files/quota.ts';
 import { reconcileFiles } from './files/reconcile.ts';
 import { fileRoutes } from './files/routes.ts';
 import { createUploads } from './files/upload.ts';
-import { createGate } from './http/authentication.ts';
 import type { Gate } from './http/gate.ts';
 import { collectOpenApi } from './http/openapi.ts';
 import { operationRoutes } from './http/operations.ts';
 import { startUpkeep } from './kernel/upkeep.ts';
+import { projectRoutes } from './projects/routes.ts';
 import { version } from './version.ts';
 
 /** An upload may be this slow: bytes a second on average, once it has run for the grace time. */
@@ -32,8 +34,8 @@ const leastUploadRate = 1024;
 const uploadGraceMs = 10_000;
 const upkeepPauseMs = 3_600_000;
 
-/** The files address: files, collections, records, chunks. */
-export async function openFilesSide(base: Base): Promise<Side> {
+/** The files address: files, collections, records, chunks; administrators, projects and keys. */
+export async function openFilesSide(base: Base): Promise<Side & { readonly gate: Gate }> {
   const { config, clock, logger, closer } = base;
   const blobs = await openDiskBlobStore(config.dataFolder);
   closer.add('blob store', () => blobs.close());
@@ -52,13 +54,15 @@ export async function openFilesSide(base: Base): Promise<Side> {
   closer.add('upkeep', () => upkeep.close());
   const room = openCollections(base, createFileAccess({ files, blobs }));
 
-  const gate = createGate(base.keyRing);
+  const access = openAccess(base);
+  const { gate } = access;
   const app = base.newApp('files');
   await collectOpenApi(app, {
     title: 'Quartermaster: files',
     description: 'Files, and the collections of records made from them.',
     version,
     keyRequired: true,
+    sessions: true,
   });
   operationRoutes(app, {
     version,
@@ -72,7 +76,9 @@ export async function openFilesSide(base: Base): Promise<Side> {
   });
   addFileRoutes(base, app, { files, blobs, gate });
   collectionRoutes(app, { gate, ...room });
-  return { app, port: config.filesPort, endStreams: () => room.events.close() };
+  administratorRoutes(app, access);
+  projectRoutes(app, access.projectRoutes);
+  return { app, gate, port: config.filesPort, endStreams: () => room.events.close() };
 }
 
 interface FileParts {

@@ -73,13 +73,14 @@ export async function openPluginsSide(base: Base): Promise<Side> {
   });
 
   const keyRequired = config.pluginsKey === 'required' || (config.pluginsKey === 'auto' && !isLoopback(config.host));
-  const gate = createPluginsGate(base.keyRing, keyRequired);
+  const gate = createPluginsGate(base.keyRing, keyRequired, base.mounted);
   const app = base.newApp('plugins');
   await collectOpenApi(app, {
     title: 'Quartermaster: plugins',
     description: 'A catalogue of plugins for third-party APIs, run with the credentials of the caller.',
     version,
     keyRequired,
+    sessions: false,
   });
   operationRoutes(app, {
     version,

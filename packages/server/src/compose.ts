@@ -1,18 +1,23 @@
 import { mkdir } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { createAdministratorRepository } from './adapters/database/administrator-repository.ts';
 import type { Database } from './adapters/database/database.ts';
 import { createIdempotencyRepository } from './adapters/database/idempotency-repository.ts';
 import { openDatabase } from './adapters/database/open-database.ts';
 import { createProjectRepository } from './adapters/database/project-repository.ts';
 import { lockFolder } from './adapters/disk/folder-lock.ts';
+import { makeSetUpLink, type SetUpLink } from './administrators/set-up-link.ts';
 import { openFilesSide } from './compose-files.ts';
 import { openPluginsSide } from './compose-plugins.ts';
 import type { Config } from './config.ts';
 import type { App } from './http/app.ts';
 import { createApp } from './http/create-app.ts';
 import { type Listening, listen } from './http/listen.ts';
+import { mountPlugins } from './http/mount-plugins.ts';
 import { createRequestMetrics } from './http/request-metrics.ts';
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts';
 import type { IdempotencyRepository } from './idempotency/idempotency-repository.ts';
+import type { Caller } from './kernel/caller.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { type Closer, createCloser } from './kernel/closing.ts';
 import { giveBackMemory } from './kernel/give-back-memory.ts';
@@ -31,6 +36,8 @@ export interface Service {
   readonly pluginsUrl: string | null;
   /** On a fresh installation: the one key there is, and where it was written. */
   readonly firstKey: { readonly key: Secret; readonly file: string } | undefined;
+  /** As long as there is no administrator: the link that makes one, and where it was written. */
+  readonly setUpLink: SetUpLink | undefined;
   /** Takes nothing new, finishes or cleanly aborts what is in flight, and leaves no process, timer or handle. */
   close(): Promise<void>;
 }
@@ -47,6 +54,8 @@ export interface Base {
   readonly idempotency: Idempotency;
   readonly idempotencyRepository: IdempotencyRepository;
   readonly closer: Closer;
+  /** Who was authenticated at the files address and handed over to the plugins address. */
+  readonly mounted: WeakMap<IncomingMessage, Caller>;
   /** An empty server for one address, with everything that both have. */
   readonly newApp: (address: 'files' | 'plugins') => App;
   /** Throws while the service cannot serve. */
@@ -83,6 +92,11 @@ async function open(start: { config: Config; logger: Logger; closer: Closer }): 
     files: config.serve === 'plugins' ? null : await openFilesSide(base),
     plugins: config.serve === 'files' ? null : await openPluginsSide(base),
   };
+  if (sides.files !== null && sides.plugins !== null) {
+    const plugins = sides.plugins.app;
+    mountPlugins(sides.files.app, { gate: sides.files.gate, mounted: base.mounted, plugins });
+    await plugins.ready();
+  }
   const listenTo = async (side: Side | null): Promise<Listening | null> => {
     if (side === null) return null;
     const listening = await listen(side.app, config.host, side.port);
@@ -92,11 +106,21 @@ async function open(start: { config: Config; logger: Logger; closer: Closer }): 
   giveBackMemory();
   const files = await listenTo(sides.files);
   const plugins = await listenTo(sides.plugins);
+  const setUpLink =
+    files === null
+      ? undefined
+      : await makeSetUpLink({
+          repository: createAdministratorRepository(base.database),
+          clock: base.clock,
+          dataFolder: config.dataFolder,
+          consoleUrl: config.publicFilesUrl ?? files.url,
+        });
   logger.info({ files: files?.url, plugins: plugins?.url }, 'listening');
   return {
     filesUrl: files?.url ?? null,
     pluginsUrl: plugins?.url ?? null,
     firstKey,
+    setUpLink,
     close: async () => {
       stopping = true;
       sides.files?.endStreams();
@@ -145,7 +169,12 @@ async function openBase({ config, logger, closer, isStopping }: Start) {
     idempotency: createIdempotency({ repository: idempotencyRepository, clock, logger }),
     idempotencyRepository,
     closer,
-    newApp: (address) => createApp({ logger, address, requestMetrics, isStopping }),
+    mounted: new WeakMap(),
+    newApp: (address) => {
+      const url = address === 'files' ? config.publicFilesUrl : config.publicPluginsUrl;
+      const overHttps = url?.startsWith('https:') === true;
+      return createApp({ logger, address, requestMetrics, isStopping, overHttps });
+    },
     checkReady: async () => {
       if (isStopping()) throw new Problem('SERVICE_UNAVAILABLE', 'The service is stopping.');
       await database.check();

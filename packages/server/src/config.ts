@@ -37,6 +37,8 @@ export interface Config {
   readonly pluginSeconds: number;
   readonly pluginMemoryMb: number;
   readonly stopSeconds: number;
+  /** An origin. */
+  readonly publicFilesUrl: string | null;
   readonly publicPluginsUrl: string | null;
   readonly mcpHosts: readonly string[];
 }
@@ -123,6 +125,7 @@ export function parseConfig(environment: Environment): Config {
     pluginSeconds: number('PLUGIN_SECONDS'),
     pluginMemoryMb: number('PLUGIN_MEMORY_MB'),
     stopSeconds: number('STOP_SECONDS'),
+    publicFilesUrl: optional('PUBLIC_FILES_URL', (value) => value),
     publicPluginsUrl: optional('PUBLIC_PLUGINS_URL', (value) => value.replace(/\/+$/, '')),
     mcpHosts: list('MCP_HOSTS'),
   };

@@ -41,6 +41,10 @@ function greet(service: Service): void {
     const { key, file } = service.firstKey;
     lines.push(`  first API key    ${key.reveal()}   (shown once; also in ${file})`);
   }
+  if (service.setUpLink !== undefined) {
+    const { link, file } = service.setUpLink;
+    lines.push(`  set up console   ${link.reveal()}   (once, within an hour; also in ${file})`);
+  }
   console.log(lines.join('\n'));
 }
 

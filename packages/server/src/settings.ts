@@ -83,6 +83,12 @@ export const settings = {
     default: 'auto',
     check: oneOf(['auto', 'required', 'off']),
   },
+  PUBLIC_FILES_URL: {
+    description:
+      'Address under which people reach the files address and its console, such as `https://quartermaster.example.com`. With https the cookies of sessions are `Secure` and `__Host-`. Unset: made from HOST and FILES_PORT.',
+    default: null,
+    check: (text) => (isOrigin(text) ? null : 'is not an http or https origin without a path'),
+  },
   PUBLIC_PLUGINS_URL: {
     description:
       'Address under which clients see the plugins address, for icon links. Unset: made from HOST and PLUGINS_PORT.',

@@ -1,16 +1,20 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Caller } from '../kernel/caller.ts';
 import type { KeyRing } from '../projects/key-ring.ts';
 import { scopeMissing } from '../projects/problems.ts';
 import type { Gate } from './gate.ts';
+import type { SessionCallers } from './session-callers.ts';
 
-/** The gate of the files address: always a key. */
-export function createGate(keyRing: KeyRing): Gate {
+/** The gate of the files address: always a key, or the session of an administrator who chose a project. */
+export function createGate(keyRing: KeyRing, sessions: SessionCallers): Gate {
   // A WeakMap instead of a decorated request: the type says that only authenticated requests have a caller.
   const callers = new WeakMap<FastifyRequest, Caller>();
   return {
     requires: (scope) => async (request) => {
-      const caller = await keyRing.authenticate(request.headers.authorization);
+      const caller = sessions.isMeant(request)
+        ? await sessions.callerOf(request)
+        : await keyRing.authenticate(request.headers.authorization);
       if (!caller.scopes.has(scope)) throw scopeMissing(scope);
       callers.set(request, caller);
     },
@@ -29,7 +33,12 @@ export interface PluginsGate {
   projectOf(request: FastifyRequest): string | null;
 }
 
-export function createPluginsGate(keyRing: KeyRing, keyRequired: boolean): PluginsGate {
+/** @param mounted callers of requests that came in by the files address, which has authenticated them. */
+export function createPluginsGate(
+  keyRing: KeyRing,
+  keyRequired: boolean,
+  mounted: WeakMap<IncomingMessage, Caller>,
+): PluginsGate {
   const projects = new WeakMap<FastifyRequest, string>();
 
   async function authenticate(request: FastifyRequest): Promise<void> {
@@ -39,7 +48,11 @@ export function createPluginsGate(keyRing: KeyRing, keyRequired: boolean): Plugi
   }
   return {
     check: (request, _reply, done) => {
-      if (request.headers.authorization === undefined && !keyRequired) done();
+      const caller = mounted.get(request.raw);
+      if (caller !== undefined) {
+        projects.set(request, caller.projectId);
+        done();
+      } else if (request.headers.authorization === undefined && !keyRequired) done();
       else authenticate(request).then(() => done(), done);
     },
     projectOf: (request) => projects.get(request) ?? null,

@@ -19,6 +19,8 @@ export interface AppDeps {
   readonly requestMetrics: RequestMetrics;
   /** True once the service is told to stop: answers then close their connection. */
   readonly isStopping: () => boolean;
+  /** Whether clients come by HTTPS: browsers are then told to stay there. */
+  readonly overHttps?: boolean;
 }
 
 /** Most bytes of a JSON body. */
@@ -54,15 +56,30 @@ export function createApp(deps: AppDeps): App {
   answerExpectations(app);
   recordRequests(app, { logger: deps.logger, address: deps.address, metrics: deps.requestMetrics });
 
+  const headers = deps.overHttps === true ? { ...protectiveHeaders, ...stayWithHttps } : protectiveHeaders;
   app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(headers);
     reply.header('X-Request-Id', request.id);
     if (deps.isStopping()) reply.header('Connection', 'close');
     if (countHosts(request.raw) === 1) return done();
-    const headers = { Connection: 'close' };
-    return done(new Problem('INVALID_REQUEST', 'Exactly one Host header is expected.', { headers }));
+    return done(
+      new Problem('INVALID_REQUEST', 'Exactly one Host header is expected.', { headers: { Connection: 'close' } }),
+    );
   });
   return app;
 }
+
+/** For every answer; a route that sends pages says more. Nothing here is to be framed, sniffed or read from elsewhere. */
+const protectiveHeaders = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+};
+const stayWithHttps = { 'Strict-Transport-Security': 'max-age=31536000' };
 
 const acceptableId = /^[A-Za-z0-9._-]{1,64}$/;
 const processMark = randomBytes(6).toString('hex');

@@ -10,3 +10,16 @@ export interface Gate {
   requires(scope: Scope): (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   callerOf(request: FastifyRequest): Caller;
 }
+
+/** Who manages projects and keys: an administrator, or a key of scope `admin` in its own project. */
+export interface Manager {
+  /** null: every project. */
+  readonly projectId: string | null;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** What `projects/routes.ts` needs: `manages` is an `onRequest` hook as those of {@link Gate}. */
+export interface ManagerGate {
+  readonly manages: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  managerOf(request: FastifyRequest): Manager;
+}

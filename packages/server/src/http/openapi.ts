@@ -1,4 +1,5 @@
 import swagger from '@fastify/swagger';
+import { csrfHeader, projectHeader } from '@quartermaster/contract';
 import type { App } from './app.ts';
 
 export interface OpenApiDeps {
@@ -7,10 +8,18 @@ export interface OpenApiDeps {
   readonly version: string;
   /** Whether operations need a key unless they say otherwise. */
   readonly keyRequired: boolean;
+  /** Whether an administrator's session does instead of a key. */
+  readonly sessions: boolean;
 }
 
 /** Collects the schemas of every route registered after it. Call before the routes. */
 export async function collectOpenApi(app: App, deps: OpenApiDeps): Promise<void> {
+  const session = {
+    type: 'apiKey' as const,
+    in: 'cookie' as const,
+    name: 'quartermaster_session',
+    description: `The session of an administrator. Requests name their project in "${projectHeader}"; those that change something have "${csrfHeader}".`,
+  };
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -21,9 +30,16 @@ export async function collectOpenApi(app: App, deps: OpenApiDeps): Promise<void>
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       components: {
-        securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'A key of a project.' } },
+        securitySchemes: {
+          apiKey: { type: 'http', scheme: 'bearer', description: 'A key of a project.' },
+          ...(deps.sessions ? { session } : {}),
+        },
       },
-      security: deps.keyRequired ? [{ apiKey: [] }] : [{}, { apiKey: [] }],
+      security: [
+        ...(deps.keyRequired ? [] : [{}]),
+        { apiKey: [] as string[] },
+        ...(deps.sessions ? [{ session: [] as string[] }] : []),
+      ],
     },
     hideUntagged: true,
   });

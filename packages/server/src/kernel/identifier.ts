@@ -12,6 +12,7 @@ export const idPrefixes = {
   chunk: 'chnk',
   row: 'rrow',
   run: 'xrun',
+  administrator: 'admn',
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 export type NewId = (kind: IdKind) => string;

@@ -13,6 +13,8 @@ export interface KeyRing {
    * @throws Problem APIKEY_VALIDATION_FAILED, the same after the same work for unknown, revoked and expired keys.
    */
   authenticate(authorization: string | undefined): Promise<Caller>;
+  /** What was committed before the call holds after it: a revoked key is refused at once. */
+  refresh(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -97,6 +99,7 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
       uses.set(caller.keyId, clock.now());
       return caller;
     },
+    refresh: load,
     close: async () => {
       clearInterval(timer);
       await nextLook?.catch(() => undefined);

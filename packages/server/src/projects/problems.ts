@@ -17,3 +17,11 @@ export function scopeMissing(scope: Scope): Problem {
 export function projectNameTaken(name: string): Problem {
   return new Problem('DUPLICATE_OBJECT', `There is a project named ${JSON.stringify(name)} already.`);
 }
+
+export function onlyAdministrators(): Problem {
+  return new Problem('PERMISSION_DENIED', 'Only the administrator makes projects; a key manages keys of its own.');
+}
+
+export function scopeNotOwned(scope: Scope): Problem {
+  return new Problem('PERMISSION_DENIED', `A key gives only scopes that it has; this one lacks "${scope}".`);
+}

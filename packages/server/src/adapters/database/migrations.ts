@@ -3,11 +3,16 @@ import { type Migration, Migrator } from 'kysely/migration';
 import type { Database } from './database.ts';
 import { createFirstMigration } from './migrations/0001-first.ts';
 import { createRowsMigration } from './migrations/0002-rows.ts';
+import { createAdministratorsMigration } from './migrations/0010-administrators.ts';
 import type { Tables } from './tables.ts';
 
 /** In the order of their names, which are never changed once published. */
 function migrationsFor(dialect: Database['dialect']): Record<string, Migration> {
-  return { '0001-first': createFirstMigration(dialect), '0002-rows': createRowsMigration(dialect) };
+  return {
+    '0001-first': createFirstMigration(dialect),
+    '0002-rows': createRowsMigration(dialect),
+    '0010-administrators': createAdministratorsMigration(dialect),
+  };
 }
 
 const migrationTable = 'schema_migration';

@@ -15,6 +15,10 @@ export interface Tables {
   record_row: RecordRowTable;
   chunk: ChunkTable;
   full_text: FullTextTable;
+  administrator: AdministratorTable;
+  session: SessionTable;
+  set_up_token: SetUpTokenTable;
+  attempt_counter: AttemptCounterTable;
 }
 
 export interface ProjectTable {
@@ -174,4 +178,39 @@ export interface FullTextTable {
   chunks: number;
   /** Words in all of them, repeats counted. */
   words: number;
+}
+
+export interface AdministratorTable {
+  id: string;
+  /** Unique. */
+  name: string;
+  /** PHC form. */
+  password_hash: string;
+  browser_secret: string;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface SessionTable {
+  /** SHA-256 of the token, hexadecimal; the token itself is stored nowhere. */
+  hash: string;
+  administrator_id: string;
+  created_at: number;
+  last_used_at: number;
+  expires_at: number;
+}
+
+/** One row at most: its id is 1. */
+export interface SetUpTokenTable {
+  id: number;
+  hash: string;
+  expires_at: number;
+}
+
+export interface AttemptCounterTable {
+  /** Kind and name, such as `address 127.0.0.1`. */
+  bucket: string;
+  window_start: number;
+  failures: number;
+  retry_at: number;
 }

@@ -1,0 +1,97 @@
+import { type Static, Type } from 'typebox';
+import { Timestamp } from './envelope.ts';
+import { type Scope, scopes } from './scopes.ts';
+
+/** The administrator's session, and what may be managed: projects and their keys. Source: interface §5.1, CONTRACT "Keys". */
+
+/** Sent with every request of a session that changes something: a page of another origin cannot add it. */
+export const csrfHeader = 'x-quartermaster-csrf';
+/** Names the project that a request of a session is about. */
+export const projectHeader = 'x-quartermaster-project';
+/** The same in the query of reads, for links that a browser follows by itself. */
+export const projectParameter = 'project_id';
+
+/** Bounds of a password; what else is asked of it is said by the refusal. */
+export const passwordBounds = { least: 12, advised: 15, most: 256 } as const;
+
+const AdministratorName = Type.String({ minLength: 1, maxLength: 64, description: 'Of the administrator.' });
+/** Bounded for the parser; the length people may choose is checked in characters, with a better sentence. */
+const Password = Type.String({ minLength: 1, maxLength: 2048 });
+
+export const SetUp = Type.Object({
+  token: Type.String({ minLength: 1, maxLength: 128, description: 'Of the link that the service printed.' }),
+  name: AdministratorName,
+  password: Password,
+});
+export type SetUp = Static<typeof SetUp>;
+
+export const SetUpState = Type.Object({ expires_timestamp: Timestamp });
+export type SetUpState = Static<typeof SetUpState>;
+
+export const SignIn = Type.Object({ name: AdministratorName, password: Password });
+export type SignIn = Static<typeof SignIn>;
+
+export const PasswordChange = Type.Object({ current_password: Password, new_password: Password });
+export type PasswordChange = Static<typeof PasswordChange>;
+
+export const Session = Type.Object({
+  object: Type.Literal('Session'),
+  administrator_id: Type.String(),
+  name: Type.String(),
+  created_timestamp: Timestamp,
+  idle_expires_timestamp: Type.Integer({ description: 'When it ends unless it is used before.' }),
+  expires_timestamp: Type.Integer({ description: 'When it ends however much it is used.' }),
+});
+export type Session = Static<typeof Session>;
+
+export const SignOutQuery = Type.Object({
+  everywhere: Type.Optional(Type.Boolean({ default: false, description: 'Ends every session of the administrator.' })),
+});
+
+const ProjectName = Type.String({ minLength: 1, maxLength: 127 });
+export const Project = Type.Object({
+  object: Type.Literal('Project'),
+  project_id: Type.String(),
+  name: Type.String({ description: 'Unique.' }),
+  created_timestamp: Timestamp,
+});
+export type Project = Static<typeof Project>;
+export const ProjectCreate = Type.Object({ name: ProjectName });
+export type ProjectCreate = Static<typeof ProjectCreate>;
+
+export const keyStates = ['active', 'expired', 'revoked'] as const;
+const OptionalTime = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description });
+const ScopeList = Type.Array(Type.Unsafe<Scope>(Type.Enum([...scopes])), { minItems: 1, maxItems: scopes.length });
+
+export const ApiKey = Type.Object({
+  object: Type.Literal('ApiKey'),
+  key_id: Type.String(),
+  project_id: Type.String(),
+  name: Type.String(),
+  hint: Type.String({ description: 'The last four characters.' }),
+  scopes: Type.Array(Type.Unsafe<Scope>(Type.Enum([...scopes]))),
+  state: Type.Enum([...keyStates]),
+  created_timestamp: Timestamp,
+  expires_timestamp: OptionalTime('null: does not expire.'),
+  revoked_timestamp: OptionalTime('null: was not revoked.'),
+  last_used_timestamp: OptionalTime('To the minute; null: never.'),
+});
+export type ApiKey = Static<typeof ApiKey>;
+
+export const ApiKeyCreate = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 127, description: 'What the key is for.' }),
+  scopes: ScopeList,
+  expires_timestamp: Type.Optional(OptionalTime('In the future; null or left out: does not expire.')),
+});
+export type ApiKeyCreate = Static<typeof ApiKeyCreate>;
+
+/** The only answer that holds a key. */
+export const NewApiKey = Type.Interface([ApiKey], { key: Type.String({ description: 'The key itself, this once.' }) });
+export type NewApiKey = Static<typeof NewApiKey>;
+
+export const ApiKeyRotate = Type.Object({
+  overlap_seconds: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 2_592_000, default: 3600, description: 'How long the old key still works.' }),
+  ),
+});
+export type ApiKeyRotate = Static<typeof ApiKeyRotate>;

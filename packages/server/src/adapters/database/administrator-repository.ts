@@ -1,0 +1,179 @@
+import type { Selectable, Transaction } from 'kysely';
+import type {
+  Administrator,
+  AdministratorRepository,
+  AttemptCounter,
+  StoredSession,
+} from '../../administrators/administrator-repository.ts';
+import type { Database } from './database.ts';
+import type { AdministratorTable, SessionTable, Tables } from './tables.ts';
+
+/** Administrators, sessions and counters over either database. */
+export function createAdministratorRepository({ read, write }: Database): AdministratorRepository {
+  return {
+    findAdministrator: async () => {
+      const row = await read.selectFrom('administrator').selectAll().limit(1).executeTakeFirst();
+      return row === undefined ? undefined : toAdministrator(row);
+    },
+    keepSetUpToken: ({ hash, expiresAt }) =>
+      write.transaction().execute(async (transaction) => {
+        // Written before it is looked whether there is an administrator: an addAdministrator under way waits or is seen.
+        await transaction
+          .insertInto('set_up_token')
+          .values({ id: 1, hash, expires_at: expiresAt })
+          .onConflict((conflict) => conflict.column('id').doUpdateSet({ hash, expires_at: expiresAt }))
+          .execute();
+        if (!(await hasAdministrator(transaction))) return true;
+        await transaction.deleteFrom('set_up_token').execute();
+        return false;
+      }),
+    findSetUpToken: async () => {
+      const row = await read.selectFrom('set_up_token').selectAll().executeTakeFirst();
+      return row === undefined ? undefined : { hash: row.hash, expiresAt: row.expires_at };
+    },
+    addAdministrator: (administrator, tokenHash, now) =>
+      write.transaction().execute(async (transaction) => {
+        // Of deletes at once one finds the row: it is the only one that adds.
+        const used = await transaction
+          .deleteFrom('set_up_token')
+          .where('hash', '=', tokenHash)
+          .where('expires_at', '>', now)
+          .executeTakeFirst();
+        if (used.numDeletedRows !== 1n || (await hasAdministrator(transaction))) return false;
+        await transaction.insertInto('administrator').values(toRow(administrator)).execute();
+        return true;
+      }),
+    removeAdministrator: () =>
+      write.transaction().execute(async (transaction) => {
+        for (const table of ['session', 'administrator', 'set_up_token', 'attempt_counter'] as const) {
+          await transaction.deleteFrom(table).execute();
+        }
+      }),
+    setPassword: ({ id, passwordHash, browserSecret, updatedAt }, endSessions) =>
+      write.transaction().execute(async (transaction) => {
+        await transaction
+          .updateTable('administrator')
+          .set({ password_hash: passwordHash, browser_secret: browserSecret, updated_at: updatedAt })
+          .where('id', '=', id)
+          .execute();
+        if (endSessions) await transaction.deleteFrom('session').where('administrator_id', '=', id).execute();
+      }),
+    ...sessionRows({ read, write }),
+    sweep: async (now, countersBefore) => {
+      await write.deleteFrom('session').where('expires_at', '<=', now).execute();
+      await write.deleteFrom('attempt_counter').where('window_start', '<', countersBefore).execute();
+    },
+    changeCounters: (buckets, change) =>
+      write.transaction().execute(async (transaction) => {
+        const counters = [];
+        for (const bucket of buckets) counters.push(await lockCounter(transaction, bucket));
+        const changed = change(counters) ?? [];
+        for (const [i, counter] of changed.entries()) await writeCounter(transaction, buckets[i] ?? '', counter);
+      }),
+  };
+}
+
+type SessionFunctions = 'addSession' | 'findSession' | 'touchSession' | 'removeSession' | 'removeSessions';
+
+function sessionRows({
+  read,
+  write,
+}: Pick<Database, 'read' | 'write'>): Pick<AdministratorRepository, SessionFunctions> {
+  return {
+    addSession: async (session) => {
+      await write
+        .insertInto('session')
+        .values({
+          hash: session.hash,
+          administrator_id: session.administratorId,
+          created_at: session.createdAt,
+          last_used_at: session.lastUsedAt,
+          expires_at: session.expiresAt,
+        })
+        .execute();
+    },
+    findSession: async (hash) => {
+      const row = await read.selectFrom('session').selectAll().where('hash', '=', hash).executeTakeFirst();
+      if (row === undefined) return undefined;
+      const owner = await read
+        .selectFrom('administrator')
+        .selectAll()
+        .where('id', '=', row.administrator_id)
+        .executeTakeFirst();
+      return owner === undefined ? undefined : { session: toSession(row), administrator: toAdministrator(owner) };
+    },
+    touchSession: async (hash, at) => {
+      await write
+        .updateTable('session')
+        .set({ last_used_at: at })
+        .where('hash', '=', hash)
+        .where('last_used_at', '<', at)
+        .execute();
+    },
+    removeSession: async (hash) => {
+      await write.deleteFrom('session').where('hash', '=', hash).execute();
+    },
+    removeSessions: async (administratorId) => {
+      await write.deleteFrom('session').where('administrator_id', '=', administratorId).execute();
+    },
+  };
+}
+
+async function hasAdministrator(transaction: Transaction<Tables>): Promise<boolean> {
+  return (await transaction.selectFrom('administrator').select('id').executeTakeFirst()) !== undefined;
+}
+
+/** The update that changes nothing takes the row's lock in PostgreSQL; in SQLite there is one writer. */
+async function lockCounter(transaction: Transaction<Tables>, bucket: string): Promise<AttemptCounter | undefined> {
+  await transaction
+    .insertInto('attempt_counter')
+    .values({ bucket, window_start: 0, failures: 0, retry_at: 0 })
+    .onConflict((conflict) => conflict.column('bucket').doUpdateSet((row) => ({ bucket: row.ref('excluded.bucket') })))
+    .execute();
+  const row = await transaction
+    .selectFrom('attempt_counter')
+    .selectAll()
+    .where('bucket', '=', bucket)
+    .executeTakeFirstOrThrow();
+  return { windowStart: row.window_start, failures: row.failures, retryAt: row.retry_at };
+}
+
+async function writeCounter(transaction: Transaction<Tables>, bucket: string, counter: AttemptCounter): Promise<void> {
+  await transaction
+    .updateTable('attempt_counter')
+    .set({ window_start: counter.windowStart, failures: counter.failures, retry_at: counter.retryAt })
+    .where('bucket', '=', bucket)
+    .execute();
+}
+
+function toAdministrator(row: Selectable<AdministratorTable>): Administrator {
+  return {
+    id: row.id,
+    name: row.name,
+    passwordHash: row.password_hash,
+    browserSecret: row.browser_secret,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function toRow(administrator: Administrator): AdministratorTable {
+  return {
+    id: administrator.id,
+    name: administrator.name,
+    password_hash: administrator.passwordHash,
+    browser_secret: administrator.browserSecret,
+    created_at: administrator.createdAt,
+    updated_at: administrator.updatedAt,
+  };
+}
+
+function toSession(row: Selectable<SessionTable>): StoredSession {
+  return {
+    hash: row.hash,
+    administratorId: row.administrator_id,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    expiresAt: row.expires_at,
+  };
+}

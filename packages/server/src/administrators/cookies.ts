@@ -1,0 +1,40 @@
+/** How the cookies of this service are named and sent. */
+export interface Cookies {
+  readSession(header: string | undefined): string | undefined;
+  readBrowser(header: string | undefined): string | undefined;
+  /** Values of `Set-Cookie`. */
+  writeSession(token: string, seconds: number): string;
+  writeBrowser(mark: string): string;
+  endSession(): string;
+}
+
+const browserSeconds = 90 * 86_400;
+
+/**
+ * @param https whether people reach the console over HTTPS. Then the cookies have the prefix `__Host-` and `Secure`;
+ *   over plain HTTP browsers refuse both, so a service on a local network has neither.
+ */
+export function createCookies(https: boolean): Cookies {
+  const prefix = https ? '__Host-' : '';
+  const session = `${prefix}quartermaster_session`;
+  const browser = `${prefix}quartermaster_browser`;
+  const attributes = `Path=/; HttpOnly; SameSite=Strict${https ? '; Secure' : ''}`;
+  const write = (name: string, value: string, seconds: number) => `${name}=${value}; Max-Age=${seconds}; ${attributes}`;
+  return {
+    readSession: (header) => readCookie(header, session),
+    readBrowser: (header) => readCookie(header, browser),
+    writeSession: (token, seconds) => write(session, token, seconds),
+    writeBrowser: (mark) => write(browser, mark, browserSeconds),
+    endSession: () => write(session, '', 0),
+  };
+}
+
+/** The only value of that name; two of them are none: somebody else may have set one. */
+function readCookie(header: string | undefined, name: string): string | undefined {
+  const values = (header ?? '')
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1));
+  return values.length === 1 && values[0] !== '' ? values[0] : undefined;
+}

@@ -1,0 +1,99 @@
+import { passwordBounds } from '@quartermaster/contract';
+import { passwordRefused } from './problems.ts';
+
+/**
+ * Words that lists of leaked passwords are made of. What remains of a password when digits, signs and doubled letters
+ * are taken away must be more than one or two of them: that is the test against such a list, without the list.
+ */
+const commonWords = new Set(
+  `admin administrator root password passwort passwd motdepasse contrasena senha parola login welcome willkommen hello
+  letmein letme master monkey dragon football baseball basketball soccer hockey superman batman spiderman pokemon starwars
+  princess sunshine shadow michael jennifer jessica ashley charlie daniel thomas jordan andrew robert iloveyou iloveu
+  loveyou love lovely secret changeme change default guest test testing tester trustno one access flower summer winter
+  spring autumn whatever freedom computer internet server service system oracle database microsoft windows google
+  facebook linkedin twitter apple samsung qwerty qwertz azerty asdf asdfgh zxcvb zxcvbn qazwsx quartermaster console
+  company business office hunter killer ninja mustang harley corvette ferrari mercedes yankees cowboys eagles chelsea
+  liverpool arsenal barcelona cheese cookie chocolate banana orange purple yellow silver golden diamond angel angels
+  forever family friends mother father sister brother january february march april june july august september october
+  november december monday tuesday wednesday thursday friday saturday sunday abc abcd abcde abcdef iamthebest please
+  me my the is a i you no yes go new old big user pass word key keys`.split(/\s+/),
+);
+const rows = [
+  'abcdefghijklmnopqrstuvwxyz',
+  '01234567890',
+  'qwertyuiop',
+  'asdfghjkl',
+  'zxcvbnm',
+  'qwertzuiop',
+  'azertyuiop',
+  '1qaz2wsx3edc4rfv5tgb6yhn7ujm',
+];
+
+/**
+ * Long enough, not endless, and none that everybody tries first. No rule about kinds of characters, nothing is cut off.
+ * @param field where it stands in the body.
+ * @throws Problem REQUEST_VALIDATION_ERROR that never repeats the password.
+ */
+export function checkPassword(password: string, name: string, field = 'password'): void {
+  const { least, most, advised } = passwordBounds;
+  const { length } = [...password];
+  if (length < least || length > most) {
+    throw passwordRefused(field, `${length} characters`, `${least} to ${most}; ${advised} or more are better`);
+  }
+  if (isGuessable(password, name)) {
+    throw passwordRefused(field, 'one that is guessed early', 'several words that do not belong together');
+  }
+}
+
+function isGuessable(password: string, name: string): boolean {
+  const lower = password.normalize('NFKC').toLowerCase();
+  if (new Set(lower).size < 5) return true;
+  const plain = withoutRuns(lower.replaceAll(name.toLowerCase(), ''));
+  const letters = plain.replace(/\P{L}/gu, '');
+  if (isMadeOfCommonWords(unleet(plain).replace(/\P{L}/gu, ''))) return true;
+  return letters.length >= 4 && isMadeOfCommonWords(letters);
+}
+
+function isMadeOfCommonWords(letters: string): boolean {
+  return [...leftOver(letters)].length < 4;
+}
+
+/** Runs along the alphabet or the keyboard, forwards or backwards, and repeats count for nothing. */
+function withoutRuns(text: string): string {
+  let rest = text;
+  for (const row of rows.flatMap((line) => [line, [...line].reverse().join('')])) {
+    for (let length = Math.min(row.length, rest.length); length >= 4; length--) {
+      for (let start = 0; start + length <= row.length; start++) {
+        rest = rest.replaceAll(row.slice(start, start + length), ' ');
+      }
+    }
+  }
+  return rest.replace(/(.{1,6}?)\1{2,}/gu, '$1').replace(/^(.{4,})\1$/u, '$1');
+}
+
+const leet: Readonly<Record<string, string>> = {
+  '0': 'o',
+  '1': 'i',
+  '3': 'e',
+  '4': 'a',
+  '5': 's',
+  '7': 't',
+  '@': 'a',
+  $: 's',
+  '!': 'i',
+};
+
+function unleet(text: string): string {
+  return text.replace(/[0134578@$!]/g, (sign) => leet[sign] ?? sign);
+}
+
+/** What stays when the longest common words are taken out, two of them at most. */
+function leftOver(letters: string): string {
+  let rest = letters;
+  for (let taken = 0; taken < 2; taken++) {
+    let longest = '';
+    for (const word of commonWords) if (word.length > longest.length && rest.includes(word)) longest = word;
+    rest = rest.replaceAll(longest === '' ? '\0' : longest, '');
+  }
+  return rest;
+}

@@ -1,0 +1,187 @@
+import {
+  Acknowledgement,
+  PasswordChange,
+  Session,
+  SetUp,
+  SetUpState,
+  SignIn,
+  SignOutQuery,
+  Success,
+} from '@quartermaster/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { App } from '../http/app.ts';
+import type { Administrators, Comer } from './administrators.ts';
+import { makeBrowserMark } from './browser-mark.ts';
+import type { Cookies } from './cookies.ts';
+import type { OriginCheck } from './same-origin.ts';
+import { absoluteMs, endOf, type FoundSession, type NewSession, type Sessions } from './sessions.ts';
+
+export interface AdministratorRoutesDeps {
+  readonly administrators: Administrators;
+  readonly sessions: Sessions;
+  readonly cookies: Cookies;
+  readonly origins: OriginCheck;
+}
+
+const tags = ['session'];
+const security = [{ session: [] }];
+const response = { 200: Success(Session) };
+
+/** Set-up, sign-in and sign-out over HTTP. Source: ADR 0038. */
+export function administratorRoutes(app: App, deps: AdministratorRoutesDeps): void {
+  setUpRoutes(app, deps);
+  signInRoute(app, deps);
+  sessionRoutes(app, deps);
+}
+
+function setUpRoutes(app: App, deps: AdministratorRoutesDeps): void {
+  const { administrators } = deps;
+  app.get(
+    '/v1/setup',
+    {
+      schema: {
+        operationId: 'getSetUp',
+        tags,
+        summary: 'Whether there is no administrator yet: 200, else 404.',
+        security: [],
+        response: { 200: Success(SetUpState) },
+      },
+    },
+    async () => {
+      const { expiresAt } = await administrators.getSetUp();
+      return { status: 'success' as const, data: { expires_timestamp: expiresAt } };
+    },
+  );
+  app.post(
+    '/v1/setup',
+    {
+      onRequest: beginHook(deps),
+      schema: {
+        operationId: 'setUp',
+        tags,
+        summary: 'Makes the administrator, once, with the token of the printed link, and begins a session. Then 404.',
+        security: [],
+        body: SetUp,
+        response,
+      },
+    },
+    async (request, reply) => answerBegun(deps, reply, await administrators.setUp(request.body)),
+  );
+}
+
+function signInRoute(app: App, deps: AdministratorRoutesDeps): void {
+  app.post(
+    '/v1/session',
+    {
+      onRequest: beginHook(deps),
+      schema: {
+        operationId: 'signIn',
+        tags,
+        summary: 'Begins a session: the answer sets its cookie.',
+        security: [],
+        body: SignIn,
+        response,
+      },
+    },
+    async (request, reply) => {
+      const begun = await deps.administrators.signIn(request.body, comerOf(deps, request));
+      await endSent(deps, request);
+      return answerBegun(deps, reply, begun);
+    },
+  );
+}
+
+function sessionRoutes(app: App, deps: AdministratorRoutesDeps): void {
+  const { administrators, sessions, cookies } = deps;
+  const onRequest = useHook(deps);
+  app.get(
+    '/v1/session',
+    {
+      onRequest,
+      schema: { operationId: 'getSession', tags, summary: 'The session of the cookie.', security, response },
+    },
+    async (request) => ({ status: 'success' as const, data: toWire(await useSession(deps, request)) }),
+  );
+  app.delete(
+    '/v1/session',
+    {
+      onRequest,
+      schema: {
+        operationId: 'signOut',
+        tags,
+        summary: 'Ends the session, or all of them.',
+        security,
+        querystring: SignOutQuery,
+        response: { 200: Acknowledgement },
+      },
+    },
+    async (request, reply) => {
+      const { session, administrator } = await useSession(deps, request);
+      await (request.query.everywhere === true ? sessions.endAll(administrator.id) : sessions.end(session));
+      reply.header('Set-Cookie', cookies.endSession());
+      return { status: 'success' as const };
+    },
+  );
+  app.post(
+    '/v1/session/password',
+    {
+      onRequest,
+      schema: {
+        operationId: 'changePassword',
+        tags,
+        summary: 'Changes the password, ends every session and begins a new one.',
+        security,
+        body: PasswordChange,
+        response,
+      },
+    },
+    async (request, reply) => {
+      const found = await useSession(deps, request);
+      const begun = await administrators.changePassword(found, request.body, comerOf(deps, request));
+      return answerBegun(deps, reply, begun);
+    },
+  );
+}
+
+/** Nobody is signed in, or out, by a page of another origin. */
+function beginHook({ origins }: AdministratorRoutesDeps) {
+  return async (request: FastifyRequest) => origins.checkOrigin({ method: request.method, headers: request.headers });
+}
+
+function useHook({ origins }: AdministratorRoutesDeps) {
+  return async (request: FastifyRequest) => origins.check({ method: request.method, headers: request.headers });
+}
+
+function useSession(deps: AdministratorRoutesDeps, request: FastifyRequest): Promise<FoundSession> {
+  return deps.sessions.use(deps.cookies.readSession(request.headers.cookie));
+}
+
+/** Signing in again ends the session that was there: its id is never used for another one. */
+async function endSent(deps: AdministratorRoutesDeps, request: FastifyRequest): Promise<void> {
+  const token = deps.cookies.readSession(request.headers.cookie);
+  const found = await deps.sessions.use(token).catch(() => undefined);
+  if (found !== undefined) await deps.sessions.end(found.session);
+}
+
+function comerOf(deps: AdministratorRoutesDeps, request: FastifyRequest): Comer {
+  return { address: request.socket.remoteAddress ?? '', mark: deps.cookies.readBrowser(request.headers.cookie) };
+}
+
+function answerBegun({ cookies }: AdministratorRoutesDeps, reply: FastifyReply, begun: NewSession) {
+  reply.header('Set-Cookie', [
+    cookies.writeSession(begun.token.reveal(), absoluteMs / 1000),
+    cookies.writeBrowser(makeBrowserMark(begun.administrator)),
+  ]);
+  return { status: 'success' as const, data: toWire(begun) };
+}
+
+function toWire({ session, administrator }: FoundSession) {
+  return {
+    object: 'Session' as const,
+    administrator_id: administrator.id,
+    name: administrator.name,
+    created_timestamp: session.createdAt,
+    idle_expires_timestamp: endOf(session),
+    expires_timestamp: session.expiresAt,
+  };
+}

@@ -1,0 +1,96 @@
+import type { AdministratorRepository, AttemptCounter } from './administrator-repository.ts';
+import { tooManySignIns } from './problems.ts';
+
+const second = 1000;
+/** Attempts are counted in windows of this length; no delay is longer than what is left of one. */
+export const windowMs = 15 * 60 * second;
+const freeForAccount = 10;
+const freeForAddress = 30;
+
+/** Who tries: a browser that signed in before has a count of its own, so that strangers cannot keep its owner out. */
+export interface Attempt {
+  readonly name: string;
+  /** Remote address of the connection; headers of proxies are not believed. */
+  readonly address: string;
+  /** Of a browser mark that was checked; null: none. */
+  readonly browser: string | null;
+}
+
+export interface SignInThrottle {
+  /**
+   * Counts an attempt before its password is looked at, so that many at once are counted too.
+   * @throws Problem TOO_MANY_REQUESTS with the seconds to wait; nothing is counted then.
+   */
+  admit(attempt: Attempt): Promise<void>;
+  /** The attempt was right: what it counted is taken back, and the account's count starts anew. */
+  forgive(attempt: Attempt): Promise<void>;
+}
+
+type Delay = (failures: number, leftOfWindow: number) => number;
+
+/** 1, 2, 4, … seconds from the tenth failure on. */
+const accountDelay: Delay = (failures, left) =>
+  failures < freeForAccount ? 0 : Math.min(left, second * 2 ** (failures - freeForAccount));
+const addressDelay: Delay = (failures, left) => (failures < freeForAddress ? 0 : left);
+
+/** The counts are in the database: processes share them, and a restart does not forget them. */
+export function createSignInThrottle(repository: AdministratorRepository, now: () => number): SignInThrottle {
+  return {
+    admit: async (attempt) => {
+      const buckets = bucketsOf(attempt);
+      let wait = 0;
+      await repository.changeCounters(
+        buckets.map(({ name }) => name),
+        (counters) => {
+          const at = now();
+          const current = counters.map((counter) => currentWindow(counter, at));
+          wait = Math.max(...current.map((counter) => counter.retryAt - at));
+          if (wait > 0) return null;
+          return current.map((counter, i) => failOnce(counter, at, buckets[i]?.delay ?? accountDelay));
+        },
+      );
+      if (wait > 0) throw tooManySignIns(Math.ceil(wait / second));
+    },
+    forgive: async (attempt) => {
+      const buckets = bucketsOf(attempt);
+      await repository.changeCounters(
+        buckets.map(({ name }) => name),
+        (counters) =>
+          counters.map((counter, i) => {
+            const current = currentWindow(counter, now());
+            const failures = buckets[i]?.delay === addressDelay ? Math.max(0, current.failures - 1) : 0;
+            return { ...current, failures, retryAt: 0 };
+          }),
+      );
+    },
+  };
+}
+
+function bucketsOf({ name, address, browser }: Attempt): Array<{ name: string; delay: Delay }> {
+  if (browser !== null) return [{ name: `browser ${browser}`, delay: accountDelay }];
+  return [
+    { name: `account ${name.normalize('NFKC').toLowerCase()}`, delay: accountDelay },
+    { name: `address ${networkOf(address)}`, delay: addressDelay },
+  ];
+}
+
+/** Whoever has one IPv6 address has the 2^64 of its network. */
+function networkOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+  if (!plain.includes(':')) return plain;
+  const [head = '', tail = ''] = plain.split('::', 2);
+  const groups = head === '' ? [] : head.split(':');
+  const rest = tail === '' ? [] : tail.split(':');
+  const zeros = plain.includes('::') ? Array.from({ length: 8 - groups.length - rest.length }, () => '0') : [];
+  return `${[...groups, ...zeros, ...rest].slice(0, 4).join(':')}::/64`;
+}
+
+function currentWindow(counter: AttemptCounter | undefined, at: number): AttemptCounter {
+  if (counter !== undefined && at < counter.windowStart + windowMs) return counter;
+  return { windowStart: at, failures: 0, retryAt: 0 };
+}
+
+function failOnce(counter: AttemptCounter, at: number, delay: Delay): AttemptCounter {
+  const failures = counter.failures + 1;
+  return { ...counter, failures, retryAt: at + delay(failures, counter.windowStart + windowMs - at) };
+}

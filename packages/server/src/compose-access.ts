@@ -1,0 +1,53 @@
+import { createAdministratorRepository } from './adapters/database/administrator-repository.ts';
+import { createProjectRepository } from './adapters/database/project-repository.ts';
+import { createAdministrators } from './administrators/administrators.ts';
+import { createCookies } from './administrators/cookies.ts';
+import type { AdministratorRoutesDeps } from './administrators/routes.ts';
+import { createOriginCheck } from './administrators/same-origin.ts';
+import { createSessions } from './administrators/sessions.ts';
+import { windowMs } from './administrators/sign-in-throttle.ts';
+import type { Base } from './compose.ts';
+import { createGate } from './http/authentication.ts';
+import type { Gate } from './http/gate.ts';
+import { createManagerGate } from './http/manager-gate.ts';
+import { createSessionCallers } from './http/session-callers.ts';
+import { startUpkeep } from './kernel/upkeep.ts';
+import { createProjects } from './projects/projects.ts';
+import type { ProjectRoutesDeps } from './projects/routes.ts';
+
+/** Who comes in at the files address, and what manages them. */
+export interface Access extends AdministratorRoutesDeps {
+  readonly gate: Gate;
+  readonly projectRoutes: ProjectRoutesDeps;
+}
+
+const sweepPauseMs = 3_600_000;
+
+/** Keys and sessions: the gate of the files address, and what the routes of administrators and projects need. */
+export function openAccess({ config, clock, newId, logger, closer, database, keyRing }: Base): Access {
+  const repository = createAdministratorRepository(database);
+  const projectRepository = createProjectRepository(database);
+  const sweep = { name: 'forget sessions', pause: sweepPauseMs, run: () => sweepNow() };
+  const sweepNow = () => repository.sweep(clock.now(), clock.now() - windowMs);
+  const upkeep = startUpkeep([sweep], logger);
+  closer.add('upkeep of sessions', () => upkeep.close());
+
+  const sessions = createSessions({ repository, clock });
+  const cookies = createCookies(config.publicFilesUrl?.startsWith('https:') === true);
+  const origins = createOriginCheck(config.publicFilesUrl);
+  const hasProject = async (projectId: string) => (await projectRepository.findProject(projectId)) !== undefined;
+  const callers = createSessionCallers({ sessions, cookies, origins, hasProject });
+  return {
+    administrators: createAdministrators({ repository, sessions, clock, newId, logger }),
+    sessions,
+    cookies,
+    origins,
+    gate: createGate(keyRing, callers),
+    projectRoutes: {
+      projects: createProjects({ repository: projectRepository, clock, newId }),
+      keyRing,
+      gate: createManagerGate(keyRing, callers),
+      clock,
+    },
+  };
+}

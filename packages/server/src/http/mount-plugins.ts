@@ -1,0 +1,47 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../kernel/caller.ts';
+import type { App } from './app.ts';
+import type { Gate } from './gate.ts';
+
+export interface PluginsMountDeps {
+  readonly gate: Gate;
+  /** Where the plugins address finds who was authenticated here. */
+  readonly mounted: WeakMap<IncomingMessage, Caller>;
+  /** The server of the plugins address. */
+  readonly plugins: App;
+}
+
+const prefix = '/plugins';
+const methods = { GET: 'readPluginsAddress', POST: 'callPluginsAddress', DELETE: 'deleteAtPluginsAddress' } as const;
+
+/**
+ * `/plugins/v1/…` of the files address is `/v1/…` of the plugins address, for a key of scope `plugins` or a session:
+ * the console's pages then speak to the one origin they came from, and no address opens itself to others.
+ */
+export function mountPlugins(app: App, deps: PluginsMountDeps): void {
+  const requires = deps.gate.requires('plugins');
+  async function handOver(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    await requires(request, reply);
+    const { raw } = request;
+    deps.mounted.set(raw, deps.gate.callerOf(request));
+    raw.url = (raw.url ?? '').slice(prefix.length);
+    raw.headers['x-request-id'] = request.id;
+    reply.hijack();
+    deps.plugins.routing(raw, reply.raw);
+  }
+  for (const [method, operationId] of Object.entries(methods)) {
+    app.route({
+      method,
+      url: `${prefix}/v1/*`,
+      exposeHeadRoute: false,
+      onRequest: handOver,
+      schema: {
+        operationId,
+        tags: ['plugins'],
+        summary: 'The same path of the plugins address, here with a key of scope `plugins` or a session.',
+      },
+      handler: () => Promise.reject(new Error('the request was handed over')),
+    });
+  }
+}

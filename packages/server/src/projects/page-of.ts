@@ -1,0 +1,26 @@
+import type { ListQuery } from '@quartermaster/contract';
+import { fieldInvalid, objectNotFound } from '../kernel/problem.ts';
+
+interface Listed<Item, Wire> {
+  /** What it is a list of, for the answer to a cursor that is none of them. */
+  readonly kind: string;
+  readonly toWire: (item: Item) => Wire;
+}
+
+/** One page of a list that is whole in memory, oldest first, in the list envelope. Projects and keys are few. */
+export function pageOf<Item extends { readonly id: string }, Wire>(
+  items: readonly Item[],
+  query: ListQuery,
+  { kind, toWire }: Listed<Item, Wire>,
+) {
+  const { limit = 20, order = 'desc', after, before } = query;
+  if (after !== undefined && before !== undefined) throw fieldInvalid('query', 'both after and before', 'one of them');
+  const ordered = order === 'asc' ? items : items.toReversed();
+  const cursor = after ?? before;
+  const at = cursor === undefined ? -1 : ordered.findIndex(({ id }) => id === cursor);
+  if (cursor !== undefined && at < 0) throw objectNotFound(kind, cursor);
+  const part = before === undefined ? ordered.slice(at + 1) : ordered.slice(0, at);
+  const page = before === undefined ? part.slice(0, limit) : part.slice(-limit);
+  const status = 'success' as const;
+  return { status, data: page.map(toWire), fetched_count: page.length, has_more: page.length < part.length };
+}
