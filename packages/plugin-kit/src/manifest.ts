@@ -1,5 +1,6 @@
 import { pluginEffects } from '@quartermaster/contract';
 import { type Static, Type } from 'typebox';
+import { Injection } from './injection.ts';
 
 /**
  * `bundle.yaml` and `<plugin_id>.yaml`: a bundle is data. `docs/guides/bundles.md` describes it for authors.
@@ -22,24 +23,6 @@ const Schema = Type.Object({ type: Type.Literal('object') }, { additionalPropert
  * In a URL each value is percent-encoded. `{{` is a plain brace.
  */
 const Template = Type.Unknown();
-
-/** Where a credential goes when the broker sends a request. `{credential}` in `template` is its value. */
-export const Injection = Type.Union([
-  Type.Object(
-    {
-      /** `form`: a field of the request's form; only requests that send one. */
-      in: Type.Enum(['header', 'query', 'form']),
-      name: Type.String({ minLength: 1 }),
-      credential: Type.String(),
-      template: Type.Optional(Type.String({ default: '{credential}' })),
-    },
-    strict,
-  ),
-  /** The text `{credential:NAME}` in the path of the URL. */
-  Type.Object({ in: Type.Literal('path'), credential: Type.String() }, strict),
-  Type.Object({ in: Type.Literal('basic'), username: Type.String(), password: Type.Optional(Type.String()) }, strict),
-]);
-export type Injection = Static<typeof Injection>;
 
 /** How a list or an object is written where only text can stand. */
 export const ParameterStyle = Type.Enum([

@@ -1,2 +1,3 @@
 export * from './handler.ts';
+export * from './injection.ts';
 export * from './manifest.ts';

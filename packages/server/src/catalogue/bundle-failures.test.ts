@@ -18,6 +18,7 @@ interface Mistake {
 
 const bundle = 'weather/bundle.yaml';
 const plugin = 'weather/get_weather.yaml';
+const injection = '{in: query, name: appid, credential: WEATHER_KEY}';
 const lat = 'lat: {type: number, minimum: -90, maximum: 90, description: Latitude.}';
 
 const mistakes: Readonly<Record<string, Mistake>> = {
@@ -414,7 +415,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: bundle,
     from: 'in: query',
     to: 'in: body',
-    says: `${bundle}:16 inject[0].in: Expected one of "header", "query", "form", "path", "basic", found string "body".`,
+    says: `${bundle}:16 inject[0].in: Expected one of "header", "query", "form", "json", "bearer", "path", "basic", "aws_sigv4", "hmac", "oauth2", found string "body".`,
   },
   'an injection that lacks a member': {
     file: bundle,
@@ -427,6 +428,66 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     from: 'name: appid,',
     to: 'name: appid, template: Bearer,',
     says: `${bundle}:16 inject[0].template: Expected "{credential}" where the value goes.`,
+  },
+  'a signature over what is nothing of a request': {
+    file: bundle,
+    from: injection,
+    to: `{in: hmac, credential: WEATHER_KEY, algorithm: sha256, message: '{verb}', signature: {in: header, name: S}}`,
+    says: `${bundle}:16 inject[0].message: {verb} is nothing that can be signed; known: method, host, path, query, sorted_query, path_and_query, body, body_sha256, body_sha256_base64, timestamp, nonce, header:NAME.`,
+  },
+  'a signature by an unknown algorithm': {
+    file: bundle,
+    from: injection,
+    to: `{in: hmac, credential: WEATHER_KEY, algorithm: md5, message: '{body}', signature: {in: header, name: S}}`,
+    says: `${bundle}:16 inject[0].algorithm: Expected one of "sha1", "sha256", "sha384", "sha512", found string "md5".`,
+  },
+  'a signature that covers a time nobody declares': {
+    file: bundle,
+    from: injection,
+    to: `{in: hmac, credential: WEATHER_KEY, algorithm: sha1, message: '{timestamp}', signature: {in: header, name: S}}`,
+    says: `${bundle}:16 inject[0].timestamp: Is required for {timestamp}.`,
+  },
+  'a signature in a header that cannot be': {
+    file: bundle,
+    from: injection,
+    to: `{in: hmac, credential: WEATHER_KEY, algorithm: sha1, message: '{body}', signature: {in: header, name: 'a b'}}`,
+    says: `${bundle}:16 inject[0].signature.name: "a b" cannot be the name of a header.`,
+  },
+  'a signature with a credential that is not there': {
+    file: bundle,
+    from: injection,
+    to: `{in: hmac, credential: WEATHER_KEY, algorithm: sha1, message: '{credential:KEY_ID}', signature: {in: header, name: S}}`,
+    says: `${bundle}:16 inject[0].message: "KEY_ID" is not in credentials_schema.`,
+  },
+  'an AWS signature for a region that is not there': {
+    file: bundle,
+    from: injection,
+    to: '{in: aws_sigv4, access_key_id: ACCOUNT, secret_access_key: WEATHER_KEY, service: s3, region: {credential: REGION}}',
+    says: `${bundle}:16 inject[0].region.credential: "REGION" is not in credentials_schema.`,
+  },
+  'an access token from a host that is not declared': {
+    file: bundle,
+    from: injection,
+    to: '{in: oauth2, grant: client_credentials, token_url: "https://evil.example/t", client_id: ACCOUNT, client_secret: WEATHER_KEY}',
+    says: `${bundle}:16 inject[0].token_url: The host evil.example is not one of the bundle's "hosts" (api.example.com).`,
+  },
+  'an access token that is asked for in the open': {
+    file: bundle,
+    from: injection,
+    to: '{in: oauth2, grant: client_credentials, token_url: "http://api.example.com/t", client_id: ACCOUNT, client_secret: WEATHER_KEY}',
+    says: `${bundle}:16 inject[0].token_url: An access token is asked for over https:// only.`,
+  },
+  'a refresh without a refresh token': {
+    file: bundle,
+    from: injection,
+    to: '{in: oauth2, grant: refresh_token, token_url: "https://api.example.com/t", client_id: ACCOUNT, client_secret: WEATHER_KEY}',
+    says: `${bundle}:16 inject[0].refresh_token: Is required for this grant.`,
+  },
+  'a client without a secret': {
+    file: bundle,
+    from: injection,
+    to: '{in: oauth2, grant: client_credentials, token_url: "https://api.example.com/t", client_id: ACCOUNT}',
+    says: `${bundle}:16 inject[0].client_secret: Is required, unless "client_authentication" is none.`,
   },
   'a credential that is no text': {
     file: bundle,

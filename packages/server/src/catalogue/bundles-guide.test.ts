@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { BundleManifest, PluginManifest } from '@quartermaster/plugin-kit';
+import { AwsSigning, BundleManifest, HmacSigning, OAuth2, PluginManifest } from '@quartermaster/plugin-kit';
 import { load, makeFolder } from './bundle-folder.suite.ts';
 
 const guide = await readFile(resolve(import.meta.dirname, '../../../../docs/guides/bundles.md'), 'utf8');
@@ -40,7 +40,28 @@ test('the worked calls of the examples keep to their schemas, and the handler do
   for (const { input, output } of plugin?.manifest.examples ?? []) assert.deepEqual(run(input), output);
 });
 
+test('the injections of the guide load as they are printed', async (t) => {
+  const printed = [...guide.matchAll(/^```yaml\n((?:hosts: .*\n)?inject:\n.*?)^```$/gms)].map(([, text = '']) => text);
+  assert.equal(printed.length, 3);
+  const plugin = String(examples['statistics/median.yaml']).replace('id: median', 'id: go');
+  for (const text of printed) {
+    const names = new Set(text.match(/(?<=: )[A-Z][A-Z0-9_]+(?=[\n,}])/g));
+    const properties = [...names].map((name) => `    ${name}: {type: string, description: One.}\n`).join('');
+    const hosts = text.startsWith('hosts:') ? '' : 'hosts: []\n';
+    const about = 'id: printed\nversion: 1.0.0\nname: A\ndescription: B\nprovider: C\ndeveloper: D\n';
+    const schema = `credentials_schema:\n  type: object\n  properties:\n${properties}`;
+    const files = {
+      'printed/bundle.yaml': `${about}${hosts}${schema}${text}`,
+      'printed/go.yaml': plugin,
+      'printed/median.ts': 'export const run = () => ({});',
+    };
+    const catalogue = await load(await makeFolder(t, files));
+    assert.deepEqual(catalogue.failures, []);
+  }
+});
+
 test('the guide names every member of the manifests', () => {
-  const members = [...Object.keys(BundleManifest.properties), ...Object.keys(PluginManifest.properties)];
-  for (const member of members) assert.ok(guide.includes(`\`${member}\``), `${member} is not described`);
+  const described = [BundleManifest, PluginManifest, AwsSigning, HmacSigning, OAuth2];
+  const members = described.flatMap(({ properties }) => Object.keys(properties));
+  for (const member of members) assert.match(guide, new RegExp(`\`${member}\`|^ +(?:- )?${member}:`, 'm'), member);
 });

@@ -1,6 +1,7 @@
-import type { BundleManifest, Injection } from '@quartermaster/plugin-kit';
+import type { BundleManifest } from '@quartermaster/plugin-kit';
+import { checkInjections } from './check-injections.ts';
 import { checkSchema } from './check-schema.ts';
-import type { FieldPath, Findings } from './findings.ts';
+import type { Findings } from './findings.ts';
 
 /** The properties of `credentials_schema`, by name. */
 export function credentialProperties(manifest: BundleManifest): Map<string, Record<string, unknown>> {
@@ -30,34 +31,6 @@ export function checkCredentials(manifest: BundleManifest, findings: Findings): 
       findings.add([...path, 'x-secret'], 'Expected true or false.');
     }
   }
-  checkInjections({ inject: manifest.inject ?? [], path: ['inject'], known: properties }, findings);
-}
-
-interface Injections {
-  readonly inject: readonly Injection[];
-  readonly path: FieldPath;
-  /** By the names of the credentials. */
-  readonly known: { has(name: string): boolean };
-}
-
-/** Checks that injections, of a bundle or of one request, name credentials and put them somewhere. */
-export function checkInjections({ inject, path, known }: Injections, findings: Findings): void {
-  for (const [index, injection] of inject.entries()) {
-    const at = [...path, String(index)];
-    for (const [member, name] of Object.entries(injection)) {
-      if (!isCredentialMember(member) || known.has(name)) continue;
-      findings.add([...at, member], `${JSON.stringify(name)} is not in credentials_schema.`);
-    }
-    checkTemplate(injection, [...at, 'template'], findings);
-  }
-}
-
-function isCredentialMember(member: string): boolean {
-  return member === 'credential' || member === 'username' || member === 'password';
-}
-
-function checkTemplate(injection: object, path: readonly string[], findings: Findings): void {
-  const template: unknown = Reflect.get(injection, 'template');
-  if (typeof template !== 'string' || template.includes('{credential}')) return;
-  findings.add(path, 'Expected "{credential}" where the value goes.');
+  const { inject = [], hosts } = manifest;
+  checkInjections({ inject, path: ['inject'], known: properties, hosts }, findings);
 }

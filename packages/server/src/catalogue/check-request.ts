@@ -1,5 +1,7 @@
 import type { BundleManifest, Injection, RequestTemplate } from '@quartermaster/plugin-kit';
-import { checkInjections, credentialProperties } from './check-credentials.ts';
+import { credentialProperties } from './check-credentials.ts';
+import { complaintAboutHost } from './check-host.ts';
+import { checkInjections } from './check-injections.ts';
 import type { FieldPath, Findings } from './findings.ts';
 import { readTemplate, textsOf } from './placeholders.ts';
 
@@ -32,7 +34,11 @@ export function checkRequest(
   const own = request.inject ?? [];
   const context = { ...outer, inject: [...outer.inject, ...own] };
   checkUrl({ text: request.url, path: [...root, 'url'] }, context, findings);
-  checkInjections({ inject: own, path: [...root, 'inject'], known: context.credentials }, findings);
+  const { credentials: known, hosts } = outer;
+  checkInjections({ inject: own, path: [...root, 'inject'], known, hosts }, findings);
+  if (own.length > 0 && context.inject.filter((item) => item.in === 'oauth2').length > 1) {
+    findings.add([...root, 'inject'], 'The bundle has an "in: oauth2" already; a request carries one access token.');
+  }
   checkStyles(request, root, findings);
   for (const member of ['query', 'headers', 'cookies', 'body'] as const) {
     for (const located of textsOf(request[member], [...root, member])) checkText(located, context, findings);
@@ -89,16 +95,9 @@ function checkHost(
   { hosts, inject }: RequestContext,
   say: (message: string) => void,
 ): void {
-  const origin = `${scheme}://${authority}`;
-  if (!/^[^\s\\]+$/.test(authority) || !URL.canParse(origin)) {
-    say(`${JSON.stringify(origin)} is no address.`);
-    return;
-  }
   if (scheme === 'http' && inject.length > 0) say('A bundle that sends credentials calls https:// only.');
-  const { host, port } = new URL(origin);
-  const withPort = port === '' ? `${host}:${scheme === 'https' ? 443 : 80}` : host;
-  if (hosts.includes(host) || hosts.includes(withPort)) return;
-  say(`The host ${host} is not one of the bundle's "hosts" (${hosts.join(', ') || 'none'}).`);
+  const complaint = complaintAboutHost(`${scheme}://${authority}`, hosts);
+  if (complaint !== null) say(complaint);
 }
 
 function checkText(

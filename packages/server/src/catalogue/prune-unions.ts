@@ -67,9 +67,18 @@ function isTypeOf(error: ErrorObject, union: ErrorObject): boolean {
   return error.keyword === 'type' && error.instancePath === union.instancePath;
 }
 
-/** A constant one level down tells the branches apart, as `in` does for injections. */
+/** A constant one level down that every branch has tells them apart, as `in` does for injections. */
 function isTag(error: ErrorObject, union: ErrorObject): boolean {
   if (error.keyword !== 'const' && error.keyword !== 'enum') return false;
-  const rest = error.instancePath.slice(union.instancePath.length + 1);
-  return error.instancePath !== union.instancePath && !rest.includes('/');
+  if (error.instancePath === union.instancePath) return false;
+  const name = error.instancePath.slice(union.instancePath.length + 1);
+  const branches: readonly unknown[] = Array.isArray(union.schema) ? union.schema : [];
+  return !name.includes('/') && branches.every((branch) => isConstantIn(branch, name));
+}
+
+/** Whether a branch allows few values for a member; one that stands elsewhere may. */
+function isConstantIn(branch: unknown, name: string): boolean {
+  const { $ref, properties }: { $ref?: unknown; properties?: unknown } = Object(branch);
+  const member: unknown = Reflect.get(Object(properties), name);
+  return $ref !== undefined || 'const' in Object(member) || 'enum' in Object(member);
 }

@@ -52,6 +52,8 @@ interface Beginning {
   readonly caller: RunCaller;
   /** What the request adds to the injections of the bundle. */
   readonly own: readonly Injection[] | undefined;
+  /** Whether credentials work now, not when they were used last. */
+  readonly wantsFreshToken?: boolean;
 }
 
 type Begun = Omit<Run, 'pluginId' | 'isolation' | 'input'>;
@@ -74,11 +76,11 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     return bundle;
   }
 
-  function begin({ bundle, credentials, signal, caller, own }: Beginning): Begun {
+  function begin({ bundle, credentials, signal, caller, own, wantsFreshToken }: Beginning): Begun {
     const trace = createRunTrace();
     const violations = bundle.checkCredentials(credentials);
     if (violations.length > 0) throw valueInvalid('credentials', violations);
-    const policy = makeRunPolicy(bundle, credentials, { limits, own, trace });
+    const policy = makeRunPolicy(bundle, credentials, { limits, own, trace, wantsFreshToken });
     return { bundle, signal, caller, policy, runId: deps.newId('run'), createdAt: Date.now(), trace };
   }
 
@@ -110,7 +112,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
       const call = calls.ofVerification(bundle);
       if (call === null && bundle.manifest.credentials_schema !== undefined) throw verificationImpossible(bundle.id);
       const own = bundle.manifest.verify?.request.inject;
-      const begun = begin({ bundle, credentials: request.credentials, signal, caller, own });
+      const begun = begin({ bundle, credentials: request.credentials, signal, caller, own, wantsFreshToken: true });
       const run: Run = { ...begun, pluginId: null, isolation: 'none', input: {} };
       // Without a call there are no credentials that could be wrong.
       return await conclude(run, async () =>

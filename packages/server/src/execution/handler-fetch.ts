@@ -27,6 +27,7 @@ export function createHandlerFetch(broker: Broker, policy: RunPolicy, takesCrede
     const result = await broker.send(toEgress(request), policy.egress, signal);
     last = result;
     if (result.kind === 'timed_out') throw failure('timed_out', `no answer within ${result.limitMs} ms`);
+    if (result.kind === 'credentials_rejected') throw failure(result.kind, 'the credentials were refused');
     if (result.kind !== 'response') throw failure(result.kind, result.message);
     const text = decodeText(result.body, result.headers['content-type']);
     return { status: result.status, headers: result.headers, text };
@@ -44,6 +45,8 @@ function outcomeOf(result: EgressResult, takesCredentials: boolean): Blamed | nu
     case 'unreachable':
     case 'too_large':
       return { kind: 'upstream_failed', message: result.message, upstreamStatus: null, excerpt: null };
+    case 'credentials_rejected':
+      return { kind: 'credentials_rejected', upstreamStatus: result.status, excerpt: result.excerpt };
     case 'response': {
       const excerpt = excerptOf(result);
       if (result.status < 400) return null;

@@ -3,8 +3,9 @@ import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import { Secret } from '../kernel/secret.ts';
 import type { EgressPolicy } from './egress/broker.ts';
 import type { CallTrace } from './egress/call-trace.ts';
-import { derivedSecrets, prepareInjection } from './egress/inject.ts';
-import { createScrubber, noSecrets, type Scrubber } from './egress/scrub.ts';
+import { derivedSecrets } from './egress/derived-secrets.ts';
+import { prepareInjection } from './egress/inject.ts';
+import { createGrowingScrubber, createScrubber, noSecrets, type Scrubber } from './egress/scrub.ts';
 import type { ExecutionLimits } from './executor.ts';
 import { valueInvalid } from './problems.ts';
 
@@ -21,6 +22,8 @@ export interface RunPolicyOptions {
   /** What the request adds to the injections of the bundle. */
   readonly own?: readonly Injection[] | undefined;
   readonly trace?: CallTrace | undefined;
+  /** An access token that was got for an earlier run will not do. */
+  readonly wantsFreshToken?: boolean | undefined;
 }
 
 const https = new Set(['https'] as const);
@@ -34,7 +37,7 @@ const hostSets = new WeakMap<CompiledBundle, ReadonlySet<string>>();
 export function makeRunPolicy(
   bundle: CompiledBundle,
   credentials: Readonly<Record<string, unknown>>,
-  { limits, own = [], trace }: RunPolicyOptions,
+  { limits, own = [], trace, wantsFreshToken = false }: RunPolicyOptions,
 ): RunPolicy {
   const asked = bundle.manifest.limits;
   const inject = [...(bundle.manifest.inject ?? []), ...own];
@@ -55,6 +58,8 @@ export function makeRunPolicy(
       schemes: inject.length > 0 ? https : bothSchemes,
       credentials: secrets,
       inject,
+      injected: prepared.injected,
+      wantsFreshToken,
       scrubber: makeScrubber(bundle, secrets, inject),
       maxResponseBytes: Math.min(limits.maxResponseBytes, asked?.max_response_bytes ?? limits.maxResponseBytes),
       maxRedirects: limits.maxRedirects,
@@ -86,5 +91,7 @@ function makeScrubber(
   if (credentials.size === 0) return noSecrets;
   const marked = [...credentials].filter(([name]) => bundle.secretNames.size === 0 || bundle.secretNames.has(name));
   const values = marked.map(([, secret]) => secret.reveal());
-  return createScrubber([...values, ...derivedSecrets(inject, credentials)]);
+  const secrets = [...values, ...derivedSecrets(inject, credentials)];
+  const getsTokens = inject.some((injection) => injection.in === 'oauth2');
+  return getsTokens ? createGrowingScrubber(secrets) : createScrubber(secrets);
 }

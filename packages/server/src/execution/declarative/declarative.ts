@@ -80,6 +80,9 @@ type Answer = Extract<EgressResult, { kind: 'response' }>;
 export function outcomeWithoutAnswer(result: Exclude<EgressResult, Answer>): CallOutcome {
   if (result.kind === 'timed_out') return { kind: 'timed_out', limitMs: result.limitMs };
   if (result.kind === 'refused') return { kind: 'egress_refused', message: result.message };
+  if (result.kind === 'credentials_rejected') {
+    return { kind: 'credentials_rejected', upstreamStatus: result.status, excerpt: result.excerpt };
+  }
   return { kind: 'upstream_failed', message: result.message, upstreamStatus: null, excerpt: null };
 }
 

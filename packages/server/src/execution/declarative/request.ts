@@ -1,6 +1,6 @@
 import type { ParameterStyle, RequestTemplate } from '@quartermaster/plugin-kit';
 import type { EgressRequest } from '../egress/broker.ts';
-import { isHeaderValue } from '../egress/inject.ts';
+import { isHeaderValue } from '../egress/header-text.ts';
 import { stylePairs, styleText } from './styles.ts';
 import { absent, compileValue, type Input, parameter, parseText, type Render } from './template.ts';
 

@@ -1,6 +1,7 @@
 import type { Injection } from '@quartermaster/plugin-kit';
 import type { Secret } from '../../kernel/secret.ts';
 import type { CallTrace } from './call-trace.ts';
+import type { Injected } from './inject.ts';
 import type { Scrubber } from './scrub.ts';
 
 /** The one way out: every outbound call of the service goes through a broker. */
@@ -26,6 +27,10 @@ export interface EgressPolicy {
   readonly schemes: ReadonlySet<'https' | 'http'>;
   readonly credentials: ReadonlyMap<string, Secret>;
   readonly inject: readonly Injection[];
+  /** What `inject` and `credentials` come to, where it is known already. */
+  readonly injected?: Injected;
+  /** An access token that was got for an earlier call will not do. */
+  readonly wantsFreshToken?: boolean;
   /** Takes the credentials out of what comes back. Absent: made of all `credentials`. */
   readonly scrubber?: Scrubber;
   /** Where each request that goes out is noted, redirects and retries too. */
@@ -52,4 +57,6 @@ export type EgressResult =
   /** No answer: name, connection, TLS, protocol. */
   | { readonly kind: 'unreachable'; readonly message: string }
   | { readonly kind: 'too_large'; readonly message: string }
+  /** The server that grants access tokens refused the credentials. `excerpt`: of its answer, scrubbed. */
+  | { readonly kind: 'credentials_rejected'; readonly status: number; readonly excerpt: string }
   | { readonly kind: 'timed_out'; readonly limitMs: number };

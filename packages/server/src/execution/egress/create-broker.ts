@@ -1,13 +1,17 @@
 import { lookup } from 'node:dns/promises';
+import { type Clock, systemClock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import { Counter, type Registry } from '../../kernel/metrics.ts';
 import { createAddressCheck } from './addresses.ts';
+import { authorise } from './authorise.ts';
 import type { Broker, EgressPolicy, EgressRequest, EgressResult } from './broker.ts';
 import { startCall } from './call.ts';
 import { createConnections, type Resolve } from './connections.ts';
+import { derivedSecrets } from './derived-secrets.ts';
 import { followHops } from './hops.ts';
-import { derivedSecrets, prepareInjection } from './inject.ts';
-import { createScrubber, type Scrubber } from './scrub.ts';
+import { type Injected, prepareInjection } from './inject.ts';
+import { createGrowingScrubber, createScrubber, type Scrubber } from './scrub.ts';
+import { createTokens } from './tokens.ts';
 
 export interface BrokerDeps {
   /** Origin → origin: where a declared origin is reached instead (a gateway, a test server). Its target is trusted. */
@@ -24,6 +28,7 @@ export interface BrokerDeps {
   readonly ca?: string;
   /** Milliseconds for name, connection and TLS; default 5,000. */
   readonly connectTimeoutMs?: number;
+  readonly clock?: Clock;
 }
 
 /**
@@ -41,6 +46,8 @@ export function createBroker(deps: BrokerDeps): Broker {
     ...(deps.ca === undefined ? {} : { ca: deps.ca }),
   });
   const scrubbers = new WeakMap<EgressPolicy['credentials'], Scrubber>();
+  const clock = deps.clock ?? systemClock;
+  const tokens = createTokens(clock);
   const count = deps.metrics === undefined ? () => {} : createRequestCount(deps.metrics);
 
   function scrubberOf(policy: EgressPolicy): Scrubber {
@@ -48,23 +55,34 @@ export function createBroker(deps: BrokerDeps): Broker {
     const known = scrubbers.get(policy.credentials);
     if (known !== undefined) return known;
     const values = [...policy.credentials.values()].map((secret) => secret.reveal());
-    const scrubber = createScrubber([...values, ...derivedSecrets(policy.inject, policy.credentials)]);
+    const secrets = [...values, ...derivedSecrets(policy.inject, policy.credentials)];
+    const grows = policy.inject.some((injection) => injection.in === 'oauth2');
+    const scrubber = grows ? createGrowingScrubber(secrets) : createScrubber(secrets);
     scrubbers.set(policy.credentials, scrubber);
     return scrubber;
   }
 
   async function send(request: EgressRequest, policy: EgressPolicy, signal: AbortSignal): Promise<EgressResult> {
     signal.throwIfAborted();
-    const prepared = prepareInjection(policy.inject, policy.credentials);
+    const prepared =
+      policy.injected === undefined
+        ? prepareInjection(policy.inject, policy.credentials)
+        : { injected: policy.injected };
     if ('refusal' in prepared) {
       const { credential, message } = prepared.refusal;
       return { kind: 'refused', message: `the credential ${JSON.stringify(credential)} ${message}` };
     }
     const call = startCall(policy.timeoutMs, signal);
+    const scrubber = scrubberOf(policy);
     const userAgent = `Quartermaster/${deps.version}`;
-    const rules = { overrides, isAllowed, connections, userAgent, injected: prepared.injected };
+    const rules = { overrides, isAllowed, connections, userAgent, call, scrubber, clock };
+    const follow = (injected: Injected) => followHops(request, policy, { ...rules, injected });
     try {
-      const result = await followHops(request, policy, { ...rules, call, scrubber: scrubberOf(policy) });
+      const { injected } = prepared;
+      const result =
+        injected.token === null
+          ? await follow(injected)
+          : await authorise({ request, policy, injected, scrubber, call, tokens, follow, send: broker.send });
       signal.throwIfAborted();
       return call.ended === 'timed_out' && result.kind !== 'response'
         ? { kind: 'timed_out', limitMs: policy.timeoutMs }
@@ -74,7 +92,7 @@ export function createBroker(deps: BrokerDeps): Broker {
     }
   }
 
-  return {
+  const broker: Broker = {
     async send(request, policy, signal) {
       const result = await send(request, policy, signal);
       count(result.kind);
@@ -86,6 +104,7 @@ export function createBroker(deps: BrokerDeps): Broker {
     },
     close: () => connections.close(),
   };
+  return broker;
 }
 
 /** Looking a metric up by its labels costs more than counting: each is looked up once. */

@@ -1,13 +1,16 @@
+import type { Clock } from '../../kernel/clock.ts';
 import type { EgressPolicy, EgressRequest, EgressResult } from './broker.ts';
 import type { Call } from './call.ts';
 import { traceCall, traceRefusal } from './call-trace.ts';
 import type { ConnectionPool, Connections } from './connections.ts';
-import { acceptedEncodings, decodeBody } from './decode.ts';
+import { decodeBody } from './decode.ts';
 import { type Exchanged, exchange, type WireRequest, type WireResponse } from './exchange.ts';
 import { codeOf, describeFailure } from './failures.ts';
-import { fillPath, type Injected, isHeaderName, isHeaderValue } from './inject.ts';
+import { isHeaderName, isHeaderValue } from './header-text.ts';
+import { fillPath, type Injected } from './inject.ts';
 import type { Scrubber } from './scrub.ts';
 import { judgeTarget, type Target } from './target.ts';
+import { wireRequest, withQuery } from './wire-request.ts';
 
 export interface HopRules {
   readonly overrides: ReadonlyMap<string, string>;
@@ -17,10 +20,11 @@ export interface HopRules {
   readonly injected: Injected;
   readonly call: Call;
   readonly scrubber: Scrubber;
+  readonly clock: Clock;
 }
 
 /** One request on its way through redirects. */
-interface Hop {
+export interface Hop {
   readonly url: URL;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -42,7 +46,9 @@ export async function followHops(request: EgressRequest, policy: EgressPolicy, r
       return { kind: 'refused', message: rules.scrubber.text(judged.refused) };
     }
     const injected = hop.url.origin === home ? rules.injected : null;
-    const exchanged = await sendHop(judged.target, wireRequest(hop, injected, rules.userAgent), { policy, rules });
+    const wire = wireRequest(hop, injected, { ...rules, dialOrigin: judged.target.dialOrigin });
+    if ('refused' in wire) return { kind: 'refused', message: wire.refused };
+    const exchanged = await sendHop(judged.target, wire, { policy, rules });
     if ('tooLarge' in exchanged) return tooLarge(policy);
     if ('failure' in exchanged) return describeFailure(exchanged.failure, rules.scrubber);
     const next = nextHop(hop, exchanged.response, judged.target);
@@ -90,45 +96,6 @@ function firstHop(request: EgressRequest, injected: Injected): Hop | Refused {
     headers[lower] = value;
   }
   return { url, method: request.method, headers, body: request.body };
-}
-
-function withQuery(search: string, pairs: ReadonlyArray<readonly [string, string]>): string {
-  const encoded = pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`);
-  return `?${[...(search === '' ? [] : [search.slice(1)]), ...encoded].join('&')}`;
-}
-
-/** A pair the request holds under a credential's name is taken out, so that only ours is sent. */
-function withCredentials(search: string, query: Injected['query']): string {
-  if (query.length === 0) return search;
-  const names = new Set(query.map(([name]) => name));
-  const kept = search
-    .slice(1)
-    .split('&')
-    .filter((pair) => pair !== '' && ![...new URLSearchParams(pair).keys()].some((name) => names.has(name)));
-  return withQuery(kept.length === 0 ? '' : `?${kept.join('&')}`, query);
-}
-
-function encode(text: string): string {
-  return encodeURIComponent(text.toWellFormed());
-}
-
-/** The credentials are added here and nowhere else; what the request says under the same name gives way. */
-function wireRequest(hop: Hop, injected: Injected | null, userAgent: string): WireRequest {
-  const search = injected === null ? hop.url.search : withCredentials(hop.url.search, injected.query);
-  const headers = { 'user-agent': userAgent, accept: '*/*', ...hop.headers, ...injected?.headers };
-  return {
-    method: hop.method,
-    path: `${hop.url.pathname}${search}`,
-    headers: { ...headers, 'accept-encoding': acceptedEncodings },
-    body: withFormFields(hop, injected?.form ?? []),
-  };
-}
-
-/** As withCredentials, for the body of a form; any other body is sent as it is. */
-function withFormFields({ body, headers }: Hop, form: Injected['form']): Hop['body'] {
-  const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
-  if (form.length === 0 || !isForm || typeof body !== 'string') return body;
-  return withCredentials(`?${body}`, form).slice(1);
 }
 
 async function sendHop(

@@ -1,5 +1,10 @@
 import type { Injection } from '@quartermaster/plugin-kit';
-import type { Secret } from '../../kernel/secret.ts';
+import { isHeaderValue } from './header-text.ts';
+import { type JsonMember, memberPath } from './json-body.ts';
+import { type Credentials, type InjectionRefusal, type Prepared, unfitForHeader } from './prepared.ts';
+import { prepareAwsSigner, prepareHmacSigner } from './signers.ts';
+import type { Signer } from './signing.ts';
+import { prepareTokenNeed, type TokenNeed } from './token-need.ts';
 
 /** What the credentials of a run add to its requests. Made once a run; holds secrets in the clear, so never log it. */
 export interface Injected {
@@ -8,17 +13,15 @@ export interface Injected {
   readonly query: ReadonlyArray<readonly [string, string]>;
   /** Fields of a form; added to requests that send one. */
   readonly form: ReadonlyArray<readonly [string, string]>;
+  /** Members of a JSON body; added to requests that may send one. */
+  readonly json: readonly JsonMember[];
   /** Values for `{credential:NAME}` in a path, percent-encoded. */
   readonly path: ReadonlyMap<string, string>;
+  /** Sign what is about to be sent, in this order. */
+  readonly signers: readonly Signer[];
+  /** An access token that has to be got before anything is sent. */
+  readonly token: TokenNeed | null;
 }
-
-/** A credential that cannot be sent where the bundle wants it. The message never holds its value. */
-export interface InjectionRefusal {
-  readonly credential: string;
-  readonly message: string;
-}
-
-type Credentials = ReadonlyMap<string, Secret>;
 
 /** Renders every injection whose credential was given; the ones without are left out (an optional credential). */
 export function prepareInjection(
@@ -26,51 +29,66 @@ export function prepareInjection(
   credentials: Credentials,
 ): { readonly injected: Injected } | { readonly refusal: InjectionRefusal } {
   const headers: Record<string, string> = {};
-  const query: [string, string][] = [];
-  const form: [string, string][] = [];
+  const pairs = { query: [] as [string, string][], form: [] as [string, string][] };
+  const json: JsonMember[] = [];
   const path = new Map<string, string>();
+  const signers: Signer[] = [];
+  let token: TokenNeed | null = null;
   for (const injection of inject) {
     const rendered = render(injection, credentials);
     if (rendered === null) continue;
     if ('refusal' in rendered) return rendered;
-    if (rendered.in === 'header') headers[rendered.name] = rendered.value;
-    else if (rendered.in === 'query') query.push([rendered.name, rendered.value]);
-    else if (rendered.in === 'form') form.push([rendered.name, rendered.value]);
-    else path.set(rendered.name, rendered.value);
+    if ('signer' in rendered) signers.push(rendered.signer);
+    else if ('token' in rendered) token = rendered.token;
+    else if (rendered.in === 'header') headers[rendered.name] = rendered.value;
+    else if (rendered.in === 'path') path.set(rendered.name, rendered.value);
+    else if (rendered.in === 'json') json.push([memberPath(rendered.name), rendered.value]);
+    else pairs[rendered.in].push([rendered.name, rendered.value]);
   }
-  return { injected: { headers, query, form, path } };
+  return { injected: { headers, ...pairs, json, path, signers, token } };
 }
 
-/** The texts that hold a secret in a form of their own: `user:password` as basic authentication sends it. */
-export function derivedSecrets(inject: readonly Injection[], credentials: Credentials): string[] {
-  return inject.flatMap((injection) => {
-    const password = injection.in === 'basic' ? credentials.get(injection.password ?? '')?.reveal() : undefined;
-    if (injection.in !== 'basic' || password === undefined || password === '') return [];
-    return [`${credentials.get(injection.username)?.reveal() ?? ''}:${password}`];
-  });
+interface Placed {
+  readonly in: 'header' | 'query' | 'form' | 'json' | 'path';
+  readonly name: string;
+  readonly value: string;
+}
+type Rendered = Placed | { readonly signer: Signer } | { readonly token: TokenNeed };
+
+function render(injection: Injection, credentials: Credentials): Prepared<Rendered> {
+  switch (injection.in) {
+    case 'basic':
+      return renderBasic(injection, credentials);
+    case 'aws_sigv4':
+      return prepareAwsSigner(injection, credentials);
+    case 'hmac':
+      return prepareHmacSigner(injection, credentials);
+    case 'oauth2':
+      return prepareTokenNeed(injection, credentials);
+    default:
+      return renderValue(injection, credentials);
+  }
 }
 
-type Rendered =
-  | { readonly in: 'header' | 'query' | 'form' | 'path'; readonly name: string; readonly value: string }
-  | { readonly refusal: InjectionRefusal };
+type ValueInjection = Extract<Injection, { in: 'header' | 'query' | 'form' | 'json' | 'bearer' | 'path' }>;
 
-function render(injection: Injection, credentials: Credentials): Rendered | null {
-  if (injection.in === 'basic') return renderBasic(injection, credentials);
-  const secret = credentials.get(injection.credential)?.reveal();
+function renderValue(injection: ValueInjection, credentials: Credentials): Prepared<Placed> {
+  const { credential } = injection;
+  const secret = credentials.get(credential)?.reveal();
   if (secret === undefined) return null;
-  if (injection.in === 'path') return renderPath(injection.credential, secret);
+  if (injection.in === 'path') return renderPath(credential, secret);
+  if (injection.in === 'bearer') return renderHeader({ credential, name: 'authorization', value: `Bearer ${secret}` });
   const value = (injection.template ?? '{credential}').replaceAll('{credential}', () => secret);
   if (injection.in !== 'header') return { in: injection.in, name: injection.name, value };
-  return renderHeader({ credential: injection.credential, name: injection.name, value });
+  return renderHeader({ credential, name: injection.name, value });
 }
 
-function renderHeader(header: { credential: string; name: string; value: string }): Rendered {
+function renderHeader(header: { credential: string; name: string; value: string }): Prepared<Placed> {
   if (isHeaderValue(header.value)) return { in: 'header', name: header.name.toLowerCase(), value: header.value };
-  const found = 'holds a line break, a control character or a character outside Latin-1';
-  return { refusal: { credential: header.credential, message: `${found}, so it cannot be sent in a header` } };
+  return unfitForHeader(header.credential);
 }
 
-function renderBasic(injection: Extract<Injection, { in: 'basic' }>, credentials: Credentials): Rendered | null {
+function renderBasic(injection: Extract<Injection, { in: 'basic' }>, credentials: Credentials): Prepared<Placed> {
   const username = credentials.get(injection.username)?.reveal();
   const password = injection.password === undefined ? '' : (credentials.get(injection.password)?.reveal() ?? '');
   if (username === undefined) return null;
@@ -81,20 +99,10 @@ function renderBasic(injection: Extract<Injection, { in: 'basic' }>, credentials
   return { in: 'header', name: 'authorization', value };
 }
 
-function renderPath(name: string, secret: string): Rendered {
+function renderPath(name: string, secret: string): Prepared<Placed> {
   const value = encodeURIComponent(secret.toWellFormed());
   if (secret !== '' && secret !== '.' && secret !== '..') return { in: 'path', name, value };
   return { refusal: { credential: name, message: 'is empty or made of dots, so it cannot be sent in a path' } };
-}
-
-/** What may stand in a header: visible Latin-1, space and tab. */
-export function isHeaderValue(value: string): boolean {
-  return /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
-}
-
-/** What may name a header (RFC 9110 token). */
-export function isHeaderName(name: string): boolean {
-  return /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name);
 }
 
 const pathPlace = /%7Bcredential:([A-Za-z0-9_.-]+)%7D/g;

@@ -5,6 +5,8 @@ export interface Scrubber {
   bytes(value: Buffer): Buffer;
   /** Every string and key of a JSON value; the same value when it holds no secret. */
   deep<T>(value: T): T;
+  /** From now on these are replaced as well. Only a scrubber that was made to grow has it. */
+  learn?(secrets: Iterable<string>): void;
 }
 
 export const redacted = '[redacted]';
@@ -23,10 +25,12 @@ export const noSecrets: Scrubber = { text: (value) => value, bytes: (value) => v
  * inside longer text at any of the three alignments), hexadecimal (both cases). What an upstream invents beyond that is
  * not found.
  */
-export function createScrubber(secrets: Iterable<string>): Scrubber {
+export function createScrubber(secrets: Iterable<string | Uint8Array>): Scrubber {
   const values = [...secrets].filter((secret) => secret.length >= shortest);
   if (values.length === 0) return noSecrets;
-  const forms = new Set(values.flatMap((secret) => [...formsOf(secret)]));
+  const forms = new Set(
+    values.flatMap((secret) => [...(typeof secret === 'string' ? formsOf(secret) : byteForms(secret))]),
+  );
   const scrubText = createReplacer(forms);
   // Bytes are searched as Latin-1, so what is not ASCII is looked for as the Latin-1 of its UTF-8.
   const isAscii = [...forms].every((form) => /^[\x00-\x7f]*$/.test(form));
@@ -38,6 +42,22 @@ export function createScrubber(secrets: Iterable<string>): Scrubber {
     return after === before ? value : Buffer.from(after, 'latin1');
   }
   return { text: scrubText, bytes, deep: (value) => scrubDeep(value, scrubText) as typeof value };
+}
+
+/** A scrubber for secrets of which some are got on the way, such as access tokens. */
+export function createGrowingScrubber(secrets: Iterable<string | Uint8Array>): Required<Scrubber> {
+  const known = new Set(secrets);
+  let current = createScrubber(known);
+  return {
+    text: (value) => current.text(value),
+    bytes: (value) => current.bytes(value),
+    deep: (value) => current.deep(value),
+    learn(more) {
+      const before = known.size;
+      for (const secret of more) known.add(secret);
+      if (known.size > before) current = createScrubber(known);
+    },
+  };
 }
 
 /** Making a pattern pays after this many characters; until then each form is searched for. */
@@ -100,7 +120,11 @@ const plain = /^[A-Za-z0-9_.-]+$/;
 function* formsOf(secret: string): Generator<string> {
   yield secret;
   if (!plain.test(secret)) yield* textForms(secret);
-  const bytes = Buffer.from(secret.toWellFormed());
+  yield* byteForms(Buffer.from(secret.toWellFormed()));
+}
+
+function* byteForms(secret: Uint8Array): Generator<string> {
+  const bytes = Buffer.from(secret.buffer, secret.byteOffset, secret.byteLength);
   const hex = bytes.toString('hex');
   yield hex;
   yield hex.toUpperCase();

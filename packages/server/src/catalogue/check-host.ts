@@ -1,0 +1,10 @@
+/** What is wrong with the host of an address; null when it is one of the bundle's `hosts`. */
+export function complaintAboutHost(origin: string, hosts: readonly string[]): string | null {
+  if (!/^https?:\/\/[^\s\\/?#]+$/.test(origin) || !URL.canParse(origin)) {
+    return `${JSON.stringify(origin)} is no address.`;
+  }
+  const { host, port, protocol } = new URL(origin);
+  const withPort = port === '' ? `${host}:${protocol === 'https:' ? 443 : 80}` : host;
+  if (hosts.includes(host) || hosts.includes(withPort)) return null;
+  return `The host ${host} is not one of the bundle's "hosts" (${hosts.join(', ') || 'none'}).`;
+}

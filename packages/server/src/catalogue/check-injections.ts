@@ -1,0 +1,122 @@
+import { type HmacSigning, hmacMessageParts, type Injection, type OAuth2 } from '@quartermaster/plugin-kit';
+import { complaintAboutHost } from './check-host.ts';
+import type { FieldPath, Findings } from './findings.ts';
+
+export interface Injections {
+  readonly inject: readonly Injection[];
+  readonly path: FieldPath;
+  /** By the names of the credentials. */
+  readonly known: { has(name: string): boolean };
+  readonly hosts: readonly string[];
+}
+
+type Say = (member: readonly string[], message: string) => void;
+
+/** Checks that injections, of a bundle or of one request, name credentials and put them somewhere. */
+export function checkInjections({ inject, path, known, hosts }: Injections, findings: Findings): void {
+  for (const [index, injection] of inject.entries()) {
+    const say: Say = (member, message) => findings.add([...path, String(index), ...member], message);
+    for (const { name, member } of credentialsOf(injection)) {
+      if (!known.has(name)) say(member, `${JSON.stringify(name)} is not in credentials_schema.`);
+    }
+    checkHeaderNames(injection, say);
+    if (injection.in === 'hmac') checkHmac(injection, say);
+    else if (injection.in === 'oauth2') checkOAuth2(injection, hosts, say);
+    else if ('template' in injection) checkTemplate(injection.template, '{credential}', say);
+  }
+  const tokens = inject.filter((injection) => injection.in === 'oauth2');
+  if (tokens.length > 1) findings.add(path, 'A request carries one access token: expected one "in: oauth2" at most.');
+}
+
+interface Named {
+  readonly name: string;
+  readonly member: readonly string[];
+}
+
+const credentialMembers = new Set([
+  ...['credential', 'username', 'password'],
+  ...['access_key_id', 'secret_access_key', 'session_token'],
+  ...['client_id', 'client_secret', 'refresh_token'],
+]);
+
+/** Every credential that an injection names, wherever it does. */
+function credentialsOf(value: object, member: readonly string[] = []): Named[] {
+  return Object.entries(value).flatMap(([key, found]): Named[] => {
+    const place = [...member, key];
+    if (typeof found === 'object' && found !== null) return credentialsOf(found, place);
+    if (typeof found !== 'string') return [];
+    // Parameters of a token request have names of their own.
+    if (credentialMembers.has(key) && member[0] !== 'parameters') return [{ name: found, member: place }];
+    if (key === 'credential') return [{ name: found, member: place }];
+    if (key !== 'message' && key !== 'template') return [];
+    return placeholdersOf(found)
+      .filter((name) => name.startsWith('credential:'))
+      .map((name) => ({ name: name.slice('credential:'.length), member: place }));
+  });
+}
+
+function checkHeaderNames(injection: Injection, say: Say): void {
+  const places: Array<readonly [string | undefined, readonly string[]]> = [];
+  if (injection.in === 'header') places.push([injection.name, ['name']]);
+  if (injection.in === 'oauth2') places.push([injection.header, ['header']]);
+  if (injection.in === 'hmac') {
+    for (const member of ['signature', 'timestamp', 'nonce'] as const) {
+      if (injection[member]?.in === 'header') places.push([injection[member].name, [member, 'name']]);
+    }
+  }
+  for (const [name, member] of places) {
+    if (name === undefined || /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) continue;
+    say(member, `${JSON.stringify(name)} cannot be the name of a header.`);
+  }
+}
+
+function checkTemplate(template: unknown, needed: string, say: Say): void {
+  if (typeof template !== 'string' || template.includes(needed)) return;
+  say(['template'], `Expected ${JSON.stringify(needed)} where the value goes.`);
+}
+
+const parts: ReadonlySet<string> = new Set(hmacMessageParts);
+const signatureParts: ReadonlySet<string> = new Set(['signature', 'timestamp', 'nonce']);
+
+function checkHmac(injection: HmacSigning, say: Say): void {
+  const { message, signature } = injection;
+  const template = signature.template ?? '{signature}';
+  for (const name of placeholdersOf(message)) {
+    if (parts.has(name) || /^(?:credential|header):/.test(name)) continue;
+    say(['message'], `{${name}} is nothing that can be signed; known: ${hmacMessageParts.join(', ')}, header:NAME.`);
+  }
+  for (const name of placeholdersOf(template)) {
+    if (signatureParts.has(name) || name.startsWith('credential:')) continue;
+    say(['signature', 'template'], `{${name}} is not known here; known: ${[...signatureParts].join(', ')}.`);
+  }
+  if (!template.includes('{signature}')) say(['signature', 'template'], 'Expected "{signature}" where it goes.');
+  for (const member of ['timestamp', 'nonce'] as const) {
+    const declared = injection[member];
+    const used = [message, template].some((text) => placeholdersOf(text).includes(member));
+    if (used && declared === undefined) say([member], `Is required for {${member}}.`);
+    if (declared !== undefined && (declared.in === undefined) !== (declared.name === undefined)) {
+      say([member], 'What is sent has both "in" and "name".');
+    }
+  }
+}
+
+function checkOAuth2(injection: OAuth2, hosts: readonly string[], say: Say): void {
+  const { grant, token_url: url, client_authentication: authentication } = injection;
+  const [origin = ''] = /^https?:\/\/[^/]*/.exec(url) ?? [];
+  const complaint = origin.startsWith('http:')
+    ? 'An access token is asked for over https:// only.'
+    : complaintAboutHost(origin, hosts);
+  if (complaint !== null) say(['token_url'], complaint);
+  if (grant === 'refresh_token' && injection.refresh_token === undefined) {
+    say(['refresh_token'], 'Is required for this grant.');
+  }
+  const needsSecret = grant === 'client_credentials' || authentication === 'basic' || authentication === 'body';
+  if (needsSecret && authentication !== 'none' && injection.client_secret === undefined) {
+    say(['client_secret'], 'Is required, unless "client_authentication" is none.');
+  }
+  checkTemplate(injection.template, '{token}', say);
+}
+
+function placeholdersOf(text: string): string[] {
+  return [...text.matchAll(/\{([a-z0-9_]+(?::[A-Za-z0-9_.-]+)?)\}/g)].map(([, name = '']) => name);
+}

@@ -1,0 +1,107 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Clock } from '../../kernel/clock.ts';
+import type { EgressResult } from './broker.ts';
+import type { TokenNeed } from './token-need.ts';
+
+/** What a token endpoint gave. */
+export interface GrantedToken {
+  readonly accessToken: string;
+  /** Seconds, as the endpoint said; undefined when it did not. */
+  readonly expiresIn: number | undefined;
+  /** A new one that takes the place of the one that was sent. */
+  readonly refreshToken: string | undefined;
+}
+
+/** A token, or how the call ends without one. */
+export type Granted = { readonly token: GrantedToken } | { readonly failure: Failure };
+type Failure = Exclude<EgressResult, { kind: 'response' }>;
+export type RequestToken = (need: TokenNeed) => Promise<Granted>;
+
+/** A token in use. */
+export interface TokenInUse {
+  readonly accessToken: string;
+  /** It was got earlier, so the other side may have forgotten it meanwhile. */
+  readonly isOld: boolean;
+}
+
+/**
+ * Access tokens, in memory only: each is kept until it expires, under a keyed hash of the credentials it was got with.
+ * Those who need the same one at the same time share one request.
+ */
+export interface Tokens {
+  /**
+   * @param request gets a new one; runs to its own end whoever waits for it
+   * @param wantsFresh one that was got before will not do
+   */
+  get(
+    need: TokenNeed,
+    request: RequestToken,
+    wantsFresh?: boolean,
+  ): Promise<{ readonly use: TokenInUse } | { readonly failure: Failure }>;
+  /** The other side refused this token: the next `get` gets another. */
+  forget(need: TokenNeed, accessToken: string): void;
+}
+
+interface Entry {
+  accessToken: string;
+  goodUntil: number;
+  /** The one that the next request sends; some servers give a new one each time and refuse the old. */
+  refreshToken: string | undefined;
+}
+
+const maxEntries = 10_000;
+/** Without a word about its life a token is kept for this long; a 401 ends it sooner. */
+const assumedLifeMs = 3_600_000;
+/** A token is not used in the last part of its life: the request has to arrive as well. */
+const marginMs = 30_000;
+
+export function createTokens(clock: Clock): Tokens {
+  // What is kept is found by a hash that means nothing outside of this process.
+  const salt = randomBytes(32);
+  const entries = new Map<string, Entry>();
+  const requests = new Map<string, Promise<Granted>>();
+
+  function keyOf(need: TokenNeed): string {
+    return createHmac('sha256', salt).update(JSON.stringify(need)).digest('base64');
+  }
+
+  function keep(key: string, entry: Entry): void {
+    entries.delete(key);
+    entries.set(key, entry);
+    const [oldest] = entries.keys();
+    if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest);
+  }
+
+  async function renew(key: string, need: TokenNeed, request: RequestToken): Promise<Granted> {
+    const newest = entries.get(key)?.refreshToken ?? need.refreshToken;
+    const granted = await request({ ...need, refreshToken: newest });
+    if ('failure' in granted) {
+      // The caller may have a newer one than we do.
+      if (newest !== need.refreshToken) entries.delete(key);
+      return granted;
+    }
+    const { accessToken, expiresIn, refreshToken = newest } = granted.token;
+    const lifeMs = expiresIn === undefined ? assumedLifeMs : expiresIn * 1000;
+    const goodUntil = clock.now() + lifeMs - Math.min(marginMs, lifeMs / 10);
+    keep(key, { accessToken, goodUntil, refreshToken });
+    return granted;
+  }
+
+  return {
+    async get(need, request, wantsFresh = false) {
+      const key = keyOf(need);
+      const kept = entries.get(key);
+      if (!wantsFresh && kept !== undefined && clock.now() < kept.goodUntil) {
+        return { use: { accessToken: kept.accessToken, isOld: true } };
+      }
+      const running = requests.get(key) ?? renew(key, need, request).finally(() => requests.delete(key));
+      requests.set(key, running);
+      const granted = await running;
+      return 'failure' in granted ? granted : { use: { accessToken: granted.token.accessToken, isOld: false } };
+    },
+    forget(need, accessToken) {
+      const kept = entries.get(keyOf(need));
+      if (kept?.accessToken === accessToken) kept.goodUntil = 0;
+    },
+  };
+}
