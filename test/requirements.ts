@@ -301,6 +301,21 @@ export const requirements: Readonly<Record<string, Requirement>> = {
       'refuses ${undeclared.length} addresses whose scheme, host or port is not declared, without a lookup',
     ],
   },
+  'egress.injected': {
+    promise:
+      'The broker places credentials, signs requests and gets access tokens as the bundle declares, on every hop anew.',
+    source: 'DESIGN "Catalogue and execution"',
+    tests: [
+      'signs the published example ${name} as AWS does',
+      'carries a signature over what the other side receives',
+      'is that of the published examples',
+      'carries it over everything that is sent, and nothing of its own that the request claims',
+      'is a member of it, over what the request says there',
+      'is got with the credentials of the client, and sent; neither comes back',
+      'that was got earlier and is refused is replaced by a new one, once',
+      'that refuses the credentials says so without repeating them',
+    ],
+  },
   'egress.secret': {
     promise: 'A credential appears in no result, error, log or metric, and goes to no other origin.',
     source: 'DESIGN "Promises" 7',
