@@ -77,11 +77,14 @@ export function residentMemory(pid: number): number {
   return Number(line?.[1]) / 1024;
 }
 
+/** Node's measure of the delay is the time between two looks, of which so much is as it should be. */
+const betweenLooksMs = 10;
+
 /** Event-loop delay p99 in milliseconds since the last time this was asked. */
 export async function loopDelay(service: Service): Promise<number> {
   const text = await (
     await fetch(`${service.filesUrl}/metrics`, { headers: { Authorization: `Bearer ${service.key}` } })
   ).text();
   const line = /^nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(text);
-  return Number(line?.[1]) * 1000;
+  return Math.max(0, Number(line?.[1]) * 1000 - betweenLooksMs);
 }

@@ -20,7 +20,7 @@ import type { IdempotencyRepository } from './idempotency/idempotency-repository
 import type { Caller } from './kernel/caller.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { type Closer, createCloser } from './kernel/closing.ts';
-import { giveBackMemory } from './kernel/give-back-memory.ts';
+import { giveBackMemory } from './kernel/garbage-collection.ts';
 import { createNewId, type NewId } from './kernel/identifier.ts';
 import type { Logger } from './kernel/logger.ts';
 import { createMetrics, type Registry } from './kernel/metrics.ts';

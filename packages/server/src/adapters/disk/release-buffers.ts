@@ -1,5 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { exposeCollector } from '../../kernel/garbage-collection.ts';
 
 /** Bytes received between two collections. */
 const distance = 8 * 1024 * 1024;
@@ -19,12 +18,4 @@ export function createBufferRelease(): (receivedBytes: number) => void {
     received = 0;
     collect({ type: 'minor' });
   };
-}
-
-/** The collector as a function, without giving it to everybody. */
-function exposeCollector(): (options: { type: 'minor' }) => void {
-  setFlagsFromString('--expose-gc');
-  const collect: unknown = runInNewContext('gc');
-  setFlagsFromString('--no-expose-gc');
-  return typeof collect === 'function' ? (options) => collect(options) : () => undefined;
 }
