@@ -144,6 +144,27 @@ export const requirements: Readonly<Record<string, Requirement>> = {
       'an update while a record is made supersedes the work: only the newer source is kept',
     ],
   },
+  'records.resumed': {
+    promise:
+      'A worker that is killed at any stage costs nothing: the record ends with the chunks of an undisturbed run.',
+    source: 'DESIGN "Records"; ADR 0032',
+    tests: [
+      '[killed] a worker killed at each stage, 50 times: every record ends with the chunks of an undisturbed run',
+      'what was read whole is not read again when the last step fails',
+    ],
+  },
+  'records.retry-cancel': {
+    promise: 'Retry and cancel work in every status.',
+    source: 'CONTRACT "Collections, records, chunks"; ADR 0032',
+    tests: [
+      'a record that is cancelled while it is made ends in error, its work stops and nothing of it is kept',
+      'a record that waits for its turn can be cancelled, and is never read',
+      'to cancel a record that is made changes nothing',
+      'a retry makes a record anew from its source, in error and when it is ready; the old chunks stay until then',
+      'a retry of a record that is being read lets it go on, and of one that waits for its next try begins that now',
+      'retry and cancel of a record that is deleted, or is of somebody else, find nothing',
+    ],
+  },
   'records.total-delete': {
     promise: 'Deletion is total.',
     source: 'DESIGN "Promises" 3',

@@ -1,4 +1,5 @@
 import { errorCodes } from '../../packages/contract/src/contract.ts';
+import { recordFailureCodes } from '../../packages/server/src/collections/record-failures.ts';
 import { extractionFailureCodes, rowCodes } from '../../packages/server/src/extraction/extraction.ts';
 
 /** docs/reference/errors.md */
@@ -6,8 +7,8 @@ export function describeErrors(): string {
   return [
     '# Errors',
     '',
-    'Generated from `packages/contract/src/codes.ts` and `packages/server/src/extraction/extraction.ts` by',
-    '`npm run reference`; do not edit.',
+    'Generated from `packages/contract/src/codes.ts`, `packages/server/src/extraction/extraction.ts` and',
+    '`packages/server/src/collections/record-failures.ts` by `npm run reference`; do not edit.',
     '',
     '## Answers',
     '',
@@ -30,7 +31,9 @@ export function describeErrors(): string {
     '',
     '| Code | Meaning |',
     '|---|---|',
-    ...Object.entries(extractionFailureCodes).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`),
+    ...Object.entries({ ...extractionFailureCodes, ...recordFailureCodes }).map(
+      ([code, meaning]) => `| \`${code}\` | ${meaning} |`,
+    ),
     '',
     '## Rows',
     '',

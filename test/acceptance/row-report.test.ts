@@ -24,9 +24,15 @@ test('[rows] a sheet with refused rows is corrected from its own report, and com
   assert.equal(first.status, 'partial', JSON.stringify(first.error));
   assert.deepEqual(first.report?.rows, { total: 3, accepted: 1, rejected: 2, duplicate: 0 });
 
-  const url = `${filesUrl}/v1/collections/${collectionId}/records/${first.record_id}/rows`;
-  const answer = await fetch(url, { headers: { Authorization: `Bearer ${key}`, Accept: 'text/csv' } });
-  assert.equal(answer.status, 200);
+  const refused = await client.records.rows(collectionId, first.record_id, { order: 'asc' });
+  assert.deepEqual(
+    refused.data.map(({ row, column, code }) => [row, column, code]),
+    [
+      [4, 'B', 'empty_answer'],
+      [5, 'B', 'empty_answer'],
+    ],
+  );
+  const answer = await client.records.rowSheet(collectionId, first.record_id);
   const report = Buffer.from(await answer.arrayBuffer()).toString();
   assert.match(report, /\r\n'=1\+1\?,,算,/);
 
@@ -38,7 +44,24 @@ test('[rows] a sheet with refused rows is corrected from its own report, and com
   ];
   assert.equal((await importSheet('corrected.csv', corrected)).status, 'ready');
   assert.deepEqual(await questions(), complete);
+  // A dry run of the same sheet says that nothing of it is new, and keeps nothing.
+  const file = await client.files.upload({
+    purpose: 'qa_record_file',
+    name: 'corrected.csv',
+    content: new Blob([corrected]),
+  });
+  const wish = { type: 'qa_sheet', file_id: file.file_id, on_duplicate: 'skip' } as const;
+  const preview = await client.records.preview(collectionId, wish);
+  assert.deepEqual(
+    [preview.num_chunks, preview.rows.map(({ code }) => code)],
+    [0, Array(2).fill('duplicate_in_collection')],
+  );
   const again = await importSheet('corrected.csv', corrected);
   assert.deepEqual([again.status, again.num_chunks], ['ready', 0]);
   assert.deepEqual(await questions(), complete);
+  // What is made already cannot be cancelled; made anew from the same sheet it is what it was.
+  assert.equal((await client.records.cancel(collectionId, first.record_id)).status, 'partial');
+  assert.equal((await client.records.retry(collectionId, first.record_id)).status, 'creating');
+  assert.equal((await client.records.settled(collectionId, first.record_id)).status, 'partial');
+  assert.deepEqual((await questions()).toSorted(), complete.toSorted());
 });

@@ -13,6 +13,10 @@ import type {
   Purpose,
   RecordCreate,
   RecordItem,
+  RecordPreview,
+  RecordRow,
+  RecordUpdate,
+  RowStatus,
   ScoredChunk,
 } from '@quartermaster/contract';
 import { type Connection, send, sendForJson } from './request.ts';
@@ -98,6 +102,8 @@ function collectionCalls(connection: Connection) {
 
 function recordCalls(connection: Connection) {
   const path = (collectionId: string, recordId = '') => `/v1/collections/${collectionId}/records/${recordId}`;
+  const act = async (collectionId: string, place: string, body?: RecordUpdate) =>
+    (await sendForJson<Data<RecordItem>>(connection, { method: 'POST', path: path(collectionId, place), body })).data;
   const records = {
     create: async (collectionId: string, wish: RecordCreate) => {
       const call = { method: 'POST', path: path(collectionId).slice(0, -1), body: wish } as const;
@@ -105,6 +111,28 @@ function recordCalls(connection: Connection) {
     },
     get: async (collectionId: string, recordId: string) =>
       (await sendForJson<Data<RecordItem>>(connection, { method: 'GET', path: path(collectionId, recordId) })).data,
+    /** Only reads: what would be made of it, and which rows would be refused. Nothing is kept. */
+    preview: async (collectionId: string, wish: RecordCreate, signal?: AbortSignal) => {
+      const query = { dry_run: 'true' };
+      const call = { method: 'POST', path: path(collectionId).slice(0, -1), query, body: wish, signal } as const;
+      return (await sendForJson<Data<RecordPreview>>(connection, call)).data;
+    },
+    /** Anything but metadata makes the chunks anew; the old ones stay until then. */
+    update: (collectionId: string, recordId: string, change: RecordUpdate) => act(collectionId, recordId, change),
+    /** Makes the chunks anew from the same source. */
+    retry: (collectionId: string, recordId: string) => act(collectionId, `${recordId}/retry`),
+    /** Ends the making; a record that is made already stays as it is, as its status tells. */
+    cancel: (collectionId: string, recordId: string) => act(collectionId, `${recordId}/cancel`),
+    /** Rows of a sheet that became no pair, and why. */
+    rows: (collectionId: string, recordId: string, query?: ListQuery & { status?: RowStatus }) => {
+      const call = { method: 'GET', path: `${path(collectionId, recordId)}/rows`, query } as const;
+      return sendForJson<Page<RecordRow>>(connection, call);
+    },
+    /** The same rows, all of them and whole, as a CSV to be corrected and uploaded again. */
+    rowSheet: (collectionId: string, recordId: string, status: RowStatus = 'rejected') => {
+      const query = { status, format: 'csv' };
+      return send(connection, { method: 'GET', path: `${path(collectionId, recordId)}/rows`, query });
+    },
     list: (collectionId: string, query?: ListQuery) =>
       sendForJson<Page<RecordItem>>(connection, { method: 'GET', path: path(collectionId).slice(0, -1), query }),
     delete: async (collectionId: string, recordId: string) => {

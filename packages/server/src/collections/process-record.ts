@@ -1,7 +1,8 @@
 import type { ExtractionReport, ExtractionSource } from '../extraction/extraction.ts';
 import { ClaimLost, extractRecord, type ProcessDeps, type Work } from './extract-record.ts';
 import type { PageFetcher } from './page-fetcher.ts';
-import type { RecordJob } from './record-job-repository.ts';
+import { recordFailureCodes } from './record-failures.ts';
+import type { MadeRecord, RecordJob } from './record-job-repository.ts';
 import type { RecordSource } from './record-repository.ts';
 
 export type Failure = { readonly kind: 'failed'; readonly code: string; readonly message: string };
@@ -13,6 +14,13 @@ const chunksPerSweep = 500;
  * blame, in `error`. Throws ClaimLost, what aborted the signal, or a failure of ours, after which it may be tried again.
  */
 export async function processRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promise<void> {
+  // What an earlier try has read and written whole is not read again.
+  const made = job.made ?? (await makeRecord(deps, job, work));
+  if (made !== undefined) await publishRecord(deps, { job, made }, work);
+}
+
+/** Reads the source and writes the next generation. @returns undefined when the record has ended in `error`. */
+async function makeRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promise<MadeRecord | undefined> {
   const { jobs, clock } = deps;
   await removeLeftovers(deps, job, work);
   const room = await jobs.room(job);
@@ -27,13 +35,23 @@ export async function processRecord(deps: ProcessDeps, job: RecordJob, work: Wor
   if (outcome.kind === 'cancelled') throw new Error('the extraction ended although nobody asked for it');
   const report = withSkipped(outcome.report, skipped);
   if (outcome.kind === 'failed') return fail(deps, job, outcome, report);
-  work.onProgress('indexing', 100);
   const status = outcome.rejectedRows > 0 ? 'partial' : 'ready';
   const made = { status, numChunks, report: { ...report }, now: clock.now(), since } as const;
-  const publication = await jobs.publish(job, made);
+  if (!(await jobs.keepMade(job, made))) throw new ClaimLost();
+  return made;
+}
+
+async function publishRecord(
+  deps: ProcessDeps,
+  { job, made }: { job: RecordJob; made: MadeRecord },
+  work: Work,
+): Promise<void> {
+  work.signal.throwIfAborted();
+  work.onProgress('indexing', 100);
+  const publication = await deps.jobs.publish(job, { ...made, now: deps.clock.now() });
   if (publication.kind === 'lost') throw new ClaimLost();
   if (publication.kind === 'overtaken') throw new Error('another record brought some of its pairs meanwhile');
-  if (publication.kind === 'full') return fail(deps, job, capacityExceeded, report);
+  if (publication.kind === 'full') return fail(deps, job, capacityExceeded, made.report);
 }
 
 /** The reader of the sheet does not know what the collection has. */
@@ -49,7 +67,12 @@ const capacityExceeded: Failure = {
   message: 'The collection has no room for the chunks of this record.',
 };
 
-async function fail(deps: ProcessDeps, job: RecordJob, failure: Failure, report: object | null = null): Promise<void> {
+async function fail(
+  deps: ProcessDeps,
+  job: RecordJob,
+  failure: Failure,
+  report: object | null = null,
+): Promise<undefined> {
   const { code, message } = failure;
   if (!(await deps.jobs.fail(job, { code, message }, { report, now: deps.clock.now() }))) throw new ClaimLost();
 }
@@ -74,7 +97,7 @@ export async function openSource(
   if (job.type === 'web') return openPage(deps.pages, job.url ?? '', work);
   const file = job.fileId === null ? undefined : await deps.files.findFile(job.projectId, job.fileId);
   if (file === undefined) {
-    return { kind: 'failed', code: 'file_missing', message: 'The file was deleted before it was read.' };
+    return { kind: 'failed', code: 'file_missing', message: recordFailureCodes.file_missing };
   }
   return { kind: 'file', extension: file.extension, bytes: file.bytes, open: () => deps.files.open(file) };
 }

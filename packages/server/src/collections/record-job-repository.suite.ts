@@ -54,7 +54,7 @@ function testClaims(open: () => OpenedRepositories): void {
     const job = await claim(repositories, start, { token: 'xrun1', deadlineAt: start + 77 });
     const { id, projectId, collectionId, type, title, content, fileId, url, textSplitter } = record;
     const source = { type, title, content, fileId, url, textSplitter };
-    const expected = { id, projectId, collectionId, ...source, token: 'xrun1', attempt: 1, generation: 0 };
+    const expected = { id, projectId, collectionId, ...source, token: 'xrun1', attempt: 1, generation: 0, made: null };
     assert.deepEqual(job, { ...expected, deadlineAt: start + 77 });
     const second = await claim(repositories, start + 30_000, { deadlineAt: start + 99 });
     assert.equal(second.attempt, 2);
@@ -153,6 +153,62 @@ function testMaking(open: () => OpenedRepositories): void {
     assert.deepEqual(await repositories.jobs.publish(job, made), { kind: 'published', sweep: true });
     assert.deepEqual(await contentsOf(repositories, collection), ['new apple']);
     assert.deepEqual(await foundBy(repositories, collection, ['apple', 'pear']), ['new apple']);
+    await sweepAway(repositories, collection);
+  });
+
+  test('what was made is known to the next claim, until the switch or another source', async () => {
+    const repositories = open();
+    const { jobs, records } = repositories;
+    const collection = await addCollection(repositories);
+    const record = await addRecord(repositories, collection);
+    const job = await claim(repositories);
+    await jobs.addChunks(job, [newChunk('apple')]);
+    assert.equal(await jobs.keepMade(job, { ...made, since: start }), true);
+    const second = await claim(repositories, start + 30_000);
+    assert.deepEqual(second.made, { ...made, since: start });
+    assert.equal(await jobs.keepMade(job, made), false, 'the claim is lost');
+    await records.change(keyOf(record), { remake: remake('new'), updatedAt: start });
+    const third = await claim(repositories, start + 30_000);
+    assert.equal(third.made, null);
+    await jobs.keepMade(third, made);
+    await jobs.publish(third, made);
+    await records.change(keyOf(record), { remake: remake('newer'), updatedAt: start });
+    assert.equal((await claim(repositories, start + 30_000)).made, null);
+    await sweepAway(repositories, collection);
+  });
+
+  test('a cancelled record keeps the chunks it had, and what was written of the next ones is swept', async () => {
+    const repositories = open();
+    const { jobs, records } = repositories;
+    const collection = await addCollection(repositories);
+    const record = await makeRecord(repositories, collection, ['old']);
+    const end = { failure: { code: 'cancelled', message: 'So it was.' }, now: start + 7 };
+    assert.equal(await records.cancel(keyOf(record), end), false, 'it is made already');
+    await records.change(keyOf(record), { remake: remake('new'), updatedAt: start });
+    const job = await claim(repositories);
+    await jobs.addChunks(job, [newChunk('half')]);
+    assert.equal(await records.cancel({ ...keyOf(record), projectId: 'proj00000000000000000000' }, end), false);
+    assert.equal(await records.cancel(keyOf(record), end), true);
+    const { status, error, updatedAt } = await getRecord(repositories, record);
+    assert.deepEqual([status, error, updatedAt], ['error', end.failure, start + 7]);
+    assert.equal(await jobs.addChunks(job, [newChunk('late')]), false);
+    assert.equal(await jobs.claim(claimAt(start + 10_000_000)), undefined);
+    const sweeping = await claim(repositories, start + 10, { lane: 'sweeping' });
+    assert.equal(await jobs.sweep(sweeping, again(start + 10)), 'done');
+    assert.deepEqual(await contentsOf(repositories, collection), ['old']);
+    await sweepAway(repositories, collection);
+  });
+
+  test('a record that waits for its next try is hurried, another is not', async () => {
+    const repositories = open();
+    const { jobs, records } = repositories;
+    const collection = await addCollection(repositories);
+    const record = await addRecord(repositories, collection);
+    await jobs.giveBack(await claim(repositories), { runAfter: start + 5000, attempt: 1 });
+    await records.hurry({ ...keyOf(record), projectId: 'proj00000000000000000000' }, start + 1);
+    assert.equal(await jobs.claim(claimAt(start + 1)), undefined);
+    await records.hurry(keyOf(record), start + 1);
+    assert.equal((await jobs.claim(claimAt(start + 1)))?.attempt, 2);
     await sweepAway(repositories, collection);
   });
 

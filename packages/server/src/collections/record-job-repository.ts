@@ -29,6 +29,8 @@ export interface RecordJob extends RecordSource {
   readonly deadlineAt: number;
   /** The generation that is visible now; the job writes the next one. */
   readonly generation: number;
+  /** An earlier try has read the source and written all of the next generation; only what follows is left to do. */
+  readonly made: MadeRecord | null;
 }
 
 /** Which claim: a job, or the part of it that names the claim. */
@@ -48,6 +50,7 @@ export interface MadeRecord {
   readonly status: 'ready' | 'partial';
   readonly numChunks: number;
   readonly report: Readonly<Record<string, unknown>>;
+  /** When it became visible. */
   readonly now: number;
   /** When the work began: whatever was published since was not looked at. Matters where `onDuplicate` is `skip`. */
   readonly since?: number;
@@ -79,6 +82,8 @@ export interface RecordJobRepository {
   addChunks(job: RecordJob, chunks: readonly NewChunk[]): Promise<boolean>;
   /** Writes rows of the next generation that became no chunk. @returns false when the claim is lost. */
   addRows(job: RecordJob, rows: readonly NewRow[]): Promise<boolean>;
+  /** All of the next generation is written: a later try goes on from here. @returns false when the claim is lost. */
+  keepMade(job: RecordJob, made: MadeRecord): Promise<boolean>;
   /** Which of the keys a visible chunk of another record of the collection has. */
   findTaken(
     of: { readonly collectionId: string; readonly id: string | null },

@@ -73,6 +73,10 @@ export interface RecordRepository {
   list(projectId: string, collectionId: string, query: ListQuery): Promise<Page<StoredRecord> | undefined>;
   /** @returns false when there is no such record. */
   change(key: RecordKey, change: RecordChange): Promise<boolean>;
+  /** A record that waits for another try is taken up at once. */
+  hurry(key: RecordKey, now: number): Promise<void>;
+  /** Ends the making: the record is in `error` and keeps the chunks it had. @returns false when it was not being made. */
+  cancel(key: RecordKey, end: { readonly failure: RecordFailure; readonly now: number }): Promise<boolean>;
   /** From here on the record and its chunks are gone for everybody. @returns false when it was not there. */
   markDeleting(key: RecordKey, now: number): Promise<boolean>;
 }

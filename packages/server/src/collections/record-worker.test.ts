@@ -243,7 +243,7 @@ test('a record ends in error when its deadline passes, whatever its reader does'
 });
 
 test('the lease is kept while the work goes on', async (t) => {
-  const { create, settle, extractor, get, database } = await openSteps(t, { timing: { leaseMs: 90 } });
+  const { create, settle, extractor, get, database } = await openSteps(t, { timing: { leaseMs: 300 } });
   const recordId = await create();
   const reading = await extractor.next();
   const leases = new Set<unknown>();

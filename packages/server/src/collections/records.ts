@@ -5,8 +5,9 @@ import { isId, type NewId } from '../kernel/identifier.ts';
 import { type Collections, checkCursors } from './collections.ts';
 import type { Page } from './page.ts';
 import { collectionNotFound, recordNotFound } from './problems.ts';
+import { recordFailureCodes } from './record-failures.ts';
 import { toRecordItem } from './record-item.ts';
-import type { RecordKey, RecordRepository, StoredRecord } from './record-repository.ts';
+import type { RecordKey, RecordRepository, RecordSource, StoredRecord } from './record-repository.ts';
 import { fieldsOf, readSource, type SourceFields } from './record-source.ts';
 
 export interface RecordsDeps {
@@ -26,6 +27,10 @@ export interface Records {
   get(key: RecordKey): Promise<RecordItem>;
   list(projectId: string, collectionId: string, query: ListQuery): Promise<Page<RecordItem>>;
   update(key: RecordKey, body: RecordUpdate): Promise<RecordItem>;
+  /** Makes the chunks anew from the same source; a record that is being made goes on, without waiting for its next try. */
+  retry(key: RecordKey): Promise<RecordItem>;
+  /** Ends the making of a record; one that is made already stays as it is. */
+  cancel(key: RecordKey): Promise<RecordItem>;
   remove(key: RecordKey): Promise<void>;
 }
 
@@ -37,6 +42,15 @@ export function createRecords(deps: RecordsDeps): Records {
     const found = isId(key.recordId) ? await records.find(key) : undefined;
     if (found === undefined) throw recordNotFound(key.recordId);
     return found;
+  }
+
+  /** From here on the record waits to be made from this source. */
+  async function remake(key: RecordKey, source: RecordSource, metadata: StoredRecord['metadata']): Promise<number> {
+    const now = clock.now();
+    const change = { metadata, updatedAt: now, remake: { source, deadlineAt: now + deps.maxWaitMs } };
+    if (!(await records.change(key, change))) throw recordNotFound(key.recordId);
+    deps.onChanged(key.recordId);
+    return now;
   }
 
   return {
@@ -75,15 +89,34 @@ export function createRecords(deps: RecordsDeps): Records {
       const remade = Object.keys(fields).length > 0;
       if (!remade && body.metadata === undefined) return toRecordItem(before);
       const context = { files, projectId: key.projectId, collectionType };
-      const source = remade ? await readSource({ ...fieldsOf(before), ...fields }, context) : undefined;
-      const now = clock.now();
       const metadata = body.metadata ?? before.metadata;
-      const remake = source && { source, deadlineAt: now + deps.maxWaitMs };
-      const change = { metadata, updatedAt: now, ...(remake === undefined ? {} : { remake }) };
-      if (!(await records.change(key, change))) throw recordNotFound(key.recordId);
-      if (source === undefined) return toRecordItem({ ...before, metadata, updatedAt: now });
-      deps.onChanged(key.recordId);
-      return toRecordItem({ ...before, ...source, ...waiting, metadata, updatedAt: now });
+      if (remade) {
+        const source = await readSource({ ...fieldsOf(before), ...fields }, context);
+        const updatedAt = await remake(key, source, metadata);
+        return toRecordItem({ ...before, ...source, ...waiting, metadata, updatedAt });
+      }
+      const updatedAt = clock.now();
+      if (!(await records.change(key, { metadata, updatedAt }))) throw recordNotFound(key.recordId);
+      return toRecordItem({ ...before, metadata, updatedAt });
+    },
+    async retry(key) {
+      const { type: collectionType } = await collections.find(key.projectId, key.collectionId);
+      const before = await find(key);
+      if (before.status === 'creating') {
+        await records.hurry(key, clock.now());
+        deps.onChanged(key.recordId);
+        return toRecordItem(await find(key));
+      }
+      const source = await readSource(fieldsOf(before), { files, projectId: key.projectId, collectionType });
+      const updatedAt = await remake(key, source, before.metadata);
+      return toRecordItem({ ...before, ...source, ...waiting, updatedAt });
+    },
+    async cancel(key) {
+      await collections.find(key.projectId, key.collectionId);
+      await find(key);
+      const failure = { code: 'cancelled', message: recordFailureCodes.cancelled };
+      if (await records.cancel(key, { failure, now: clock.now() })) deps.onChanged(key.recordId);
+      return toRecordItem(await find(key));
     },
     async remove(key) {
       await collections.find(key.projectId, key.collectionId);

@@ -14,6 +14,7 @@ import { chunkRoutes } from './chunk-routes.ts';
 import type { Chunks } from './chunks.ts';
 import type { Collections } from './collections.ts';
 import type { DryRuns } from './dry-run.ts';
+import { recordActionRoutes } from './record-action-routes.ts';
 import type { RecordEvents } from './record-events.ts';
 import { recordRoutes } from './record-routes.ts';
 import type { RecordRows } from './record-rows.ts';
@@ -36,6 +37,7 @@ export function collectionRoutes(app: App, deps: CollectionRoutesDeps): void {
   collectionListRoutes(app, deps);
   collectionItemRoutes(app, deps);
   recordRoutes(app, deps);
+  recordActionRoutes(app, deps);
   rowRoutes(app, deps);
   chunkRoutes(app, deps);
 }

@@ -25,6 +25,7 @@ import { createMetrics } from '../kernel/metrics.ts';
 import { Problem } from '../kernel/problem.ts';
 import { type CollectionRoomDeps, openCollectionRoom } from './open-collections.ts';
 import type { PageFetcher } from './page-fetcher.ts';
+import type { RecordJobRepository } from './record-job-repository.ts';
 import { collectionRoutes } from './routes.ts';
 
 /* What the tests of this room start: the routes over the real database and the real extractor, in one process. */
@@ -52,6 +53,8 @@ export interface Wish {
   readonly timing?: CollectionRoomDeps['timing'];
   readonly files?: TestFiles;
   readonly alone?: boolean;
+  /** Instead of the repository itself: the same, with a defect. */
+  readonly jobs?: RecordJobRepository;
 }
 
 /** An empty SQLite database that goes with the test. */
@@ -120,7 +123,7 @@ export function createRepositories(database: Database): CollectionRoomDeps['repo
 export function openTestRoom(t: TestContext, database: Database, wish: Wish & { files: FileAccess }) {
   const extractor = wish.extractor ?? openExtractor({ processes: 1, logger: silent });
   const room = openCollectionRoom({
-    repositories: createRepositories(database),
+    repositories: { ...createRepositories(database), ...(wish.jobs === undefined ? {} : { jobs: wish.jobs }) },
     files: wish.files,
     extractor,
     pages: wish.pages ?? { fetch: async () => ({ kind: 'failed', code: 'page_unreachable', message: 'No network.' }) },

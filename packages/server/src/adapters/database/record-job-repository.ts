@@ -45,6 +45,7 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
         await insertRows(transaction, job, rows);
         return true;
       }),
+    keepMade: async (job, made) => (await updateHeld(write, job, { made: JSON.stringify(made) })) !== undefined,
     findTaken: (of, rowKeys) => findTaken(database.read, of, rowKeys),
     room: (job) =>
       write.transaction().execute(async (transaction) => {
@@ -87,7 +88,7 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
 }
 
 /** Nobody works on it and nothing was tried. */
-const idle = (now: number) => ({ lease_owner: null, lease_until: null, attempt: 0, run_after: now });
+const idle = (now: number) => ({ made: null, lease_owner: null, lease_until: null, attempt: 0, run_after: now });
 
 async function claimRecord({ dialect, write }: Database, claim: Claim): Promise<RecordJob | undefined> {
   const row = await write
@@ -131,6 +132,7 @@ async function claimRecord({ dialect, write }: Database, claim: Claim): Promise<
     attempt: row.attempt,
     deadlineAt: row.deadline_at,
     generation: row.generation,
+    made: row.made === null ? null : (JSON.parse(row.made) as MadeRecord), // written by keepMade
   };
 }
 
@@ -153,8 +155,11 @@ async function publish(transaction: Transaction<Tables>, job: RecordJob, made: M
   const row = await hold(transaction, job);
   const collection = row && (await lockCollection(transaction, row.collection_id));
   if (row === undefined || collection === undefined) return { kind: 'lost' };
-  if (job.onDuplicate === 'skip' && (await isOvertaken(transaction, job, made.since ?? 0)))
+  if (job.onDuplicate === 'skip' && (await isOvertaken(transaction, job, made.since ?? 0))) {
+    // What was read is void: the next try has to look at the pairs of the others again.
+    await updateHeld(transaction, job, { made: null });
     return { kind: 'overtaken' };
+  }
   const counts = job.onDuplicate === 'replace' ? await countReplaced(transaction, job) : new Map<string, number>();
   if (collection.capacity < unlimitedCapacity) {
     const gone = counts.values().reduce((sum, count) => sum + count, 0);

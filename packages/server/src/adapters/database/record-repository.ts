@@ -55,6 +55,34 @@ export function createRecordRepository({ read, write }: Database): RecordReposit
       return row === undefined ? undefined : toRecord(row);
     },
     list,
+    hurry: async (key, now) => {
+      await write
+        .updateTable('record')
+        .set({ run_after: now })
+        .where('id', '=', key.recordId)
+        .where('collection_id', '=', key.collectionId)
+        .where('project_id', '=', key.projectId)
+        .where('status', '=', 'creating')
+        .where('run_after', '>', now)
+        .execute();
+    },
+    cancel: async (key, { failure, now }) =>
+      (await update(
+        key,
+        {
+          ...free,
+          status: 'error',
+          // What was written of the unfinished generation is swept; nobody saw it.
+          stage: 'sweeping',
+          error_code: failure.code,
+          error_message: failure.message,
+          made: null,
+          attempt: 0,
+          run_after: now,
+          updated_at: now,
+        },
+        'creating',
+      )) === 1n,
     change: async (key, change) => (await update(key, toChange(change))) === 1n,
     // Generation -1 is no chunk's: from this commit on no list and no search shows any of them.
     markDeleting: async (key, now) =>
@@ -69,7 +97,7 @@ export function createRecordRepository({ read, write }: Database): RecordReposit
       })) === 1n,
   };
 
-  async function update(key: RecordKey, set: Partial<RecordTable>): Promise<bigint> {
+  async function update(key: RecordKey, set: Partial<RecordTable>, status?: RecordStatus): Promise<bigint> {
     const result = await write
       .updateTable('record')
       .set(set)
@@ -77,6 +105,7 @@ export function createRecordRepository({ read, write }: Database): RecordReposit
       .where('collection_id', '=', key.collectionId)
       .where('project_id', '=', key.projectId)
       .where('status', '<>', 'deleting')
+      .$if(status !== undefined, (update) => update.where('status', '=', status ?? ''))
       .executeTakeFirst();
     return result.numUpdatedRows;
   }
@@ -102,6 +131,7 @@ function waiting(now: number, deadlineAt: number) {
     error_code: null,
     error_message: null,
     report: null,
+    made: null,
     attempt: 0,
     run_after: now,
     deadline_at: deadlineAt,

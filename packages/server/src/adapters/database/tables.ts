@@ -121,6 +121,8 @@ export interface RecordTable {
   error_code: string | null;
   error_message: string | null;
   report: string | null;
+  /** JSON of what a try has finished reading and not yet published; null otherwise. */
+  made: string | null;
   attempt: number;
   /** Who works on it, null when nobody does. */
   lease_owner: string | null;
