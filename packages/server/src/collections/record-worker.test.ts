@@ -234,7 +234,7 @@ test('a document that kills every worker is given up after three tries', async (
 });
 
 test('a record ends in error when its deadline passes, whatever its reader does', async (t) => {
-  const { create, settle, extractor } = await openSteps(t, { timing: { deadlineMs: 50 } });
+  const { create, settle, extractor } = await openSteps(t, { timing: { deadlineMs: 1_000 } });
   const recordId = await create();
   const reading = await extractor.next();
   const { status, error } = await settle(recordId);
