@@ -16,6 +16,7 @@ const doors = new Set(
     'files/file-access.ts',
     'extraction/extraction.ts',
     'extraction/words.ts',
+    'extraction/zip-directory.ts',
     'extraction/check-splitter.ts',
     'catalogue/catalogue.ts',
     'execution/egress/broker.ts',

@@ -259,6 +259,20 @@ export const requirements: Readonly<Record<string, Requirement>> = {
       '[story] bundles and plugins are listed, a plugin computes, another calls a third party with a credential',
     ],
   },
+  'bundles.installed': {
+    promise:
+      'A bundle is one sealed archive, the same everywhere, installed without a network and without a failed request.',
+    source: 'DESIGN "Catalogue and execution"',
+    tests: [
+      '[install] a signed bundle is installed, replaced and removed without a network while 50 executions a second run: none fails',
+      '[install] clients of MCP that listen are told of changed tools',
+      '[install] what is not signed by somebody trusted is refused, until the operator says so',
+      'the same files give the same archive, whenever and in whatever order they were written; the id holds their digest',
+      'an archive with ${what} is refused',
+      'a signature of other contents or by another key is refused, whatever is allowed',
+      'a version with mistakes leaves the one before in force, says so, and is replaced by one without',
+    ],
+  },
   'bundles.checked': {
     promise: 'A bad bundle is told by file, line and field, and never hides another.',
     source: 'DESIGN "Catalogue and execution"',

@@ -4,6 +4,7 @@ import { checkBundle, runExamples } from '@quartermaster/server/authoring';
 import { Command, InvalidArgumentError } from 'commander';
 import { scaffoldBundle } from './bundles/scaffold.ts';
 import { writeTypes } from './bundles/write-types.ts';
+import { addInstallCommands } from './install-commands.ts';
 import { type ImportOptions, importOpenApi } from './openapi/import-openapi.ts';
 import { writeBundle } from './openapi/write-bundle.ts';
 
@@ -44,6 +45,7 @@ export function bundleCommands(): Command {
       await writeFile(out, writeTypes(found.plugins.values()));
       console.log(out);
     });
+  addInstallCommands(bundle);
   bundle.addCommand(new Command('import').description('make a bundle of something else').addCommand(importCommand()));
   return bundle;
 }

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import type { HandlerIsolation } from './catalogue/load-catalogue.ts';
 import { registerCatalogueMetrics } from './catalogue/metrics.ts';
@@ -21,10 +20,8 @@ import { operationRoutes } from './http/operations.ts';
 import { createCallTool } from './mcp/call-tool.ts';
 import type { EndpointsDeps } from './mcp/endpoints.ts';
 import { type Mcp, mcpRoutes } from './mcp/routes.ts';
+import { ownBundles } from './own-bundles.ts';
 import { version } from './version.ts';
-
-/** The bundles that ship with the product. */
-const ownBundles = fileURLToPath(new URL('../../../bundles', import.meta.url));
 
 /** The plugins address: catalogue and execution. */
 export async function openPluginsSide(base: Base): Promise<Side> {

@@ -6,6 +6,8 @@ export interface ZipEntry {
   readonly method: number;
   readonly crc: number;
   readonly encrypted: boolean;
+  /** A symbolic link, as archives made on Unix may hold. */
+  readonly isLink: boolean;
   readonly packed: Uint8Array;
 }
 
@@ -69,6 +71,7 @@ function readEntries(buffer: Buffer, { count, offset }: { count: number; offset:
       name: buffer.toString('utf8', at + 46, nameEnd).replaceAll('\\', '/'),
       method: buffer.readUInt16LE(at + 10),
       crc: buffer.readUInt32LE(at + 16),
+      isLink: ((buffer.readUInt32LE(at + 38) >>> 16) & 0o170000) === 0o120000,
       encrypted: (buffer.readUInt16LE(at + 8) & 1) === 1,
       packed: buffer.subarray(dataStart, end),
       start: sizes.local,

@@ -1,0 +1,129 @@
+import { crc32, inflateRawSync } from 'node:zlib';
+import { type Zippable, zipSync } from 'fflate';
+import { readZipDirectory, type ZipEntry } from '../extraction/zip-directory.ts';
+import { archiveId, bundleLimits, type Contents, flawOfPath, listFile, readContents, sha256 } from './contents.ts';
+import { archiveRefused } from './problems.ts';
+import { isPublicKeyText, isSignedBy, type Signature } from './signatures.ts';
+
+/** A bundle out of its archive: every file is what `contents.json` says, and the signature is right if there is one. */
+export interface OpenedArchive {
+  /** `weather@1.2.0+sha256.<digest>` */
+  readonly id: string;
+  readonly digest: string;
+  readonly contents: Contents;
+  /** The bytes that were hashed and signed. */
+  readonly contentsBytes: Buffer;
+  readonly signature: Signature | null;
+  /** By path. */
+  readonly files: ReadonlyMap<string, Buffer>;
+}
+
+const contentsName = 'contents.json';
+const signatureName = 'signature.json';
+const filesFolder = 'bundle/';
+
+/** Zip knows no time zones: this is the same moment of its calendar everywhere. */
+const never = new Date(1980, 0, 1);
+
+export interface ArchiveParts {
+  readonly contentsBytes: Buffer;
+  readonly signature: Signature | null;
+  readonly files: ReadonlyMap<string, Buffer>;
+}
+
+/** Writes an archive; the same parts give the same bytes. */
+export function writeArchive({ contentsBytes, signature, files }: ArchiveParts): Buffer {
+  const entries: Zippable = { [contentsName]: contentsBytes };
+  if (signature !== null) entries[signatureName] = Buffer.from(`${JSON.stringify(signature)}\n`);
+  for (const path of [...files.keys()].sort()) entries[filesFolder + path] = files.get(path) ?? Buffer.alloc(0);
+  return Buffer.from(zipSync(entries, { level: 9, mtime: never, os: 3, attrs: 0o100644 << 16 }));
+}
+
+/**
+ * Opens an archive that anybody may have made. Everything is bounded before it is unpacked, nothing is written.
+ * @throws PackagingError
+ */
+export function openArchive(bytes: Uint8Array): OpenedArchive {
+  if (bytes.length > bundleLimits.archiveBytes)
+    throw archiveRefused(`it is larger than ${bundleLimits.archiveBytes} bytes`);
+  const packed = new Map(readEntries(bytes).map((entry) => [entry.name, entry]));
+  const take = createTaking();
+  const contentsBytes = take(packed.get(contentsName), contentsName);
+  const contents = readContents(contentsBytes);
+  const digest = sha256(contentsBytes);
+  const files = new Map<string, Buffer>();
+  for (const { path } of contents.files) files.set(path, take(packed.get(filesFolder + path), path));
+  const signature = packed.has(signatureName) ? readSignature(take(packed.get(signatureName), signatureName)) : null;
+  const known = new Set([contentsName, signatureName, ...contents.files.map(({ path }) => filesFolder + path)]);
+  const extra = [...packed.keys()].find((name) => !known.has(name));
+  if (extra !== undefined) throw archiveRefused(`it holds ${JSON.stringify(extra)}, which contents.json does not list`);
+  checkFiles(contents, files);
+  if (signature !== null && !isSignedBy(contentsBytes, signature)) throw archiveRefused('its signature is wrong');
+  return { id: archiveId(contents, digest), digest, contents, contentsBytes, signature, files };
+}
+
+function readEntries(bytes: Uint8Array): ZipEntry[] {
+  let entries: ZipEntry[];
+  try {
+    entries = readZipDirectory(bytes, { format: 'bundle', maxEntries: bundleLimits.files + 2 });
+  } catch (cause) {
+    throw archiveRefused('it is cut off, no zip file, or has too many entries', cause);
+  }
+  const seen = new Set<string>();
+  for (const { name, encrypted, isLink } of entries) {
+    const flaw = flawOfPath(name);
+    if (flaw !== null) throw archiveRefused(`${JSON.stringify(name)} is ${flaw}`);
+    if (isLink) throw archiveRefused(`${JSON.stringify(name)} is a symbolic link`);
+    if (encrypted) throw archiveRefused('it is encrypted');
+    if (seen.has(name.toLowerCase())) throw archiveRefused(`${JSON.stringify(name)} is there twice`);
+    seen.add(name.toLowerCase());
+  }
+  return entries;
+}
+
+/** Unpacks entries within what is left of the bounds. */
+function createTaking(): (entry: ZipEntry | undefined, name: string) => Buffer {
+  let left: number = bundleLimits.bytes;
+  return (entry, name) => {
+    if (entry === undefined) throw archiveRefused(`${name} is missing`);
+    const limit = Math.min(left, bundleLimits.fileBytes);
+    const content = unpack(entry, limit);
+    if (crc32(content) !== entry.crc) throw archiveRefused(`the checksum of ${name} is wrong`);
+    left -= content.length;
+    return content;
+  };
+}
+
+function unpack({ name, method, packed }: ZipEntry, limit: number): Buffer {
+  const tooMuch = `it unpacks to more than ${bundleLimits.fileBytes} bytes a file or ${bundleLimits.bytes} in all`;
+  if (method !== 0 && method !== 8) throw archiveRefused(`${name} is packed by an unknown method`);
+  if (limit <= 0 || (method === 0 && packed.length > limit)) throw archiveRefused(tooMuch);
+  if (method === 0) return Buffer.from(packed);
+  try {
+    return inflateRawSync(packed, { maxOutputLength: limit });
+  } catch (cause) {
+    throw archiveRefused(cause instanceof RangeError ? tooMuch : `${name} cannot be unpacked`, cause);
+  }
+}
+
+function readSignature(bytes: Buffer): Signature {
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString('utf8'));
+  } catch (cause) {
+    throw archiveRefused('signature.json is no JSON', cause);
+  }
+  const { algorithm, public_key, signature } = Object(value);
+  if (algorithm !== 'ed25519' || !isPublicKeyText(public_key) || typeof signature !== 'string') {
+    throw archiveRefused('signature.json is no ed25519 signature');
+  }
+  return { algorithm, public_key, signature };
+}
+
+function checkFiles({ files: listed }: Contents, files: ReadonlyMap<string, Buffer>): void {
+  for (const file of listed) {
+    const { bytes, sha256: digest } = listFile(file.path, files.get(file.path) ?? Buffer.alloc(0));
+    if (bytes !== file.bytes || digest !== file.sha256)
+      throw archiveRefused(`${file.path} is not what contents.json says`);
+  }
+}

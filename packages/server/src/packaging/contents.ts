@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { archiveRefused } from './problems.ts';
+
+/** One file of a bundle, as `contents.json` lists it. */
+export interface ListedFile {
+  /** Relative, `/` between the parts. */
+  readonly path: string;
+  readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+}
+
+/** What an archive says it holds. */
+export interface Contents {
+  readonly bundleId: string;
+  readonly version: string;
+  /** Sorted by path. */
+  readonly files: readonly ListedFile[];
+}
+
+const format = 'quartermaster-bundle/1';
+
+/** Bounds of a bundle, whether it is packed or unpacked. */
+export const bundleLimits = {
+  files: 2_000,
+  fileBytes: 4 * 2 ** 20,
+  bytes: 32 * 2 ** 20,
+  archiveBytes: 40 * 2 ** 20,
+  pathLength: 200,
+  depth: 8,
+} as const;
+
+/** The same files give the same bytes, and so the same digest. */
+export function writeContents({ bundleId, version, files }: Contents): Buffer {
+  const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  return Buffer.from(`${JSON.stringify({ format, bundle_id: bundleId, version, files: sorted })}\n`);
+}
+
+/** Reads `contents.json` of an archive. @throws PackagingError */
+export function readContents(bytes: Uint8Array): Contents {
+  const value = parse(bytes);
+  const { bundle_id: bundleId, version, files } = Object(value);
+  if (Reflect.get(Object(value), 'format') !== format) throw archiveRefused(`its format is not ${format}`);
+  if (typeof bundleId !== 'string' || !/^[a-z][a-z0-9_]{0,63}$/.test(bundleId))
+    throw archiveRefused('it names no bundle');
+  if (typeof version !== 'string' || !/^\d+\.\d+\.\d+$/.test(version)) throw archiveRefused('it names no version');
+  if (!Array.isArray(files) || !files.every(isListedFile)) throw archiveRefused('its list of files cannot be read');
+  const contents = { bundleId, version, files };
+  if (!writeContents(contents).equals(bytes)) throw archiveRefused('contents.json is not in its one form');
+  return contents;
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw archiveRefused('contents.json is no JSON', cause);
+  }
+}
+
+function isListedFile(value: unknown): value is ListedFile {
+  const { path, bytes, sha256 } = Object(value);
+  const isSize = Number.isSafeInteger(bytes) && bytes >= 0;
+  return typeof path === 'string' && isSize && typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256);
+}
+
+export function listFile(path: string, content: Uint8Array): ListedFile {
+  return { path, bytes: content.length, sha256: sha256(content) };
+}
+
+export function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** `weather@1.2.0+sha256.<digest>`: what an archive is called everywhere. */
+export function archiveId({ bundleId, version }: Contents, digest: string): string {
+  return `${bundleId}@${version}+sha256.${digest}`;
+}
+
+/**
+ * Why a path cannot be that of a file of a bundle; null when it can. Names that mean the same file on some machine
+ * (`A` and `a`) are told by comparing them in lower case.
+ */
+export function flawOfPath(path: string): string | null {
+  const parts = path.split('/');
+  if (path.length > bundleLimits.pathLength) return `longer than ${bundleLimits.pathLength} characters`;
+  if (parts.length > bundleLimits.depth) return `deeper than ${bundleLimits.depth} folders`;
+  const isPlain = parts.every((part) => /^[A-Za-z0-9_][A-Za-z0-9._-]*$/.test(part) && !part.endsWith('.'));
+  return isPlain ? null : 'no plain relative path (letters, digits, ".", "_" and "-")';
+}

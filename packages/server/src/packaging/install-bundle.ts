@@ -1,0 +1,58 @@
+import { open } from 'node:fs/promises';
+import { openArchive } from './archive.ts';
+import { bundleLimits } from './contents.ts';
+import type { InstalledBundles } from './installed-bundles.ts';
+import { archiveRefused, publisherChanged, publisherUnknown, unsigned } from './problems.ts';
+import type { PublicKeyText } from './signatures.ts';
+
+export interface InstallWish {
+  readonly file: string;
+  readonly allowUnsigned: boolean;
+  readonly allowUnknown: boolean;
+}
+
+export interface InstallDeps {
+  readonly installed: InstalledBundles;
+  readonly trusted: ReadonlySet<PublicKeyText>;
+  /** Reads the unpacked bundle as the service will. @throws when the service would refuse it, or its id is taken */
+  readonly check: (folder: string) => Promise<void>;
+}
+
+export interface Installation {
+  readonly id: string;
+  readonly publisher: PublicKeyText | null;
+  /** The id of what was in force before. */
+  readonly replaced: string | null;
+}
+
+/** Installs one archive; nothing changes unless all of it is right. @throws PackagingError */
+export async function installBundle(
+  wish: InstallWish,
+  { installed, trusted, check }: InstallDeps,
+): Promise<Installation> {
+  const archive = openArchive(await readBounded(wish.file));
+  const publisher = archive.signature?.public_key ?? null;
+  if (publisher === null && !wish.allowUnsigned) throw unsigned(archive.id);
+  if (publisher !== null && !trusted.has(publisher) && !wish.allowUnknown)
+    throw publisherUnknown(archive.id, publisher);
+  const before = await installed.find(archive.contents.bundleId);
+  if (before !== undefined && before.publisher !== null && before.publisher !== publisher) {
+    throw publisherChanged(before.bundleId, before.publisher);
+  }
+  await installed.put(archive, check);
+  return { id: archive.id, publisher, replaced: before === undefined || before.id === archive.id ? null : before.id };
+}
+
+/** A file that grows while it is read is refused as well. */
+async function readBounded(path: string): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) throw archiveRefused('it is no file');
+    if (stats.size > bundleLimits.archiveBytes)
+      throw archiveRefused(`it is larger than ${bundleLimits.archiveBytes} bytes`);
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}

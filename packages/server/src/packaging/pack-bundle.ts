@@ -1,0 +1,90 @@
+import { lstat, readdir, readFile } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
+import { join } from 'node:path';
+import { type OpenedArchive, openArchive, writeArchive } from './archive.ts';
+import { bundleLimits, flawOfPath, listFile, writeContents } from './contents.ts';
+import { bundleNotPackable, keyUnreadable } from './problems.ts';
+import { readPrivateKey, sign } from './signatures.ts';
+
+export interface PackWish {
+  readonly folder: string;
+  readonly bundleId: string;
+  readonly version: string;
+  /** File of the publisher's private key; null: the archive is not signed. */
+  readonly keyFile: string | null;
+}
+
+export interface PackedBundle {
+  readonly archive: OpenedArchive;
+  readonly bytes: Buffer;
+  /** `weather-1.2.0-<first 12 characters of the digest>.qmb` */
+  readonly fileName: string;
+}
+
+/** Makes one archive of a bundle that loads. The same files give the same bytes. @throws PackagingError */
+export async function packBundle({ folder, bundleId, version, keyFile }: PackWish): Promise<PackedBundle> {
+  const files = await readFiles(folder);
+  for (const [path, content] of files) if (/\.(ts|mjs|js)$/.test(path)) refuseImports(path, content);
+  const listed = [...files].map(([path, content]) => listFile(path, content));
+  const contentsBytes = writeContents({ bundleId, version, files: listed });
+  const signature = keyFile === null ? null : sign(contentsBytes, await readKey(keyFile));
+  const bytes = writeArchive({ contentsBytes, signature, files });
+  // What is given away is what an installation will take.
+  const archive = openArchive(bytes);
+  return { archive, bytes, fileName: `${bundleId}-${version}-${archive.digest.slice(0, 12)}.qmb` };
+}
+
+async function readKey(file: string) {
+  const key = readPrivateKey(await readFile(file, 'utf8'));
+  if (key === undefined) throw keyUnreadable(file);
+  return key;
+}
+
+/** Every file but hidden ones and installed packages. */
+async function readFiles(folder: string): Promise<Map<string, Buffer>> {
+  const files = new Map<string, Buffer>();
+  let left: number = bundleLimits.bytes;
+  for (const path of await listFiles(folder)) {
+    const flaw = flawOfPath(path);
+    if (flaw !== null) throw bundleNotPackable(`${JSON.stringify(path)} is ${flaw}`);
+    const stats = await lstat(join(folder, path));
+    if (!stats.isFile()) throw bundleNotPackable(`${path} is no plain file`);
+    left -= stats.size;
+    if (stats.size > bundleLimits.fileBytes || left < 0 || files.size >= bundleLimits.files) {
+      throw bundleNotPackable(
+        `${path} is too much: at most ${bundleLimits.files} files, ${bundleLimits.fileBytes} bytes each, ${bundleLimits.bytes} in all`,
+      );
+    }
+    files.set(path, await readFile(join(folder, path)));
+  }
+  return files;
+}
+
+async function listFiles(folder: string, prefix = ''): Promise<string[]> {
+  const found: string[] = [];
+  for (const entry of await readdir(join(folder, prefix), { withFileTypes: true })) {
+    if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
+    const path = `${prefix}${entry.name}`;
+    if (entry.isDirectory()) found.push(...(await listFiles(folder, `${path}/`)));
+    else found.push(path);
+  }
+  return found.sort();
+}
+
+/** Nothing is resolved when a bundle is installed, so nothing may be left to resolve. */
+function refuseImports(path: string, content: Buffer): void {
+  const source = content.toString('utf8');
+  let code = source;
+  try {
+    if (path.endsWith('.ts')) code = stripTypeScriptTypes(source);
+  } catch {
+    throw bundleNotPackable(`${path} is no TypeScript whose types can be taken off`);
+  }
+  const imports = code.matchAll(/\b(?:from|import|require)\s*\(?\s*(['"])(?<name>[^'"\n]+)\1/g);
+  const outside = [...imports].map(({ groups }) => groups?.name ?? '').find((name) => !/^\.{1,2}\//.test(name));
+  if (outside !== undefined) {
+    throw bundleNotPackable(
+      `${path} imports ${JSON.stringify(outside)}, and nothing is resolved at install: copy what it needs into the folder`,
+    );
+  }
+}

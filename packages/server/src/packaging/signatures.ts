@@ -1,0 +1,70 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign as signBytes,
+  verify as verifyBytes,
+} from 'node:crypto';
+import { publicKeyInvalid } from './problems.ts';
+
+/** A publisher: `ed25519:` and the public key as base64url. */
+export type PublicKeyText = `ed25519:${string}`;
+
+export interface Signature {
+  readonly algorithm: 'ed25519';
+  readonly public_key: PublicKeyText;
+  /** base64url */
+  readonly signature: string;
+}
+
+/** What is signed begins with this, so that a signature means nothing anywhere else. */
+const purpose = Buffer.from('quartermaster bundle 1\n');
+
+/** A new pair of keys: the private one as PEM, the public one as it is told to others. */
+export function newKeyPair(): { readonly privatePem: string; readonly publicKey: PublicKeyText } {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  return { privatePem: String(privateKey.export({ type: 'pkcs8', format: 'pem' })), publicKey: textOf(publicKey) };
+}
+
+/** Undefined when the text is no ed25519 private key. */
+export function readPrivateKey(pem: string): KeyObject | undefined {
+  try {
+    const key = createPrivateKey(pem);
+    return key.asymmetricKeyType === 'ed25519' ? key : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function sign(contents: Uint8Array, privateKey: KeyObject): Signature {
+  const signature = signBytes(null, Buffer.concat([purpose, contents]), privateKey).toString('base64url');
+  return { algorithm: 'ed25519', public_key: textOf(createPublicKey(privateKey)), signature };
+}
+
+/** Whether the signature is that of its public key over these contents. */
+export function isSignedBy(contents: Uint8Array, { public_key, signature }: Signature): boolean {
+  const bytes = Buffer.from(signature, 'base64url');
+  return bytes.length === 64 && verifyBytes(null, Buffer.concat([purpose, contents]), keyOf(public_key), bytes);
+}
+
+/** @throws PackagingError when the text is no public key */
+export function readPublicKey(text: string): PublicKeyText {
+  const trimmed = text.trim();
+  if (!isPublicKeyText(trimmed)) throw publicKeyInvalid(text);
+  return trimmed;
+}
+
+export function isPublicKeyText(text: unknown): text is PublicKeyText {
+  return typeof text === 'string' && /^ed25519:[A-Za-z0-9_-]{43}$/.test(text);
+}
+
+function textOf(publicKey: KeyObject): PublicKeyText {
+  // A JWK of this type always has `x`.
+  return `ed25519:${String(publicKey.export({ format: 'jwk' }).x)}`;
+}
+
+function keyOf(text: PublicKeyText): KeyObject {
+  const x = text.slice('ed25519:'.length);
+  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+}

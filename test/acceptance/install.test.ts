@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import { startService, temporaryFolder } from '../support/service.ts';
+
+const run = promisify(execFile);
+const main = resolve('packages/cli/src/main.ts');
+
+async function quartermaster(args: readonly string[], data?: string): Promise<string> {
+  const env = { PATH: process.env.PATH ?? '', ...(data === undefined ? {} : { QUARTERMASTER_DATA: data }) };
+  const { stdout } = await run(process.execPath, [main, 'bundle', ...args], { env });
+  return stdout.trim();
+}
+
+const schemas = { input_schema: { type: 'object', properties: {} }, effects: 'read', idempotent: true };
+
+/** A bundle with code, as a third party would write it: one plugin greets, the other waits for its upstream. */
+async function writeHeldBundle(folder: string, version: string): Promise<string> {
+  const place = join(folder, version, 'held');
+  await mkdir(place, { recursive: true });
+  const about = { name: 'Held', description: 'Made for a test.' };
+  const greeting = { type: 'string', description: 'With the version that gave it.' };
+  const plugin = { ...about, ...schemas, output_schema: { type: 'object', properties: { greeting } } };
+  const files = {
+    'bundle.yaml': { id: 'held', version, ...about, provider: 'x', developer: 'x', hosts: ['gate.example'] },
+    'greet.yaml': { id: 'greet', ...plugin, handler: 'greet.ts' },
+    'wait.yaml': { id: 'wait', ...plugin, handler: 'wait.ts' },
+  };
+  for (const [name, value] of Object.entries(files)) await writeFile(join(place, name), JSON.stringify(value));
+  await writeFile(join(place, 'greet.ts'), `export const run = () => ({ greeting: 'hello from ${version}' });\n`);
+  await writeFile(
+    join(place, 'wait.ts'),
+    `export const run = async (_input, context) => {
+      const { text } = await context.fetch({ url: 'https://gate.example/' });
+      return { greeting: text + ' to ${version}' };
+    };\n`,
+  );
+  return place;
+}
+
+async function packBoth(t: TestContext) {
+  const folder = await temporaryFolder(t);
+  await chmod(folder, 0o755);
+  const publisher = await quartermaster(['keygen', join(folder, 'key.pem')]);
+  const archives: string[] = [];
+  for (const version of ['1.0.0', '2.0.0']) {
+    const place = await writeHeldBundle(folder, version);
+    archives.push(await quartermaster(['pack', place, '--key', join(folder, 'key.pem'), '--out', folder]));
+  }
+  return { folder, publisher, archives };
+}
+
+test('[install] a signed bundle is installed, replaced and removed without a network while 50 executions a second run: none fails', async (t) => {
+  const { folder, publisher, archives } = await packBoth(t);
+  const drive = resolve('test/support/drive-installation.ts');
+  const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user'];
+  const inside = ['/bin/sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
+  const program = [process.execPath, drive, folder, publisher, ...archives];
+  const { stdout } = await run('unshare', [...asRoot, '--net', ...inside, ...program], { maxBuffer: 64 * 2 ** 20 });
+  const result = JSON.parse(stdout);
+  assert.equal(result.outside, 'ENETUNREACH', 'there is no network');
+  assert.deepEqual(result.failures, []);
+  assert.deepEqual(Object.keys(result.statuses), ['200']);
+  assert.ok(result.statuses[200] >= 150, `only ${result.statuses[200]} executions`);
+  assert.equal(result.answerOfNew.data.data.greeting, 'hello from 2.0.0');
+  assert.equal(result.answerOfOld.data.data.greeting, 'open to 1.0.0', 'a run under way finishes on its version');
+  assert.equal(result.exitCode, 0);
+  t.diagnostic(`${result.statuses[200]} executions, 0 failed`);
+});
+
+test('[install] clients of MCP that listen are told of changed tools', async (t) => {
+  const { archives, publisher } = await packBoth(t);
+  const service = await startService(t);
+  await quartermaster(['trust', publisher, '--name', 'Somebody'], service.folder);
+  const stream = await listen(`${service.pluginsUrl}/mcp`);
+  t.after(() => stream.end());
+  assert.match(await stream.next(), /subscriptions\/acknowledged.*"toolsListChanged":true/);
+  await quartermaster(['install', archives[0] ?? ''], service.folder);
+  assert.match(await stream.next(), /notifications\/tools\/list_changed/);
+  const listed = await fetch(`${service.pluginsUrl}/v1/plugins?bundle_id=held&format=mcp`);
+  assert.equal(listed.status, 200);
+  assert.match(
+    await quartermaster(['list'], service.folder),
+    /^held +1\.0\.0 +held@1\.0\.0\+sha256\.[0-9a-f]{64} +ed25519:/m,
+  );
+  assert.equal(await service.stop(), 0, 'a client that listens does not keep the service from stopping');
+});
+
+test('[install] what is not signed by somebody trusted is refused, until the operator says so', async (t) => {
+  const { archives } = await packBoth(t);
+  const data = await temporaryFolder(t);
+  await assert.rejects(quartermaster(['install', archives[0] ?? ''], data), /whom you do not trust yet/);
+  assert.match(await quartermaster(['install', archives[0] ?? '', '--allow-unknown'], data), /^installed held@1\.0\.0/);
+});
+
+/** Events of `subscriptions/listen` in the revision 2026-07-28. */
+async function listen(url: string) {
+  const controller = new AbortController();
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const params = { notifications: { toolsListChanged: true }, _meta: meta };
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+      'MCP-Protocol-Version': '2026-07-28',
+      'Mcp-Method': 'subscriptions/listen',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params }),
+    signal: controller.signal,
+  });
+  assert.ok(response.body);
+  const events = response.body.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
+  let text = '';
+  return {
+    end: () => controller.abort(),
+    async next(): Promise<string> {
+      for (;;) {
+        const event = /^(?:[\s\S]*?)data: (.*)\n/.exec(text);
+        if (event !== null) {
+          text = text.slice(event[0].length);
+          return event[1] ?? '';
+        }
+        const { value, done } = await events.next();
+        if (done === true) throw new Error(`the stream ended: ${text}`);
+        text += value;
+      }
+    },
+  };
+}
