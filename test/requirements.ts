@@ -312,8 +312,10 @@ export const requirements: Readonly<Record<string, Requirement>> = {
     source: 'DESIGN "Promises" 7',
     tests: [
       '[hostile] a hostile plugin fails its own run with the right code, others go on, and no credential is found anywhere',
-      'a handler that ${name} ends ${kind}',
-      'a handler reaches nothing outside by what is left to it',
+      'a sandbox contains every hostile handler of the corpus, and others go on',
+      'a process contains the corpus while Node and the seat belt hold',
+      'a handler cannot import a module that leads out of the process',
+      'a forged result for another run is ignored',
       'what a run leaves behind does not speak in the next one',
     ],
   },
@@ -325,6 +327,7 @@ export const requirements: Readonly<Record<string, Requirement>> = {
       '[isolation] the operator decides otherwise by one setting',
       '[isolation] a machine ${what} refuses code from elsewhere, says why, and runs ours',
       'in a sandbox the kernel alone contains what Node does not',
+      'the page of isolation says what was measured',
     ],
   },
   'egress.public': {

@@ -9,6 +9,7 @@ export const infoDescriptor = 5;
 /** Undefined on machines we have no table of system calls for. */
 export const systemCallFilter = makeSystemCallFilter();
 
+/** Memory; as much as the largest file may have. */
 const scratchBytes = 32 * 1024 * 1024;
 /** What the runtime is linked to. A folder that does not exist is left out. */
 const libraryFolders = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/usr/local/lib'];

@@ -88,12 +88,12 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 
   async function settingsFor(folder: string, bundleId: string, settings: SpawnSettings): Promise<SpawnSettings> {
-    if (settings.userId === undefined || (await isReadableByAll(folder))) return settings;
+    if (settings.user === undefined || (await isReadableByAll(folder))) return settings;
     logger.warn(
       { bundle_id: bundleId },
       'not every user may read the bundle: its plugins run as the user of the server',
     );
-    return { ...settings, userId: undefined };
+    return { ...settings, user: undefined };
   }
 
   async function findHome(key: string, task: SandboxTask): Promise<Home> {

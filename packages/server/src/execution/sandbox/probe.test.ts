@@ -85,7 +85,7 @@ test('the command line of a child denies what the table says', async () => {
   const denied = Object.fromEntries(Object.entries(expected).map(([name, [isDenied]]) => [name, isDenied]));
   // As another user, a child cannot do these to the server either.
   const other =
-    settings.userId === undefined ? {} : { 'signal the server': true, 'set the priority of the server': true };
+    settings.user === undefined ? {} : { 'signal the server': true, 'set the priority of the server': true };
   assert.deepEqual(JSON.parse(answer), { ...denied, ...other });
 });
 

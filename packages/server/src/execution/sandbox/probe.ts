@@ -2,14 +2,7 @@ import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { bubblewrapPath, systemCallFilter } from './bubblewrap.ts';
 import type { SandboxCapabilities } from './sandbox.ts';
-import {
-  type ChildPlan,
-  limitsWrapper,
-  nobody,
-  type SpawnSettings,
-  spawnChild,
-  utilLinuxWrapper,
-} from './spawn-child.ts';
+import { type ChildPlan, nobody, type SpawnSettings, spawnChild } from './spawn-child.ts';
 
 /** What a child that really tried found. */
 export interface Probe {
@@ -32,13 +25,13 @@ const folder = import.meta.dirname;
 /** Starts children with ever fewer of the machine's means until one works. Throws when none does. */
 export async function probeMachine(): Promise<Probe> {
   const failures: string[] = [];
-  const hasWrapper = (await isPresent('/usr/bin/setpriv')) && (await isPresent('/usr/bin/prlimit'));
-  for (const userId of userIds()) {
-    for (const wrapper of hasWrapper ? [utilLinuxWrapper, []] : [[]]) {
-      const settings = { userId, wrapper, isSandboxed: false };
+  const isThere = (await isPresent('/usr/bin/setpriv')) && (await isPresent('/usr/bin/prlimit'));
+  for (const user of users()) {
+    for (const hasUtilLinux of isThere ? [true, false] : [false]) {
+      const settings = { user, hasUtilLinux, isSandboxed: false };
       const found = await tryChild({ entry: `${folder}/probe-child.ts` }, settings);
       if (typeof found === 'string') failures.push(found);
-      else return { ...describe(found), settings, endsWithServer: wrapper.length > 0 };
+      else return { ...describe(found), settings, endsWithServer: hasUtilLinux };
     }
   }
   throw new Error(`No child process for plugins can be started: ${failures.join('; ')}`);
@@ -50,9 +43,9 @@ export async function probeSandbox(): Promise<SandboxProbe> {
   if (systemCallFilter === undefined) return missing(`there is no system-call filter for ${process.arch}`);
   if (!(await isPresent(bubblewrapPath))) return missing('bubblewrap is not installed', bubblewrapPath);
   const failures: string[] = [];
-  const wrapper = (await isPresent('/usr/bin/prlimit')) ? limitsWrapper : [];
-  for (const userId of userIds()) {
-    const settings = { userId, wrapper, isSandboxed: true };
+  const hasUtilLinux = await isPresent('/usr/bin/prlimit');
+  for (const user of users()) {
+    const settings = { user, hasUtilLinux, isSandboxed: true };
     const found = await tryChild({ entry: `${folder}/probe-sandbox.ts`, isUnrestricted: true }, settings);
     if (typeof found === 'string') failures.push(found);
     else {
@@ -69,9 +62,9 @@ function missing(reason: string, detail = ''): SandboxProbe {
   return { settings: undefined, missing: reason, detail };
 }
 
-/** Where the server may, children get a user of their own. */
-function userIds(): ReadonlyArray<number | undefined> {
-  return process.getuid?.() === 0 ? [nobody, undefined] : [undefined];
+/** Where the server may, children get users of their own; containers may know few. */
+function users(): ReadonlyArray<SpawnSettings['user']> {
+  return process.getuid?.() === 0 ? ['own', nobody, undefined] : [undefined];
 }
 
 interface Answer {

@@ -1,4 +1,5 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -7,10 +8,10 @@ import { bubblewrapArguments, filterDescriptor, infoDescriptor, systemCallFilter
 
 /** How children are started on this machine; found by `probe.ts`. */
 export interface SpawnSettings {
-  /** User and group id of the children; undefined: the server's own. */
-  readonly userId: number | undefined;
-  /** Put before the command line; ends in the command it runs. */
-  readonly wrapper: readonly string[];
+  /** `own`: each child one that nobody else has; a number: that user and group; undefined: the server's own. */
+  readonly user: 'own' | number | undefined;
+  /** The programs of util-linux are there: limits of the kernel, and a child ends with the server even while it spins. */
+  readonly hasUtilLinux: boolean;
   /** Within bubblewrap (tier T2). */
   readonly isSandboxed: boolean;
 }
@@ -32,6 +33,7 @@ export interface Child {
 }
 
 export const nobody = 65534;
+const firstUser = 1_900_000_000;
 
 const folder = import.meta.dirname;
 /** All the runtime that a child reads. */
@@ -39,19 +41,22 @@ export const runtimeFiles = [
   ...['child.ts', 'handler-context.ts', 'protocol.ts', 'seat-belt.ts', 'probe-child.ts', 'probe-sandbox.ts'],
 ].map((name) => join(folder, name));
 
-const limits = ['/usr/bin/prlimit', '--core=0', '--nofile=64', '--'];
+/** Gives it no way to new privileges, and ends it when the server dies. */
+const untilServerEnds = ['/usr/bin/setpriv', '--pdeathsig', 'KILL', '--no-new-privs', '--'];
+/** Threads count too; Node needs about ten. */
+const taskLimit = ['/usr/bin/prlimit', '--nproc=64', '--'];
+/** What Node maps as writable before it runs anything, most of it never touched: room for machine code and stacks. */
+const mappedAtStartMb = 768;
+export const maxFileMb = 32;
 
 /**
- * Ends the child when the server dies, even while it spins; gives it no way to new privileges, no core file (it would
- * hold inputs) and few descriptors. Part of util-linux.
+ * No core file (it would hold inputs), few descriptors, small files, and an end to memory that the watch on resident
+ * memory is too slow for.
  */
-export const utilLinuxWrapper: readonly string[] = [
-  ...['/usr/bin/setpriv', '--pdeathsig', 'KILL', '--no-new-privs', '--'],
-  ...limits,
-];
-
-/** The same limits within bubblewrap, which does the rest of it by itself. */
-export const limitsWrapper: readonly string[] = limits;
+function kernelLimits(memoryMb: number): string[] {
+  const data = (mappedAtStartMb + memoryMb) * 1024 ** 2;
+  return ['/usr/bin/prlimit', '--core=0', '--nofile=64', `--fsize=${maxFileMb * 1024 ** 2}`, `--data=${data}`, '--'];
+}
 
 /**
  * Starts one child: the only place that knows its command line and its environment, which is empty. Descriptor 3 is
@@ -59,17 +64,32 @@ export const limitsWrapper: readonly string[] = limits;
  */
 export function spawnChild(plan: ChildPlan, settings: SpawnSettings): Child {
   const node = [process.execPath, ...nodeArguments(plan)];
-  const inner = settings.isSandboxed ? [...bubblewrapArguments(visibleFiles(plan), plan.bundleFolder), ...node] : node;
-  const [command = process.execPath, ...args] = [...settings.wrapper, ...inner];
+  const [command = process.execPath, ...args] = wrap(node, plan, settings);
+  const userId = settings.user === 'own' ? ownUser() : settings.user;
   const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', 'pipe'];
   if (settings.isSandboxed) stdio[filterDescriptor] = stdio[infoDescriptor] = 'pipe';
   const child = spawn(command, args, {
     env: {},
     cwd: settings.isSandboxed ? '/' : plan.bundleFolder,
     stdio,
-    ...(settings.userId === undefined ? {} : { uid: settings.userId, gid: settings.userId }),
+    ...(userId === undefined ? {} : { uid: userId, gid: userId }),
   });
   return { process: child, pid: settings.isSandboxed ? instructBubblewrap(child) : () => child.pid };
+}
+
+function wrap(node: readonly string[], plan: ChildPlan, { isSandboxed, hasUtilLinux, user }: SpawnSettings): string[] {
+  const limits = hasUtilLinux ? kernelLimits(plan.memoryMb) : [];
+  if (!isSandboxed) {
+    return hasUtilLinux ? [...untilServerEnds, ...limits, ...(user === 'own' ? taskLimit : []), ...node] : [...node];
+  }
+  const readable = [...visibleFiles(plan), ...(hasUtilLinux ? taskLimit.slice(0, 1) : [])];
+  // Set within, tasks are counted in the sandbox alone, whoever else has the same user outside.
+  return [...limits, ...bubblewrapArguments(readable, plan.bundleFolder), ...(hasUtilLinux ? taskLimit : []), ...node];
+}
+
+/** Of many, so that two children, of two servers too, hardly ever share one. The range is nobody's by convention. */
+function ownUser(): number {
+  return firstUser + randomInt(0x0100_0000);
 }
 
 /** Gives it the filter; what it answers tells the process that runs the handler. */

@@ -1,0 +1,140 @@
+import type { HostileCase } from './hostile-case.suite.ts';
+
+/**
+ * Gets hold of the child's channel by way of what standard output shares with it, and speaks as the child does. The
+ * host believes nothing it reads there.
+ */
+const open = `const Socket = console._stdout.constructor; let channel;
+  const write = Socket.prototype.write;
+  Socket.prototype.write = function (...values) { channel = this; return write.apply(this, values); };
+  context.log('open');
+  Socket.prototype.write = write;
+  const say = (text) => new Promise((done) => channel.write(text + '\\n', done));`;
+const other = 'AAAAAAAAAAAAAAAAAAAAAA';
+
+function says(does: string, lines: string, ends: HostileCase['ends'] = ['returned', 'crashed', 'failed']): HostileCase {
+  return { does, body: `${open} ${lines} return 'honest';`, ends, isLasting: true };
+}
+
+/** Lies on the channel, and outputs that are no JSON. */
+export const protocol: readonly HostileCase[] = [
+  says('answer for another run', `await say('{"type":"returned","run":"${other}","ms":0,"output":"forged"}');`),
+  says('fail another run', `await say('{"type":"failed","run":"${other}","ms":0,"message":"forged"}');`),
+  says(
+    'request for another run',
+    `await say('{"type":"fetch","run":"${other}","call":1,"request":{"url":"https://a.test/"}}');`,
+  ),
+  says('log for another run', `await say('{"type":"log","run":"${other}","message":"forged"}');`),
+  says('say that it is ready, again and again', `for (let i = 0; i < 50; i++) await say('{"type":"ready"}');`),
+  says('give back runs that nobody recalled', `await say('{"type":"recalled"}');`),
+  says('send what is no message', `await say('hello'); await new Promise(() => {});`, ['crashed']),
+  says('send a message of no known type', `await say('{"type":"sudo","run":"a"}'); await new Promise(() => {});`, [
+    'crashed',
+  ]),
+  says('send an array', `await say('[1]'); await new Promise(() => {});`, ['crashed']),
+  says('send null', `await say('null'); await new Promise(() => {});`, ['crashed']),
+  says('send bytes that are no text', `channel.write(Buffer.of(0xff, 0xfe, 0x0a)); await new Promise(() => {});`, [
+    'crashed',
+  ]),
+  says(
+    'send a log with a member __proto__',
+    `await say('{"type":"log","run":"a","message":"m","fields":{"__proto__":{"a":1}}}'); await new Promise(() => {});`,
+    ['crashed'],
+  ),
+  says(
+    'send a request with headers that are none',
+    `await say('{"type":"fetch","run":"a","call":1,"request":{"url":"https://a.test/","headers":{"a":{"b":1}}}}'); await new Promise(() => {});`,
+    ['crashed'],
+  ),
+  says(
+    'send a call that has no number',
+    `await say('{"type":"fetch","run":"a","call":1e999,"request":{"url":"https://a.test/"}}'); await new Promise(() => {});`,
+    ['crashed'],
+  ),
+  says(
+    'send an answer of negative time',
+    `await say('{"type":"returned","run":"a","ms":-1,"output":1}'); await new Promise(() => {});`,
+    ['crashed'],
+  ),
+  says('send many messages', `for (;;) await say('{"type":"log","run":"a","message":"m"}');`, ['crashed']),
+  says(
+    'send a line without end',
+    `for (;;) channel.write('x'.repeat(2 ** 20)) || await new Promise((it) => channel.once('drain', it));`,
+    ['crashed', 'out_of_memory'],
+  ),
+  says(
+    'send many large messages',
+    `for (;;) await say('{"type":"log","run":"a","message":"' + 'm'.repeat(1e6) + '"}');`,
+    ['crashed'],
+  ),
+  says(
+    'send what nests deeper than any parser likes',
+    `await say('{"type":"log","run":"a","message":"m","fields":' + '{"a":'.repeat(1e5) + '1' + '}'.repeat(1e5) + '}'); await new Promise(() => {});`,
+    ['crashed'],
+  ),
+  says('send half a line and wait', `channel.write('{"type":"ret'); await new Promise(() => {});`, [
+    'timed_out',
+    'crashed',
+  ]),
+  says('close the channel', `channel.destroy(); await new Promise(() => {});`, ['crashed', 'timed_out']),
+  says('end the channel', `channel.end(); await new Promise(() => {});`, ['crashed', 'timed_out']),
+  says('stop reading the channel', `channel.pause(); await new Promise(() => {});`, ['timed_out']),
+  says(
+    'hear what the host says to others',
+    `channel.on('data', () => {}); await context.fetch({ url: 'https://a.test/' }).catch(() => {});`,
+  ),
+  { does: 'return a cycle', body: `const a = {}; a.a = a; return a;`, ends: ['failed'] },
+  { does: 'return what is no JSON', body: `return { a: 1n };`, ends: ['failed'] },
+  { does: 'return a function', body: `return () => 1;`, ends: ['failed'] },
+  { does: 'return a member __proto__', body: `return JSON.parse('{"__proto__":{"polluted":1}}');`, ends: ['failed'] },
+  {
+    does: 'return a member __proto__, deep inside',
+    body: `return { a: [{ b: JSON.parse('{"__proto__":{"polluted":1}}') }] };`,
+    ends: ['failed'],
+  },
+  {
+    does: 'return deep nesting',
+    body: `let a = 1; for (let i = 0; i < 5000; i++) a = [a]; return a;`,
+    ends: ['failed'],
+  },
+  { does: 'return a getter that never ends', body: `return { get a() { for (;;); } };`, ends: ['timed_out'] },
+  { does: 'return a toJSON that throws', body: `return { toJSON() { throw new Error('no'); } };`, ends: ['failed'] },
+  {
+    does: 'return a proxy',
+    body: `return new Proxy({}, { ownKeys: () => { throw new Error('no'); } });`,
+    ends: ['failed'],
+  },
+  {
+    does: 'return what has a then',
+    body: `return { then: (yes) => yes({ then: (it) => it('late') }) };`,
+    ends: ['returned'],
+  },
+  { does: 'return 100 MB', body: `return 'x'.repeat(100 * 2 ** 20);`, ends: ['failed'], limits: { memoryMb: 1024 } },
+  {
+    does: 'throw 100 MB',
+    body: `throw new Error('x'.repeat(100 * 2 ** 20));`,
+    ends: ['failed'],
+    limits: { memoryMb: 1024 },
+  },
+  { does: 'throw what is no error', body: `throw Object.create(null);`, ends: ['failed'] },
+  { does: 'throw an error that throws', body: `throw { toString() { throw 1; } };`, ends: ['failed'] },
+  { does: 'throw lines for the log', body: `throw new Error('a\\n{"level":60}\\u001b[31m\\u2028');`, ends: ['failed'] },
+  {
+    does: 'poison JSON',
+    body: `JSON.stringify = () => '{'; JSON.parse = () => ({ type: 'run' }); return 1;`,
+    ends: ['returned'],
+    isLasting: true,
+  },
+  {
+    does: 'poison prototypes',
+    body: `Array.prototype.push = Map.prototype.get = Map.prototype.set = () => { throw 1; }; return 1;`,
+    ends: ['returned'],
+    isLasting: true,
+  },
+  {
+    does: 'poison promises',
+    body: `Promise.prototype.then = () => { throw 1; }; return 1;`,
+    ends: ['returned', 'failed', 'timed_out', 'crashed'],
+    isLasting: true,
+  },
+];

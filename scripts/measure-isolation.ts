@@ -1,0 +1,12 @@
+// Writes what was measured of the isolation of handlers into docs/reference/isolation.md. Needs bubblewrap and root, so
+// that children have users of their own. `hostile.test.ts` holds the page to it.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { measureAll } from '../packages/server/src/execution/sandbox/hostile/measure-all.suite.ts';
+import { pageMarks, renderMeasured } from '../packages/server/src/execution/sandbox/hostile/render-page.suite.ts';
+
+const page = new URL('../docs/reference/isolation.md', import.meta.url);
+const [begin, end] = pageMarks;
+const text = readFileSync(page, 'utf8');
+const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)];
+if (to < from) throw new Error(`${page.pathname} lacks its marks`);
+writeFileSync(page, `${text.slice(0, from)}\n\n${renderMeasured(await measureAll())}\n${text.slice(to)}`);
