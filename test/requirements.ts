@@ -299,6 +299,28 @@ export const requirements: Readonly<Record<string, Requirement>> = {
       'cancels the run and its upstream call when the client goes',
     ],
   },
+  'runs.recorded': {
+    promise: 'Every run has a record: outcome, phases, tier, outbound calls; no credential, no input unless asked for.',
+    source: 'DESIGN "Promises" 7',
+    tests: [
+      '[runs] every run is told: outcome, phases, outbound calls, and neither credentials nor inputs',
+      'a run tells every outbound call by host, status, bytes and time, and nothing of its address',
+      'the phases of ${plugin_id} add up to its duration',
+    ],
+  },
+  'runs.apart': {
+    promise: 'A project sees its own runs only, also after a restart.',
+    source: 'DESIGN "Promises" 6',
+    tests: ['[runs] runs are kept over a restart, filtered and turned page by page; a project sees its own only'],
+  },
+  'runs.bounded': {
+    promise: 'Runs and results are kept within bounds of age, count and bytes.',
+    source: 'DESIGN "Storage"',
+    tests: [
+      'each project keeps its newest runs, none older than the bound, and nothing of one under way is deleted',
+      'results go when they are over, and the oldest beyond the sum; the runs stay',
+    ],
+  },
   'execute.once': {
     promise: 'An idempotency key replays the answer, refuses other arguments, and stores no credential.',
     source: 'CONTRACT "Bundles and plugins"',

@@ -1,5 +1,5 @@
 import { withAdministration } from '@quartermaster/server/administration';
-import { Command } from 'commander';
+import { Argument, Command } from 'commander';
 import { printTable, time } from './print.ts';
 
 export function projectCommands(): Command {
@@ -25,6 +25,14 @@ export function projectCommands(): Command {
           rows.map((row) => [row.id, row.name, time(row.createdAt)]),
         );
       }),
+    );
+  project
+    .command('inputs')
+    .argument('<project-id>')
+    .addArgument(new Argument('<what>').choices(['keep', 'drop']))
+    .description('whether the records of its runs hold inputs and messages, without credentials (drop)')
+    .action((projectId: string, what: 'keep' | 'drop') =>
+      withAdministration(({ projects }) => projects.setRunInputs(projectId, what)),
     );
   return project;
 }

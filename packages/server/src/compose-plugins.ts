@@ -8,6 +8,7 @@ import { registerCatalogueMetrics } from './catalogue/metrics.ts';
 import { openCatalogue } from './catalogue/open-catalogue.ts';
 import { catalogueRoutes } from './catalogue/routes.ts';
 import type { Base, Side } from './compose.ts';
+import { openRunRoom } from './compose-runs.ts';
 import type { Config } from './config.ts';
 import { createExecutor } from './execution/create-executor.ts';
 import { createBroker } from './execution/egress/create-broker.ts';
@@ -21,11 +22,13 @@ import { createCallTool } from './mcp/call-tool.ts';
 import type { EndpointsDeps } from './mcp/endpoints.ts';
 import { type Mcp, mcpRoutes } from './mcp/routes.ts';
 import { ownBundles } from './own-bundles.ts';
+import { runRoutes } from './runs/routes.ts';
 import { version } from './version.ts';
 
 /** The plugins address: catalogue and execution. */
 export async function openPluginsSide(base: Base): Promise<Side> {
   const { config, logger, closer, registry } = base;
+  const { recorder, runs } = await openRunRoom(base);
   const broker = createBroker({
     overrides: config.egressOverrides,
     allow: config.egressAllow,
@@ -67,6 +70,7 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     logger,
     metrics: registry,
     limits: { timeoutMs: config.pluginSeconds * 1000, memoryMb: config.pluginMemoryMb },
+    journal: recorder,
   });
 
   const keyRequired = config.pluginsKey === 'required' || (config.pluginsKey === 'auto' && !isLoopback(config.host));
@@ -93,6 +97,7 @@ export async function openPluginsSide(base: Base): Promise<Side> {
   catalogueRoutes(app, { catalogue, onRequest: gate.check });
   const once = createRunOnce({ idempotency: base.idempotency, keep: base.idempotencyRepository.complete });
   executionRoutes(app, { executor, onRequest: gate.check, projectOf: gate.projectOf, once });
+  runRoutes(app, { runs, onRequest: gate.check, projectOf: gate.projectOf });
   const openMcp = () => {
     mcp ??= loadMcp(config, {
       catalogue,

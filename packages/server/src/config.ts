@@ -36,6 +36,8 @@ export interface Config {
   readonly pluginProcesses: number;
   readonly pluginSeconds: number;
   readonly pluginMemoryMb: number;
+  /** How much is kept of runs. */
+  readonly runRetention: { readonly days: number; readonly most: number; readonly resultBytes: number };
   readonly stopSeconds: number;
   /** An origin. */
   readonly publicFilesUrl: string | null;
@@ -124,6 +126,11 @@ export function parseConfig(environment: Environment): Config {
     pluginProcesses: optional('PLUGIN_PROCESSES', Number) ?? Math.max(2, Math.min(8, availableParallelism())),
     pluginSeconds: number('PLUGIN_SECONDS'),
     pluginMemoryMb: number('PLUGIN_MEMORY_MB'),
+    runRetention: {
+      days: number('RUN_DAYS'),
+      most: number('MAX_RUNS'),
+      resultBytes: number('RUN_RESULTS_MB') * 1024 * 1024,
+    },
     stopSeconds: number('STOP_SECONDS'),
     publicFilesUrl: optional('PUBLIC_FILES_URL', (value) => value),
     publicPluginsUrl: optional('PUBLIC_PLUGINS_URL', (value) => value.replace(/\/+$/, '')),

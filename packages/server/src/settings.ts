@@ -159,6 +159,21 @@ export const settings = {
     default: '256',
     check: wholeNumber(64, 4096),
   },
+  RUN_DAYS: {
+    description: 'Days that records of runs are kept.',
+    default: '30',
+    check: wholeNumber(1, 3650),
+  },
+  MAX_RUNS: {
+    description: 'Records of runs that a project keeps, the newest.',
+    default: '100000',
+    check: wholeNumber(1, 10_000_000),
+  },
+  RUN_RESULTS_MB: {
+    description: 'Results of asynchronous runs that are kept, in MiB, of all projects together, the newest.',
+    default: '256',
+    check: wholeNumber(1, 65_536),
+  },
   STOP_SECONDS: {
     description: 'Seconds that requests in flight get to finish when the service is told to stop.',
     default: '30',

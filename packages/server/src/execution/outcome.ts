@@ -1,4 +1,4 @@
-import type { OutputViolation } from '@quartermaster/contract';
+import type { ErrorCode, OutputViolation } from '@quartermaster/contract';
 
 /** How a run ended. A plugin's failure is an outcome, not an exception; the route must exhaust it. */
 export type Outcome =
@@ -23,3 +23,18 @@ export type Outcome =
   | { readonly kind: 'queue_full'; readonly retryAfterSeconds: number }
   /** The caller has gone; nobody reads the answer. */
   | { readonly kind: 'cancelled' };
+
+/** The code of the error that an outcome is answered with; null: none. */
+export const outcomeCodes = {
+  succeeded: null,
+  input_rejected: 'REQUEST_VALIDATION_ERROR',
+  upstream_failed: 'PROVIDER_ERROR',
+  credentials_rejected: 'CREDENTIALS_VALIDATION_ERROR',
+  egress_refused: 'PROVIDER_ERROR',
+  timed_out: 'PLUGIN_TIMEOUT',
+  failed: 'PLUGIN_FAILED',
+  crashed: 'PLUGIN_FAILED',
+  out_of_memory: 'PLUGIN_FAILED',
+  queue_full: 'TOO_MANY_REQUESTS',
+  cancelled: 'RUN_CANCELLED',
+} as const satisfies Record<Outcome['kind'], ErrorCode | null>;

@@ -35,6 +35,14 @@ export function createNewId(clock: Clock = systemClock): NewId {
   };
 }
 
+/** Not an id itself: whatever is made at this time (milliseconds) or later sorts after it, everything older before. */
+export function lowestIdAt(kind: IdKind, time: number): string {
+  return idPrefixes[kind] + base36(BigInt(Math.min(Math.max(0, Math.floor(time)), latestTime)), timeLength);
+}
+
+/** What fits into the characters of the time. */
+const latestTime = 36 ** timeLength - 1;
+
 /** Random bytes are drawn in blocks: one call for 512 ids instead of one for each. */
 const block = Buffer.alloc(4096);
 let used = block.length;

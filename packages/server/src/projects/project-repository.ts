@@ -6,6 +6,9 @@ export interface Project {
   readonly createdAt: number;
 }
 
+/** What becomes of the inputs of runs: `drop`, unless somebody asks for `keep`. */
+export type RunInputs = 'drop' | 'keep';
+
 /** A key as it is stored: never the key itself. Times in milliseconds. */
 export interface StoredKey {
   readonly id: string;
@@ -29,6 +32,9 @@ export interface ProjectRepository {
    * @returns false when a project of that name exists; nothing is changed then.
    */
   addProject(project: Project, key?: StoredKey, beforeCommit?: () => Promise<void>): Promise<boolean>;
+  /** Whether the run records of a project hold inputs. @returns false when there is no such project. */
+  setRunInputs(projectId: string, runInputs: RunInputs): Promise<boolean>;
+  projectsThatKeepInputs(): Promise<string[]>;
   listKeys(projectId?: string): Promise<StoredKey[]>;
   findKey(keyId: string): Promise<StoredKey | undefined>;
   addKey(key: StoredKey): Promise<void>;

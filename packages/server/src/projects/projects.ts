@@ -5,7 +5,7 @@ import { objectNotFound } from '../kernel/problem.ts';
 import { Secret } from '../kernel/secret.ts';
 import { hashApiKey, makeApiKey } from './api-key.ts';
 import { projectNameTaken } from './problems.ts';
-import type { Project, ProjectRepository, StoredKey } from './project-repository.ts';
+import type { Project, ProjectRepository, RunInputs, StoredKey } from './project-repository.ts';
 
 /** A key that was just made: the only time its text exists. */
 export interface NewKey {
@@ -25,6 +25,8 @@ export interface KeyWish {
 export interface Projects {
   createProject(name: string): Promise<Project>;
   listProjects(): Promise<Project[]>;
+  /** Whether the records of its runs hold inputs, from a few seconds later on. */
+  setRunInputs(projectId: string, runInputs: RunInputs): Promise<void>;
   createKey(wish: KeyWish): Promise<NewKey>;
   listKeys(projectId?: string): Promise<StoredKey[]>;
   revokeKey(keyId: string): Promise<void>;
@@ -59,6 +61,9 @@ export function createProjects(deps: ProjectsDeps): Projects {
       return project;
     },
     listProjects: () => repository.listProjects(),
+    setRunInputs: async (projectId, runInputs) => {
+      if (!(await repository.setRunInputs(projectId, runInputs))) throw objectNotFound('project', projectId);
+    },
     createKey: async (wish) => {
       await getProject(wish.projectId);
       const made = newKey(deps, wish);

@@ -5,6 +5,7 @@ import { createFirstMigration } from './migrations/0001-first.ts';
 import { createRowsMigration } from './migrations/0002-rows.ts';
 import { createAdministratorsMigration } from './migrations/0010-administrators.ts';
 import { createMadeMigration } from './migrations/0011-made.ts';
+import { createRunsMigration } from './migrations/0011-runs.ts';
 import type { Tables } from './tables.ts';
 
 /** In the order of their names, which are never changed once published. */
@@ -14,6 +15,7 @@ function migrationsFor(dialect: Database['dialect']): Record<string, Migration> 
     '0002-rows': createRowsMigration(dialect),
     '0010-administrators': createAdministratorsMigration(dialect),
     '0011-made': createMadeMigration(),
+    '0011-runs': createRunsMigration(dialect),
   };
 }
 

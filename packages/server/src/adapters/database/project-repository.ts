@@ -25,6 +25,20 @@ export function createProjectRepository(database: Database): ProjectRepository {
         await beforeCommit?.();
         return true;
       }),
+    setRunInputs: (projectId, runInputs) =>
+      write.transaction().execute(async (transaction) => {
+        const project = transaction.selectFrom('project').select('id').where('id', '=', projectId);
+        if ((await project.executeTakeFirst()) === undefined) return false;
+        await transaction.deleteFrom('input_keeper').where('project_id', '=', projectId).execute();
+        if (runInputs === 'keep') {
+          await transaction.insertInto('input_keeper').values({ project_id: projectId }).execute();
+        }
+        return true;
+      }),
+    projectsThatKeepInputs: async () => {
+      const rows = await read.selectFrom('input_keeper').select('project_id').execute();
+      return rows.map((row) => row.project_id);
+    },
     listKeys: async (projectId) => {
       let query = read.selectFrom('api_key').selectAll().orderBy('id');
       if (projectId !== undefined) query = query.where('project_id', '=', projectId);

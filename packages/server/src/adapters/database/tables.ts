@@ -19,6 +19,9 @@ export interface Tables {
   session: SessionTable;
   set_up_token: SetUpTokenTable;
   attempt_counter: AttemptCounterTable;
+  input_keeper: InputKeeperTable;
+  run: RunTable;
+  run_result: RunResultTable;
 }
 
 export interface ProjectTable {
@@ -215,4 +218,41 @@ export interface AttemptCounterTable {
   window_start: number;
   failures: number;
   retry_at: number;
+}
+
+/** A project whose run records hold inputs, scrubbed. */
+export interface InputKeeperTable {
+  project_id: string;
+}
+
+/** A run of a plugin. Primary key (project_id, id). */
+export interface RunTable {
+  /** `-` where the request carried no key. */
+  project_id: string;
+  id: string;
+  bundle_id: string;
+  plugin_id: string | null;
+  origin: string;
+  isolation: string;
+  /** `async`: stored when it was accepted, with a lease; `sync`: when it had ended. */
+  mode: 'sync' | 'async';
+  created_at: number;
+  lease_owner: string | null;
+  lease_until: number | null;
+  /** 1: somebody wants it cancelled. */
+  cancel_asked: number | null;
+  /** null while it is under way. */
+  outcome: string | null;
+  /** JSON of everything else about its end. */
+  detail: string | null;
+}
+
+/** The result of an asynchronous run, until it is forgotten. */
+export interface RunResultTable {
+  project_id: string;
+  run_id: string;
+  expires_at: number;
+  bytes: number;
+  /** JSON of the ExecuteResult. */
+  result: string;
 }

@@ -1,0 +1,131 @@
+import type { ExecuteResult, RunQuery } from '@quartermaster/contract';
+import type { Kysely } from 'kysely';
+import { lowestIdAt } from '../../kernel/identifier.ts';
+import type { RunPage, RunRepository, StoredRun } from '../../runs/run-repository.ts';
+import type { Database } from './database.ts';
+import { readKeysetPage } from './keyset-page.ts';
+import { detailText, insertRuns, toRun } from './run-rows.ts';
+import { sweepResults, sweepRuns } from './sweep-runs.ts';
+import type { Tables } from './tables.ts';
+
+/** Runs over either database. */
+export function createRunRepository(database: Database): RunRepository {
+  const { read, write, dialect } = database;
+  return {
+    add: async (runs) => {
+      if (runs.length > 0) await insertRuns(dialect, runs).execute(write);
+    },
+    end: (projectId, runId, { end, result }) =>
+      write.transaction().execute(async (transaction) => {
+        const ended = await underWay(transaction, projectId, runId)
+          .set({ outcome: end.outcome, detail: detailText(end), lease_owner: null, lease_until: null })
+          .executeTakeFirst();
+        if (ended.numUpdatedRows !== 1n) return false;
+        if (result === null) return true;
+        const text = JSON.stringify(result.result);
+        const row = { project_id: projectId, run_id: runId, expires_at: result.expiresAt };
+        await transaction
+          .insertInto('run_result')
+          .values({ ...row, bytes: Buffer.byteLength(text), result: text })
+          .execute();
+        return true;
+      }),
+    find: async (projectId, runId) => {
+      const row = await read
+        .selectFrom('run')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('id', '=', runId)
+        .executeTakeFirst();
+      return row === undefined ? undefined : toRun(row);
+    },
+    findResult: async (projectId, runId, now) => {
+      const row = await read
+        .selectFrom('run_result')
+        .select(['result', 'expires_at'])
+        .where('project_id', '=', projectId)
+        .where('run_id', '=', runId)
+        .where('expires_at', '>', now)
+        .executeTakeFirst();
+      // Written by `end`.
+      return row && { result: JSON.parse(row.result) as ExecuteResult, expiresAt: row.expires_at };
+    },
+    list: (projectId, query, recent) => listRuns(database, projectId, { query, recent }),
+    askToCancel: async (projectId, runId) => {
+      const asked = await underWay(write, projectId, runId).set({ cancel_asked: 1 }).executeTakeFirst();
+      return asked.numUpdatedRows === 1n;
+    },
+    renew: async (owner, until) => {
+      const rows = await write
+        .updateTable('run')
+        .set({ lease_until: until })
+        .where('outcome', 'is', null)
+        .where('lease_owner', '=', owner)
+        .returning(['id', 'cancel_asked'])
+        .execute();
+      return rows.filter((row) => row.cancel_asked === 1).map((row) => row.id);
+    },
+    interrupt: async (now, { end, limit }) => {
+      const lapsed = await write
+        .selectFrom('run')
+        .select(['project_id', 'id'])
+        .where('outcome', 'is', null)
+        .where('lease_until', '<=', now)
+        .limit(limit)
+        .execute();
+      let ended = 0;
+      for (const { project_id, id } of lapsed) {
+        const result = await underWay(write, project_id, id)
+          // It may have been renewed in between.
+          .where('lease_until', '<=', now)
+          .set({ outcome: end.outcome, detail: detailText(end), lease_owner: null, lease_until: null })
+          .executeTakeFirst();
+        ended += Number(result.numUpdatedRows);
+      }
+      return ended;
+    },
+    sweep: (bounds, limit) => sweepRuns(database, bounds, limit),
+    sweepResults: (now, bounds) => sweepResults(database, now, bounds),
+  };
+}
+
+function underWay(db: Kysely<Tables>, projectId: string, runId: string) {
+  return db.updateTable('run').where('project_id', '=', projectId).where('id', '=', runId).where('outcome', 'is', null);
+}
+
+async function listRuns(
+  { read }: Database,
+  projectId: string,
+  { query, recent }: { query: RunQuery; recent: readonly StoredRun[] },
+): Promise<RunPage> {
+  const { bundle_id: bundleId, plugin_id: pluginId, outcome, since } = query;
+  const wanted = recent.filter((run) => isWanted(run, query));
+  return await readKeysetPage(query, async ({ bounds, direction, limit }) => {
+    let rows = read.selectFrom('run').selectAll().where('project_id', '=', projectId);
+    if (bundleId !== undefined) rows = rows.where('bundle_id', '=', bundleId);
+    if (pluginId !== undefined) rows = rows.where('plugin_id', '=', pluginId);
+    if (since !== undefined) rows = rows.where('id', '>=', lowestIdAt('run', since));
+    if (outcome === 'none') rows = rows.where('outcome', 'is', null);
+    else if (outcome !== undefined) rows = rows.where('outcome', '=', outcome);
+    // Said again, so that the index of those is seen to serve.
+    if (outcome !== undefined && outcome !== 'none' && outcome !== 'succeeded') {
+      rows = rows.where('outcome', '<>', 'succeeded');
+    }
+    for (const bound of bounds) rows = rows.where('id', bound.compare, bound.id);
+    const stored = (await rows.orderBy('id', direction).limit(limit).execute()).map(toRun);
+    const known = new Set(stored.map((run) => run.id));
+    const unstored = wanted.filter(
+      ({ id }) =>
+        !known.has(id) && bounds.every(({ compare, id: bound }) => (compare === '<' ? id < bound : id > bound)),
+    );
+    const sign = direction === 'asc' ? 1 : -1;
+    return [...stored, ...unstored].sort((a, b) => (a.id < b.id ? -sign : sign)).slice(0, limit);
+  });
+}
+
+function isWanted(run: StoredRun, { bundle_id: bundleId, plugin_id: pluginId, outcome, since }: RunQuery): boolean {
+  if (bundleId !== undefined && run.bundleId !== bundleId) return false;
+  if (pluginId !== undefined && run.pluginId !== pluginId) return false;
+  if (since !== undefined && run.id < lowestIdAt('run', since)) return false;
+  return outcome === undefined || outcome === (run.end === null ? 'none' : run.end.outcome);
+}

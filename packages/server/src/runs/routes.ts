@@ -1,0 +1,57 @@
+import { List, Run, RunItem, RunQuery, Success } from '@quartermaster/contract';
+import type { FastifyRequest, onRequestHookHandler } from 'fastify';
+import { Type } from 'typebox';
+import type { App } from '../http/app.ts';
+import type { Runs } from './runs.ts';
+
+export interface RunRoutesDeps {
+  readonly runs: Runs;
+  /** Authentication of the plugins address. */
+  readonly onRequest: onRequestHookHandler;
+  /** The project of the key that was sent, null without one. */
+  readonly projectOf: (request: FastifyRequest) => string | null;
+}
+
+const RunParams = Type.Object({ run_id: Type.String({ description: 'Id.' }) });
+
+/**
+ * Runs over HTTP, on the plugins address. A key sees the runs of its project; without a key, where none is asked for,
+ * one sees the runs that were made without one. Source: ADR 0026.
+ */
+export function runRoutes(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): void {
+  const projectIdOf = (request: FastifyRequest) => projectOf(request) ?? '-';
+  app.get(
+    '/v1/runs',
+    {
+      onRequest,
+      schema: {
+        operationId: 'listRuns',
+        tags: ['runs'],
+        summary: 'Runs of the project: how they ended and where their time went.',
+        querystring: RunQuery,
+        response: { 200: List(RunItem) },
+      },
+    },
+    async (request) => {
+      const { items, hasMore } = await runs.list(projectIdOf(request), request.query);
+      return { status: 'success' as const, data: [...items], fetched_count: items.length, has_more: hasMore };
+    },
+  );
+  app.get(
+    '/v1/runs/:run_id',
+    {
+      onRequest,
+      schema: {
+        operationId: 'getRun',
+        tags: ['runs'],
+        summary: 'One run, its outbound calls, and the result of one that was asked for asynchronously.',
+        params: RunParams,
+        response: { 200: Success(Run) },
+      },
+    },
+    async (request) => {
+      const data = await runs.get(projectIdOf(request), request.params.run_id);
+      return { status: 'success' as const, data };
+    },
+  );
+}

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { RunQuery } from '@quartermaster/contract';
+import { createNewId, lowestIdAt } from '../kernel/identifier.ts';
+import { interruptedEnd } from './ended-run.ts';
+import type { RunEnd, RunRepository, StoredRun } from './run-repository.ts';
+
+const newId = createNewId();
+let lastTime = 1_763_715_824_000;
+
+const end: RunEnd = {
+  outcome: 'succeeded',
+  errorCode: null,
+  upstreamStatus: null,
+  durationMs: 1.234,
+  phases: { queue_ms: 0, start_ms: 0.1, validate_ms: 0.2, plugin_ms: 0.3, upstream_ms: 0.4 },
+  violations: 1,
+  egress: [{ host: 'api.example.com', method: 'GET', status: 200, result: 'answered', bytes: 12, ms: 3.5 }],
+  egressLeftOut: 0,
+  error: null,
+  input: { q: `quote ' " \\ \u0000 \ud800 ข้อความ 🐘` },
+};
+const failed: RunEnd = {
+  ...end,
+  outcome: 'failed',
+  errorCode: 'PLUGIN_FAILED',
+  error: { code: 'PLUGIN_FAILED', message: null },
+};
+const result = { status: 200 as const, data: { said: 'a\u0000b' }, run_id: 'x', duration_ms: 1 };
+
+/** What every repository of runs promises. */
+export function describeRunRepository(
+  name: string,
+  open: () => Promise<{ repository: RunRepository; release: () => Promise<void> }>,
+): void {
+  describe(`run repository: ${name}`, () => {
+    let repository: RunRepository;
+    let release: () => Promise<void>;
+    before(async () => {
+      ({ repository, release } = await open());
+    });
+    after(() => release());
+    testKeeping(() => repository);
+    testLists(() => repository);
+    testLeases(() => repository);
+    testSweeping(() => repository);
+  });
+}
+
+/** Ids of runs sort by the time they were made, so each is made a moment after the one before. */
+function newRun(projectId: string, over: Partial<StoredRun> = {}): StoredRun {
+  lastTime += 10;
+  const id = `${lowestIdAt('run', lastTime)}${newId('run').slice(-12)}`;
+  const what = { bundleId: 'echo', pluginId: 'say', origin: 'execute', isolation: 'none' } as const;
+  return { id, projectId, ...what, asynchronous: false, createdAt: lastTime, lease: null, end, ...over };
+}
+
+function underWay(projectId: string, lease: { owner: string; until: number }): StoredRun {
+  return newRun(projectId, { asynchronous: true, lease, end: null });
+}
+
+function testKeeping(repository: () => RunRepository): void {
+  test('a run is kept as it was, whatever characters it holds, and is found by its own project only', async () => {
+    const project = newId('project');
+    const runs = [
+      newRun(project),
+      newRun(project, { end: failed, pluginId: null, origin: 'verify' }),
+      underWay(project, { owner: 'me', until: 5 }),
+    ];
+    await repository().add(runs);
+    for (const run of runs) {
+      // JSON keeps a half of a pair as it is; a database of UTF-8 text may not, so it is written as an escape.
+      assert.deepEqual(await repository().find(project, run.id), run);
+      assert.equal(await repository().find(newId('project'), run.id), undefined);
+    }
+  });
+
+  test('a thousand runs are added at once, and again without harm', async () => {
+    const project = newId('project');
+    const runs = Array.from({ length: 1000 }, () => newRun(project));
+    await repository().add(runs);
+    await repository().add([...runs.slice(0, 3).map((run) => ({ ...run, end: failed })), newRun(project)]);
+    const { items } = await repository().list(project, { limit: 100, outcome: 'failed' }, []);
+    assert.deepEqual(items, []);
+    assert.deepEqual(await repository().find(project, runs[0]?.id ?? ''), runs[0]);
+  });
+
+  test('a run under way ends once, with its result, which is forgotten in time', async () => {
+    const project = newId('project');
+    const run = underWay(project, { owner: 'me', until: 5 });
+    await repository().add([run]);
+    assert.equal(await repository().findResult(project, run.id, 0), undefined);
+    const stored = { result, expiresAt: 1000 };
+    assert.equal(await repository().end(project, run.id, { end, result: stored }), true);
+    assert.equal(await repository().end(project, run.id, { end: failed, result: null }), false);
+    assert.deepEqual(await repository().find(project, run.id), { ...run, lease: null, end });
+    assert.deepEqual(await repository().findResult(project, run.id, 999), stored);
+    assert.equal(await repository().findResult(project, run.id, 1000), undefined);
+    assert.equal(await repository().findResult(newId('project'), run.id, 0), undefined);
+  });
+}
+
+function testLists(repository: () => RunRepository): void {
+  const idsOf = async (project: string, query: RunQuery, recent: readonly StoredRun[] = []) => {
+    const { items, hasMore } = await repository().list(project, query, recent);
+    return [items.map((run) => run.id), hasMore];
+  };
+
+  test('runs are listed newest first, page by page, and filtered', async () => {
+    const project = newId('project');
+    const runs = [
+      newRun(project),
+      newRun(project, { pluginId: 'other' }),
+      newRun(project, { bundleId: 'second', end: failed }),
+      underWay(project, { owner: 'me', until: 5 }),
+    ];
+    await repository().add([...runs, newRun(newId('project'))]);
+    const [first, second, third, fourth] = runs.map((run) => run.id);
+    assert.deepEqual(await idsOf(project, {}), [[fourth, third, second, first], false]);
+    assert.deepEqual(await idsOf(project, { limit: 3 }), [[fourth, third, second], true]);
+    assert.deepEqual(await idsOf(project, { limit: 2, after: third ?? '' }), [[second, first], false]);
+    assert.deepEqual(await idsOf(project, { limit: 1, before: second ?? '' }), [[third], true]);
+    assert.deepEqual(await idsOf(project, { limit: 2, order: 'asc' }), [[first, second], true]);
+    assert.deepEqual(await idsOf(project, { bundle_id: 'echo', plugin_id: 'say' }), [[fourth, first], false]);
+    assert.deepEqual(await idsOf(project, { bundle_id: 'second' }), [[third], false]);
+    assert.deepEqual(await idsOf(project, { outcome: 'failed' }), [[third], false]);
+    assert.deepEqual(await idsOf(project, { outcome: 'succeeded' }), [[second, first], false]);
+    assert.deepEqual(await idsOf(project, { outcome: 'none' }), [[fourth], false]);
+    assert.deepEqual(await idsOf(project, { since: runs[2]?.createdAt ?? 0 }), [[fourth, third], false]);
+  });
+
+  test('runs that are not stored yet take their places, each once', async () => {
+    const project = newId('project');
+    const runs = Array.from({ length: 6 }, (_, index) => newRun(project, index === 3 ? { end: failed } : {}));
+    await repository().add(runs.filter((_, index) => index % 2 === 0));
+    const ids = runs.map((run) => run.id).reverse();
+    assert.deepEqual(await idsOf(project, {}, runs), [ids, false]);
+    assert.deepEqual(await idsOf(project, { limit: 2 }, runs), [ids.slice(0, 2), true]);
+    assert.deepEqual(await idsOf(project, { limit: 3, after: ids[1] ?? '' }, runs), [ids.slice(2, 5), true]);
+    assert.deepEqual(await idsOf(project, { order: 'asc', limit: 2 }, runs), [ids.slice(-2).reverse(), true]);
+    assert.deepEqual(await idsOf(project, { outcome: 'failed' }, runs), [[runs[3]?.id], false]);
+  });
+}
+
+function testLeases(repository: () => RunRepository): void {
+  test('a lease is prolonged by its owner; a run without a valid one ends interrupted', async () => {
+    const project = newId('project');
+    const owner = newId('run');
+    const [mine, theirs] = [
+      underWay(project, { owner, until: 100 }),
+      underWay(project, { owner: newId('run'), until: 100 }),
+    ];
+    await repository().add([mine, theirs]);
+    assert.deepEqual(await repository().renew(owner, 200), []);
+    await repository().interrupt(100, { end: interruptedEnd, limit: 100 });
+    assert.equal((await repository().find(project, mine.id))?.end, null);
+    assert.deepEqual((await repository().find(project, theirs.id))?.end, interruptedEnd);
+    assert.equal(await repository().end(project, theirs.id, { end, result: null }), false);
+    assert.equal(await repository().interrupt(200, { end: interruptedEnd, limit: 100 }), 1);
+  });
+
+  test('who runs it learns that it should be cancelled; an ended run cannot be', async () => {
+    const project = newId('project');
+    const owner = newId('run');
+    const runs = [underWay(project, { owner, until: 100 }), underWay(project, { owner, until: 100 })];
+    await repository().add(runs);
+    const [first, second] = runs.map((run) => run.id);
+    assert.equal(await repository().askToCancel(project, first ?? ''), true);
+    assert.equal(await repository().askToCancel(newId('project'), second ?? ''), false);
+    assert.deepEqual(await repository().renew(owner, 200), [first]);
+    await repository().end(project, first ?? '', { end: failed, result: null });
+    assert.equal(await repository().askToCancel(project, first ?? ''), false);
+    assert.deepEqual(await repository().renew(owner, 300), []);
+    await repository().end(project, second ?? '', { end: failed, result: null });
+  });
+}
+
+function testSweeping(repository: () => RunRepository): void {
+  test('each project keeps its newest runs, none older than the bound, and nothing of one under way is deleted', async () => {
+    const [busy, quiet] = [newId('project'), newId('project')];
+    const old = [underWay(quiet, { owner: 'me', until: 5 }), newRun(quiet)];
+    const runs = Array.from({ length: 7 }, () => newRun(busy));
+    const young = newRun(quiet);
+    await repository().add([...old, ...runs, young]);
+    const bounds = { notBefore: runs[0]?.createdAt ?? 0, most: 4 };
+    // Other tests have left theirs; what counts is what is left of these.
+    while ((await repository().sweep(bounds, 100)) > 0);
+    const left = async (project: string) => (await repository().list(project, {}, [])).items.map((run) => run.id);
+    assert.deepEqual(
+      await left(busy),
+      runs
+        .slice(-4)
+        .reverse()
+        .map((run) => run.id),
+    );
+    assert.deepEqual(await left(quiet), [young.id, old[0]?.id]);
+  });
+
+  test('results go when they are over, and the oldest beyond the sum; the runs stay', async () => {
+    const project = newId('project');
+    const runs = Array.from({ length: 4 }, () => underWay(project, { owner: 'me', until: 5 }));
+    await repository().add(runs);
+    for (const [index, run] of runs.entries()) {
+      await repository().end(project, run.id, { end, result: { result, expiresAt: 10_000 + index } });
+    }
+    const kept = async () => {
+      const found = await Promise.all(runs.map((run) => repository().findResult(project, run.id, 0)));
+      return found.map((one) => one !== undefined);
+    };
+    const bytes = Buffer.byteLength(JSON.stringify(result));
+    await repository().sweepResults(10_000, { maxBytes: 3 * bytes, limit: 100 });
+    assert.deepEqual(await kept(), [false, true, true, true]);
+    assert.equal(await repository().sweepResults(0, { maxBytes: 2 * bytes, limit: 100 }), 1);
+    assert.deepEqual(await kept(), [false, false, true, true]);
+    assert.notEqual(await repository().find(project, runs[0]?.id ?? ''), undefined);
+    // With the run goes its result.
+    while ((await repository().sweep({ notBefore: lastTime + 10, most: 100 }, 100)) > 0);
+    assert.deepEqual(await kept(), [false, false, false, false]);
+  });
+}

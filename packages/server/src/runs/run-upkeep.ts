@@ -1,0 +1,50 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Clock } from '../kernel/clock.ts';
+import type { UpkeepTask } from '../kernel/upkeep.ts';
+import { interruptedEnd } from './ended-run.ts';
+import type { RunRepository } from './run-repository.ts';
+
+export interface RunUpkeepDeps {
+  readonly repository: Pick<RunRepository, 'interrupt' | 'sweep' | 'sweepResults'>;
+  readonly clock: Clock;
+  readonly bounds: RunRetention;
+}
+
+export interface RunRetention {
+  /** Days that runs are kept. */
+  readonly days: number;
+  /** Runs that a project keeps. */
+  readonly most: number;
+  /** Bytes of all results together. */
+  readonly resultBytes: number;
+}
+
+const dayMs = 86_400_000;
+/** Rows of one transaction, and the pause after it: whoever else writes comes in between. */
+const batch = 1000;
+const breathMs = 10;
+
+/** Ends runs that nobody answers for, and deletes what is beyond the bounds. */
+export function runUpkeep({ repository, clock, bounds }: RunUpkeepDeps): UpkeepTask[] {
+  async function inBatches(signal: AbortSignal, work: () => Promise<number>): Promise<void> {
+    while (!signal.aborted && (await work()) >= batch) await setTimeout(breathMs);
+  }
+  return [
+    {
+      name: 'end interrupted runs',
+      pause: 5_000,
+      run: (signal) =>
+        inBatches(signal, () => repository.interrupt(clock.now(), { end: interruptedEnd, limit: batch })),
+    },
+    {
+      name: 'forget runs',
+      pause: 30_000,
+      run: async (signal) => {
+        const notBefore = () => clock.now() - bounds.days * dayMs;
+        await inBatches(signal, () => repository.sweep({ notBefore: notBefore(), most: bounds.most }, batch));
+        const { resultBytes: maxBytes } = bounds;
+        await inBatches(signal, () => repository.sweepResults(clock.now(), { maxBytes, limit: batch }));
+      },
+    },
+  ];
+}
