@@ -191,6 +191,23 @@ export const requirements: Readonly<Record<string, Requirement>> = {
       'questions find their passages on PostgreSQL, too: ${name}',
     ],
   },
+  'query.conditions': {
+    promise: 'Metadata filters choose chunks alike on both databases, and their keys and values are never SQL.',
+    source: 'CONTRACT "Collections, records, chunks"',
+    tests: [
+      'conditions choose chunks by their metadata, and a key or a value is never more than that',
+      'what a chunk does not say its record says',
+    ],
+  },
+  'vectors.never-in-the-way': {
+    promise: 'An embedder that fails or is changed neither fails a record nor mixes vectors; what is missing follows.',
+    source: 'DESIGN "Records"',
+    tests: [
+      'an embedder that fails does not fail the record: its words are found, its vectors follow',
+      'work that is cut off while it embeds goes on where it was, and nothing is embedded twice in the end',
+      'another model is noticed, does not mix, and takes over when it is asked to',
+    ],
+  },
   'query.ranked': {
     promise: 'A question in any script finds the passage first, with a score from 0 to 1, on both databases alike.',
     source: 'DESIGN "Records"',

@@ -15,6 +15,7 @@ export interface RetrievalScore {
 /** What is measured: the service as it starts, and with the embedder that needs neither model nor network. */
 export const configurations: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   words: {},
+  hash: { EMBEDDING_PROVIDER: 'hash' },
 };
 
 /** Loads and asks the sets through the API of a service started for it; `settings` without their prefix. */

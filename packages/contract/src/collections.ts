@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { ListQuery, Timestamp } from './envelope.ts';
+import { MetadataFilter } from './metadata-filter.ts';
 
 /** Collections, records and chunks. Source: CONTRACT "Collections, records, chunks". */
 
@@ -18,6 +19,10 @@ export type OnDuplicate = (typeof duplicatePolicies)[number];
 /** Rows of a sheet that became no pair. */
 export const rowStatuses = ['rejected', 'duplicate'] as const;
 export type RowStatus = (typeof rowStatuses)[number];
+
+/** Whether chunks are found by their vectors, too. */
+export const vectorStates = ['off', 'current', 'catching_up', 'other_model'] as const;
+export type VectorState = (typeof vectorStates)[number];
 
 /** The built-in model: words only, no vectors. Exactly 8 characters, as the official client demands. */
 export const builtInEmbeddingModel = 'QmBm25v1';
@@ -48,6 +53,10 @@ export const Collection = Type.Object({
   capacity: Type.Integer({ description: 'Most chunks it may hold.' }),
   embedding_model_id: Type.String(),
   embedding_size: Type.Integer({ description: 'Dimensions of a vector; 0 for the built-in model.' }),
+  vectors: Type.Enum([...vectorStates], {
+    description:
+      '`off`: no embedding model is configured; `catching_up`: some chunks are still found by words only; `other_model`: its vectors are of another model and rest until it is embedded anew.',
+  }),
   status: Type.Enum(['creating', 'ready', 'deleting', 'error', 'partial']),
   metadata: MapOf<unknown>(Type.Unknown()),
   updated_timestamp: Timestamp,
@@ -174,7 +183,44 @@ const chunkFields = {
 };
 export const Chunk = Type.Object(chunkFields);
 export type Chunk = Static<typeof Chunk>;
-export const ScoredChunk = Type.Object({ ...chunkFields, score: Type.Number({ minimum: 0, maximum: 1 }) });
+
+/** Why a chunk was found. */
+export const Explanation = Type.Object({
+  words: Type.Union(
+    [
+      Type.Object({
+        rank: Type.Integer({ description: 'Among those found by words, from 1.' }),
+        score: Type.Number({ description: 'BM25 as a share of what the question could score at most, 0 to 1.' }),
+        matched: Type.Array(Type.String(), {
+          description: 'Words of the question that it has, as the index knows them.',
+        }),
+      }),
+      Type.Null(),
+    ],
+    { description: 'null: not found by words.' },
+  ),
+  vector: Type.Union(
+    [
+      Type.Object({
+        rank: Type.Integer({ description: 'Among those found by their vectors, from 1.' }),
+        similarity: Type.Number({ description: 'Cosine, −1 to 1.' }),
+      }),
+      Type.Null(),
+    ],
+    { description: 'null: not found by its vector, or there are none.' },
+  ),
+});
+export type Explanation = Static<typeof Explanation>;
+export const ScoredChunk = Type.Object({
+  ...chunkFields,
+  score: Type.Number({
+    minimum: 0,
+    maximum: 1,
+    description:
+      'By words alone: the share of the question that it covers. With vectors: both rankings fused, 1 for first in both.',
+  }),
+  explanation: Type.Optional(Explanation),
+});
 export type ScoredChunk = Static<typeof ScoredChunk>;
 
 export const ChunkCreate = Type.Object({
@@ -193,6 +239,8 @@ export const ChunkQuery = Type.Object({
   top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 3 })),
   max_tokens: Type.Optional(Type.Integer({ minimum: 1, description: 'Most tokens of all chunks together.' })),
   score_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  filters: Type.Optional(MetadataFilter),
+  explain: Type.Optional(Type.Boolean({ description: 'Say of each chunk why it was found.', default: false })),
   rerank_model_id: Type.Optional(Type.String({ description: 'Accepted and ignored: there is no reranker.' })),
 });
 export type ChunkQuery = Static<typeof ChunkQuery>;

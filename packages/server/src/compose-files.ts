@@ -4,12 +4,14 @@ import { createFileRepository } from './adapters/database/file-repository.ts';
 import { createRecordJobRepository } from './adapters/database/record-job-repository.ts';
 import { createRecordRepository } from './adapters/database/record-repository.ts';
 import { createRecordRowRepository } from './adapters/database/record-rows.ts';
+import { createVectorRepository } from './adapters/database/vector-repository.ts';
 import { openDiskBlobStore } from './adapters/disk/disk-blob-store.ts';
 import { administratorRoutes } from './administrators/routes.ts';
 import { type CollectionRoom, openCollectionRoom } from './collections/open-collections.ts';
 import { collectionRoutes } from './collections/routes.ts';
 import type { Base, Side } from './compose.ts';
 import { openAccess } from './compose-access.ts';
+import { openEmbedding } from './compose-embedding.ts';
 import { createBroker } from './execution/egress/create-broker.ts';
 import { fetchPage } from './execution/egress/fetch-page.ts';
 import { openExtractor } from './extraction/open-extractor.ts';
@@ -105,7 +107,8 @@ function addFileRoutes({ config, clock, newId, logger, idempotency }: Base, app:
   });
 }
 
-function openCollections({ config, clock, newId, logger, closer, database }: Base, files: FileAccess): CollectionRoom {
+function openCollections(base: Base, files: FileAccess): CollectionRoom {
+  const { config, clock, newId, logger, closer, database } = base;
   const extractor = openExtractor({
     processes: config.extractionProcesses,
     timeoutMs: config.extractionSeconds * 1000,
@@ -123,7 +126,9 @@ function openCollections({ config, clock, newId, logger, closer, database }: Bas
       jobs: createRecordJobRepository(database),
       chunks: createChunkRepository(database),
       rows: createRecordRowRepository(database),
+      vectors: createVectorRepository(database),
     },
+    embedding: openEmbedding(base),
     files,
     extractor,
     pages: { fetch: fetchPage(broker) },

@@ -24,6 +24,9 @@ export interface Config {
   readonly egressOverrides: ReadonlyMap<string, string>;
   readonly egressAllow: readonly string[];
   readonly pluginsKey: 'auto' | 'required' | 'off';
+  readonly embeddingProvider: 'none' | 'hash';
+  readonly embeddingDimensions: number | null;
+  readonly vectorMemoryMb: number;
   readonly logLevel: LogLevel;
   readonly maxFileBytes: number;
   readonly maxProjectBytes: number | null;
@@ -114,6 +117,9 @@ export function parseConfig(environment: Environment): Config {
     ),
     egressAllow: list('EGRESS_ALLOW'),
     pluginsKey: text('PLUGINS_KEY') as Config['pluginsKey'], // checked against its list
+    embeddingProvider: text('EMBEDDING_PROVIDER') as Config['embeddingProvider'], // checked against its list
+    embeddingDimensions: optional('EMBEDDING_DIMENSIONS', Number),
+    vectorMemoryMb: number('VECTOR_MEMORY_MB'),
     logLevel: text('LOG_LEVEL') as (typeof logLevels)[number], // checked against its list
     maxFileBytes: number('MAX_FILE_BYTES'),
     maxProjectBytes: optional('MAX_PROJECT_BYTES', Number),

@@ -101,6 +101,23 @@ export const settings = {
     default: '',
     check: checkHostNames,
   },
+  EMBEDDING_PROVIDER: {
+    description:
+      'Where vectors of chunks come from: `none` (chunks are found by their words), or `hash` (vectors without a model: they forgive typing errors and know no meaning).',
+    default: 'none',
+    check: oneOf(['none', 'hash']),
+  },
+  EMBEDDING_DIMENSIONS: {
+    description: 'Dimensions of a vector. Unset: 512 for `hash`.',
+    default: null,
+    check: wholeNumber(8, 8192),
+  },
+  VECTOR_MEMORY_MB: {
+    description:
+      'Memory for searching vectors, in MiB: one bit a dimension and chunk. The collections asked last are kept.',
+    default: '256',
+    check: wholeNumber(1, 65_536),
+  },
   LOG_LEVEL: { description: `One of ${logLevels.join(', ')}.`, default: 'info', check: oneOf(logLevels) },
   MAX_FILE_BYTES: {
     description: 'Largest file that may be uploaded, in bytes.',

@@ -118,7 +118,7 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     await records.markDeleting(keyOf(record), start);
     await jobs.sweep(await claim(repositories, start, { lane: 'sweeping' }), { limit: 9, leaseUntil: start });
     const scores = async (collectionId: string) =>
-      (await chunks.search({ collectionId, words: ['red', 'pear'], limit: 9 })).map((chunk) => chunk.score);
+      (await chunks.rank({ collectionId, words: ['red', 'pear'], limit: 9 })).map((chunk) => chunk.score);
     assert.deepEqual(await scores(touched.id), await scores(untouched.id));
     assert.equal((await scores(touched.id)).length, 2);
     await sweepAway(repositories, touched);
@@ -148,14 +148,12 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     }
     await chunks.add(other.projectId, other.id, newChunk('red apple'));
     await addRecord(repositories, other);
-    const found = await chunks.search({ collectionId: collection.id, words: ['red', 'apple'], limit: 2 });
-    assert.deepEqual(
-      found.map((chunk) => chunk.content),
-      ['red apple', 'red red pear'],
-    );
+    const found = await chunks.rank({ collectionId: collection.id, words: ['red', 'apple'], limit: 2 });
+    assert.deepEqual(await foundBy(repositories, collection, ['red', 'apple']), ['red apple', 'red red pear']);
+    assert.equal(found.length, 2);
     for (const { score } of found) assert.ok(score > 0 && score <= 1, `score ${score}`);
     assert.ok((found[0]?.score ?? 0) > (found[1]?.score ?? 1));
-    assert.deepEqual(await chunks.search({ collectionId: collection.id, words: ['missing'], limit: 2 }), []);
+    assert.deepEqual(await chunks.rank({ collectionId: collection.id, words: ['missing'], limit: 2 }), []);
     await sweepAway(repositories, other);
   });
 }

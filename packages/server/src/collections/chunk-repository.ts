@@ -1,4 +1,4 @@
-import type { ListQuery, Locator } from '@quartermaster/contract';
+import type { ListQuery, Locator, MetadataFilter } from '@quartermaster/contract';
 import type { Page } from './page.ts';
 
 /** A chunk with its words, to be stored. Times in milliseconds. */
@@ -26,7 +26,10 @@ export interface StoredChunk extends Omit<NewChunk, 'words' | 'ordinal' | 'rowKe
   readonly updatedAt: number;
 }
 
-export interface ScoredStoredChunk extends StoredChunk {
+/** A place in a ranking. */
+export interface RankedChunk {
+  /** Names a chunk to the repositories, never used twice. */
+  readonly seq: number;
   /** 0..1. */
   readonly score: number;
 }
@@ -48,6 +51,8 @@ export interface ChunkSearch {
   readonly collectionId: string;
   readonly words: readonly string[];
   readonly limit: number;
+  /** Only chunks that meet it. */
+  readonly filter?: MetadataFilter | undefined;
 }
 
 /** Chunks as their callers see them: those of the visible generation of their record, and those made directly. */
@@ -62,7 +67,11 @@ export interface ChunkRepository {
   /** @returns false when there is no such chunk. */
   remove(key: ChunkKey): Promise<boolean>;
   /** Chunks that hold any of the words, best first. */
-  search(search: ChunkSearch): Promise<ScoredStoredChunk[]>;
+  rank(search: ChunkSearch): Promise<RankedChunk[]>;
+  /** Those of the chunks that may be found and meet the condition. */
+  findVisible(seqs: readonly number[], filter: MetadataFilter | undefined): Promise<ReadonlySet<number>>;
+  /** By seq; those that are gone are left out. */
+  fetch(collectionId: string, seqs: readonly number[]): Promise<ReadonlyMap<number, StoredChunk>>;
 }
 
 export interface ChunkListKey {

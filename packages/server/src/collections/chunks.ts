@@ -9,11 +9,15 @@ import { chunkNotFound, collectionFull, collectionNotFound, fieldRefused, pairCo
 import { fillBudget } from './query-budget.ts';
 import { readText } from './read-fields.ts';
 import type { Records } from './records.ts';
+import type { Hit, Retrieve } from './retrieve.ts';
 
 export interface ChunksDeps {
   readonly collections: Pick<Collections, 'find'>;
   readonly records: Pick<Records, 'get'>;
   readonly chunks: ChunkRepository;
+  readonly retrieve: Retrieve;
+  /** A chunk was made or changed directly: it has no vector. */
+  readonly onBehind: (collectionId: string) => void;
   readonly countTokens: CountTokens;
   readonly clock: Clock;
   readonly newId: NewId;
@@ -52,6 +56,7 @@ export function createChunks(deps: ChunksDeps): Chunks {
       const outcome = await chunks.add(projectId, collectionId, chunk);
       if (outcome === 'gone') throw collectionNotFound(collectionId);
       if (outcome === 'full') throw collectionFull(collectionId, capacity);
+      deps.onBehind(collectionId);
       return toChunkItem({ ...chunk, recordId: null, collectionId, updatedAt: now });
     },
     get: async (key) => toChunkItem(await find(key)),
@@ -76,6 +81,7 @@ export function createChunks(deps: ChunksDeps): Chunks {
         ...(text === undefined ? {} : { text }),
       };
       if (!(await chunks.change(key, change))) throw chunkNotFound(key.chunkId);
+      if (text !== undefined) deps.onBehind(key.collectionId);
       const { content: newContent, numTokens } = text ?? before;
       return toChunkItem({ ...before, ...change, content: newContent, numTokens });
     },
@@ -86,17 +92,33 @@ export function createChunks(deps: ChunksDeps): Chunks {
     async query(projectId, collectionId, body) {
       await collections.find(projectId, collectionId);
       const { words } = await measureText(body.query_text, () => 0);
-      if (words.length === 0) return [];
       const topK = body.top_k ?? 3;
       // With a budget some of the best may be too long: then the next ones get their chance.
       const limit = body.max_tokens === undefined ? topK : topK * candidatesPerResult;
-      const found = await chunks.search({ collectionId, words, limit });
+      const hits = await deps.retrieve({ collectionId, text: body.query_text, words, limit, filter: body.filters });
       const threshold = body.score_threshold ?? 0;
-      const good = found.filter((chunk) => chunk.score >= threshold);
-      const taken = fillBudget(good, { maxItems: topK, maxTokens: body.max_tokens ?? Number.POSITIVE_INFINITY });
-      return taken.map((chunk) => ({ ...toChunkItem(chunk), score: Math.min(1, Math.max(0, chunk.score)) }));
+      const good = hits.filter(({ score }) => score >= threshold);
+      const stored = await chunks.fetch(
+        collectionId,
+        good.map(({ seq }) => seq),
+      );
+      const found = good.flatMap((hit) => {
+        const chunk = stored.get(hit.seq);
+        return chunk === undefined ? [] : [{ chunk, hit, numTokens: chunk.numTokens }];
+      });
+      const taken = fillBudget(found, { maxItems: topK, maxTokens: body.max_tokens ?? Number.POSITIVE_INFINITY });
+      const items = taken.map(({ chunk, hit }) => ({ ...toChunkItem(chunk), score: hit.score }));
+      if (body.explain !== true) return items;
+      const explanations = await Promise.all(taken.map(({ chunk, hit }) => explain(chunk, hit, words)));
+      return items.map((item, place) => ({ ...item, ...explanations[place] }));
     },
   };
+}
+
+async function explain({ content }: StoredChunk, { words, vector }: Hit, asked: readonly string[]) {
+  const has = new Set(words === null ? [] : (await measureText(content, () => 0)).words);
+  const matched = [...new Set(asked)].filter((word) => has.has(word));
+  return { explanation: { words: words && { ...words, matched }, vector } };
 }
 
 /** How many of the next best are looked at for one place in the answer, when a budget makes some not fit. */

@@ -24,7 +24,7 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     const collection = await addCollection(open(), { type: 'qa', description: '描述', capacity: 1000, metadata });
     const { collections } = open();
     const found = await collections.find(collection.projectId, collection.id);
-    assert.deepEqual(found, { ...collection, numRecords: 0, numChunks: 0 });
+    assert.deepEqual(found, { ...collection, numRecords: 0, numChunks: 0, vectors: null });
     assert.equal(await collections.find(newId('project'), collection.id), undefined);
   });
 
@@ -74,7 +74,15 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     assert.equal(await collections.change(newId('project'), id, { name: 'stolen', updatedAt: start + 1 }), false);
     assert.equal(await collections.change(projectId, id, { name: 'new', updatedAt: start + 1 }), true);
     assert.equal(await collections.change(projectId, id, { metadata: {}, updatedAt: start + 2 }), true);
-    const expected = { ...collection, name: 'new', metadata: {}, updatedAt: start + 2, numRecords: 0, numChunks: 0 };
+    const expected = {
+      ...collection,
+      name: 'new',
+      metadata: {},
+      updatedAt: start + 2,
+      numRecords: 0,
+      numChunks: 0,
+      vectors: null,
+    };
     assert.deepEqual(await collections.find(projectId, id), expected);
   });
 

@@ -23,6 +23,8 @@ export interface CountedCollection extends StoredCollection {
   readonly numRecords: number;
   /** Visible chunks: those of the records and those made directly. */
   readonly numChunks: number;
+  /** null: it has no vectors. */
+  readonly vectors: { readonly model: string; readonly dimensions: number; readonly isBehind: boolean } | null;
 }
 
 export interface CollectionChange {

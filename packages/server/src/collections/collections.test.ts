@@ -16,7 +16,14 @@ test('the life of a collection, with the bodies the official client sends', asyn
   assert.equal(made.status, 200);
   const { collection_id, created_timestamp, ...rest } = made.body.data;
   assert.match(collection_id, /^coll[a-z0-9]{20}$/);
-  const fixed = { object: 'Collection', num_records: 0, num_chunks: 0, embedding_size: 0, status: 'ready' };
+  const fixed = {
+    object: 'Collection',
+    num_records: 0,
+    num_chunks: 0,
+    embedding_size: 0,
+    vectors: 'off',
+    status: 'ready',
+  };
   assert.deepEqual(rest, { ...sent, ...fixed, updated_timestamp: created_timestamp });
 
   const url = `/v1/collections/${collection_id}`;

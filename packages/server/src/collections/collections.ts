@@ -4,12 +4,13 @@ import {
   type CollectionCreate,
   type CollectionUpdate,
   type ListQuery,
+  type VectorState,
 } from '@quartermaster/contract';
 import type { Clock } from '../kernel/clock.ts';
 import { isId, type NewId } from '../kernel/identifier.ts';
 import { type CollectionRepository, type CountedCollection, unlimitedCapacity } from './collection-repository.ts';
 import type { Page } from './page.ts';
-import { collectionNotFound } from './problems.ts';
+import { collectionNotFound, noEmbeddingModel } from './problems.ts';
 import { readText } from './read-fields.ts';
 
 export interface CollectionsDeps {
@@ -18,6 +19,8 @@ export interface CollectionsDeps {
   readonly newId: NewId;
   /** Called when a collection is marked as deleting, so that its rows go at once. */
   readonly onDeleting: () => void;
+  /** The model in use, and what has a collection embedded by it anew; null: there is none. */
+  readonly embedding: { readonly model: string; readonly restart: (collectionId: string) => Promise<void> } | null;
 }
 
 export interface Collections {
@@ -27,12 +30,15 @@ export interface Collections {
   find(projectId: string, collectionId: string): Promise<CountedCollection>;
   list(projectId: string, query: ListQuery): Promise<Page<Collection>>;
   update(projectId: string, collectionId: string, body: CollectionUpdate): Promise<Collection>;
+  /** Has all its chunks embedded anew by the model in use. @throws INVALID_REQUEST when there is none. */
+  reembed(projectId: string, collectionId: string): Promise<Collection>;
   remove(projectId: string, collectionId: string): Promise<void>;
 }
 
 /** Collections of a project. Whatever is not there, or is another project's, is OBJECT_NOT_FOUND. */
 export function createCollections(deps: CollectionsDeps): Collections {
-  const { collections, clock, newId } = deps;
+  const { collections, clock, newId, embedding } = deps;
+  const toItem = (collection: CountedCollection) => toCollectionItem(collection, embedding?.model ?? null);
 
   async function find(projectId: string, collectionId: string): Promise<CountedCollection> {
     const found = isId(collectionId) ? await collections.find(projectId, collectionId) : undefined;
@@ -57,18 +63,18 @@ export function createCollections(deps: CollectionsDeps): Collections {
         updatedAt: now,
       };
       await collections.add(collection);
-      return toCollectionItem({ ...collection, numRecords: 0, numChunks: 0 });
+      return toItem({ ...collection, numRecords: 0, numChunks: 0, vectors: null });
     },
-    get: async (projectId, collectionId) => toCollectionItem(await find(projectId, collectionId)),
+    get: async (projectId, collectionId) => toItem(await find(projectId, collectionId)),
     async list(projectId, query) {
       const page = await collections.list(projectId, checkCursors(query, collectionNotFound));
       if (page === undefined) throw collectionNotFound(query.after ?? query.before ?? '');
-      return { items: page.items.map(toCollectionItem), hasMore: page.hasMore };
+      return { items: page.items.map(toItem), hasMore: page.hasMore };
     },
     async update(projectId, collectionId, body) {
       const before = await find(projectId, collectionId);
       const { name, description, metadata } = body;
-      if (name === undefined && description === undefined && metadata === undefined) return toCollectionItem(before);
+      if (name === undefined && description === undefined && metadata === undefined) return toItem(before);
       const change = {
         ...(name === undefined ? {} : { name: readText(name, 'body/name') }),
         ...(description === undefined ? {} : { description: readText(description, 'body/description') }),
@@ -76,7 +82,13 @@ export function createCollections(deps: CollectionsDeps): Collections {
         updatedAt: clock.now(),
       };
       if (!(await collections.change(projectId, collectionId, change))) throw collectionNotFound(collectionId);
-      return toCollectionItem({ ...before, ...change });
+      return toItem({ ...before, ...change });
+    },
+    async reembed(projectId, collectionId) {
+      await find(projectId, collectionId);
+      if (embedding === null) throw noEmbeddingModel();
+      await embedding.restart(collectionId);
+      return toItem(await find(projectId, collectionId));
     },
     async remove(projectId, collectionId) {
       const marked = isId(collectionId) && (await collections.markDeleting(projectId, collectionId));
@@ -94,7 +106,14 @@ export function checkCursors(query: ListQuery, notFound: (id: string) => Error):
   return query;
 }
 
-function toCollectionItem(collection: CountedCollection): Collection {
+function vectorStateOf({ vectors }: CountedCollection, model: string | null): VectorState {
+  if (model === null) return 'off';
+  if (vectors === null) return 'current';
+  if (vectors.model !== model) return 'other_model';
+  return vectors.isBehind ? 'catching_up' : 'current';
+}
+
+function toCollectionItem(collection: CountedCollection, model: string | null): Collection {
   return {
     object: 'Collection',
     collection_id: collection.id,
@@ -105,7 +124,8 @@ function toCollectionItem(collection: CountedCollection): Collection {
     num_chunks: collection.numChunks,
     capacity: collection.capacity,
     embedding_model_id: collection.embeddingModelId,
-    embedding_size: 0,
+    embedding_size: collection.vectors?.dimensions ?? 0,
+    vectors: vectorStateOf(collection, model),
     status: 'ready',
     metadata: collection.metadata,
     updated_timestamp: collection.updatedAt,

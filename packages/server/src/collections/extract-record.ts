@@ -12,6 +12,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { NewChunk } from './chunk-repository.ts';
 import { inSlices } from './chunk-slices.ts';
+import type { RecordEmbeddingDeps } from './embed-record.ts';
 import type { PageFetcher } from './page-fetcher.ts';
 import type { RecordJob, RecordJobRepository } from './record-job-repository.ts';
 import type { RecordSource } from './record-repository.ts';
@@ -25,6 +26,8 @@ export interface ProcessDeps {
   readonly newId: NewId;
   /** Milliseconds that a lease holds. */
   readonly leaseMs: number;
+  /** Absent: there are no vectors. */
+  readonly embedding?: RecordEmbeddingDeps;
 }
 
 export interface Work {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import type { MetadataFilter } from '@quartermaster/contract';
 import { createNewId } from '../kernel/identifier.ts';
 import type { ChunkRepository, NewChunk } from './chunk-repository.ts';
 import { type CollectionRepository, type StoredCollection, unlimitedCapacity } from './collection-repository.ts';
 import type { Claim, RecordJob, RecordJobRepository } from './record-job-repository.ts';
 import type { NewRecord, RecordRepository, StoredRecord } from './record-repository.ts';
 import type { RecordRowRepository } from './record-row-repository.ts';
+import type { VectorRepository } from './vector-repository.ts';
 
 /** The repositories of this room over one database. */
 export interface Repositories {
@@ -13,6 +15,7 @@ export interface Repositories {
   readonly jobs: RecordJobRepository;
   readonly chunks: ChunkRepository;
   readonly rows: RecordRowRepository;
+  readonly vectors: VectorRepository;
 }
 
 export interface OpenedRepositories extends Repositories {
@@ -142,8 +145,16 @@ export async function contentsOf({ chunks }: Repositories, of: StoredCollection,
 }
 
 /** Contents of what a search finds. */
-export async function foundBy({ chunks }: Repositories, of: StoredCollection, words: readonly string[]) {
-  return (await chunks.search({ collectionId: of.id, words, limit: 100 })).map((chunk) => chunk.content);
+export async function foundBy(
+  { chunks }: Repositories,
+  of: StoredCollection,
+  words: readonly string[],
+  filter?: MetadataFilter,
+) {
+  const ranked = await chunks.rank({ collectionId: of.id, words, limit: 100, filter });
+  const seqs = ranked.map(({ seq }) => seq);
+  const found = await chunks.fetch(of.id, seqs);
+  return seqs.flatMap((seq) => found.get(seq)?.content ?? []);
 }
 
 /** Removes the collection and everything in it. */

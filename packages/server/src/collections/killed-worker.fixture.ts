@@ -8,6 +8,7 @@ import { openDatabase } from '../adapters/database/open-database.ts';
 import { createRecordJobRepository } from '../adapters/database/record-job-repository.ts';
 import { createRecordRepository } from '../adapters/database/record-repository.ts';
 import { createRecordRowRepository } from '../adapters/database/record-rows.ts';
+import { createVectorRepository } from '../adapters/database/vector-repository.ts';
 import type { Extractor } from '../extraction/extraction.ts';
 import { openExtractor } from '../extraction/open-extractor.ts';
 import { countTokens } from '../extraction/tokens.ts';
@@ -125,6 +126,7 @@ const repositories = {
   jobs: watched(createRecordJobRepository(database)),
   chunks: createChunkRepository(database),
   rows: createRecordRowRepository(database),
+  vectors: createVectorRepository(database),
 };
 const extractor = openExtractor({ processes: 1, logger });
 const room = openCollectionRoom({

@@ -17,7 +17,10 @@ import type { RecordRowRepository } from './record-row-repository.ts';
 import { createRecordRows, type RecordRows } from './record-rows.ts';
 import { openRecordWorker, type WorkerDeps, workerDefaults } from './record-worker.ts';
 import { createRecords, type Records } from './records.ts';
+import { createRetrieve } from './retrieve.ts';
 import { openSweeper } from './sweeper.ts';
+import type { VectorRepository } from './vector-repository.ts';
+import { type EmbeddingParts, openVectorSearch } from './vector-search.ts';
 
 export interface CollectionRoomDeps {
   readonly repositories: {
@@ -26,7 +29,10 @@ export interface CollectionRoomDeps {
     readonly jobs: RecordJobRepository;
     readonly chunks: ChunkRepository;
     readonly rows: RecordRowRepository;
+    readonly vectors: VectorRepository;
   };
+  /** Absent: chunks are found by their words alone. */
+  readonly embedding?: EmbeddingParts | undefined;
   readonly files: FileAccess;
   readonly extractor: Extractor;
   readonly pages: PageFetcher;
@@ -38,7 +44,9 @@ export interface CollectionRoomDeps {
   readonly extractionProcesses: number;
   /** Whether this process alone works on the database: then what a crash left goes on at once. Default: false. */
   readonly alone?: boolean;
-  readonly timing?: Partial<Pick<WorkerDeps, 'leaseMs' | 'deadlineMs' | 'maxAttempts' | 'backoffMs' | 'pollMs'>>;
+  readonly timing?: Partial<Pick<WorkerDeps, 'leaseMs' | 'deadlineMs' | 'maxAttempts' | 'backoffMs' | 'pollMs'>> & {
+    readonly patienceMs?: number;
+  };
 }
 
 export interface CollectionRoom {
@@ -61,8 +69,10 @@ export function openCollectionRoom(deps: CollectionRoomDeps): CollectionRoom {
   const timing = { ...workerDefaults, ...deps.timing };
   const events = createRecordEvents({ records: repositories.records, ...eventDefaults });
   const sweeper = openSweeper({ ...repositories, clock, newId, logger, ...timing });
+  const searching = openVectorSearch(deps, timing);
   const worker = openRecordWorker({
     ...timing,
+    ...(searching && { embedding: searching.embedding }),
     jobs: repositories.jobs,
     files,
     extractor: deps.extractor,
@@ -73,13 +83,17 @@ export function openCollectionRoom(deps: CollectionRoomDeps): CollectionRoom {
     concurrency: deps.extractionProcesses,
     alone: deps.alone ?? false,
     onChanged: events.changed,
-    onEnded: sweeper.wake,
+    onEnded() {
+      sweeper.wake();
+      searching?.catchUp.wake();
+    },
   });
   const collections = createCollections({
     collections: repositories.collections,
     clock,
     newId,
     onDeleting: sweeper.wake,
+    embedding: searching && { model: searching.deps.embedder.model, restart: searching.restart },
   });
   const records = createRecords({
     collections,
@@ -95,7 +109,11 @@ export function openCollectionRoom(deps: CollectionRoomDeps): CollectionRoom {
       events.changed(recordId);
     },
   });
-  const chunks = createChunks({ collections, records, chunks: repositories.chunks, countTokens, clock, newId });
+  const chunks = createChunks({
+    ...{ collections, records, chunks: repositories.chunks, countTokens, clock, newId },
+    retrieve: createRetrieve(repositories.chunks, searching?.deps ?? null),
+    onBehind: (collectionId) => searching?.onBehind(collectionId),
+  });
   const rows = createRecordRows({ records, rows: repositories.rows });
   const dryRuns = createDryRuns({
     collections,
@@ -114,7 +132,7 @@ export function openCollectionRoom(deps: CollectionRoomDeps): CollectionRoom {
     events,
     async close() {
       events.close();
-      await Promise.all([worker.close(), sweeper.close()]);
+      await Promise.all([worker.close(), sweeper.close(), searching?.close()]);
     },
   };
 }

@@ -84,6 +84,10 @@ export function tooManyDryRuns(limit: number): Problem {
   });
 }
 
+export function noEmbeddingModel(): Problem {
+  return new Problem('INVALID_REQUEST', 'No embedding model is configured: see QUARTERMASTER_EMBEDDING_PROVIDER.');
+}
+
 function invalid(path: string, message: string): Problem {
   return new Problem('REQUEST_VALIDATION_ERROR', message, { details: [{ path }] });
 }

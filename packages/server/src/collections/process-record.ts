@@ -1,4 +1,5 @@
 import type { ExtractionReport, ExtractionSource } from '../extraction/extraction.ts';
+import { embedRecord, type RecordEmbedding } from './embed-record.ts';
 import { ClaimLost, extractRecord, type ProcessDeps, type Work } from './extract-record.ts';
 import type { PageFetcher } from './page-fetcher.ts';
 import { recordFailureCodes } from './record-failures.ts';
@@ -16,7 +17,11 @@ const chunksPerSweep = 500;
 export async function processRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promise<void> {
   // What an earlier try has read and written whole is not read again.
   const made = job.made ?? (await makeRecord(deps, job, work));
-  if (made !== undefined) await publishRecord(deps, { job, made }, work);
+  if (made === undefined) return;
+  work.signal.throwIfAborted();
+  const { embedding } = deps;
+  const embedded = embedding && (await embedRecord(embedding, { job, numChunks: made.numChunks }, work));
+  await publishRecord(deps, { job, made: withEmbedding(made, embedded) }, work);
 }
 
 /** Reads the source and writes the next generation. @returns undefined when the record has ended in `error`. */
@@ -59,6 +64,13 @@ function withSkipped(report: ExtractionReport | null, skipped: number): Extracti
   if (report?.rows === undefined || skipped === 0) return report;
   const { total, accepted, rejected, duplicate } = report.rows;
   return { ...report, rows: { total, accepted: accepted - skipped, rejected, duplicate: duplicate + skipped } };
+}
+
+function withEmbedding(made: MadeRecord, embedded: RecordEmbedding | undefined): MadeRecord {
+  if (embedded === undefined) return { ...made, lacksVectors: true };
+  const { report, warning } = embedded;
+  const warnings = [made.report.warnings ?? [], warning ?? []].flat();
+  return { ...made, lacksVectors: report.pending > 0, report: { ...made.report, warnings, embedding: report } };
 }
 
 const capacityExceeded: Failure = {

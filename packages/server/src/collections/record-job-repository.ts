@@ -54,6 +54,8 @@ export interface MadeRecord {
   readonly now: number;
   /** When the work began: whatever was published since was not looked at. Matters where `onDuplicate` is `skip`. */
   readonly since?: number;
+  /** Some chunks have no vector: the collection is behind from here on, if it has vectors at all. */
+  readonly lacksVectors?: boolean;
 }
 
 /** A row that became no chunk, to be stored. */

@@ -118,6 +118,24 @@ function collectionItemRoutes(app: App, { gate, collections }: CollectionRoutesD
       return { status: 'success', data } as const;
     },
   );
+  app.post(
+    `${url}/reembed`,
+    {
+      onRequest,
+      preValidation: dropNulls,
+      schema: {
+        operationId: 'reembedCollection',
+        tags,
+        summary: 'Embed all chunks of a collection anew, by the model that is configured now.',
+        params: CollectionParams,
+        response,
+      },
+    },
+    async (request) => {
+      const { projectId } = gate.callerOf(request);
+      return { status: 'success', data: await collections.reembed(projectId, request.params.collection_id) } as const;
+    },
+  );
   app.delete(
     url,
     {

@@ -10,6 +10,9 @@ import { openDatabase } from '../adapters/database/open-database.ts';
 import { createRecordJobRepository } from '../adapters/database/record-job-repository.ts';
 import { createRecordRepository } from '../adapters/database/record-repository.ts';
 import { createRecordRowRepository } from '../adapters/database/record-rows.ts';
+import { createVectorRepository } from '../adapters/database/vector-repository.ts';
+import type { Embedder } from '../embedding/embedder.ts';
+import { openVectorIndex } from '../embedding/open-vector-index.ts';
 import type { Extractor } from '../extraction/extraction.ts';
 import { openExtractor } from '../extraction/open-extractor.ts';
 import { countTokens } from '../extraction/tokens.ts';
@@ -55,6 +58,7 @@ export interface Wish {
   readonly alone?: boolean;
   /** Instead of the repository itself: the same, with a defect. */
   readonly jobs?: RecordJobRepository;
+  readonly embedder?: Embedder;
 }
 
 /** An empty SQLite database that goes with the test. */
@@ -116,6 +120,7 @@ export function createRepositories(database: Database): CollectionRoomDeps['repo
     jobs: createRecordJobRepository(database),
     chunks: createChunkRepository(database),
     rows: createRecordRowRepository(database),
+    vectors: createVectorRepository(database),
   };
 }
 
@@ -132,6 +137,10 @@ export function openTestRoom(t: TestContext, database: Database, wish: Wish & { 
     newId,
     logger: silent,
     extractionProcesses: 2,
+    embedding: wish.embedder && {
+      embedder: wish.embedder,
+      openIndex: (load) => openVectorIndex({ load, memory: 64 * 1024 * 1024 }),
+    },
     alone: wish.alone ?? false,
     timing: { pollMs: 50, backoffMs: 10, ...wish.timing },
   });

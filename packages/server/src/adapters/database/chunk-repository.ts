@@ -5,7 +5,6 @@ import type {
   ChunkKey,
   ChunkListKey,
   ChunkRepository,
-  ChunkSearch,
   NewChunk,
 } from '../../collections/chunk-repository.ts';
 import { unlimitedCapacity } from '../../collections/collection-repository.ts';
@@ -14,6 +13,8 @@ import type { Database } from './database.ts';
 import { cursorsOf, readKeysetPage } from './keyset-page.ts';
 import { countChunks, lockCollection } from './lock-collection.ts';
 import type { Tables } from './tables.ts';
+import { dropVector, wantVectors } from './vector-repository.ts';
+import { findVisibleChunks } from './visible-chunks.ts';
 
 /** Chunks over either database. */
 export function createChunkRepository(database: Database): ChunkRepository {
@@ -27,16 +28,12 @@ export function createChunkRepository(database: Database): ChunkRepository {
     list: (of, query) => list(read, of, query),
     change: (key, change) => changeChunk(database, key, change),
     remove: (key) => removeChunk(database, key),
-    async search({ collectionId, words, limit }: ChunkSearch) {
-      const matches = await fullText.search(read, collectionId, words, limit);
-      if (matches.length === 0) return [];
-      const seqs = matches.map((match) => match.seq);
+    rank: ({ collectionId, words, limit, filter }) => fullText.search(read, collectionId, { words, limit, filter }),
+    findVisible: (seqs, filter) => findVisibleChunks(read, seqs, { dialect: database.dialect, filter }),
+    async fetch(collectionId, seqs) {
+      if (seqs.length === 0) return new Map();
       const rows = await visible(read, { collectionId }).where('chunk.seq', 'in', seqs).execute();
-      const bySeq = new Map(rows.map((row) => [row.seq, row]));
-      return matches.flatMap(({ seq, score }) => {
-        const row = bySeq.get(seq);
-        return row === undefined ? [] : [{ ...toChunk(row), score }];
-      });
+      return new Map(rows.map((row) => [row.seq, toChunk(row)]));
     },
   };
 }
@@ -85,6 +82,7 @@ function addDirect(
     }
     const place = { projectId, collectionId, recordId: null, generation: 0 };
     await insertChunks(transaction, fullText, { place, chunks: [chunk] });
+    await wantVectors(transaction, collectionId);
     return 'added';
   });
 }
@@ -109,6 +107,8 @@ function changeChunk({ write, fullText }: Database, key: ChunkKey, change: Chunk
     if (text !== undefined) {
       await fullText.remove(transaction, key.collectionId, [seen.seq]);
       await fullText.add(transaction, key.collectionId, [{ seq: seen.seq, words: text.words }]);
+      await dropVector(transaction, seen.seq);
+      await wantVectors(transaction, key.collectionId);
     }
     return true;
   });

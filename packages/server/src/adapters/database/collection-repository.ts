@@ -9,6 +9,7 @@ import type { Database } from './database.ts';
 import { cursorsOf, readKeysetPage } from './keyset-page.ts';
 import { sweepCollection } from './sweep-collection.ts';
 import type { CollectionTable, Tables } from './tables.ts';
+import { toSpace } from './vector-repository.ts';
 
 /** Collections over either database. */
 export function createCollectionRepository(database: Database): CollectionRepository {
@@ -94,14 +95,14 @@ async function countLive(read: Kysely<Tables>, projectId: string, ids: readonly 
   return Number(row.found);
 }
 
-/** Two grouped queries, however many collections. A deleted record counts no more; its chunks are no longer visible. */
+/** Three queries, however many collections. A deleted record counts no more; its chunks are no longer visible. */
 async function withCounts(
   read: Kysely<Tables>,
   rows: ReadonlyArray<Selectable<CollectionTable>>,
 ): Promise<CountedCollection[]> {
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.id);
-  const [ofRecords, direct] = await Promise.all([
+  const [ofRecords, direct, vectors] = await Promise.all([
     read
       .selectFrom('record')
       .select(['collection_id', sql<number>`count(*)`.as('records'), sql<number>`sum(num_chunks)`.as('chunks')])
@@ -116,11 +117,14 @@ async function withCounts(
       .where('record_id', 'is', null)
       .groupBy('collection_id')
       .execute(),
+    read.selectFrom('collection_vector').selectAll().where('collection_id', 'in', ids).execute(),
   ]);
   const recordCounts = new Map(ofRecords.map((row) => [row.collection_id, row]));
   const directCounts = new Map(direct.map((row) => [row.collection_id, Number(row.chunks)]));
+  const spaces = new Map(vectors.map((row) => [row.collection_id, toSpace(row)]));
   return rows.map((row) => ({
     ...toCollection(row),
+    vectors: spaces.get(row.id) ?? null,
     numRecords: Number(recordCounts.get(row.id)?.records ?? 0),
     numChunks: Number(recordCounts.get(row.id)?.chunks ?? 0) + (directCounts.get(row.id) ?? 0),
   }));

@@ -6,9 +6,11 @@ import { createTestDatabase } from '../../../../../test/support/postgres.ts';
 import { testChunkRepository } from '../../collections/chunk-repository.suite.ts';
 import { testCollectionRepository } from '../../collections/collection-repository.suite.ts';
 import type { OpenedRepositories } from '../../collections/fixtures.suite.ts';
+import { testMetadataFilter } from '../../collections/metadata-filter.suite.ts';
 import { testRecordJobRepository } from '../../collections/record-job-repository.suite.ts';
 import { testRecordRepository } from '../../collections/record-repository.suite.ts';
 import { testRecordRowRepository } from '../../collections/record-row-repository.suite.ts';
+import { testVectorRepository } from '../../collections/vector-repository.suite.ts';
 import { createLogger } from '../../kernel/logger.ts';
 import { createChunkRepository } from './chunk-repository.ts';
 import { createCollectionRepository } from './collection-repository.ts';
@@ -16,6 +18,7 @@ import { openDatabase } from './open-database.ts';
 import { createRecordJobRepository } from './record-job-repository.ts';
 import { createRecordRepository } from './record-repository.ts';
 import { createRecordRowRepository } from './record-rows.ts';
+import { createVectorRepository } from './vector-repository.ts';
 
 const logger = createLogger('silent');
 
@@ -30,6 +33,7 @@ async function openRepositories(
     jobs: createRecordJobRepository(database),
     chunks: createChunkRepository(database),
     rows: createRecordRowRepository(database),
+    vectors: createVectorRepository(database),
     async countRows(collectionId) {
       const rows = await Promise.all([
         database.read.selectFrom('collection').select('id').where('id', '=', collectionId).execute(),
@@ -70,5 +74,7 @@ for (const [name, open] of Object.entries(adapters)) {
     testRecordJobRepository(() => opened);
     testRecordRowRepository(() => opened);
     testChunkRepository(() => opened);
+    testVectorRepository(() => opened);
+    testMetadataFilter(() => opened);
   });
 }

@@ -43,7 +43,7 @@ export function createCorpus(database: Database, collectionId: string) {
     remove: (seqs: readonly number[]) =>
       database.write.transaction().execute((transaction) => database.fullText.remove(transaction, collectionId, seqs)),
     search: (words: readonly string[], limit = 10) =>
-      database.fullText.search(database.read, collectionId, words, limit),
+      database.fullText.search(database.read, collectionId, { words, limit }),
   };
 }
 export type Corpus = ReturnType<typeof createCorpus>;

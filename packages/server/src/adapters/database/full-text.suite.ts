@@ -176,7 +176,7 @@ function testIsolation(database: () => Database, current: () => { corpus: Corpus
     const [seq] = await corpus.add('water');
     const undone = write.transaction().execute(async (transaction) => {
       await fullText.drop(transaction, collectionId);
-      assert.deepEqual(await fullText.search(transaction, collectionId, ['water'], 1), []);
+      assert.deepEqual(await fullText.search(transaction, collectionId, { words: ['water'], limit: 1 }), []);
       throw new Error('undo');
     });
     await assert.rejects(undone, /undo/);
@@ -188,7 +188,7 @@ function testIsolation(database: () => Database, current: () => { corpus: Corpus
 
   it('refuses what is not the id of a collection', async () => {
     const { fullText, read } = database();
-    const search = async () => fullText.search(read, 'x"; drop table chunk; --', ['water'], 1);
+    const search = async () => fullText.search(read, 'x"; drop table chunk; --', { words: ['water'], limit: 1 });
     assert.deepEqual(await search().catch(() => []), []);
     await read.selectFrom('chunk').select('seq').limit(1).execute();
   });

@@ -1,3 +1,4 @@
+import type { MetadataFilter } from '@quartermaster/contract';
 import type { Kysely, Transaction } from 'kysely';
 import type { Tables } from './tables.ts';
 
@@ -13,6 +14,13 @@ export interface TextMatch {
   readonly score: number;
 }
 
+export interface TextWish {
+  readonly words: readonly string[];
+  readonly limit: number;
+  /** Only chunks that meet it. */
+  readonly filter?: MetadataFilter | undefined;
+}
+
 /**
  * The full-text index, one a collection, so that neither a score nor a time tells about another's. Both dialects
  * compute the same BM25 (k1 1.2, b 0.75, idf = ln(1 + (N − n + 0.5)/(n + 0.5))) over the same words.
@@ -23,5 +31,5 @@ export interface FullText {
   add(db: Transaction<Tables>, collectionId: string, chunks: readonly IndexedChunk[]): Promise<void>;
   remove(db: Transaction<Tables>, collectionId: string, chunkSeqs: readonly number[]): Promise<void>;
   /** Best first, only chunks that are visible (generation of their record), at most `limit`. Words found in most chunks are left out of the match. */
-  search(db: Kysely<Tables>, collectionId: string, words: readonly string[], limit: number): Promise<TextMatch[]>;
+  search(db: Kysely<Tables>, collectionId: string, wish: TextWish): Promise<TextMatch[]>;
 }

@@ -6,6 +6,7 @@ import { createRowsMigration } from './migrations/0002-rows.ts';
 import { createAdministratorsMigration } from './migrations/0010-administrators.ts';
 import { createMadeMigration } from './migrations/0011-made.ts';
 import { createRunsMigration } from './migrations/0011-runs.ts';
+import { createVectorsMigration } from './migrations/0012-vectors.ts';
 import type { Tables } from './tables.ts';
 
 /** In the order of their names, which are never changed once published. */
@@ -16,6 +17,7 @@ function migrationsFor(dialect: Database['dialect']): Record<string, Migration> 
     '0010-administrators': createAdministratorsMigration(dialect),
     '0011-made': createMadeMigration(),
     '0011-runs': createRunsMigration(dialect),
+    '0012-vectors': createVectorsMigration(dialect),
   };
 }
 

@@ -31,7 +31,7 @@ export function createPostgresFullText(): FullText {
       }
     },
     remove: removeChunks,
-    async search(db, collectionId, words, limit) {
+    async search(db, collectionId, { words, limit, filter }) {
       const distinct = [...new Set(normaliseWords(words))];
       if (distinct.length === 0) return [];
       const statistics = await findStatistics(db, collectionId);
@@ -39,7 +39,9 @@ export function createPostgresFullText(): FullText {
       const found = await countChunks(db, collectionId, distinct);
       const weighing = weigh(distinct, found, statistics);
       if (weighing.words.length === 0) return [];
-      return takeVisible(db, limit, (count) => rank(db, collectionId, { weighing, count }));
+      return takeVisible(db, { limit, filter, dialect: 'postgres' }, (count) =>
+        rank(db, collectionId, { weighing, count }),
+      );
     },
   };
 }

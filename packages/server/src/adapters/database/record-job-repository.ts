@@ -15,6 +15,7 @@ import { countReplaced, findTaken, isOvertaken, replaceRivals } from './pair-dup
 import { toSource } from './record-repository.ts';
 import { insertRows, sweepRows } from './record-rows.ts';
 import type { RecordTable, Tables } from './tables.ts';
+import { wantVectors } from './vector-repository.ts';
 
 /** The work on records over either database; only the claim differs by dialect. */
 export function createRecordJobRepository(database: Database): RecordJobRepository {
@@ -167,6 +168,7 @@ async function publish(transaction: Transaction<Tables>, job: RecordJob, made: M
     if (others + made.numChunks > collection.capacity) return { kind: 'full' };
   }
   await replaceRivals(transaction, job, { counts, now: made.now });
+  if (made.lacksVectors === true) await wantVectors(transaction, row.collection_id);
   const replaced = row.generation > 0;
   await updateHeld(transaction, job, {
     ...idle(made.now),

@@ -5,7 +5,7 @@ import { countWords, mostLength, normaliseWords, toMatch, type WeighedWord, type
 import type { FullText, IndexedChunk } from './full-text.ts';
 import { countIn, findStatistics } from './full-text-statistics.ts';
 import type { Tables } from './tables.ts';
-import { takeVisible } from './visible-chunks.ts';
+import { type Taking, takeVisible } from './visible-chunks.ts';
 
 /*
  * FTS5's own bm25() has another idf and is slow (it looks up each chunk's length). So a row of the index says all by
@@ -59,12 +59,13 @@ export function createSqliteFullText(): FullText {
       }
     },
     remove: removeChunks,
-    async search(db, collectionId, words, limit) {
+    async search(db, collectionId, { words, limit, filter }) {
       const distinct = [...new Set(normaliseWords(words))];
       if (distinct.length === 0) return [];
+      const search = { distinct, take: { limit, filter, dialect: 'sqlite' } } as const;
       // One transaction, so that the index is not dropped between the statements.
-      if (db.isTransaction) return searchWords(db, collectionId, { distinct, limit });
-      return db.transaction().execute((trx) => searchWords(trx, collectionId, { distinct, limit }));
+      if (db.isTransaction) return searchWords(db, collectionId, search);
+      return db.transaction().execute((trx) => searchWords(trx, collectionId, search));
     },
   };
 }
@@ -100,7 +101,7 @@ async function removeChunks(db: Kysely<Tables>, collectionId: string, seqs: read
 
 interface Search {
   readonly distinct: readonly string[];
-  readonly limit: number;
+  readonly take: Taking;
 }
 interface Term {
   readonly word: string;
@@ -108,7 +109,7 @@ interface Term {
   readonly chunks: number;
 }
 
-async function searchWords(db: Kysely<Tables>, collectionId: string, { distinct, limit }: Search) {
+async function searchWords(db: Kysely<Tables>, collectionId: string, { distinct, take }: Search) {
   const statistics = await findStatistics(db, collectionId);
   if (statistics === undefined) return [];
   const terms = await findTerms(db, collectionId, distinct);
@@ -116,7 +117,7 @@ async function searchWords(db: Kysely<Tables>, collectionId: string, { distinct,
   for (const { word, chunks } of terms) found.set(word, (found.get(word) ?? 0) + chunks);
   const weighing = weigh(distinct, found, statistics);
   if (weighing.words.length === 0) return [];
-  return takeVisible(db, limit, (count) => rank(db, collectionId, { weighing, terms, count }));
+  return takeVisible(db, take, (count) => rank(db, collectionId, { weighing, terms, count }));
 }
 
 /* CROSS JOIN is how SQLite is told to go through the list first and look each of its values up. */

@@ -22,6 +22,8 @@ export interface Tables {
   input_keeper: InputKeeperTable;
   run: RunTable;
   run_result: RunResultTable;
+  collection_vector: CollectionVectorTable;
+  chunk_vector: ChunkVectorTable;
 }
 
 export interface ProjectTable {
@@ -255,4 +257,33 @@ export interface RunResultTable {
   bytes: number;
   /** JSON of the ExecuteResult. */
   result: string;
+}
+
+/** The vectors of a collection: one model, and a count of changes that those who keep them in memory follow. */
+export interface CollectionVectorTable {
+  collection_id: string;
+  model: string;
+  /** 0 until the first vector. */
+  dimensions: number;
+  /** Vectors up to this change are of an earlier model. */
+  first_change: number;
+  last_change: number;
+  /** Chunks may lack vectors while `done` is less. */
+  wanted: number;
+  done: number;
+  /** Who catches up, as in a record. */
+  attempt: number;
+  lease_owner: string | null;
+  lease_until: number | null;
+  run_after: number;
+}
+
+export interface ChunkVectorTable {
+  seq: number;
+  collection_id: string;
+  change: number;
+  /** One bit a dimension; null with the vector. */
+  code: Uint8Array | null;
+  /** 32-bit floats; null where the model refuses the text. */
+  vector: Uint8Array | null;
 }

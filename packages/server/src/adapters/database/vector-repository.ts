@@ -1,0 +1,264 @@
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import type {
+  CatchUp,
+  MissingOf,
+  NewVector,
+  StoredVectorSpace,
+  VectorRepository,
+} from '../../collections/vector-repository.ts';
+import { fromBytes, toBytes, toCode } from '../../embedding/vectors.ts';
+import type { Database } from './database.ts';
+import type { CollectionVectorTable, Tables } from './tables.ts';
+
+/** Vectors over either database; the index over them is not the database's. */
+export function createVectorRepository({ dialect, read, write }: Database): VectorRepository {
+  return {
+    find: (collectionId) => findSpace(read, collectionId),
+    adopt: (collectionId, model) =>
+      write.transaction().execute(async (transaction) => {
+        const found = await findSpace(transaction, collectionId);
+        if (found !== undefined) return found;
+        await insertSpaces(transaction, { model, collectionId });
+        return findSpace(transaction, collectionId);
+      }),
+    adoptAll: (model) =>
+      write.transaction().execute(async (transaction) => {
+        await insertSpaces(transaction, { model });
+        await transaction.updateTable('collection_vector').set(wantMore).where('model', '=', model).execute();
+      }),
+    async restart(collectionId, model) {
+      await write
+        .updateTable('collection_vector')
+        .set((column) => ({
+          model,
+          dimensions: 0,
+          first_change: column.ref('last_change'),
+          wanted: column('wanted', '+', 1),
+          attempt: 0,
+          lease_owner: null,
+          lease_until: null,
+          run_after: 0,
+        }))
+        .where('collection_id', '=', collectionId)
+        .execute();
+    },
+    missing: (of, { after, limit }) =>
+      missingOf(read, of)
+        .select((column) => [
+          'chunk.seq',
+          'chunk.updated_at as updatedAt',
+          column.fn.coalesce('chunk.question', 'chunk.content').as('text'),
+        ])
+        .where('chunk.seq', '>', after)
+        .orderBy('chunk.seq')
+        .limit(limit)
+        .execute(),
+    async countMissing(of) {
+      const row = await missingOf(read, of).select(sql<number>`count(*)`.as('missing')).executeTakeFirstOrThrow();
+      return Number(row.missing);
+    },
+    save: (collectionId, model, vectors) =>
+      write.transaction().execute((transaction) => saveVectors(transaction, { dialect, collectionId, model }, vectors)),
+    async codes(space, after, limit) {
+      const rows = await read
+        .selectFrom('chunk_vector')
+        .select(['seq', 'change', 'code'])
+        .where('collection_id', '=', space.collectionId)
+        .where((where) => where(where.refTuple('change', 'seq'), '>', where.tuple(after.change, after.seq)))
+        .where('change', '<=', space.lastChange)
+        .orderBy('change')
+        .orderBy('seq')
+        .limit(limit)
+        .execute();
+      return rows.map(({ seq, change, code }) => ({ seq, change, code: code ?? new Uint8Array() }));
+    },
+    async vectors(space, seqs) {
+      if (seqs.length === 0) return new Map();
+      const rows = await read
+        .selectFrom('chunk_vector')
+        .select(['seq', 'vector'])
+        .where('seq', 'in', seqs)
+        .where('collection_id', '=', space.collectionId)
+        .where('change', '>', space.firstChange)
+        .execute();
+      return new Map(rows.flatMap(({ seq, vector }) => (vector === null ? [] : [[seq, fromBytes(vector)]])));
+    },
+    claimCatchUp: (claim) => claimCatchUp({ dialect, write }, claim),
+    async keepCatchUp(held, leaseUntil) {
+      const result = await heldRow(write, held).set({ lease_until: leaseUntil }).executeTakeFirst();
+      return result.numUpdatedRows > 0n;
+    },
+    async endCatchUp(held, end) {
+      const free = { lease_owner: null, lease_until: null };
+      const outcome = end.done ? { done: held.wanted, attempt: 0 } : { run_after: end.runAfter };
+      await heldRow(write, held)
+        .set({ ...free, ...outcome })
+        .execute();
+    },
+  };
+}
+
+const wantMore = { wanted: sql<number>`wanted + 1`, run_after: 0 };
+
+/** Notes, with what made it so, that a collection has chunks without vectors. Nothing happens where it has no model. */
+export async function wantVectors(transaction: Transaction<Tables>, collectionId: string): Promise<void> {
+  await transaction.updateTable('collection_vector').set(wantMore).where('collection_id', '=', collectionId).execute();
+}
+
+/** The chunk says something else now. */
+export async function dropVector(transaction: Transaction<Tables>, seq: number): Promise<void> {
+  await transaction.deleteFrom('chunk_vector').where('seq', '=', seq).execute();
+}
+
+/** For one collection, or for all; those that have a model keep it. */
+async function insertSpaces(
+  transaction: Transaction<Tables>,
+  { model, collectionId }: { model: string; collectionId?: string },
+): Promise<void> {
+  const only = collectionId === undefined ? sql`` : sql`and id = ${collectionId}`;
+  await sql`insert into collection_vector
+      (collection_id, model, dimensions, first_change, last_change, wanted, done, attempt, run_after)
+    select id, ${model}, 0, 0, 0, 1, 0, 0, 0 from collection where status = 'ready' ${only}
+    on conflict (collection_id) do nothing`.execute(transaction);
+}
+
+async function findSpace(db: Kysely<Tables>, collectionId: string): Promise<StoredVectorSpace | undefined> {
+  const row = await db
+    .selectFrom('collection_vector')
+    .selectAll()
+    .where('collection_id', '=', collectionId)
+    .executeTakeFirst();
+  return row && toSpace(row);
+}
+
+export function toSpace(row: Selectable<CollectionVectorTable>): StoredVectorSpace {
+  return {
+    collectionId: row.collection_id,
+    model: row.model,
+    dimensions: row.dimensions,
+    firstChange: row.first_change,
+    lastChange: row.last_change,
+    isBehind: row.wanted > row.done,
+  };
+}
+
+function missingOf(read: Kysely<Tables>, { collectionId, record }: MissingOf) {
+  const rows = read
+    .selectFrom('chunk')
+    .innerJoin('collection_vector', 'collection_vector.collection_id', 'chunk.collection_id')
+    .leftJoin('chunk_vector', 'chunk_vector.seq', 'chunk.seq')
+    .where('chunk.collection_id', '=', collectionId)
+    .where((where) =>
+      where.or([
+        where('chunk_vector.seq', 'is', null),
+        where('chunk_vector.change', '<=', where.ref('collection_vector.first_change')),
+      ]),
+    );
+  if (record !== undefined) {
+    return rows.where('chunk.record_id', '=', record.id).where('chunk.generation', '=', record.generation);
+  }
+  return rows.where((where) =>
+    where.or([
+      where('chunk.record_id', 'is', null),
+      where.exists(
+        where
+          .selectFrom('record')
+          .select('record.id')
+          .whereRef('record.id', '=', 'chunk.record_id')
+          .whereRef('record.generation', '=', 'chunk.generation')
+          .where('record.status', '<>', 'deleting'),
+      ),
+    ]),
+  );
+}
+
+interface SaveTo {
+  readonly dialect: Database['dialect'];
+  readonly collectionId: string;
+  readonly model: string;
+}
+
+async function saveVectors(
+  transaction: Transaction<Tables>,
+  { dialect, collectionId, model }: SaveTo,
+  vectors: readonly NewVector[],
+): Promise<'saved' | 'other_model'> {
+  const dimensions = vectors.find(({ vector }) => vector !== null)?.vector?.length ?? 0;
+  // First, because it locks: the changes of a collection are committed in their order, so that followers miss none.
+  const space = await transaction
+    .updateTable('collection_vector')
+    .set((column) => ({
+      last_change: column('last_change', '+', 1),
+      dimensions: column.case().when('dimensions', '=', 0).then(dimensions).else(column.ref('dimensions')).end(),
+    }))
+    .where('collection_id', '=', collectionId)
+    .where('model', '=', model)
+    .returning(['last_change', 'dimensions'])
+    .executeTakeFirst();
+  if (space === undefined) return 'other_model';
+  if (dimensions !== 0 && dimensions !== space.dimensions) {
+    throw new Error(`the model gives ${dimensions} dimensions; the vectors of the collection have ${space.dimensions}`);
+  }
+  const seqs = vectors.map(({ seq }) => seq);
+  const there = transaction.selectFrom('chunk').select(['seq', 'updated_at']).where('seq', 'in', seqs);
+  // Locked there, so that none goes before its vector is written.
+  const chunks = await (dialect === 'postgres' ? there.forKeyShare() : there).execute();
+  const updated = new Map(chunks.map((chunk) => [chunk.seq, chunk.updated_at]));
+  const rows = vectors
+    .filter(({ seq, updatedAt }) => updated.get(seq) === updatedAt)
+    .map(({ seq, vector }) => ({
+      seq,
+      collection_id: collectionId,
+      change: space.last_change,
+      code: vector && Buffer.from(toCode(vector)),
+      vector: vector && toBytes(vector),
+    }));
+  if (rows.length === 0) return 'saved';
+  await transaction
+    .insertInto('chunk_vector')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.column('seq').doUpdateSet((set) => ({
+        change: set.ref('excluded.change'),
+        code: set.ref('excluded.code'),
+        vector: set.ref('excluded.vector'),
+      })),
+    )
+    .execute();
+  return 'saved';
+}
+
+function heldRow(write: Kysely<Tables>, held: CatchUp) {
+  return write
+    .updateTable('collection_vector')
+    .where('collection_id', '=', held.collectionId)
+    .where('lease_owner', '=', held.token);
+}
+
+async function claimCatchUp(
+  { dialect, write }: Pick<Database, 'dialect' | 'write'>,
+  claim: { model: string; token: string; now: number; leaseUntil: number },
+): Promise<CatchUp | undefined> {
+  const row = await write
+    .updateTable('collection_vector')
+    .set((column) => ({
+      lease_owner: claim.token,
+      lease_until: claim.leaseUntil,
+      attempt: column('attempt', '+', 1),
+    }))
+    .where('collection_id', '=', (select) => {
+      const waiting = select
+        .selectFrom('collection_vector')
+        .select('collection_id')
+        .where(sql<boolean>`wanted > done`)
+        .where('model', '=', claim.model)
+        .where('run_after', '<=', claim.now)
+        .where((where) => where.or([where('lease_until', 'is', null), where('lease_until', '<=', claim.now)]))
+        .orderBy('run_after')
+        .limit(1);
+      return dialect === 'postgres' ? waiting.forUpdate().skipLocked() : waiting;
+    })
+    .returning(['collection_id', 'wanted', 'attempt'])
+    .executeTakeFirst();
+  return row && { collectionId: row.collection_id, token: claim.token, wanted: row.wanted, attempt: row.attempt };
+}

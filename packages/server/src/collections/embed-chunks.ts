@@ -1,0 +1,68 @@
+import { type Embedder, EmbedderUnavailable } from '../embedding/embedder.ts';
+import type { MissingOf, MissingVector, NewVector, VectorRepository } from './vector-repository.ts';
+
+export type EmbeddingEnd =
+  | { readonly kind: 'done' }
+  /** It takes longer than it may. */
+  | { readonly kind: 'late' }
+  /** The message is for people. */
+  | { readonly kind: 'unavailable'; readonly message: string }
+  /** The collection's vectors are of another model. */
+  | { readonly kind: 'other_model' };
+
+export interface EmbeddingWork {
+  readonly of: MissingOf;
+  readonly signal: AbortSignal;
+  /** Called after each round with the number of chunks it did; false ends the work. */
+  readonly onRound: (chunks: number) => Promise<boolean> | boolean;
+}
+
+/**
+ * Embeds the chunks that have no vector, some at a time, until none is left. Whatever cuts it off, what is done stays
+ * done, and the next one goes on from there.
+ */
+export async function embedMissing(
+  { embedder, vectors }: { embedder: Embedder; vectors: VectorRepository },
+  { of, signal, onRound }: EmbeddingWork,
+): Promise<EmbeddingEnd> {
+  const limit = embedder.batchSize * embedder.lanes;
+  for (let after = 0; ; ) {
+    signal.throwIfAborted();
+    const chunks = await vectors.missing(of, { after, limit });
+    const last = chunks.at(-1);
+    if (last === undefined) return { kind: 'done' };
+    const made = await tryToEmbed(embedder, chunks, signal);
+    if ('message' in made) return { kind: 'unavailable', message: made.message };
+    if ((await vectors.save(of.collectionId, embedder.model, made.vectors)) === 'other_model') {
+      return { kind: 'other_model' };
+    }
+    after = last.seq;
+    if (!(await onRound(chunks.length))) return { kind: 'late' };
+  }
+}
+
+async function tryToEmbed(
+  embedder: Embedder,
+  chunks: readonly MissingVector[],
+  signal: AbortSignal,
+): Promise<{ vectors: NewVector[] } | { message: string }> {
+  const batches: MissingVector[][] = [];
+  for (let from = 0; from < chunks.length; from += embedder.batchSize) {
+    batches.push(chunks.slice(from, from + embedder.batchSize));
+  }
+  try {
+    const made = await Promise.all(
+      batches.map(async (batch) => {
+        const vectors = await embedder.embed(
+          batch.map(({ text }) => text),
+          signal,
+        );
+        return batch.map(({ seq, updatedAt }, place) => ({ seq, updatedAt, vector: vectors[place] ?? null }));
+      }),
+    );
+    return { vectors: made.flat() };
+  } catch (error) {
+    if (error instanceof EmbedderUnavailable) return { message: error.message };
+    throw error;
+  }
+}

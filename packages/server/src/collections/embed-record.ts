@@ -1,0 +1,91 @@
+import type { RecordStage } from '@quartermaster/contract';
+import type { Embedder } from '../embedding/embedder.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Logger } from '../kernel/logger.ts';
+import { type EmbeddingEnd, embedMissing } from './embed-chunks.ts';
+import type { RecordJob } from './record-job-repository.ts';
+import type { VectorRepository } from './vector-repository.ts';
+
+export interface RecordEmbeddingDeps {
+  readonly embedder: Embedder;
+  readonly vectors: VectorRepository;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Milliseconds that a record waits for its vectors; then it is ready without, and they follow. */
+  readonly patienceMs: number;
+}
+
+/** As it stands in the report of a record. */
+export interface EmbeddingReport {
+  readonly model: string;
+  /** Chunks that have a vector. */
+  readonly chunks: number;
+  /** Chunks that are found by their words only, until they have one. */
+  readonly pending: number;
+}
+
+export interface RecordEmbedding {
+  readonly report: EmbeddingReport;
+  /** A sentence for people; null when every chunk has its vector. */
+  readonly warning: string | null;
+}
+
+export interface RecordWork {
+  readonly signal: AbortSignal;
+  readonly onProgress: (stage: RecordStage, percent: number) => void;
+}
+
+export const defaultPatienceMs = 5 * 60_000;
+
+/**
+ * The stage `embedding` of a record: vectors for the chunks of its next generation. An embedder that fails does not
+ * fail the record: its words are found at once, and its vectors follow. Source: docs/decisions/0031-vectors-beside-words.md.
+ */
+export async function embedRecord(
+  deps: RecordEmbeddingDeps,
+  { job, numChunks }: { job: RecordJob; numChunks: number },
+  { signal, onProgress }: RecordWork,
+): Promise<RecordEmbedding> {
+  const { embedder, vectors, clock } = deps;
+  onProgress('embedding', 0);
+  const space = await vectors.adopt(job.collectionId, embedder.model);
+  const record = { id: job.id, generation: job.generation + 1 };
+  const of = { collectionId: job.collectionId, record };
+  if (space === undefined || space.model !== embedder.model) {
+    return tell(embedder, { numChunks, pending: numChunks, end: { kind: 'other_model' } });
+  }
+  const until = clock.now() + deps.patienceMs;
+  let done = 0;
+  const onRound = (chunks: number) => {
+    done += chunks;
+    onProgress('embedding', Math.floor((done * 100) / Math.max(numChunks, 1)));
+    return clock.now() < until;
+  };
+  const end = await embedMissing(deps, { of, signal, onRound });
+  const pending = end.kind === 'done' ? 0 : await vectors.countMissing(of);
+  if (end.kind === 'unavailable') {
+    deps.logger.warn({ record_id: job.id, pending, reason: end.message }, 'a record is ready before its vectors');
+  }
+  return tell(embedder, { numChunks, pending, end });
+}
+
+function tell(
+  { model }: Embedder,
+  { numChunks, pending, end }: { numChunks: number; pending: number; end: EmbeddingEnd },
+): RecordEmbedding {
+  const report = { model, chunks: numChunks - pending, pending };
+  return { report, warning: pending === 0 ? null : warningOf(end, pending) };
+}
+
+function warningOf(end: EmbeddingEnd, pending: number): string {
+  const words = `${pending} chunks are found by their words only`;
+  switch (end.kind) {
+    case 'done':
+    case 'late':
+      return `${words} for now: embedding them takes longer than the record waits.`;
+    case 'unavailable':
+      return `${words} for now: ${end.message}. They are embedded when it works again.`;
+    case 'other_model':
+      return `${words}: the collection was embedded by another model; embed it anew.`;
+  }
+}

@@ -1,0 +1,31 @@
+import { type Embedder, EmbedderUnavailable } from '../embedding/embedder.ts';
+import { hashText } from '../embedding/hash-embedder.ts';
+
+export interface ScriptedEmbedder extends Embedder {
+  /** Texts embedded so far, questions too. */
+  readonly texts: string[];
+  /** After so many texts it cannot be reached; with null it can. */
+  fail(message: string | null, after?: number): void;
+}
+
+/** An embedder whose failures a test decides; its vectors are real ones. */
+export function createScriptedEmbedder(model = 'scripted', dimensions = 64): ScriptedEmbedder {
+  const texts: string[] = [];
+  let failure: string | null = null;
+  let until = 0;
+  function embedOne(text: string): Float32Array {
+    if (failure !== null && texts.length >= until) throw new EmbedderUnavailable(failure);
+    texts.push(text);
+    return hashText(text, dimensions);
+  }
+  return {
+    ...{ model, weight: 1, batchSize: 2, lanes: 2, texts },
+    fail: (message, after = 0) => {
+      failure = message;
+      until = after;
+    },
+    embed: async (batch) => batch.map((text) => (text.includes('refused') ? null : embedOne(text))),
+    embedQuestion: async (text) => embedOne(text),
+    close: async () => {},
+  };
+}

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  addCollection,
+  addRecord,
+  claim,
+  makeRecord,
+  newChunk,
+  newId,
+  type OpenedRepositories,
+  start,
+} from './fixtures.suite.ts';
+import type { NewVector, VectorRepository } from './vector-repository.ts';
+
+const toVector = (seq: number, values: readonly number[]): NewVector => ({
+  seq,
+  updatedAt: start,
+  vector: Float32Array.from(values),
+});
+
+/** What every vector repository promises. */
+export function testVectorRepository(open: () => OpenedRepositories): void {
+  async function openSpace(contents: readonly string[] = ['a', 'b', 'c']) {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    for (const content of contents)
+      await repositories.chunks.add(collection.projectId, collection.id, newChunk(content));
+    const model = `model ${collection.id}`;
+    assert.equal((await repositories.vectors.adopt(collection.id, model))?.model, model);
+    const missing = () => repositories.vectors.missing({ collectionId: collection.id }, { after: 0, limit: 100 });
+    const seqs = (await missing()).map(({ seq }) => seq);
+    return { ...repositories, collection, collectionId: collection.id, model, missing, seqs };
+  }
+  const spaceOf = async (vectors: VectorRepository, collectionId: string) => {
+    const space = await vectors.find(collectionId);
+    assert.ok(space);
+    return space;
+  };
+
+  test('vectors come back as they were saved, and what has none is missing, by seq', async () => {
+    const { vectors, collectionId, model, missing, seqs } = await openSpace();
+    const [a = 0, b = 0, c = 0] = seqs;
+    assert.equal(await vectors.save(collectionId, model, [toVector(b, [0.25, -1.5, 3])]), 'saved');
+    assert.deepEqual(
+      (await missing()).map(({ seq, text }) => [seq, text]),
+      [
+        [a, 'a'],
+        [c, 'c'],
+      ],
+    );
+    assert.deepEqual(
+      (await vectors.missing({ collectionId }, { after: a, limit: 1 })).map(({ seq }) => seq),
+      [c],
+    );
+    const space = await spaceOf(vectors, collectionId);
+    assert.equal(space.dimensions, 3);
+    assert.deepEqual(await vectors.vectors(space, seqs), new Map([[b, Float32Array.from([0.25, -1.5, 3])]]));
+    const codes = await vectors.codes(space, { change: 0, seq: 0 }, 10);
+    assert.deepEqual(
+      codes.map(({ seq, code }) => [seq, ...code]),
+      [[b, 0b101]],
+    );
+  });
+
+  test('codes follow the changes in their order, page by page, a changed vector again', async () => {
+    const { vectors, collectionId, model, seqs } = await openSpace();
+    const [a = 0, b = 0, c = 0] = seqs;
+    await vectors.save(collectionId, model, [toVector(a, [1]), toVector(b, [-1])]);
+    await vectors.save(collectionId, model, [toVector(c, [1]), toVector(a, [-1])]);
+    const space = await spaceOf(vectors, collectionId);
+    const read: Array<readonly number[]> = [];
+    for (let after = { change: 0, seq: 0 }; ; ) {
+      const [row] = await vectors.codes(space, after, 1);
+      if (row === undefined) break;
+      read.push([row.seq, ...row.code]);
+      after = row;
+    }
+    assert.deepEqual(read, [
+      [b, 0],
+      [a, 0],
+      [c, 1],
+    ]);
+  });
+
+  test('a text that the model refuses is not asked again, and has no vector', async () => {
+    const { vectors, collectionId, model, missing, seqs } = await openSpace();
+    await vectors.save(
+      collectionId,
+      model,
+      seqs.map((seq) => ({ seq, updatedAt: start, vector: null })),
+    );
+    assert.deepEqual(await missing(), []);
+    assert.deepEqual(await vectors.vectors(await spaceOf(vectors, collectionId), seqs), new Map());
+  });
+
+  test('a vector of a chunk that is gone or says something else by now is not kept', async () => {
+    const { vectors, chunks, collection, collectionId, model, missing, seqs } = await openSpace(['a', 'b']);
+    const [a = 0, b = 0] = seqs;
+    const stored = await chunks.fetch(collectionId, seqs);
+    const key = (seq: number) => ({
+      projectId: collection.projectId,
+      collectionId,
+      chunkId: stored.get(seq)?.id ?? '',
+    });
+    await chunks.remove(key(a));
+    await chunks.change(key(b), { text: { content: 'B', numTokens: 1, words: ['b'] }, updatedAt: start + 1 });
+    await vectors.save(collectionId, model, [toVector(a, [1]), toVector(b, [1])]);
+    assert.deepEqual(await missing(), [{ seq: b, text: 'B', updatedAt: start + 1 }]);
+  });
+
+  test('vectors go with their chunks, and a changed text loses its vector', async () => {
+    const { vectors, chunks, collection, collectionId, model, missing, seqs } = await openSpace(['a', 'b']);
+    const [a = 0, b = 0] = seqs;
+    await vectors.save(collectionId, model, [toVector(a, [1]), toVector(b, [1])]);
+    const stored = await chunks.fetch(collectionId, seqs);
+    const key = (seq: number) => ({
+      projectId: collection.projectId,
+      collectionId,
+      chunkId: stored.get(seq)?.id ?? '',
+    });
+    await chunks.change(key(b), { metadata: { n: 1 }, updatedAt: start + 1 });
+    assert.deepEqual(await missing(), []);
+    await chunks.change(key(b), { text: { content: 'B', numTokens: 1, words: ['b'] }, updatedAt: start + 2 });
+    await chunks.remove(key(a));
+    const space = await spaceOf(vectors, collectionId);
+    assert.deepEqual(await vectors.vectors(space, seqs), new Map());
+    assert.deepEqual(
+      (await missing()).map(({ seq }) => seq),
+      [b],
+    );
+  });
+
+  test('dimensions do not change under one model, and another model is told, not mixed', async () => {
+    const { vectors, collectionId, model, missing, seqs } = await openSpace(['a', 'b']);
+    const [a = 0, b = 0] = seqs;
+    await vectors.save(collectionId, model, [toVector(a, [1, 2])]);
+    await assert.rejects(vectors.save(collectionId, model, [toVector(b, [1])]), /dimensions/);
+    assert.equal(await vectors.save(collectionId, 'other', [toVector(b, [1, 2])]), 'other_model');
+    assert.equal((await vectors.adopt(collectionId, 'other'))?.model, model);
+    await vectors.restart(collectionId, 'other');
+    assert.equal((await missing()).length, 2);
+    const restarted = await spaceOf(vectors, collectionId);
+    assert.deepEqual([restarted.model, restarted.dimensions, restarted.isBehind], ['other', 0, true]);
+    assert.deepEqual(await vectors.vectors(restarted, seqs), new Map());
+    await vectors.save(collectionId, 'other', [toVector(a, [1, 2, 3])]);
+    const [code, more] = await vectors.codes(
+      await spaceOf(vectors, collectionId),
+      { change: restarted.firstChange, seq: Number.MAX_SAFE_INTEGER },
+      9,
+    );
+    assert.deepEqual([code?.seq, more], [a, undefined]);
+  });
+
+  test('the chunks of an unfinished generation are missing for their record only', async () => {
+    const repositories = open();
+    const { vectors, jobs } = repositories;
+    const collection = await addCollection(repositories);
+    const collectionId = collection.id;
+    await vectors.adopt(collectionId, 'm');
+    await makeRecord(repositories, collection, ['visible']);
+    const record = await addRecord(repositories, collection);
+    const job = await claim(repositories);
+    assert.equal(job.id, record.id);
+    await jobs.addChunks(job, [newChunk('half')]);
+    const texts = async (of: Parameters<typeof vectors.missing>[0]) =>
+      (await vectors.missing(of, { after: 0, limit: 9 })).map(({ text }) => text);
+    assert.deepEqual(await texts({ collectionId }), ['visible']);
+    const ofRecord = { collectionId, record: { id: job.id, generation: 1 } };
+    assert.deepEqual(await texts(ofRecord), ['half']);
+    assert.equal(await vectors.countMissing(ofRecord), 1);
+  });
+
+  test('a collection that is behind is caught up by one at a time, and what came meanwhile is not forgotten', async () => {
+    const { vectors, chunks, collection, collectionId, model } = await openSpace(['a']);
+    const claimAt = (now: number) => vectors.claimCatchUp({ model, token: newId('run'), now, leaseUntil: now + 10 });
+    const held = await claimAt(start);
+    assert.ok(held);
+    assert.equal(await claimAt(start), undefined);
+    await chunks.add(collection.projectId, collectionId, newChunk('late'));
+    await vectors.endCatchUp(held, { done: true });
+    const again = await claimAt(start);
+    assert.ok(again, 'the chunk that came late is wanted');
+    await vectors.endCatchUp(again, { done: false, runAfter: start + 100 });
+    assert.equal(await claimAt(start + 99), undefined);
+    const third = await claimAt(start + 100);
+    assert.equal(third?.attempt, 2);
+    assert.equal(await vectors.keepCatchUp(third, start + 300), true);
+    assert.equal(await claimAt(start + 299), undefined);
+    const stolen = await claimAt(start + 300);
+    assert.ok(stolen, 'the lease ran out');
+    assert.equal(await vectors.keepCatchUp(third, start + 900), false);
+    await vectors.endCatchUp(third, { done: true });
+    assert.equal((await vectors.find(collectionId))?.isBehind, true);
+    await vectors.endCatchUp(stolen, { done: true });
+    assert.equal((await vectors.find(collectionId))?.isBehind, false);
+  });
+
+  test('collections that have no model get it, others keep theirs', async () => {
+    const { vectors, collectionId, model } = await openSpace();
+    const bare = await addCollection(open());
+    await vectors.adoptAll('for all');
+    assert.equal((await vectors.find(collectionId))?.model, model);
+    assert.deepEqual(
+      { ...(await vectors.find(bare.id)), collectionId: '' },
+      { collectionId: '', model: 'for all', dimensions: 0, firstChange: 0, lastChange: 0, isBehind: true },
+    );
+  });
+}

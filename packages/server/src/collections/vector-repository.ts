@@ -1,0 +1,74 @@
+import type { VectorSpace } from '../embedding/vector-index.ts';
+
+/** What is known of the vectors of a collection. */
+export interface StoredVectorSpace extends VectorSpace {
+  readonly model: string;
+  /** Something waits to be embedded. */
+  readonly isBehind: boolean;
+}
+
+/** A chunk without a vector. */
+export interface MissingVector {
+  readonly seq: number;
+  /** What is to be embedded: the question of a pair, else the content. */
+  readonly text: string;
+  readonly updatedAt: number;
+}
+
+/** null: the model refuses this text; it is not asked again. */
+export interface NewVector {
+  readonly seq: number;
+  /** Of the chunk that was embedded: when it has changed since, the vector is not kept. */
+  readonly updatedAt: number;
+  readonly vector: Float32Array | null;
+}
+
+export interface CodeRow {
+  readonly seq: number;
+  readonly change: number;
+  readonly code: Uint8Array;
+}
+
+/** Whose chunks: the unfinished generation of a record, or all that are visible in the collection. */
+export interface MissingOf {
+  readonly collectionId: string;
+  readonly record?: { readonly id: string; readonly generation: number };
+}
+
+export interface CatchUp {
+  readonly collectionId: string;
+  /** Names the claim. */
+  readonly token: string;
+  /** What had been wanted when it began: done when it ends well. */
+  readonly wanted: number;
+  readonly attempt: number;
+}
+
+/**
+ * Vectors of chunks. A collection has those of one model; its vectors go with its chunks. What is written late or twice
+ * does no harm: a vector is kept only for a chunk that is there and is what was embedded.
+ */
+export interface VectorRepository {
+  find(collectionId: string): Promise<StoredVectorSpace | undefined>;
+  /** Gives the collection this model when it has none. @returns what it has then; undefined when it is gone. */
+  adopt(collectionId: string, model: string): Promise<StoredVectorSpace | undefined>;
+  /** Gives every collection without one this model, and has everything caught up that is of this model. */
+  adoptAll(model: string): Promise<void>;
+  /** From here on the collection has this model, and all its chunks wait to be embedded. */
+  restart(collectionId: string, model: string): Promise<void>;
+  /** Chunks without a vector, after this seq, by seq. */
+  missing(of: MissingOf, page: { after: number; limit: number }): Promise<MissingVector[]>;
+  /** How many of the record's chunks of this generation have no vector. */
+  countMissing(of: Required<MissingOf>): Promise<number>;
+  /** @returns `other_model` when the collection has another one by now. @throws when the dimensions differ. */
+  save(collectionId: string, model: string, vectors: readonly NewVector[]): Promise<'saved' | 'other_model'>;
+  /** Codes of the changes after that place, in order. */
+  codes(space: VectorSpace, after: { change: number; seq: number }, limit: number): Promise<CodeRow[]>;
+  vectors(space: VectorSpace, seqs: readonly number[]): Promise<Map<number, Float32Array>>;
+  /** Takes a collection of this model that is behind. */
+  claimCatchUp(claim: { model: string; token: string; now: number; leaseUntil: number }): Promise<CatchUp | undefined>;
+  /** @returns false when the claim is lost. */
+  keepCatchUp(held: CatchUp, leaseUntil: number): Promise<boolean>;
+  /** Done, or to be tried again not before that time. */
+  endCatchUp(held: CatchUp, end: { done: true } | { done: false; runAfter: number }): Promise<void>;
+}

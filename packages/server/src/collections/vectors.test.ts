@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createHashEmbedder } from '../embedding/hash-embedder.ts';
+import { createScriptedEmbedder } from './scripted-embedder.suite.ts';
+import type { Wish } from './test-room.suite.ts';
+import { createTestFiles, openTestDatabase, openTestRoom, openTestService } from './test-room.suite.ts';
+
+async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  const end = Date.now() + 30_000;
+  while (!(await isTrue())) {
+    if (Date.now() > end) throw new Error('it did not come about');
+    await pause(5);
+  }
+}
+
+async function openVectors(t: TestContext, wish: Wish) {
+  const service = await openTestService(t, wish);
+  const project = service.createProject();
+  const collectionId = await project.collection({});
+  const path = `/v1/collections/${collectionId}`;
+  return {
+    ...service,
+    close: service.room.close,
+    ...project,
+    collectionId,
+    path,
+    state: async () => {
+      const { vectors, embedding_size } = (await project.call('GET', path)).body.data;
+      return [vectors, embedding_size];
+    },
+    find: async (query_text: string, more: object = {}) => {
+      const answer = await project.call('POST', `${path}/chunks/query`, { query_text, explain: true, ...more });
+      assert.equal(answer.status, 200, JSON.stringify(answer.body));
+      return answer.body.data;
+    },
+  };
+}
+
+const contentOf = (found: ReadonlyArray<{ content: string }>) => found.map(({ content }) => content);
+
+test('a record is embedded before it is ready, and a misspelt question finds what its words do not', async (t) => {
+  const { collectionId, record, find, state } = await openVectors(t, { embedder: createHashEmbedder(256) });
+  const made = await record(collectionId, { content: 'The embarrassing questionnaire was withdrawn.' });
+  await record(collectionId, { content: 'A green mountain lake.' });
+  assert.deepEqual([made.status, made.report.embedding], ['ready', { model: 'hash-1:256', chunks: 1, pending: 0 }]);
+  const [best] = await find('embarassing questionaire');
+  assert.equal(best.content, 'The embarrassing questionnaire was withdrawn.');
+  assert.deepEqual([best.explanation.words, best.explanation.vector.rank], [null, 1]);
+  await until(async () => (await state())[0] === 'current');
+  assert.deepEqual(await state(), ['current', 256]);
+});
+
+test('an embedder that fails does not fail the record: its words are found, its vectors follow', async (t) => {
+  const embedder = createScriptedEmbedder();
+  embedder.fail('the embedding service answered with status 503');
+  const { collectionId, record, find, state } = await openVectors(t, { embedder });
+  const made = await record(collectionId, { content: 'Green tea from Uji.' });
+  assert.deepEqual([made.status, made.report.embedding.pending], ['ready', 1]);
+  assert.match(made.report.warnings.at(-1), /words only for now: the embedding service answered with status 503/);
+  assert.deepEqual(await state(), ['catching_up', 0]);
+  const [byWords] = await find('green tea');
+  assert.deepEqual([byWords.content, byWords.explanation.vector], ['Green tea from Uji.', null]);
+  embedder.fail(null);
+  await until(async () => (await state())[0] === 'current');
+  assert.deepEqual(embedder.texts, ['Green tea from Uji.']);
+});
+
+test('chunks made or changed directly get their vectors', async (t) => {
+  const embedder = createScriptedEmbedder();
+  const { path, call, find, state } = await openVectors(t, { embedder });
+  const { body } = await call('POST', `${path}/chunks`, { content: 'black tea' });
+  await until(async () => embedder.texts.length === 1 && (await state())[0] === 'current');
+  await call('POST', `${path}/chunks/${body.data.chunk_id}`, { content: 'white coffee' });
+  await until(async () => embedder.texts.length === 2 && (await state())[0] === 'current');
+  assert.deepEqual(embedder.texts, ['black tea', 'white coffee']);
+  const [best] = await find('white coffees?');
+  assert.deepEqual([best.content, best.explanation.vector.rank], ['white coffee', 1]);
+  assert.deepEqual(contentOf(await find('black')), ['white coffee'], 'by its new vector, as the only chunk there is');
+});
+
+test('a chunk that the model refuses is found by its words, and the others by both', async (t) => {
+  const { collectionId, record, find, state } = await openVectors(t, { embedder: createScriptedEmbedder() });
+  await record(collectionId, { content: 'a refused text' });
+  await record(collectionId, { content: 'a welcome text' });
+  await until(async () => (await state())[0] === 'current');
+  const found = await find('refused text');
+  const hasVector = new Map(
+    found.map((chunk: { content: string; explanation: { vector: object | null } }) => [
+      chunk.content,
+      chunk.explanation.vector !== null,
+    ]),
+  );
+  assert.deepEqual([hasVector.get('a refused text'), hasVector.get('a welcome text')], [false, true]);
+});
+
+test('of a pair the question is embedded, and the answer is returned', async (t) => {
+  const embedder = createScriptedEmbedder();
+  const { files, projectId, collection, record, call } = await openVectors(t, { embedder });
+  const collectionId = await collection({ type: 'qa' });
+  const file_id = files.add(projectId, 'qa_record_file', 'a.csv', 'question,answer\nHow hot?,Seventy degrees\n');
+  assert.equal((await record(collectionId, { type: 'qa_sheet', file_id })).status, 'ready');
+  assert.deepEqual(embedder.texts, ['How hot?']);
+  const { body } = await call('POST', `/v1/collections/${collectionId}/chunks/query`, { query_text: 'how hot' });
+  assert.equal(body.data[0].answer, 'Seventy degrees');
+});
+
+test('work that is cut off while it embeds goes on where it was, and nothing is embedded twice in the end', async (t) => {
+  const database = await openTestDatabase(t);
+  const files = createTestFiles();
+  const embedder = createScriptedEmbedder();
+  const { path, call, close } = await openVectors(t, { database, files, embedder });
+  embedder.fail('down', 8);
+  const text_splitter = { type: 'token', chunk_size: 50, chunk_overlap: 0 };
+  const content = Array.from({ length: 300 }, (_, n) => `sentence number ${n}.`).join(' ');
+  const { body } = await call('POST', `${path}/records`, { content, text_splitter });
+  const recordPath = `${path}/records/${body.data.record_id}`;
+  await until(async () => (await call('GET', recordPath)).body.data.status === 'ready');
+  await close();
+  const later = createScriptedEmbedder();
+  openTestRoom(t, database, { files, embedder: later });
+  const numChunks = (await call('GET', recordPath)).body.data.num_chunks;
+  const count = async () => (await database.read.selectFrom('chunk_vector').select('seq').execute()).length;
+  await until(async () => (await count()) === numChunks);
+  assert.equal(embedder.texts.length + later.texts.length, numChunks);
+  assert.ok(embedder.texts.length > 0 && later.texts.length > 0);
+});
+
+test('another model is noticed, does not mix, and takes over when it is asked to', async (t) => {
+  const database = await openTestDatabase(t);
+  const files = createTestFiles();
+  const first = await openVectors(t, { database, files, embedder: createScriptedEmbedder('one', 64) });
+  await first.record(first.collectionId, { content: 'Green tea from Uji.' });
+  await first.close();
+
+  const embedder = createScriptedEmbedder('two', 128);
+  const service = await openTestService(t, { database, files, embedder });
+  const { call, record } = service.createProject(first.projectId);
+  const state = async () => (await call('GET', first.path)).body.data.vectors;
+  const find = async (query_text: string) =>
+    (await call('POST', `${first.path}/chunks/query`, { query_text, explain: true })).body.data;
+  assert.equal(await state(), 'other_model');
+  const made = await record(first.collectionId, { content: 'Black tea from Assam.' });
+  assert.deepEqual(made.report.embedding, { model: 'two', chunks: 0, pending: 1 });
+  assert.match(made.report.warnings.at(-1), /another model; embed it anew/);
+  assert.deepEqual(
+    (await find('tea')).map((chunk: { explanation: { vector: unknown } }) => chunk.explanation.vector),
+    [null, null],
+  );
+  assert.deepEqual(embedder.texts, []);
+
+  assert.equal((await call('POST', `${first.path}/reembed`)).status, 200);
+  await until(async () => (await state()) === 'current');
+  assert.deepEqual(embedder.texts.sort(), ['Black tea from Assam.', 'Green tea from Uji.']);
+  const found = await find('tea');
+  assert.ok(found.every((chunk: { explanation: { vector: unknown } }) => chunk.explanation.vector !== null));
+});
+
+test('a question is answered by words while the embedder is down, and nobody waits for it again and again', async (t) => {
+  const embedder = createScriptedEmbedder();
+  const { collectionId, record, find } = await openVectors(t, { embedder });
+  await record(collectionId, { content: 'Green tea from Uji.' });
+  embedder.fail('down');
+  assert.deepEqual(contentOf(await find('green')), ['Green tea from Uji.']);
+  embedder.fail(null);
+  const [second] = await find('tea');
+  assert.equal(second.explanation.vector, null, 'for ten seconds it is not asked');
+});
