@@ -413,7 +413,7 @@ export const requirements: Readonly<Record<string, Requirement>> = {
       '[mcp] a result says the same to programs and to the model; a failure has its code; an unknown tool is an error',
       '[mcp] a client that goes away stops its run; one that asks for progress gets it',
       '[mcp] the same idempotency key runs a tool once',
-      '[mcp] a subscription ends at once: the tools do not change while the service runs',
+      '[mcp] a subscription is acknowledged, stays open until its client leaves, and ends with the service',
       '[mcp] quartermaster mcp lists and calls over standard input and output, in each revision',
       '[mcp] quartermaster mcp serves one bundle, with the key of a file and a credential of the environment',
       '[mcp] quartermaster mcp says what the service refuses, and that there is none',

@@ -129,18 +129,28 @@ test('[mcp] there is nothing to GET or DELETE without sessions, and no endpoint 
   }
 });
 
-test('[mcp] a subscription ends at once: the tools do not change while the service runs', async (t) => {
-  const { pluginsUrl } = await startService(t);
+test('[mcp] a subscription is acknowledged, stays open until its client leaves, and ends with the service', async (t) => {
+  const { pluginsUrl, stop } = await startService(t);
   const body = JSON.stringify({
     jsonrpc: '2.0',
     id: 1,
     method: 'subscriptions/listen',
     params: { _meta: modernMeta, notifications: { toolsListChanged: true } },
   });
-  const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'subscriptions/listen' };
-  const { status, text } = await post(`${pluginsUrl}/mcp`, body, headers);
-  assert.equal(status, 200);
-  const messages = [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data));
-  assert.deepEqual(messages[0].params.notifications, {});
-  assert.equal(messages.at(-1).result.resultType, 'complete');
+  const headers = { ...json, 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'subscriptions/listen' };
+  const subscribe = async (signal?: AbortSignal) => {
+    const response = await fetch(`${pluginsUrl}/mcp`, { method: 'POST', headers, body, signal: signal ?? null });
+    assert.equal(response.status, 200);
+    const events = response.body?.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
+    const first = await events?.next();
+    assert.match(String(first?.value), /subscriptions\/acknowledged/);
+    return events;
+  };
+  const leaving = new AbortController();
+  const left = await subscribe(leaving.signal);
+  leaving.abort();
+  await assert.rejects(async () => await left?.next());
+  assert.equal((await post(`${pluginsUrl}/mcp`, ping)).status, 200);
+  await subscribe();
+  assert.equal(await stop(), 0);
 });

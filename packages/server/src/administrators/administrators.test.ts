@@ -155,7 +155,7 @@ function attemptTests(kind: Kind): void {
       assert.ok(looked <= 10, `${looked} passwords were looked at`);
       assert.ok(
         ends.every((end) => end.status === 'rejected' && (isRefused(end.reason) || isTooMany(end.reason))),
-        'every try is refused in the same two ways',
+        `every try is refused in the same two ways: ${describeOthers(ends)}`,
       );
     }
   });
@@ -258,4 +258,10 @@ function sessionTests(kind: Kind): void {
     await sessions.endAll(fresh.administrator.id);
     await assert.rejects(sessions.use(fresh.token.reveal()), isRefused);
   });
+}
+
+/** What else happened, for whoever reads of the failure. */
+function describeOthers(ends: ReadonlyArray<PromiseSettledResult<unknown>>): string {
+  const others = ends.filter((end) => end.status === 'fulfilled' || !(isRefused(end.reason) || isTooMany(end.reason)));
+  return others.map((end) => (end.status === 'fulfilled' ? 'let in' : String(end.reason))).join('; ');
 }
