@@ -3,8 +3,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { installBubblewrap } from '../test/support/bubblewrap.ts';
 import { startPostgres } from '../test/support/postgres.ts';
+import { installSystemTools } from '../test/support/system-tools.ts';
 
 const wanted = process.argv.slice(2);
 if (wanted.length === 0) {
@@ -13,7 +13,7 @@ if (wanted.length === 0) {
 }
 
 const files = wanted.length > 0 ? wanted : globSync(['packages/*/src/**/*.test.ts', 'test/**/*.test.ts']).sort();
-await installBubblewrap();
+await installSystemTools();
 const postgres = await startPostgres();
 try {
   process.exitCode = await run('node', [

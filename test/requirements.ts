@@ -373,6 +373,7 @@ export const requirements: Readonly<Record<string, Requirement>> = {
     promise: 'No outbound byte to an address the policy forbids, on every hop.',
     source: 'DESIGN "Promises" 8',
     tests: [
+      'of every spelling of a forbidden address, dialled, redirected to or named by DNS, none reaches a trap',
       'refuses ${literals.length} spellings of forbidden addresses, directly and behind each kind of redirect',
       'refuses a name that leads to ${name}, directly and behind a redirect',
       'refuses ${undeclared.length} addresses whose scheme, host or port is not declared, without a lookup',

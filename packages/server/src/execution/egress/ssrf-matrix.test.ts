@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+
+/** What `ssrf-matrix.fixture.ts` prints. */
+interface Report {
+  readonly cases: number;
+  /** Cases tried in each way. */
+  readonly direct: number;
+  readonly redirect: number;
+  readonly dns: number;
+  readonly rebinding: number;
+  /** Forbidden addresses where the trap was met when it was dialled without the broker. */
+  readonly control: number;
+  readonly trapped: readonly string[];
+  readonly wrong: readonly string[];
+}
+
+/** A proxy that the environment names would be a way round every check. */
+const trapProxy = 'http://10.9.9.9:3128';
+
+test('of every spelling of a forbidden address, dialled, redirected to or named by DNS, none reaches a trap', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-names-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const resolver = join(folder, 'resolv.conf');
+  await writeFile(resolver, 'nameserver 127.0.0.1\noptions timeout:1 attempts:1\n');
+  const rights = process.getuid?.() === 0 ? [] : ['--map-root-user'];
+  const fixture = join(import.meta.dirname, 'ssrf-matrix.fixture.ts');
+  const child = spawn('/usr/bin/unshare', [...rights, '--net', '--mount', process.execPath, fixture, resolver], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...{ PATH: '/usr/sbin:/usr/bin:/sbin:/bin', NODE_USE_ENV_PROXY: '1', NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+      ...{ http_proxy: trapProxy, HTTP_PROXY: trapProxy, https_proxy: trapProxy, HTTPS_PROXY: trapProxy },
+      ...{ ALL_PROXY: trapProxy, all_proxy: trapProxy },
+    },
+  });
+  const [said, complaint] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  assert.ok(said.startsWith('{'), complaint);
+  const report: Report = JSON.parse(said);
+  t.diagnostic(`${report.cases} cases × {direct, redirect, DNS}, ${report.rebinding} names that change: 0 connections`);
+  assert.deepEqual(report.trapped, []);
+  assert.deepEqual(report.wrong, []);
+  assert.ok(report.cases >= 200, `${report.cases} cases`);
+  assert.deepEqual([report.direct, report.redirect, report.dns], [report.cases, report.cases, report.cases]);
+  assert.equal(report.rebinding, 1_000);
+  assert.ok(report.control >= 150, `the trap was met ${report.control} times when it was dialled`);
+});
