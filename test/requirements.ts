@@ -501,7 +501,7 @@ export const requirements: Readonly<Record<string, Requirement>> = {
     source: 'ADR 0038',
     tests: [
       'is delayed after ten wrong passwords, twice as long each time, and never for longer than the window',
-      'is guessed at ten times by a thousand tries at once, from one address or a hundred',
+      'is guessed at ten times by two hundred tries at once, from one address or a hundred',
       'signs in with a browser that signed in before while strangers guess',
       'counts thirty tries of an address whatever names it tries, in a count that a restart keeps',
       'answers unknown names as wrong passwords, after the same work',

@@ -144,10 +144,10 @@ function attemptTests(kind: Kind): void {
     await signIn();
   });
 
-  test('is guessed at ten times by a thousand tries at once, from one address or a hundred', async (t) => {
+  test('is guessed at ten times by two hundred tries at once, from one address or a hundred', async (t) => {
     for (const addresses of [1, 100]) {
       const { signIn } = await openSetUp(t, kind);
-      const tries = Array.from({ length: 1000 }, (_, i) =>
+      const tries = Array.from({ length: 200 }, (_, i) =>
         signIn({ password: wrong, address: `10.1.0.${i % addresses}` }),
       );
       const ends = await Promise.allSettled(tries);
