@@ -29,7 +29,7 @@ export async function runUntilSignal(): Promise<void> {
       console.error(`quartermaster: ${(error as Error).message}`);
     }
   } finally {
-    destination.flushSync();
+    await destination.end();
   }
 }
 

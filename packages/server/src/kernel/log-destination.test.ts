@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -25,10 +26,7 @@ test('every line arrives, whole and in order', async (t) => {
     log.write(line);
     if (i % 100 === 0) await setImmediate();
   }
-  // What is being written must be on disk before what flushSync writes after it.
-  while (read().length < lines.slice(0, 4000).join('').length) await setImmediate();
-  for (let before = -1; before !== read().length; await setImmediate()) before = read().length;
-  log.flushSync();
+  await log.end();
   assert.equal(read(), lines.join(''));
 });
 
@@ -41,4 +39,18 @@ test('a slow reader costs lines, not memory, and their number is said', (t) => {
   const last = JSON.parse(written.pop() ?? '') as { dropped: number };
   assert.equal(written.length + last.dropped, 500);
   assert.ok(last.dropped > 300);
+});
+
+test('a reader who takes nothing holds up the end no longer than its patience', { timeout: 30_000 }, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'quartermaster-log-'));
+  const path = join(folder, 'pipe');
+  execFileSync('mkfifo', [path]);
+  const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  t.after(() => {
+    closeSync(fd);
+    rmSync(folder, { recursive: true });
+  });
+  const log = createLogDestination(fd, { patience: 10 });
+  for (let i = 0; i < 10_000; i++) log.write(`{"line":${i},"text":"more than a pipe holds"}\n`);
+  await log.end();
 });
