@@ -28,6 +28,7 @@ const doors = new Set(
     'idempotency/idempotency-repository.ts',
     'catalogue/function-formats/mcp.ts',
     'execution/answers.ts',
+    'execution/credentials-header.ts',
     'execution/executor.ts',
     'execution/outcome.ts',
     'execution/problems.ts',
@@ -36,11 +37,13 @@ const doors = new Set(
     'execution/run-once.ts',
     'projects/problems.ts',
     'projects/key-ring.ts',
+    'profiles/resolve-credentials.ts',
   ].map((path) => `${server}/${path}`),
 );
 
 const rooms = [
   'administrators',
+  'profiles',
   'files',
   'collections',
   'extraction',

@@ -379,6 +379,19 @@ export const requirements: Readonly<Record<string, Requirement>> = {
       'refuses ${undeclared.length} addresses whose scheme, host or port is not declared, without a lookup',
     ],
   },
+  'profiles.sealed': {
+    promise:
+      'Credentials of a project are kept sealed under a name, open for its keys and its bundle only, with keys that rotate.',
+    source: 'DESIGN "Promises" 7',
+    tests: [
+      '[profiles] credentials are kept sealed under a name, and used by it in execute, verify, the direct call and MCP',
+      '[profiles] a profile is for keys of its project and for its bundle; only a key of scope admin changes it',
+      '[profiles] without a sealing key there are none, and the answer names the setting',
+      '[profiles] keys are rotated beside a running service; without a key it needs, the service does not start and says which',
+      'opens nowhere else, and not with another key',
+      'does not open when any byte of it is another',
+    ],
+  },
   'egress.injected': {
     promise:
       'The broker places credentials, signs requests and gets access tokens as the bundle declares, on every hop anew.',

@@ -4,6 +4,7 @@ import { administratorCommands } from './administrator-commands.ts';
 import { bundleCommands } from './bundle-commands.ts';
 import { keyCommands } from './key-commands.ts';
 import { mcpCommand } from './mcp-command.ts';
+import { profileCommands } from './profile-commands.ts';
 import { projectCommands } from './project-commands.ts';
 import { storeCommands } from './store-commands.ts';
 
@@ -15,6 +16,7 @@ export function createProgram(): Command {
   program.command('start').description('run the service').action(runUntilSignal);
   program.addCommand(projectCommands());
   program.addCommand(keyCommands());
+  program.addCommand(profileCommands());
   program.addCommand(administratorCommands());
   program.addCommand(storeCommands());
   program.addCommand(bundleCommands());

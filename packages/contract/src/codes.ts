@@ -50,6 +50,10 @@ export const errorCodes = {
     status: 500,
     meaning: 'The plugin itself failed; `details[0].outcome` is `failed`, `crashed` or `out_of_memory`.',
   },
+  NOT_CONFIGURED: {
+    status: 501,
+    meaning: 'The operator has not set up what this operation needs; the message names the setting.',
+  },
   PROVIDER_ERROR: {
     status: 502,
     meaning: 'The third party refused the call, answered nonsense or could not be reached.',

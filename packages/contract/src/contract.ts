@@ -1,6 +1,7 @@
 export * from './administration.ts';
 export * from './codes.ts';
 export * from './collections.ts';
+export * from './credential-profiles.ts';
 export * from './envelope.ts';
 export * from './files.ts';
 export * from './metadata-filter.ts';

@@ -1,4 +1,5 @@
 import { createAdministratorRepository } from './adapters/database/administrator-repository.ts';
+import { createCredentialProfileRepository } from './adapters/database/credential-profile-repository.ts';
 import { createFileRepository } from './adapters/database/file-repository.ts';
 import { openDatabase } from './adapters/database/open-database.ts';
 import { createProjectRepository } from './adapters/database/project-repository.ts';
@@ -9,11 +10,14 @@ import { checkStore, type StoreReport } from './files/fsck.ts';
 import { systemClock } from './kernel/clock.ts';
 import { createNewId } from './kernel/identifier.ts';
 import { createLogger } from './kernel/logger.ts';
+import { createProfileUpkeep, type ProfileUpkeep } from './profiles/profile-upkeep.ts';
+import { openSealer } from './profiles/sealing-keys.ts';
 import { createProjects, type Projects } from './projects/projects.ts';
 
 /** What an administrator may do with the store itself, whether a service runs on it or not. */
 export interface Administration {
   readonly projects: Projects;
+  readonly profiles: ProfileUpkeep;
   /**
    * A new link that makes the administrator. `reset` removes the one there is, with every session.
    * @returns undefined when there is an administrator who was not to be removed.
@@ -36,6 +40,7 @@ export async function withAdministration(work: (administration: Administration) 
     const repository = createProjectRepository(database);
     await work({
       projects: createProjects({ repository, clock: systemClock, newId: createNewId() }),
+      profiles: createProfileUpkeep(createCredentialProfileRepository(database), () => openSealer(config)),
       makeSetUpLink: async ({ reset }) => {
         const administrators = createAdministratorRepository(database);
         if (reset) await administrators.removeAdministrator();
@@ -56,3 +61,5 @@ export async function withAdministration(work: (administration: Administration) 
     await database.close();
   }
 }
+
+export { makeSealingKey } from './profiles/sealing.ts';

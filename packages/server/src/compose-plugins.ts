@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { sep } from 'node:path';
+import { createCredentialProfileRepository } from './adapters/database/credential-profile-repository.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import type { HandlerIsolation } from './catalogue/load-catalogue.ts';
 import { registerCatalogueMetrics } from './catalogue/metrics.ts';
@@ -22,6 +23,10 @@ import { createCallTool } from './mcp/call-tool.ts';
 import type { EndpointsDeps } from './mcp/endpoints.ts';
 import { type Mcp, mcpRoutes } from './mcp/routes.ts';
 import { ownBundles } from './own-bundles.ts';
+import { createCredentialProfiles } from './profiles/credential-profiles.ts';
+import { checkSealingKeys } from './profiles/profile-upkeep.ts';
+import { credentialProfileRoutes } from './profiles/routes.ts';
+import { openSealer } from './profiles/sealing-keys.ts';
 import { runRoutes } from './runs/routes.ts';
 import { version } from './version.ts';
 
@@ -95,13 +100,16 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     guardMetrics: gate.check,
   });
   catalogueRoutes(app, { catalogue, onRequest: gate.check });
+  const profiles = await openProfiles(base, catalogue);
+  credentialProfileRoutes(app, { profiles, gate });
+  const resolveCredentials = profiles.resolve;
   const once = createRunOnce({ idempotency: base.idempotency, keep: base.idempotencyRepository.complete });
-  executionRoutes(app, { executor, onRequest: gate.check, projectOf: gate.projectOf, once });
+  executionRoutes(app, { executor, onRequest: gate.check, projectOf: gate.projectOf, once, resolveCredentials });
   runRoutes(app, { runs, onRequest: gate.check, projectOf: gate.projectOf });
   const openMcp = () => {
     mcp ??= loadMcp(config, {
       catalogue,
-      callTool: createCallTool({ executor, once }),
+      callTool: createCallTool({ executor, once, resolveCredentials }),
       version,
       logger,
     });
@@ -109,6 +117,14 @@ export async function openPluginsSide(base: Base): Promise<Side> {
   };
   mcpRoutes(app, { open: openMcp, onRequest: gate.check, projectOf: gate.projectOf });
   return { app, port, endStreams: () => void mcp?.then(({ endpoints }) => endpoints.close()) };
+}
+
+/** Refuses to start while there are profiles that no key of the settings opens: better than runs that fail. */
+async function openProfiles({ config, database, clock, newId }: Base, catalogue: () => Catalogue) {
+  const sealer = openSealer(config);
+  const repository = createCredentialProfileRepository(database);
+  await checkSealingKeys(repository, sealer);
+  return createCredentialProfiles({ repository, sealer, catalogue, clock, newId });
 }
 
 /** With the protocol's library, which is read when the first client comes. */

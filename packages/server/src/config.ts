@@ -27,6 +27,10 @@ export interface Config {
   readonly embeddingProvider: 'none' | 'hash';
   readonly embeddingDimensions: number | null;
   readonly vectorMemoryMb: number;
+  /** The one to seal with first. */
+  readonly sealingKeys: readonly Secret[];
+  /** Absolute. */
+  readonly sealingKeyFile: string | null;
   readonly logLevel: LogLevel;
   readonly maxFileBytes: number;
   readonly maxProjectBytes: number | null;
@@ -120,6 +124,8 @@ export function parseConfig(environment: Environment): Config {
     embeddingProvider: text('EMBEDDING_PROVIDER') as Config['embeddingProvider'], // checked against its list
     embeddingDimensions: optional('EMBEDDING_DIMENSIONS', Number),
     vectorMemoryMb: number('VECTOR_MEMORY_MB'),
+    sealingKeys: list('SEALING_KEY').map((key) => new Secret(key)),
+    sealingKeyFile: optional('SEALING_KEY_FILE', (path) => resolve(path)),
     logLevel: text('LOG_LEVEL') as (typeof logLevels)[number], // checked against its list
     maxFileBytes: number('MAX_FILE_BYTES'),
     maxProjectBytes: optional('MAX_PROJECT_BYTES', Number),

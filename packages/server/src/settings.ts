@@ -118,6 +118,18 @@ export const settings = {
     default: '256',
     check: wholeNumber(1, 65_536),
   },
+  SEALING_KEY: {
+    description:
+      'Keys that seal credential profiles, base64 of 32 bytes each, separated by commas: the first seals, all of them open. `quartermaster profile new-key` makes one. Unset, and no SEALING_KEY_FILE: no profiles.',
+    default: null,
+    check: checkSealingKeys,
+    secret: true,
+  },
+  SEALING_KEY_FILE: {
+    description: 'File with such keys instead, one a line, the first to seal with.',
+    default: null,
+    check: anyText,
+  },
   LOG_LEVEL: { description: `One of ${logLevels.join(', ')}.`, default: 'info', check: oneOf(logLevels) },
   MAX_FILE_BYTES: {
     description: 'Largest file that may be uploaded, in bytes.',
@@ -202,6 +214,13 @@ function checkPublishers(text: string): string | null {
   const keys = text.split(',').map((item) => item.trim());
   const bad = keys.find((item) => item !== '' && !/^ed25519:[A-Za-z0-9_-]{43}$/.test(item));
   return bad === undefined ? null : `holds ${JSON.stringify(bad)}, which is no public key such as ed25519:…`;
+}
+
+function checkSealingKeys(text: string): string | null {
+  const keys = text.split(',').map((item) => item.trim());
+  return keys.every((item) => item === '' || /^[A-Za-z0-9+/_-]{43}=?$/.test(item))
+    ? null
+    : 'holds something that is not the base64 of 32 bytes';
 }
 
 function checkOverrides(text: string): string | null {

@@ -1,13 +1,25 @@
+import { profileMember } from '@quartermaster/contract';
 import { Problem } from '../kernel/problem.ts';
 
 /** The header that carries the credentials of one call: base64url of the JSON object. */
 export const credentialsHeader = 'x-plugin-credentials';
+/** The header that names a credential profile instead. */
+export const profileHeader = 'x-plugin-profile';
+
+/** What came in a header, however the server reads headers. */
+type HeaderValue = string | readonly string[] | undefined | null;
 
 /**
- * The credentials of a call whose body is the input; none when the header is not sent.
+ * The credentials that come in headers, beside a call whose body is something else; none when neither header is sent.
  * @throws Problem whose message repeats nothing of the header
  */
-export function readCredentialsHeader(header: string | readonly string[] | undefined | null): Record<string, unknown> {
+export function readCredentialsHeaders(headerOf: (name: string) => HeaderValue): Record<string, unknown> {
+  const given = readCredentials(headerOf(credentialsHeader));
+  const profile = headerOf(profileHeader);
+  return profile === undefined || profile === null ? given : { ...given, [profileMember]: String(profile) };
+}
+
+function readCredentials(header: HeaderValue): Record<string, unknown> {
   if (header === undefined || header === null) return {};
   if (typeof header !== 'string' || !/^[A-Za-z0-9_-]+={0,2}$/.test(header)) throw credentialsHeaderInvalid();
   try {

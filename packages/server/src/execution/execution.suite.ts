@@ -136,6 +136,7 @@ export async function openBench(t: TestContext, upstream: RequestListener, limit
   const app = createApp({ logger, address: 'plugins', requestMetrics, isStopping: () => false });
   executionRoutes(app, {
     ...{ executor, onRequest: async () => {}, projectOf: () => null },
+    resolveCredentials: (_projectId, _bundleId, credentials) => credentials,
     once: { runOnce: async (...call) => (await once()).runOnce(...call) },
   });
   t.after(async () => {

@@ -10,8 +10,9 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import { Type } from 'typebox';
 import type { App } from '../http/app.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency.ts';
+import { type ResolveCredentials, resolveRequest } from '../profiles/resolve-credentials.ts';
 import { resultOf } from './answers.ts';
-import { asDirectCall, credentialsHeader, readCredentialsHeader } from './credentials-header.ts';
+import { asDirectCall, credentialsHeader, profileHeader, readCredentialsHeaders } from './credentials-header.ts';
 import type { Execution, Executor } from './executor.ts';
 import { outcomeProblem } from './problems.ts';
 import type { RunOnce } from './run-once.ts';
@@ -23,6 +24,7 @@ export interface ExecutionRoutesDeps {
   /** The project of the key that was sent, null without one. */
   readonly projectOf: (request: FastifyRequest) => string | null;
   readonly once: RunOnce;
+  readonly resolveCredentials: ResolveCredentials;
 }
 
 /** Running plugins over HTTP. Source: interface §4.4; CONTRACT "Bundles and plugins". */
@@ -67,13 +69,14 @@ function executeDirectlyRoute(app: App, deps: ExecutionRoutesDeps): void {
           [credentialsHeader]: Type.Optional(
             Type.String({ description: 'Credentials: base64url of the JSON object.' }),
           ),
+          [profileHeader]: Type.Optional(Type.String({ description: 'Or the name of a credential profile.' })),
         }),
         body: ExecuteRequest.properties.input_params,
         response: { 200: Type.Unknown({ description: "The plugin's output, by its output_schema." }) },
       },
     },
     async (request, reply) => {
-      const credentials = readCredentialsHeader(request.headers[credentialsHeader]);
+      const credentials = readCredentialsHeaders((name) => request.headers[name]);
       const wanted = { ...request.params, input_params: request.body, credentials };
       try {
         const result = await runFor({ request, reply, deps, origin: 'direct' }, wanted);
@@ -98,22 +101,25 @@ interface Asked {
 
 /** The result of a run, once for an `Idempotency-Key`; null when the client has gone. Throws its Problem otherwise. */
 async function runFor({ request, reply, deps, origin }: Asked, wanted: ExecuteRequest): Promise<ExecuteResult | null> {
-  const { executor, once, projectOf } = deps;
+  const { executor, once, projectOf, resolveCredentials } = deps;
   const key = readIdempotencyKey(request.headers['idempotency-key']);
   const projectId = projectOf(request) ?? '-';
+  const resolved = () => resolveRequest(resolveCredentials, projectId, wanted);
   if (key !== undefined) {
     // It goes on when the client has gone: the retry shall find its answer.
     const running = new AbortController();
     const caller = { projectId, origin, cancel: () => running.abort() };
-    return await once.runOnce({ projectId, key }, wanted, () => executor.execute(wanted, running.signal, caller));
+    const run = async () => await executor.execute(await resolved(), running.signal, caller);
+    return await once.runOnce({ projectId, key }, wanted, run);
   }
   const running = abortedWhenGone(reply);
   const caller = { projectId, origin, cancel: () => running.abort() };
-  const execution = await executor.execute(wanted, running.signal, caller);
+  const execution = await executor.execute(await resolved(), running.signal, caller);
   return succeeded(execution, reply) ? resultOf(execution) : null;
 }
 
-function verifyRoute(app: App, { executor, onRequest, projectOf }: ExecutionRoutesDeps): void {
+function verifyRoute(app: App, deps: ExecutionRoutesDeps): void {
+  const { executor, onRequest, projectOf, resolveCredentials } = deps;
   app.post(
     '/v1/verify_credentials',
     {
@@ -128,8 +134,10 @@ function verifyRoute(app: App, { executor, onRequest, projectOf }: ExecutionRout
     },
     async (request, reply) => {
       const running = abortedWhenGone(reply);
-      const caller = { projectId: projectOf(request) ?? '-', origin: 'verify', cancel: () => running.abort() } as const;
-      const execution = await executor.verifyCredentials(request.body, running.signal, caller);
+      const projectId = projectOf(request) ?? '-';
+      const caller = { projectId, origin: 'verify', cancel: () => running.abort() } as const;
+      const wanted = await resolveRequest(resolveCredentials, projectId, request.body);
+      const execution = await executor.verifyCredentials(wanted, running.signal, caller);
       return succeeded(execution, reply) ? { status: 'success' as const } : reply.hijack();
     },
   );

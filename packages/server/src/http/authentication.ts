@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Scope } from '@quartermaster/contract';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Caller } from '../kernel/caller.ts';
 import type { KeyRing } from '../projects/key-ring.ts';
@@ -27,7 +28,7 @@ export function createGate(keyRing: KeyRing, sessions: SessionCallers): Gate {
 }
 
 /** The gate of the plugins address: a key where it is asked for; one that is sent is always checked. */
-export interface PluginsGate {
+export interface PluginsGate extends Gate {
   readonly check: onRequestHookHandler;
   /** The project of the key, null without one. */
   projectOf(request: FastifyRequest): string | null;
@@ -39,22 +40,25 @@ export function createPluginsGate(
   keyRequired: boolean,
   mounted: WeakMap<IncomingMessage, Caller>,
 ): PluginsGate {
-  const projects = new WeakMap<FastifyRequest, string>();
+  const callers = new WeakMap<FastifyRequest, Caller>();
 
-  async function authenticate(request: FastifyRequest): Promise<void> {
-    const caller = await keyRing.authenticate(request.headers.authorization);
-    if (!caller.scopes.has('plugins')) throw scopeMissing('plugins');
-    projects.set(request, caller.projectId);
+  async function authenticate(request: FastifyRequest, scope: Scope): Promise<void> {
+    const caller = mounted.get(request.raw) ?? (await keyRing.authenticate(request.headers.authorization));
+    if (!caller.scopes.has(scope)) throw scopeMissing(scope);
+    callers.set(request, caller);
   }
   return {
     check: (request, _reply, done) => {
-      const caller = mounted.get(request.raw);
-      if (caller !== undefined) {
-        projects.set(request, caller.projectId);
-        done();
-      } else if (request.headers.authorization === undefined && !keyRequired) done();
-      else authenticate(request).then(() => done(), done);
+      const isOpen = request.headers.authorization === undefined && !keyRequired && !mounted.has(request.raw);
+      if (isOpen) done();
+      else authenticate(request, 'plugins').then(() => done(), done);
     },
-    projectOf: (request) => projects.get(request) ?? null,
+    requires: (scope) => (request) => authenticate(request, scope),
+    callerOf: (request) => {
+      const caller = callers.get(request);
+      if (caller === undefined) throw new Error(`no gate on ${request.method} ${request.routeOptions.url}`);
+      return caller;
+    },
+    projectOf: (request) => callers.get(request)?.projectId ?? null,
   };
 }

@@ -12,6 +12,7 @@ export const idPrefixes = {
   chunk: 'chnk',
   row: 'rrow',
   run: 'xrun',
+  credentialProfile: 'prof',
   administrator: 'admn',
 } as const;
 export type IdKind = keyof typeof idPrefixes;

@@ -8,6 +8,7 @@ import type { RunCaller } from '../execution/run-journal.ts';
 import type { RunOnce } from '../execution/run-once.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency.ts';
 import { Problem } from '../kernel/problem.ts';
+import { type ResolveCredentials, resolveRequest } from '../profiles/resolve-credentials.ts';
 import { resultOfProblem, resultOfRun } from './call-result.ts';
 import { readCredentials } from './credentials.ts';
 import { metaKeys } from './meta-keys.ts';
@@ -15,6 +16,7 @@ import { metaKeys } from './meta-keys.ts';
 export interface CallToolDeps {
   readonly executor: Executor;
   readonly once: RunOnce;
+  readonly resolveCredentials: ResolveCredentials;
 }
 
 export interface ToolCall {
@@ -32,13 +34,16 @@ export interface ToolCall {
 /** Runs the plugin behind a tool. Every failure is a result, for the model to read; only a bug is an exception. */
 export type CallTool = (call: ToolCall) => Promise<CallToolResult>;
 
-export function createCallTool({ executor, once }: CallToolDeps): CallTool {
+export function createCallTool({ executor, once, resolveCredentials }: CallToolDeps): CallTool {
   async function run(request: ExecuteRequest, call: ToolCall): Promise<ExecuteResult> {
     const { projectId, onProgress, signal } = call;
     const key = readIdempotencyKey(idempotencyKeyOf(call));
     const running = new AbortController();
     const caller: RunCaller = { projectId, origin: 'mcp', cancel: () => running.abort(), onProgress };
-    const start = () => executor.execute(request, running.signal, caller);
+    const start = async () => {
+      const resolved = await resolveRequest(resolveCredentials, projectId, request);
+      return await executor.execute(resolved, running.signal, caller);
+    };
     // With a key it goes on when the client has gone: the retry shall find its answer.
     if (key !== undefined) return await once.runOnce({ projectId, key }, request, start);
     const end = () => running.abort();

@@ -1,6 +1,8 @@
+import { profileMember } from '@quartermaster/contract';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
+import { readCredentialsHeaders } from '../execution/credentials-header.ts';
 import { metaKeys } from './meta-keys.ts';
-import { credentialsHeaderInvalid, credentialsMetaInvalid } from './problems.ts';
+import { credentialsMetaInvalid } from './problems.ts';
 
 type Named = Readonly<Record<string, unknown>>;
 
@@ -11,18 +13,22 @@ export interface CredentialSources {
 
 /**
  * The credentials a bundle declares, from what came with the call; never from the arguments, which models write and
- * hosts log. The later of these wins: a header `X-Credential-<NAME>` each, the header `X-Plugin-Credentials` for all,
- * `_meta["quartermaster/credentials"]` for one call. Names that the bundle does not declare are left behind: the
+ * hosts log. The later of these wins: a header `X-Credential-<NAME>` each, the header `X-Plugin-Credentials` for all (or
+ * `X-Plugin-Profile` for the name of a profile), `_meta["quartermaster/credentials"]` for one call. Names that the bundle does not declare are left behind: the
  * credentials of another bundle are none of its business.
  * @throws Problem when a source cannot be read
  */
 export function readCredentials(bundle: CompiledBundle, { headers, meta }: CredentialSources): Record<string, unknown> {
   const names = Object.keys(membersOf(Reflect.get(bundle.manifest.credentials_schema ?? {}, 'properties')));
   if (names.length === 0) return {};
-  const sources = [fromSingleHeaders(names, headers), fromHeader(headers), fromMeta(meta)];
+  const sources = [
+    fromSingleHeaders(names, headers),
+    readCredentialsHeaders((name) => headers.get(name)),
+    fromMeta(meta),
+  ];
   const layers = sources.flatMap((source) => [source, membersOf(source[bundle.id])]);
   return Object.fromEntries(
-    names.flatMap((name) => {
+    [...names, profileMember].flatMap((name) => {
       const layer = layers.findLast((one) => Object.hasOwn(one, name));
       return layer === undefined ? [] : [[name, layer[name]]];
     }),
@@ -37,19 +43,6 @@ function fromSingleHeaders(names: readonly string[], headers: Headers): Named {
 
 function dashed(name: string): string {
   return `x-credential-${name.replaceAll('_', '-')}`;
-}
-
-function fromHeader(headers: Headers): Named {
-  const text = headers.get('x-plugin-credentials');
-  if (text === null) return {};
-  if (!/^[A-Za-z0-9_-]+={0,2}$/.test(text)) throw credentialsHeaderInvalid();
-  try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    if (isNamed(value)) return value;
-  } catch {
-    // The reason would repeat a part of the text.
-  }
-  throw credentialsHeaderInvalid();
 }
 
 function fromMeta(meta: Named | undefined): Named {

@@ -66,7 +66,7 @@ function complaintAboutBody(error: { statusCode?: number }): string | null {
   return error.statusCode === 400 ? 'the body is not valid JSON' : null;
 }
 
-const passedHeaders = /^(?:accept|content-type|mcp-.+|x-credential-.+|x-plugin-credentials)$/;
+const passedHeaders = /^(?:accept|content-type|mcp-.+|x-credential-.+|x-plugin-credentials|x-plugin-profile)$/;
 
 /** What the protocol reads of a request: not its body, which is parsed already, and not its key. */
 function toWebRequest({ headers: sent }: FastifyRequest, reply: FastifyReply): Request {

@@ -7,6 +7,7 @@ import { createAdministratorsMigration } from './migrations/0010-administrators.
 import { createMadeMigration } from './migrations/0011-made.ts';
 import { createRunsMigration } from './migrations/0011-runs.ts';
 import { createVectorsMigration } from './migrations/0012-vectors.ts';
+import { createCredentialProfilesMigration } from './migrations/0013-credential-profiles.ts';
 import type { Tables } from './tables.ts';
 
 /** In the order of their names, which are never changed once published. */
@@ -18,6 +19,7 @@ function migrationsFor(dialect: Database['dialect']): Record<string, Migration> 
     '0011-made': createMadeMigration(),
     '0011-runs': createRunsMigration(dialect),
     '0012-vectors': createVectorsMigration(dialect),
+    '0013-credential-profiles': createCredentialProfilesMigration(dialect),
   };
 }
 

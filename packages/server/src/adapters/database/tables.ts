@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { CredentialProfileTable } from './credential-profile-table.ts';
 
 /**
  * The tables, alike in SQLite and PostgreSQL. Ids are text, times are milliseconds (bigint), booleans do not occur,
@@ -10,6 +11,7 @@ export interface Tables {
   blob: BlobTable;
   file: FileTable;
   idempotency: IdempotencyTable;
+  credential_profile: CredentialProfileTable;
   collection: CollectionTable;
   record: RecordTable;
   record_row: RecordRowTable;

@@ -1,0 +1,103 @@
+import type { Selectable } from 'kysely';
+import type { CredentialProfileRepository, StoredProfile } from '../../profiles/credential-profile-repository.ts';
+import type { CredentialProfileTable } from './credential-profile-table.ts';
+import type { Database } from './database.ts';
+import { readKeysetPage } from './keyset-page.ts';
+
+/** Credential profiles over either database. */
+export function createCredentialProfileRepository({ read, write }: Database): CredentialProfileRepository {
+  return {
+    add: async (profile) => {
+      const added = await write
+        .insertInto('credential_profile')
+        .values(toRow(profile))
+        .onConflict((conflict) => conflict.columns(['project_id', 'name']).doNothing())
+        .executeTakeFirst();
+      return added.numInsertedOrUpdatedRows === 1n;
+    },
+    find: async (projectId, name) => {
+      const row = await read
+        .selectFrom('credential_profile')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('name', '=', name)
+        .executeTakeFirst();
+      return row === undefined ? undefined : toProfile(row);
+    },
+    list: async (projectId, query) => {
+      const page = await readKeysetPage(query, ({ bounds, direction, limit }) => {
+        let rows = read.selectFrom('credential_profile').selectAll().where('project_id', '=', projectId);
+        for (const { compare, id } of bounds) rows = rows.where('id', compare, id);
+        return rows.orderBy('id', direction).limit(limit).execute();
+      });
+      return { items: page.items.map(toProfile), hasMore: page.hasMore };
+    },
+    has: async (projectId, id) => {
+      const found = read.selectFrom('credential_profile').select('id').where('project_id', '=', projectId);
+      return (await found.where('id', '=', id).executeTakeFirst()) !== undefined;
+    },
+    replace: async (profile, { sealed, keyId, updatedAt }) => {
+      const result = await write
+        .updateTable('credential_profile')
+        .set({ sealed, key_id: keyId, updated_at: updatedAt })
+        .where('id', '=', profile.id)
+        .where('sealed', '=', profile.sealed)
+        .executeTakeFirst();
+      return result.numUpdatedRows === 1n;
+    },
+    remove: async (projectId, name) => {
+      const result = await write
+        .deleteFrom('credential_profile')
+        .where('project_id', '=', projectId)
+        .where('name', '=', name)
+        .executeTakeFirst();
+      return result.numDeletedRows === 1n;
+    },
+    countByKey: async () => {
+      const rows = await read
+        .selectFrom('credential_profile')
+        .select((select) => ['key_id', select.fn.countAll<number>().as('profiles')])
+        .groupBy('key_id')
+        .orderBy('key_id')
+        .execute();
+      return new Map(rows.map((row) => [row.key_id, Number(row.profiles)]));
+    },
+    sealedByOthers: async (keyId, after, limit) => {
+      const rows = await read
+        .selectFrom('credential_profile')
+        .selectAll()
+        .where('key_id', '!=', keyId)
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(limit)
+        .execute();
+      return rows.map(toProfile);
+    },
+  };
+}
+
+function toProfile(row: Selectable<CredentialProfileTable>): StoredProfile {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    bundleId: row.bundle_id,
+    name: row.name,
+    sealed: row.sealed,
+    keyId: row.key_id,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function toRow(profile: StoredProfile): CredentialProfileTable {
+  return {
+    id: profile.id,
+    project_id: profile.projectId,
+    bundle_id: profile.bundleId,
+    name: profile.name,
+    sealed: profile.sealed,
+    key_id: profile.keyId,
+    created_at: profile.createdAt,
+    updated_at: profile.updatedAt,
+  };
+}

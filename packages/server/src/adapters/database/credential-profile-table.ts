@@ -1,0 +1,13 @@
+/** Credentials of a project, sealed. Unique (project_id, name). */
+export interface CredentialProfileTable {
+  id: string;
+  project_id: string;
+  bundle_id: string;
+  name: string;
+  /** `v1.<key id>.<nonce>.<ciphertext and tag>`, bound to project, bundle and name. */
+  sealed: string;
+  /** As in `sealed`, to find what a key seals. */
+  key_id: string;
+  created_at: number;
+  updated_at: number;
+}

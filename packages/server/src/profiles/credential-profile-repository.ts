@@ -1,0 +1,38 @@
+import type { ListQuery } from '@quartermaster/contract';
+
+/** A profile as it is stored. Times in milliseconds. */
+export interface StoredProfile {
+  readonly id: string;
+  readonly projectId: string;
+  readonly bundleId: string;
+  /** Unique in the project. */
+  readonly name: string;
+  /** The credentials, sealed. */
+  readonly sealed: string;
+  /** Of the key they are sealed with. */
+  readonly keyId: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** Credential profiles of projects. */
+export interface CredentialProfileRepository {
+  /** @returns false when the project has a profile of that name; nothing is changed then. */
+  add(profile: StoredProfile): Promise<boolean>;
+  find(projectId: string, name: string): Promise<StoredProfile | undefined>;
+  /** One page of a project's profiles, in the order of their ids. */
+  list(projectId: string, query: ListQuery): Promise<{ readonly items: StoredProfile[]; readonly hasMore: boolean }>;
+  /** Whether an id is that of a profile of the project. */
+  has(projectId: string, id: string): Promise<boolean>;
+  /**
+   * Puts another seal in the place of the one that `profile` has; `updatedAt` when the credentials are others.
+   * @returns false when it is gone or has been sealed anew meanwhile; nothing is changed then.
+   */
+  replace(profile: StoredProfile, seal: Pick<StoredProfile, 'sealed' | 'keyId' | 'updatedAt'>): Promise<boolean>;
+  /** @returns false when there is none of that name. */
+  remove(projectId: string, name: string): Promise<boolean>;
+  /** How many profiles each key seals, of all projects. */
+  countByKey(): Promise<ReadonlyMap<string, number>>;
+  /** Profiles that another key than this one seals, by id, after this id, at most `limit`. */
+  sealedByOthers(keyId: string, after: string, limit: number): Promise<StoredProfile[]>;
+}

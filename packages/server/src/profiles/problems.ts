@@ -1,0 +1,41 @@
+import { fieldInvalid, Problem } from '../kernel/problem.ts';
+
+/** The operator has given no key to seal with. */
+export function sealingNotConfigured(): Problem {
+  return new Problem(
+    'NOT_CONFIGURED',
+    'Credential profiles need a key to seal them: set QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE.',
+  );
+}
+
+export function profileNotFound(name: string): Problem {
+  return new Problem('OBJECT_NOT_FOUND', `There is no credential profile named ${quote(name)}.`);
+}
+
+export function profileNameTaken(name: string): Problem {
+  const update = `POST /v1/credential_profiles/${name} gives it other credentials`;
+  return new Problem('DUPLICATE_OBJECT', `There is a credential profile named ${quote(name)} already; ${update}.`);
+}
+
+/** Somebody else gave it other credentials at the same moment. */
+export function profileBusy(name: string): Problem {
+  return new Problem('DUPLICATE_OBJECT', `The credential profile ${quote(name)} was changed by another request.`);
+}
+
+/** Of what stands in `credentials.$profile`. */
+export function profileReferenceInvalid(found: string, expected: string): Problem {
+  return fieldInvalid('body/credentials/$profile', found, expected);
+}
+
+/** What is stored was sealed with another key, or for another place, or was changed. */
+export function profileUnreadable(name: string): Problem {
+  const way = `give it credentials anew by POST /v1/credential_profiles/${name}`;
+  return new Problem(
+    'INTERNAL_SERVER_ERROR',
+    `The credential profile ${quote(name)} does not open: what is stored is not what was sealed; ${way}.`,
+  );
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 64));
+}

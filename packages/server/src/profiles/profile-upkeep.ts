@@ -1,0 +1,91 @@
+import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
+import { placeOf } from './credential-profiles.ts';
+import { sealingNotConfigured } from './problems.ts';
+import type { Sealer } from './sealing.ts';
+
+/** What an operator does with the profiles of all projects. */
+export interface ProfileUpkeep {
+  /**
+   * Seals everything with the first key that another one has sealed. May be stopped and begun again, and run beside the
+   * service: a profile that is changed meanwhile is left to whoever changed it; `keys` tells what is left to do.
+   * @throws Problem when the settings have no key
+   */
+  rotate(): Promise<Rotation>;
+  /** Removes the profiles that no key of the settings opens. @returns them, as `project/name`. */
+  forgetUnreadable(): Promise<readonly string[]>;
+}
+
+export interface Rotation {
+  /** Of the key that seals now. */
+  readonly keyId: string;
+  readonly resealed: number;
+  /** Profiles that no key of the settings opens, as `project/name`. */
+  readonly unreadable: readonly string[];
+  /** Keys that seal something, by id, with how much. */
+  readonly keys: ReadonlyMap<string, number>;
+}
+
+const batch = 100;
+
+export function createProfileUpkeep(
+  repository: CredentialProfileRepository,
+  openSealer: () => Sealer | null,
+): ProfileUpkeep {
+  async function* sealedByOthers(keyId: string): AsyncGenerator<StoredProfile> {
+    for (let after = ''; ; ) {
+      const profiles = await repository.sealedByOthers(keyId, after, batch);
+      yield* profiles;
+      const last = profiles.at(-1);
+      if (last === undefined) return;
+      after = last.id;
+    }
+  }
+
+  return {
+    async rotate() {
+      const sealer = openSealer();
+      if (sealer === null) throw sealingNotConfigured();
+      let resealed = 0;
+      const unreadable: string[] = [];
+      for await (const profile of sealedByOthers(sealer.currentKeyId)) {
+        const plain = sealer.open(profile.sealed, placeOf(profile));
+        if (plain === null) {
+          unreadable.push(nameOf(profile));
+          continue;
+        }
+        const { text: sealed, keyId } = sealer.seal(plain, placeOf(profile));
+        if (await repository.replace(profile, { sealed, keyId, updatedAt: profile.updatedAt })) resealed += 1;
+      }
+      return { keyId: sealer.currentKeyId, resealed, unreadable, keys: await repository.countByKey() };
+    },
+    async forgetUnreadable() {
+      const sealer = openSealer();
+      const forgotten: string[] = [];
+      // No key has an empty id: every profile is looked at.
+      for await (const profile of sealedByOthers('')) {
+        if (sealer !== null && sealer.open(profile.sealed, placeOf(profile)) !== null) continue;
+        if (await repository.remove(profile.projectId, profile.name)) forgotten.push(nameOf(profile));
+      }
+      return forgotten;
+    },
+  };
+}
+
+function nameOf({ projectId, name }: StoredProfile): string {
+  return `${projectId}/${name}`;
+}
+
+/**
+ * Makes sure that every profile there is can be opened by a key of the settings.
+ * @throws Error that names the keys that are missing, for whoever starts the service
+ */
+export async function checkSealingKeys(repository: CredentialProfileRepository, sealer: Sealer | null): Promise<void> {
+  const missing = [...(await repository.countByKey())].filter(([keyId]) => sealer?.knows(keyId) !== true);
+  if (missing.length === 0) return;
+  const sealed = missing.map(([keyId, count]) => `${count} with the key ${keyId}`).join(', ');
+  throw new Error(
+    `There are credential profiles sealed with keys that the settings do not have (${sealed}). Add those keys to ` +
+      'QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE, or give the profiles up by ' +
+      '"quartermaster profile forget --unreadable".',
+  );
+}
