@@ -2,6 +2,7 @@
 // bench/results/latest.json. `npm run bench -- http` runs the benches whose name contains "http".
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { catalogueBenches } from './catalogue-bench.ts';
 import { httpBenches } from './http-benches.ts';
 import { mcpBenches } from './mcp-benches.ts';
 import { startBench } from './start-bench.ts';
@@ -16,6 +17,7 @@ try {
   if ('start'.includes(wanted)) rows.push(await startBench(join(folder, 'start')));
   if ('uploads'.includes(wanted)) rows.push(...(await uploadBenches(join(folder, 'uploads'))));
   if ('http'.includes(wanted)) rows.push(...(await httpBenches(join(folder, 'http'))));
+  if ('catalogue'.includes(wanted)) rows.push(...(await catalogueBenches(join(folder, 'catalogue'))));
   if ('mcp'.includes(wanted)) rows.push(...(await mcpBenches(join(folder, 'mcp'))));
 } finally {
   rmSync(folder, { recursive: true, force: true });

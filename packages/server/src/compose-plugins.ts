@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { sep } from 'node:path';
+import { join, sep } from 'node:path';
 import { createCredentialProfileRepository } from './adapters/database/credential-profile-repository.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import type { HandlerIsolation } from './catalogue/load-catalogue.ts';
@@ -62,6 +62,7 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     capabilities: { handlers: createIsolationPolicy(config.isolation), sandboxMissing: missing },
     publicUrl: config.publicPluginsUrl ?? `http://${config.host}:${port}`,
     logger,
+    cacheFile: join(config.dataFolder, 'cache', 'bundles.json'),
     onChange: (now, before) => void mcp?.then(({ endpoints }) => endpoints.toolsChanged(now, before)),
   });
   closer.add('catalogue', () => live.close());

@@ -10,6 +10,7 @@ import { createListing } from './list-catalogue.ts';
 import { reasonOf } from './plain-file.ts';
 import { prepareBytes } from './prepare.ts';
 import { type BundleSource, readBundle } from './read-bundle.ts';
+import type { ReadYaml } from './read-yaml.ts';
 import { logFailure, reportLoad } from './report-load.ts';
 
 export interface LoadCatalogueOptions {
@@ -19,6 +20,8 @@ export interface LoadCatalogueOptions {
   /** Where clients reach this address, such as `http://127.0.0.1:8081`; icon addresses start with it. */
   readonly publicUrl: string;
   readonly logger: Logger;
+  /** Default: every file is read anew. */
+  readonly readYaml?: ReadYaml;
 }
 
 export interface HandlerCapabilities {
@@ -88,7 +91,7 @@ export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueL
     before: KnownBundle | undefined,
     compiler: SchemaCompiler,
   ): Promise<KnownBundle> {
-    const { bundle: source, failures } = await readBundleSafely(path, name);
+    const { bundle: source, failures } = await readBundleSafely(path, name, options.readYaml);
     for (const failure of failures) logFailure(failure, options.logger);
     const isClean = failures.length === 0;
     if (before?.inForce !== undefined && (source === undefined || (!isClean && before.isClean))) {
@@ -143,9 +146,9 @@ function arrange(
 }
 
 /** What the checks did not foresee (a folder that vanishes, a link to nothing) costs this bundle only. */
-async function readBundleSafely(folder: string, name: string) {
+async function readBundleSafely(folder: string, name: string, readYaml: ReadYaml | undefined) {
   try {
-    return await readBundle(folder);
+    return await readBundle(folder, readYaml);
   } catch (error) {
     const message = `The bundle cannot be read: ${reasonOf(error)}.`;
     return { bundle: undefined, failures: [{ file: `${name}/bundle.yaml`, line: null, field: wholeFile, message }] };

@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { findBundleFolders } from './bundle-folders.ts';
 import type { Catalogue } from './catalogue.ts';
 import { createCatalogueLoader, type LoadCatalogueOptions } from './load-catalogue.ts';
+import { reportUnsupported } from './report-load.ts';
+import { openYamlCache } from './yaml-cache.ts';
 
 /** A catalogue that follows its folders while the service runs. */
 export interface LiveCatalogue {
@@ -13,12 +15,15 @@ export interface LiveCatalogue {
 export interface OpenCatalogueOptions extends LoadCatalogueOptions {
   /** Called when another catalogue is in force. */
   readonly onChange?: (catalogue: Catalogue, previous: Catalogue) => void;
+  /** Where what was read is kept, so that the next start is sooner. */
+  readonly cacheFile?: string;
   /** Milliseconds between looks at the folders; default 1,000. */
   readonly lookMs?: number;
 }
 
 /** Files that still change are being copied or edited; what has stayed the same for so long is whole. */
 const settleMs = 250;
+const reportAfterMs = 3_000;
 /** Looking at many files takes time: at most this part of all time. */
 const share = 1 / 50;
 
@@ -28,10 +33,19 @@ const share = 1 / 50;
  */
 export async function openCatalogue(options: OpenCatalogueOptions): Promise<LiveCatalogue> {
   const { logger, lookMs = 1_000, onChange } = options;
-  const loader = createCatalogueLoader(options);
+  const cache = options.cacheFile === undefined ? undefined : await openYamlCache(options.cacheFile);
+  const loader = createCatalogueLoader({ ...options, ...(cache === undefined ? {} : { readYaml: cache.read }) });
   let { catalogue, stamp } = await loader.load();
   const stopping = new AbortController();
   const { signal } = stopping;
+  let reporting = report(catalogue, undefined);
+
+  async function report(next: Catalogue, previous: Catalogue | undefined): Promise<void> {
+    // Not before the service listens: whoever starts it waits for that.
+    await pause(reportAfterMs, undefined, { signal, ref: false }).catch(() => undefined);
+    if (previous === undefined) await cache?.keep();
+    await reportUnsupported(next, { logger, previous }, signal).catch(() => undefined);
+  }
 
   /** Whether something has changed, and is whole by now. */
   async function hasChanged(seen: string): Promise<boolean> {
@@ -49,6 +63,8 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Live
     const previous = catalogue;
     ({ catalogue, stamp } = loaded);
     onChange?.(catalogue, previous);
+    const earlier = reporting;
+    reporting = report(catalogue, previous).then(() => earlier);
     return tookMs;
   }
 
@@ -69,7 +85,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Live
     current: () => catalogue,
     close: async () => {
       stopping.abort();
-      await watching;
+      await Promise.all([watching, reporting]);
     },
   };
 }

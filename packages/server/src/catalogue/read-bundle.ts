@@ -11,6 +11,7 @@ import { reasonOf } from './plain-file.ts';
 import { type BundleIcon, readIcon } from './read-icon.ts';
 import { readManifestFile } from './read-manifest-file.ts';
 import { type PluginFile, type PluginReading, type PluginSource, readPlugin } from './read-plugin.ts';
+import { type ReadYaml, readYaml as readYamlText } from './read-yaml.ts';
 
 /** A bundle as its folder describes it, checked. */
 export interface BundleSource {
@@ -34,10 +35,11 @@ const manifestName = 'bundle.yaml';
  * Reads a bundle's folder: `bundle.yaml` and one `<plugin_id>.yaml` for each plugin. Runs nothing of it. A plugin that
  * is wrong is left out and hides no other. Every failure names file, line and field. Format: docs/guides/bundles.md.
  */
-export async function readBundle(bundleFolder: string): Promise<BundleReading> {
+export async function readBundle(bundleFolder: string, readYaml: ReadYaml = readYamlText): Promise<BundleReading> {
   const name = basename(bundleFolder);
   const folder = await realpath(bundleFolder);
-  const { value, findings } = await readManifestFile(folder, manifestName, `${name}/${manifestName}`);
+  const place = { folder, name: manifestName, label: `${name}/${manifestName}` };
+  const { value, findings } = await readManifestFile(place, readYaml);
   const manifest = value === undefined ? undefined : readBundleManifest(value, findings);
   if (manifest === undefined) return { bundle: undefined, failures: findings.list };
   checkBundle(manifest, name, findings);
@@ -45,7 +47,7 @@ export async function readBundle(bundleFolder: string): Promise<BundleReading> {
   const icon = await findIcon(folder, manifest, findings);
   // The plugins of a wrong bundle are read too: its author is told everything at once.
   const { pluginIds, failures } = await listFiles(folder, name);
-  const readings = await readPlugins(folder, { name, manifest, pluginIds });
+  const readings = await readPlugins(folder, { name, manifest, pluginIds, readYaml });
   const plugins = readings.flatMap(({ plugin }) => (plugin === undefined ? [] : [plugin]));
   return {
     bundle: isWhole ? { folder, manifest, icon, plugins } : undefined,
@@ -80,12 +82,14 @@ async function findIcon(folder: string, { icon }: BundleManifest, findings: Find
 /** One after the other: reading is parsing, and parsing two at once is no faster. */
 async function readPlugins(
   folder: string,
-  bundle: { name: string; manifest: BundleManifest; pluginIds: readonly string[] },
+  bundle: { name: string; manifest: BundleManifest; pluginIds: readonly string[]; readYaml: ReadYaml },
 ): Promise<PluginReading[]> {
   const readings: PluginReading[] = [];
   for (const pluginId of bundle.pluginIds) {
     const label = `${bundle.name}/${pluginId}.yaml`;
-    readings.push(await readPluginSafely(folder, { label, pluginId, bundle: bundle.manifest }));
+    readings.push(
+      await readPluginSafely(folder, { label, pluginId, bundle: bundle.manifest, readYaml: bundle.readYaml }),
+    );
   }
   return readings;
 }

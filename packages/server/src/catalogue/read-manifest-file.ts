@@ -1,6 +1,6 @@
 import { createFindings, type Findings } from './findings.ts';
 import { readPlainFile } from './plain-file.ts';
-import { readYaml, type YamlMistake } from './read-yaml.ts';
+import type { ReadYaml, YamlMistake } from './read-yaml.ts';
 
 export interface ManifestFile {
   /** Undefined when the file cannot be read as YAML; the findings say why. */
@@ -10,8 +10,16 @@ export interface ManifestFile {
 
 const maxManifestBytes = 256 * 1024;
 
-/** Reads one YAML file of a bundle. `label` names it in findings, relative to the folder of bundles. */
-export async function readManifestFile(folder: string, name: string, label: string): Promise<ManifestFile> {
+export interface ManifestPlace {
+  readonly folder: string;
+  readonly name: string;
+  /** Names it in findings, relative to the folder of bundles. */
+  readonly label: string;
+}
+
+/** Reads one YAML file of a bundle. */
+export async function readManifestFile(place: ManifestPlace, readYaml: ReadYaml): Promise<ManifestFile> {
+  const { folder, name, label } = place;
   const file = await readPlainFile(folder, name, maxManifestBytes);
   if ('refusal' in file) return unreadable(label, [{ line: null, path: [], message: file.refusal }]);
   const text = decodeUtf8(file.content);

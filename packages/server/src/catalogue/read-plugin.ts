@@ -8,6 +8,7 @@ import { checkSchema } from './check-schema.ts';
 import type { Findings } from './findings.ts';
 import { readPlainFile } from './plain-file.ts';
 import { readManifestFile } from './read-manifest-file.ts';
+import type { ReadYaml } from './read-yaml.ts';
 
 /** A plugin as its file describes it, checked. */
 export interface PluginSource {
@@ -22,6 +23,7 @@ export interface PluginFile {
   /** The file is `<pluginId>.yaml`. */
   readonly pluginId: string;
   readonly bundle: BundleManifest;
+  readonly readYaml: ReadYaml;
 }
 
 export interface PluginReading {
@@ -34,7 +36,8 @@ const maxHandlerBytes = 1024 * 1024;
 
 /** Reads and checks one plugin of a bundle. */
 export async function readPlugin(folder: string, file: PluginFile): Promise<PluginReading> {
-  const { value, findings } = await readManifestFile(folder, `${file.pluginId}.yaml`, file.label);
+  const place = { folder, name: `${file.pluginId}.yaml`, label: file.label };
+  const { value, findings } = await readManifestFile(place, file.readYaml);
   const manifest = value === undefined ? undefined : readPluginManifest(value, findings);
   if (manifest === undefined) return { plugin: undefined, failures: findings.list };
   if (manifest.id !== file.pluginId) {

@@ -21,8 +21,10 @@ const maxAliases = 100;
 const bounds = { maxDepth: 64, maxNodes: 50_000 };
 const maxMistakes = 5;
 
+export type ReadYaml = (text: string) => YamlFile | { readonly mistakes: readonly YamlMistake[] };
+
 /** Reads one document of YAML 1.2 (core schema): no tags, no duplicate names, few aliases, nothing but JSON data. */
-export function readYaml(text: string): YamlFile | { readonly mistakes: readonly YamlMistake[] } {
+export function readYaml(text: string): ReturnType<ReadYaml> {
   const lineCounter = new LineCounter();
   try {
     const document = parseDocument(text, {

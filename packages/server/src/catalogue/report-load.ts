@@ -1,6 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { definitionFormats } from '@quartermaster/contract';
 import type { Logger } from '../kernel/logger.ts';
-import type { BundleFailure, Catalogue, CompiledBundle } from './catalogue.ts';
+import type { BundleFailure, Catalogue, CompiledPlugin } from './catalogue.ts';
 import { fallbackLanguage } from './languages.ts';
 
 /** One line for each mistake. */
@@ -27,8 +28,6 @@ export function reportLoad(catalogue: Catalogue, { previous, milliseconds, logge
   if (kept.length > 0) {
     logger.warn({ kept }, `the version before stays in force, since the new one has mistakes: ${kept.join(', ')}`);
   }
-  const old = previous?.bundles;
-  reportUnsupported(catalogue, { logger, isNew: (bundle) => old?.get(bundle.id) !== bundle });
 }
 
 type Bundles = Catalogue['bundles'];
@@ -41,18 +40,34 @@ function differences(before: Bundles, after: Bundles) {
   };
 }
 
-/** Says which plugins a provider's format cannot carry as it should: the operator may want to know before a model does. */
-function reportUnsupported(
+export interface UnsupportedReport {
+  readonly logger: Logger;
+  /** Only the bundles that are not in it are reported. */
+  readonly previous: Catalogue | undefined;
+}
+
+/**
+ * Says which plugins a provider's format cannot carry as it should: the operator may want to know before a model does.
+ * Nobody waits for it, so it takes its time between requests.
+ */
+export async function reportUnsupported(
   catalogue: Catalogue,
-  { logger, isNew }: { logger: Logger; isNew: (bundle: CompiledBundle) => boolean },
-): void {
-  const plugins = [...catalogue.bundles.values()].filter(isNew).flatMap((bundle) => [...bundle.plugins.values()]);
+  { logger, previous }: UnsupportedReport,
+  signal: AbortSignal,
+): Promise<void> {
+  const bundles = [...catalogue.bundles.values()].filter((bundle) => previous?.bundles.get(bundle.id) !== bundle);
+  const plugins = bundles.flatMap((bundle) => [...bundle.plugins.values()]);
   for (const format of definitionFormats) {
-    const unsupported = plugins.filter((plugin) =>
-      catalogue.definePlugin(plugin, format, fallbackLanguage).losses.some(({ kind }) => kind === 'unsupported'),
-    );
+    const unsupported: CompiledPlugin[] = [];
+    for (const plugin of plugins) {
+      await pause(pauseMs, undefined, { signal, ref: false });
+      const { losses } = catalogue.definePlugin(plugin, format, fallbackLanguage);
+      if (losses.some(({ kind }) => kind === 'unsupported')) unsupported.push(plugin);
+    }
     if (unsupported.length === 0) continue;
     const named = unsupported.slice(0, 10).map(({ bundle, id }) => `${bundle.id}/${id}`);
     logger.info({ format, plugins: unsupported.length }, `not wholly expressible as ${format}: ${named.join(', ')}`);
   }
 }
+
+const pauseMs = 2;

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { loopDelay, residentMemory, type Service, startService } from './processes.ts';
+import type { Row } from './table.ts';
+
+const wanted = 1_000;
+const formats = ['json_schema', 'openai', 'openai-strict', 'anthropic', 'gemini', 'mcp', 'taskingai'] as const;
+const bars = { startMs: 1_500, kibPerPlugin: 50, listMs: 10 };
+/** By then a service has given back what its start took. */
+const settleMs = 8_000;
+
+/** A catalogue of a thousand plugins more, made of our own bundles: start, memory, lists in every format, 304. */
+export async function catalogueBenches(folder: string): Promise<Row[]> {
+  const bundles = join(folder, 'bundles');
+  const plugins = await multiplyBundles(bundles);
+  const bare = await measureIdle(join(folder, 'bare'), {});
+  const settings = { QUARTERMASTER_BUNDLES: bundles };
+  const data = join(folder, 'data');
+  const first = await measureIdle(data, settings);
+  const again = await measureIdle(data, settings);
+  const service = await startService(data, settings);
+  try {
+    const lists = await measureLists(service);
+    const kib = (Math.min(first.idleMb, again.idleMb) - bare.idleMb) * (1024 / plugins);
+    return [startRow({ plugins, bare, first, again, kib }), ...lists];
+  } finally {
+    await service.stop();
+  }
+}
+
+interface Idle {
+  readonly readyMs: number;
+  readonly idleMb: number;
+  readonly loopP99: number;
+}
+
+async function measureIdle(data: string, settings: Readonly<Record<string, string>>): Promise<Idle> {
+  const began = performance.now();
+  const service = await startService(data, settings);
+  const readyMs = performance.now() - began;
+  try {
+    await pause(settleMs);
+    return { readyMs, idleMb: residentMemory(service.pid), loopP99: await loopDelay(service) };
+  } finally {
+    await service.stop();
+  }
+}
+
+function startRow(measured: { plugins: number; bare: Idle; first: Idle; again: Idle; kib: number }): Row {
+  const { plugins, bare, first, again, kib } = measured;
+  return {
+    bench: `start with ${plugins} plugins more`,
+    ours: `ready after ${again.readyMs.toFixed(0)} ms (the first time ${first.readyMs.toFixed(0)}), ${kib.toFixed(1)} KiB a plugin`,
+    floor: `without them: ${bare.readyMs.toFixed(0)} ms, ${bare.idleMb.toFixed(0)} MiB`,
+    bar: `≤ ${bars.startMs} ms; ≤ ${bars.kibPerPlugin} KiB`,
+    met: again.readyMs <= bars.startMs && kib <= bars.kibPerPlugin,
+    loopP99: again.loopP99,
+    peakMb: Math.max(first.idleMb, again.idleMb),
+  };
+}
+
+async function measureLists(service: Service): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const format of formats) {
+    const url = `${service.pluginsUrl}/v1/plugins?format=${format}`;
+    const { etag, bytes } = await list(url);
+    const warm = await times(async () => void (await list(url)));
+    const unchanged = await times(async () => {
+      const response = await fetch(url, { headers: { 'If-None-Match': etag } });
+      assert.equal(response.status, 304);
+      await response.arrayBuffer();
+    });
+    rows.push({
+      bench: `GET /v1/plugins?format=${format}`,
+      ours: `${describe(warm)}, ${(bytes / 2 ** 20).toFixed(1)} MiB`,
+      floor: `304: ${describe(unchanged)}`,
+      bar: `p50 ≤ ${bars.listMs} ms; 304 on the same ETag`,
+      met: warm.p50 <= bars.listMs && unchanged.p50 <= bars.listMs,
+      loopP99: await loopDelay(service),
+      peakMb: residentMemory(service.pid),
+    });
+  }
+  return rows;
+}
+
+async function list(url: string): Promise<{ etag: string; bytes: number }> {
+  const response = await fetch(url);
+  assert.equal(response.status, 200);
+  const { byteLength } = await response.arrayBuffer();
+  return { etag: response.headers.get('etag') ?? '', bytes: byteLength };
+}
+
+async function times(run: () => Promise<void>): Promise<{ p50: number; p99: number }> {
+  const took: number[] = [];
+  for (let round = 0; round < 100; round++) {
+    const began = performance.now();
+    await run();
+    took.push(performance.now() - began);
+  }
+  took.sort((a, b) => a - b);
+  return { p50: took[50] ?? Number.NaN, p99: took[98] ?? Number.NaN };
+}
+
+function describe({ p50, p99 }: { p50: number; p99: number }): string {
+  return `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`;
+}
+
+/** Copies of the bundles that ship with the product, under other ids. @returns how many plugins they have */
+async function multiplyBundles(folder: string): Promise<number> {
+  await mkdir(folder, { recursive: true });
+  const own = await readdir('bundles');
+  let plugins = 0;
+  for (let round = 1; plugins < wanted; round++) {
+    for (const id of own) {
+      if (plugins >= wanted) break;
+      const copy = join(folder, `${id}_${round}`);
+      await cp(join('bundles', id), copy, { recursive: true, filter: (path) => !path.includes('/fixtures') });
+      const manifest = join(copy, 'bundle.yaml');
+      await writeFile(manifest, (await readFile(manifest, 'utf8')).replace(/^id: .*$/m, `id: ${id}_${round}`));
+      plugins += (await readdir(copy)).filter((name) => name.endsWith('.yaml')).length - 1;
+    }
+  }
+  return plugins;
+}
