@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -23,11 +24,22 @@ export async function catalogueBenches(folder: string): Promise<Row[]> {
   const service = await startService(data, settings);
   try {
     const lists = await measureLists(service);
-    const kib = (Math.min(first.idleMb, again.idleMb) - bare.idleMb) * (1024 / plugins);
-    return [startRow({ plugins, bare, first, again, kib }), ...lists];
+    return [startRow({ plugins, bare, first, again, memory: measureMemory(bundles) }), ...lists];
   } finally {
     await service.stop();
   }
+}
+
+interface Memory {
+  /** KiB of heap and buffers a plugin, once loaded, and once every list has been asked for. */
+  readonly loaded: number;
+  readonly listed: number;
+}
+
+/** In a process of its own that collects its garbage: resident memory of a service tells the garbage of its start. */
+function measureMemory(bundles: string): Memory {
+  const program = ['--expose-gc', 'bench/catalogue-memory.ts', bundles];
+  return JSON.parse(execFileSync(process.execPath, program, { encoding: 'utf8' })) as Memory; // that is what it prints
 }
 
 interface Idle {
@@ -48,14 +60,14 @@ async function measureIdle(data: string, settings: Readonly<Record<string, strin
   }
 }
 
-function startRow(measured: { plugins: number; bare: Idle; first: Idle; again: Idle; kib: number }): Row {
-  const { plugins, bare, first, again, kib } = measured;
+function startRow(measured: { plugins: number; bare: Idle; first: Idle; again: Idle; memory: Memory }): Row {
+  const { plugins, bare, first, again, memory } = measured;
   return {
     bench: `start with ${plugins} plugins more`,
-    ours: `ready after ${again.readyMs.toFixed(0)} ms (the first time ${first.readyMs.toFixed(0)}), ${kib.toFixed(1)} KiB a plugin`,
+    ours: `ready after ${again.readyMs.toFixed(0)} ms (the first time ${first.readyMs.toFixed(0)}), ${memory.loaded.toFixed(1)} KiB a plugin, ${memory.listed.toFixed(1)} with all lists`,
     floor: `without them: ${bare.readyMs.toFixed(0)} ms, ${bare.idleMb.toFixed(0)} MiB`,
     bar: `≤ ${bars.startMs} ms; ≤ ${bars.kibPerPlugin} KiB`,
-    met: again.readyMs <= bars.startMs && kib <= bars.kibPerPlugin,
+    met: again.readyMs <= bars.startMs && memory.listed <= bars.kibPerPlugin,
     loopP99: again.loopP99,
     peakMb: Math.max(first.idleMb, again.idleMb),
   };

@@ -36,16 +36,29 @@ interface Child {
   readonly inPlace: boolean;
 }
 
+/** Called for every part of every schema at start: it looks only at the keywords that are there. */
 export function childrenOf(schema: Readonly<Record<string, unknown>>): Child[] {
-  const one = (inPlace: boolean) => (keyword: string) => [{ schema: schema[keyword], steps: [keyword], inPlace }];
-  const many = (inPlace: boolean) => (keyword: string) => membersOf(schema[keyword], keyword, inPlace);
-  return [
-    ...single.flatMap(one(false)),
-    ...singleInPlace.flatMap(one(true)),
-    ...[...maps, ...lists].flatMap(many(false)),
-    ...[...mapsInPlace, ...listsInPlace].flatMap(many(true)),
-  ].filter((child) => isSubschema(child.schema));
+  const children: Child[] = [];
+  const add = (child: Child) => {
+    if (isSubschema(child.schema)) children.push(child);
+  };
+  for (const { keywords, holdsMany, inPlace } of places) {
+    for (const keyword of keywords) {
+      const value = schema[keyword];
+      if (value === undefined) continue;
+      if (holdsMany) membersOf(value, keyword, inPlace).forEach(add);
+      else add({ schema: value, steps: [keyword], inPlace });
+    }
+  }
+  return children;
 }
+
+const places = [
+  { keywords: single, holdsMany: false, inPlace: false },
+  { keywords: singleInPlace, holdsMany: false, inPlace: true },
+  { keywords: [...maps, ...lists], holdsMany: true, inPlace: false },
+  { keywords: [...mapsInPlace, ...listsInPlace], holdsMany: true, inPlace: true },
+];
 
 function membersOf(value: unknown, keyword: string, inPlace: boolean): Child[] {
   if (typeof value !== 'object' || value === null) return [];

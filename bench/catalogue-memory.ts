@@ -1,0 +1,27 @@
+// Prints what a plugin of a catalogue takes, in KiB of heap and buffers: loaded, and after every list was asked for.
+import { definitionFormats } from '@quartermaster/contract';
+import { loadCatalogue } from '../packages/server/src/catalogue/load-catalogue.ts';
+import { createLogger } from '../packages/server/src/kernel/logger.ts';
+
+const [folder = ''] = process.argv.slice(2);
+const options = {
+  capabilities: { handlers: 'process' },
+  publicUrl: 'http://127.0.0.1',
+  logger: createLogger('error'),
+} as const;
+// What is made once, whatever the number of plugins, is there before.
+await loadCatalogue({ ...options, folders: ['bundles'] });
+const before = memory();
+const catalogue = await loadCatalogue({ ...options, folders: [folder] });
+const plugins = [...catalogue.bundles.values()].reduce((sum, bundle) => sum + bundle.plugins.size, 0);
+const loaded = memory() - before;
+for (const format of definitionFormats) catalogue.definitionList(format, undefined, 'en');
+const listed = memory() - before;
+console.log(JSON.stringify({ loaded: loaded / 1024 / plugins, listed: listed / 1024 / plugins }));
+
+function memory(): number {
+  if (globalThis.gc === undefined) throw new Error('start it with --expose-gc');
+  globalThis.gc();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
