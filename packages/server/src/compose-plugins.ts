@@ -16,6 +16,7 @@ import { createBroker } from './execution/egress/create-broker.ts';
 import { executionRoutes } from './execution/routes.ts';
 import { createRunOnce } from './execution/run-once.ts';
 import { openSandbox } from './execution/sandbox/open-sandbox.ts';
+import type { Sandbox } from './execution/sandbox/sandbox.ts';
 import { createPluginsGate } from './http/authentication.ts';
 import { collectOpenApi } from './http/openapi.ts';
 import { operationRoutes } from './http/operations.ts';
@@ -42,7 +43,7 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     metrics: registry,
   });
   closer.add('egress broker', () => broker.close());
-  const sandbox = await openSandbox({
+  const opening = openSandbox({
     maxChildrenPerBundle: config.pluginProcesses,
     maxChildren: config.pluginProcesses * 4,
     queueLength: 512,
@@ -51,20 +52,19 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     logger,
     metrics: registry,
   });
-  closer.add('sandbox', () => sandbox.close());
-  const { sandbox: tier } = sandbox.capabilities;
-  const missing = tier.available ? null : tier.missing;
+  closer.add('sandbox', async () => (await opening).close());
   const port = config.pluginsPort === 0 ? await findFreePort(config.host) : config.pluginsPort;
   let mcp: Promise<Mcp> | undefined;
   await mkdir(config.installedBundles, { recursive: true });
-  const live = await openCatalogue({
+  const openingCatalogue = openCatalogue({
     folders: [ownBundles, config.installedBundles, ...config.bundleFolders],
-    capabilities: { handlers: createIsolationPolicy(config.isolation), sandboxMissing: missing },
+    capabilities: { handlers: createIsolationPolicy(config.isolation), sandboxMissing: opening.then(missingIn) },
     publicUrl: config.publicPluginsUrl ?? `http://${config.host}:${port}`,
     logger,
     cacheFile: join(config.dataFolder, 'cache', 'bundles.json'),
     onChange: (now, before) => void mcp?.then(({ endpoints }) => endpoints.toolsChanged(now, before)),
   });
+  const [sandbox, live] = await Promise.all([opening, openingCatalogue]);
   closer.add('catalogue', () => live.close());
   const { current: catalogue } = live;
   registerCatalogueMetrics(registry, catalogue);
@@ -118,6 +118,10 @@ export async function openPluginsSide(base: Base): Promise<Side> {
   };
   mcpRoutes(app, { open: openMcp, onRequest: gate.check, projectOf: gate.projectOf });
   return { app, port, endStreams: () => void mcp?.then(({ endpoints }) => endpoints.close()) };
+}
+
+function missingIn({ capabilities }: Sandbox): string | null {
+  return capabilities.sandbox.available ? null : capabilities.sandbox.missing;
 }
 
 /** Refuses to start while there are profiles that no key of the settings opens: better than runs that fail. */

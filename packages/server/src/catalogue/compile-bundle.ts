@@ -1,13 +1,13 @@
 import type { BundleFailure, CompiledBundle, CompiledPlugin } from './catalogue.ts';
 import { secretNames } from './check-credentials.ts';
 import type { SchemaCompiler } from './compile-schema.ts';
-import type { HandlerCapabilities } from './load-catalogue.ts';
+import type { KnownCapabilities } from './load-catalogue.ts';
 import type { BundleSource } from './read-bundle.ts';
 import type { PluginSource } from './read-plugin.ts';
 
 export interface CompileBundleOptions {
   readonly compiler: SchemaCompiler;
-  readonly capabilities: HandlerCapabilities;
+  readonly capabilities: KnownCapabilities;
   /** Of the files it was read from. */
   readonly stamp: string;
 }

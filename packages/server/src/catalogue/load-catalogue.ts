@@ -9,7 +9,7 @@ import { createResolveLanguage, fallbackLanguage, languagesOf } from './language
 import { createListing } from './list-catalogue.ts';
 import { reasonOf } from './plain-file.ts';
 import { prepareBytes } from './prepare.ts';
-import { type BundleSource, readBundle } from './read-bundle.ts';
+import { type BundleReading, type BundleSource, readBundle } from './read-bundle.ts';
 import type { ReadYaml } from './read-yaml.ts';
 import { logFailure, reportLoad } from './report-load.ts';
 
@@ -27,9 +27,17 @@ export interface LoadCatalogueOptions {
 export interface HandlerCapabilities {
   /** What isolates the handlers of a bundle: the same for all, or by the folder of the bundle. */
   readonly handlers: HandlerIsolation | ((bundleFolder: string) => HandlerIsolation);
-  /** Why this machine, as probed at start, cannot give `sandbox`: handlers that need it are refused. Null: it can. */
-  readonly sandboxMissing?: string | null;
+  /**
+   * Why this machine, as probed at start, cannot give `sandbox`: handlers that need it are refused. Null: it can.
+   * A promise: bundles are read while the probes still run.
+   */
+  readonly sandboxMissing?: string | null | Promise<string | null>;
 }
+
+/** The same, once the probes have ended. */
+export type KnownCapabilities = Omit<HandlerCapabilities, 'sandboxMissing'> & {
+  readonly sandboxMissing: string | null | undefined;
+};
 
 export type HandlerIsolation = Exclude<Isolation, 'none'>;
 
@@ -61,10 +69,18 @@ export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueL
       const started = performance.now();
       const { folders, failures, stamp } = await findBundleFolders(options.folders);
       const compiler = createSchemaCompiler();
+      const readings = new Map<string, BundleReading>();
+      for (const { name, path, stamp: found } of folders) {
+        if (known.get(path)?.stamp !== found) readings.set(path, await readBundleSafely(path, name, options.readYaml));
+      }
+      const sandboxMissing = await options.capabilities.sandboxMissing;
+      const capabilities = { handlers: options.capabilities.handlers, sandboxMissing };
       const entries = new Map<string, KnownBundle>();
       for (const folder of folders) {
         const before = known.get(folder.path);
-        entries.set(folder.path, before?.stamp === folder.stamp ? before : await read(folder, before, compiler));
+        const reading = readings.get(folder.path);
+        const entry = reading === undefined ? before : follow(folder, { before, reading, compiler, capabilities });
+        if (entry !== undefined) entries.set(folder.path, entry);
       }
       known = entries;
       const { misplaced, ...parts } = arrange([...entries.values()], failures);
@@ -86,24 +102,28 @@ export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueL
     },
   };
 
-  async function read(
-    { name, path, stamp }: BundleFolder,
-    before: KnownBundle | undefined,
-    compiler: SchemaCompiler,
-  ): Promise<KnownBundle> {
-    const { bundle: source, failures } = await readBundleSafely(path, name, options.readYaml);
+  /** What is known of a folder after it was read anew. */
+  function follow({ name, stamp }: BundleFolder, { before, reading, compiler, capabilities }: ReadBefore): KnownBundle {
+    const { bundle: source, failures } = reading;
     for (const failure of failures) logFailure(failure, options.logger);
     const isClean = failures.length === 0;
     if (before?.inForce !== undefined && (source === undefined || (!isClean && before.isClean))) {
       return { ...before, stamp, failures, isKept: true };
     }
     if (source === undefined) return { name, stamp, inForce: undefined, isClean, failures, isKept: false };
-    const bundle = compileBundle(source, { compiler, capabilities: options.capabilities, stamp });
+    const bundle = compileBundle(source, { compiler, capabilities, stamp });
     const { refusal } = bundle;
     if (refusal !== undefined)
       options.logger.error({ bundle_id: name }, `handlers of the bundle ${name} are refused: ${refusal}`);
     return { name, stamp, inForce: { source, bundle }, isClean, failures, isKept: false };
   }
+}
+
+interface ReadBefore {
+  readonly before: KnownBundle | undefined;
+  readonly reading: BundleReading;
+  readonly compiler: SchemaCompiler;
+  readonly capabilities: KnownCapabilities;
 }
 
 /** What is known of one folder since it was read. */
@@ -146,7 +166,7 @@ function arrange(
 }
 
 /** What the checks did not foresee (a folder that vanishes, a link to nothing) costs this bundle only. */
-async function readBundleSafely(folder: string, name: string, readYaml: ReadYaml | undefined) {
+async function readBundleSafely(folder: string, name: string, readYaml: ReadYaml | undefined): Promise<BundleReading> {
   try {
     return await readBundle(folder, readYaml);
   } catch (error) {
