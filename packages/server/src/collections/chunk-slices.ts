@@ -1,8 +1,8 @@
 import type { ExtractedChunk } from '../extraction/extraction.ts';
 
-/** What one transaction writes: other writers wait as long as it takes, some 50 ms for so many words. */
-const mostChunks = 200;
-const mostWords = 20_000;
+/** What one transaction writes: other writers wait as long as it takes, some 50 ms for so many. See ADR 0033. */
+const mostChunks = 1_000;
+const mostWords = 32_000;
 
 /** Cuts a batch into parts that one transaction takes; a chunk with more words than that goes alone. */
 export function* inSlices(batch: readonly ExtractedChunk[]): Generator<readonly ExtractedChunk[]> {

@@ -45,7 +45,7 @@ export interface KillPoint {
 
 export const sheetId = 'file00000000000000sheet1';
 
-const plan = JSON.parse(process.argv[2] ?? '') as KillPlan; // written by the test
+const plan = JSON.parse(await readFile(process.argv[2] ?? '', 'utf8')) as KillPlan; // written by the test
 const { projectId, collectionId } = plan;
 let armed = false;
 let writes = 0;

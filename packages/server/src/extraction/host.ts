@@ -64,6 +64,7 @@ async function converse(
 ): Promise<Done | ExtractionOutcome> {
   const { promise, resolve, reject } = Promise.withResolvers<Done | ExtractionOutcome>();
   const over = new AbortController();
+  let relayed = Promise.resolve();
   const countdown = createCountdown(options.timeoutMs, () => resolve(failed('time_limit')));
   const unwatch = watchMemory(child.pid, options.memoryMb, () => resolve(failed('memory_limit')));
   const cancel = () => resolve({ kind: 'cancelled' });
@@ -72,7 +73,11 @@ async function converse(
     message: (message) => {
       if (over.signal.aborted) return;
       if (message.type === 'done') resolve(message);
-      else relay(child, message, { task, countdown, over: over.signal }).catch(reject);
+      else if (message.type === 'stage') task.onStage(message.stage, message.percent);
+      else {
+        relayed = relayed.then(() => relay(child, message, { task, countdown, over: over.signal }));
+        relayed.catch(reject);
+      }
     },
     ended: (why) => (why instanceof Error ? reject(why) : resolve(why)),
   });
@@ -88,14 +93,13 @@ async function converse(
   }
 }
 
-/** The child waits until its batch is taken; that time is not its own. */
+/** One batch after the other. The time until it is taken is not the child's. */
 async function relay(
   child: Child,
   message: FromChild,
   { task, countdown, over }: { task: ExtractionTask; countdown: Countdown; over: AbortSignal },
 ): Promise<void> {
-  if (message.type === 'stage') task.onStage(message.stage, message.percent);
-  if (message.type !== 'batch') return;
+  if (message.type !== 'batch' || over.aborted) return;
   countdown.pause();
   if (message.chunks.length > 0) await task.onBatch(message.chunks);
   if (message.reportedRows.length > 0) await task.onReportedRows?.(message.reportedRows);

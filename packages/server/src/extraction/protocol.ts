@@ -9,7 +9,7 @@ import type { ExtractionJob } from './make-chunks.ts';
 
 /**
  * What server and child say to each other over two pipes. Server: a job, the bytes of the document, an empty piece at
- * their end. Child: stages and batches, the next only after `next` was answered to the one before; at last `done`.
+ * their end. Child: stages and batches, at most two that `next` was not answered to; at last `done`.
  */
 export type ToChild = { readonly type: 'job'; readonly job: ExtractionJob } | { readonly type: 'next' };
 
@@ -44,7 +44,7 @@ export const frameKinds = { message: 0, bytes: 1 } as const;
 export type FrameKind = (typeof frameKinds)[keyof typeof frameKinds];
 
 const headerBytes = 5;
-/** A batch is about 256 KiB; one chunk of the longest pair takes a few hundred KiB. */
+/** A batch is about 1 MiB; one chunk of the longest pair takes a few hundred KiB. */
 const longestFrame = 16 * 2 ** 20;
 
 /** Four bytes length (little endian), one byte kind, then the content. */

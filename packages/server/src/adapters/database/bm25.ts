@@ -55,9 +55,15 @@ export function toMatch(row: { seq: number; score: number }): TextMatch {
 
 /** Well-formed, without NUL (PostgreSQL stores none) and of bounded length; what is left empty is no word. */
 export function normaliseWords(words: readonly string[]): string[] {
-  return words
-    .map((word) => word.slice(0, longestWord).toWellFormed().replaceAll('\0', ''))
-    .filter((word) => word !== '');
+  return words.every(isNormal) ? [...words] : words.map(normalise).filter((word) => word !== '');
+}
+
+function isNormal(word: string): boolean {
+  return word !== '' && word.length <= longestWord && word.isWellFormed() && !word.includes('\0');
+}
+
+function normalise(word: string): string {
+  return word.slice(0, longestWord).toWellFormed().replaceAll('\0', '');
 }
 
 /** How often each word occurs in a chunk. */

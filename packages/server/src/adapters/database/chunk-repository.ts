@@ -70,18 +70,18 @@ async function list(read: Kysely<Tables>, of: ChunkListKey, query: ListQuery) {
 }
 
 function addDirect(
-  { write, fullText }: Database,
+  database: Database,
   { projectId, collectionId }: { projectId: string; collectionId: string },
   chunk: NewChunk,
 ): Promise<'added' | 'gone' | 'full'> {
-  return write.transaction().execute(async (transaction) => {
+  return database.write.transaction().execute(async (transaction) => {
     const collection = await lockCollection(transaction, collectionId);
     if (collection === undefined) return 'gone';
     if (collection.capacity < unlimitedCapacity) {
       if ((await countChunks(transaction, collectionId, null)) >= collection.capacity) return 'full';
     }
     const place = { projectId, collectionId, recordId: null, generation: 0 };
-    await insertChunks(transaction, fullText, { place, chunks: [chunk] });
+    await insertChunks(transaction, database, { place, chunks: [chunk] });
     await wantVectors(transaction, collectionId);
     return 'added';
   });

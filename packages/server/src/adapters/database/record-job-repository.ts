@@ -19,7 +19,7 @@ import { wantVectors } from './vector-repository.ts';
 
 /** The work on records over either database; only the claim differs by dialect. */
 export function createRecordJobRepository(database: Database): RecordJobRepository {
-  const { write, fullText } = database;
+  const { write } = database;
   return {
     claim: (claim) => claimRecord(database, claim),
     endLeases: async () => {
@@ -37,7 +37,7 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
         if ((await hold(transaction, job)) === undefined) return false;
         const { projectId, collectionId, id: recordId } = job;
         const place = { projectId, collectionId, recordId, generation: job.generation + 1 };
-        await insertChunks(transaction, fullText, { place, chunks });
+        await insertChunks(transaction, database, { place, chunks });
         return true;
       }),
     addRows: (job, rows) =>

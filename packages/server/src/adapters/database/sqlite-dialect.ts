@@ -8,6 +8,8 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
+import { isInsertMany } from './sqlite-insert-many.ts';
+import type { Place } from './sqlite-protocol.ts';
 import type { SqliteThread } from './sqlite-thread.ts';
 
 /** A connection that a query or a transaction has for itself until it gives it back. */
@@ -21,11 +23,13 @@ function createConnection(thread: SqliteThread): ThreadConnection {
   const connection: ThreadConnection = {
     thread,
     transaction: 'none',
-    async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+      const { sql, parameters } = query;
       const first = connection.transaction === 'asked';
-      const place = first ? 'first' : connection.transaction === 'open' ? 'inside' : 'alone';
+      const place: Place = first ? 'first' : connection.transaction === 'open' ? 'inside' : 'alone';
       if (first) connection.transaction = 'open';
-      const { rows, changes } = await thread.send({ sql, parameters, place });
+      const request = isInsertMany(query) ? { sql, lists: query.lists, place } : { sql, parameters, place };
+      const { rows, changes } = await thread.send(request);
       // Kysely's R is what the caller's query says the rows are; SQLite knows nothing of it.
       const result = { rows: rows as R[] };
       return changes === undefined ? result : { ...result, numAffectedRows: BigInt(changes) };

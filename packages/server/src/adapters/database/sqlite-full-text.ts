@@ -18,13 +18,15 @@ const lengths = sql.lit(lengthsOfRow);
 const repeatMark = '\u0081';
 const afterRepeatMark = '\u0082';
 /** Chunks sent in one statement: their words are counted on the event loop, about 2 ms at a time. */
-const addedAtOnce = 100;
+const addedAtOnce = 200;
 
+const plainWord = /^[a-z0-9]+$/;
 /**
  * FTS5's `ascii` tokenizer parts at ASCII that is neither letter nor digit, folds A–Z, and keeps all other characters
  * as they are. What it would touch (and our two marks) becomes U+0080 and the character's code.
  */
 function encodeWord(word: string): string {
+  if (plainWord.test(word)) return word;
   return word.replace(
     /[^a-z0-9\u0083-\u{10ffff}]/gu,
     (part) => `\u0080${part.charCodeAt(0).toString(16).padStart(2, '0')}`,
@@ -53,10 +55,19 @@ export function createSqliteFullText(): FullText {
       await db.deleteFrom('full_text').where('collection_id', '=', collectionId).execute();
     },
     async add(db, collectionId, chunks) {
+      let words = 0;
+      // While the thread indexes some, the words of the next are counted here.
+      let adding: Promise<void> | undefined;
       for (let from = 0; from < chunks.length; from += addedAtOnce) {
         if (from > 0) await nextTurn();
-        await addSome(db, collectionId, chunks.slice(from, from + addedAtOnce));
+        const some = toIndexRows(chunks.slice(from, from + addedAtOnce));
+        words += some.words;
+        await adding;
+        adding = addRows(db, collectionId, some.rows);
+        adding.catch(() => undefined); // it is awaited after the next turn
       }
+      await adding;
+      await countIn(db, collectionId, { chunks: chunks.length, words });
     },
     remove: removeChunks,
     async search(db, collectionId, { words, limit, filter }) {
@@ -70,20 +81,25 @@ export function createSqliteFullText(): FullText {
   };
 }
 
-async function addSome(db: Kysely<Tables>, collectionId: string, chunks: readonly IndexedChunk[]): Promise<void> {
+type IndexRow = readonly [rowId: number, terms: string];
+
+function toIndexRows(chunks: readonly IndexedChunk[]): { rows: IndexRow[]; words: number } {
   let total = 0;
-  const rows = chunks.map(({ seq, words }) => {
+  const rows = chunks.map(({ seq, words }): IndexRow => {
     const kept = normaliseWords(words);
     const length = Math.min(kept.length, mostLength);
     total += length;
     const terms = [...countWords(kept)].map(([word, repeats]) => encodeWord(word) + repeatMark + repeats);
     return [seq * lengthsOfRow + length, terms.join(' ')];
   });
+  return { rows, words: total };
+}
+
+async function addRows(db: Kysely<Tables>, collectionId: string, rows: readonly IndexRow[]): Promise<void> {
   const { index } = tablesOf(collectionId);
   await sql`insert into ${index} (rowid, words) select value ->> 0, value ->> 1 from json_each(${JSON.stringify(rows)})`.execute(
     db,
   );
-  await countIn(db, collectionId, { chunks: chunks.length, words: total });
 }
 
 async function removeChunks(db: Kysely<Tables>, collectionId: string, seqs: readonly number[]): Promise<void> {

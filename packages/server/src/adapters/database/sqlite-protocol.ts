@@ -19,7 +19,11 @@ export interface StatementRequest {
   readonly parameters: readonly unknown[];
   readonly place: Place;
 }
-export type WorkerRequest = StatementRequest | 'commit' | 'rollback' | 'close';
+/** A statement that gives no rows, run once for each list of parameters. The answer's rows are `{ rowId }`, in order. */
+export interface ManyRequest extends Omit<StatementRequest, 'parameters'> {
+  readonly lists: ReadonlyArray<readonly unknown[]>;
+}
+export type WorkerRequest = StatementRequest | ManyRequest | 'commit' | 'rollback' | 'close';
 
 export interface StatementAnswer {
   readonly rows: readonly unknown[];

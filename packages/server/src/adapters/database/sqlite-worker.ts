@@ -1,6 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type {
+  ManyRequest,
   StatementAnswer,
   StatementFailure,
   StatementRequest,
@@ -69,15 +70,18 @@ function createStatementCache(db: DatabaseSync): (sql: string) => Prepared {
   };
 }
 
-function runStatement(
-  { db, begin, prepare }: Connection,
-  { sql, parameters, place }: StatementRequest,
-): StatementAnswer {
-  if (place === 'first') db.exec(begin);
-  if (place === 'inside') assertTransaction(db);
-  const { statement, givesRows } = prepare(sql);
-  // Kysely gives what the caller bound; node:sqlite itself refuses a type that it does not know.
-  const values = parameters as Array<string | number | bigint | null | Uint8Array>;
+// Kysely gives what the caller bound; node:sqlite itself refuses a type that it does not know.
+type Values = Array<string | number | bigint | null | Uint8Array>;
+
+function runStatement({ db, begin, prepare }: Connection, request: StatementRequest | ManyRequest): StatementAnswer {
+  if (request.place === 'first') db.exec(begin);
+  if (request.place === 'inside') assertTransaction(db);
+  const { statement, givesRows } = prepare(request.sql);
+  if ('lists' in request) {
+    const run = (list: readonly unknown[]) => ({ rowId: Number(statement.run(...(list as Values)).lastInsertRowid) });
+    return { rows: request.lists.map(run) };
+  }
+  const values = request.parameters as Values;
   if (givesRows) return { rows: statement.all(...values) };
   return { rows: [], changes: Number(statement.run(...values).changes) };
 }
