@@ -1,15 +1,22 @@
+import { readFile } from 'node:fs/promises';
 import type { EmbeddingParts } from './collections/vector-search.ts';
 import type { Base } from './compose.ts';
 import type { Config } from './config.ts';
 import type { Embedder } from './embedding/embedder.ts';
 import { createHashEmbedder } from './embedding/hash-embedder.ts';
 import { openVectorIndex } from './embedding/open-vector-index.ts';
+import { createOpenAiEmbedder } from './embedding/openai-embedder.ts';
+import { createBroker } from './execution/egress/create-broker.ts';
+import { Secret } from './kernel/secret.ts';
+import { version } from './version.ts';
 
 const hashDimensions = 512;
+const backoffMs = 500;
 
 /** What makes and searches vectors, as the settings say; undefined: nothing does. */
-export function openEmbedding({ config, closer }: Base): EmbeddingParts | undefined {
-  const embedder = createEmbedder(config);
+export async function openEmbedding(base: Base): Promise<EmbeddingParts | undefined> {
+  const { config, closer } = base;
+  const embedder = await createEmbedder(base);
   if (embedder === undefined) return undefined;
   closer.add('embedder', () => embedder.close());
   return {
@@ -18,11 +25,37 @@ export function openEmbedding({ config, closer }: Base): EmbeddingParts | undefi
   };
 }
 
-function createEmbedder({ embeddingProvider, embeddingDimensions }: Config): Embedder | undefined {
-  switch (embeddingProvider) {
+async function createEmbedder({ config, logger }: Base): Promise<Embedder | undefined> {
+  switch (config.embeddingProvider) {
     case 'none':
       return undefined;
     case 'hash':
-      return createHashEmbedder(embeddingDimensions ?? hashDimensions);
+      return createHashEmbedder(config.embeddingDimensions ?? hashDimensions);
+    case 'openai': {
+      // A broker of its own that reaches one origin: the operator has named it, so it may be a private address.
+      const { origin } = new URL(config.embeddingUrl);
+      const overrides = new Map([[origin, config.egressOverrides.get(origin) ?? origin]]);
+      return createOpenAiEmbedder({
+        broker: createBroker({ overrides, allow: [], version, logger }),
+        url: config.embeddingUrl,
+        model: config.embeddingModel,
+        key: await readKey(config),
+        dimensions: config.embeddingDimensions,
+        batchSize: config.embeddingBatch,
+        timeoutMs: config.embeddingSeconds * 1000,
+        backoffMs,
+      });
+    }
   }
+}
+
+/** @throws Error when there are two, or the file cannot be read or is empty. */
+async function readKey({ embeddingKey, embeddingKeyFile }: Config): Promise<Secret | null> {
+  if (embeddingKeyFile === null) return embeddingKey;
+  if (embeddingKey !== null) {
+    throw new Error('QUARTERMASTER_EMBEDDING_KEY and QUARTERMASTER_EMBEDDING_KEY_FILE are both set; set one.');
+  }
+  const key = (await readFile(embeddingKeyFile, 'utf8')).trim();
+  if (key === '') throw new Error('The file that QUARTERMASTER_EMBEDDING_KEY_FILE names is empty.');
+  return new Secret(key);
 }

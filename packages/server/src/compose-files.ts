@@ -54,7 +54,7 @@ export async function openFilesSide(base: Base): Promise<Side & { readonly gate:
     logger,
   );
   closer.add('upkeep', () => upkeep.close());
-  const room = openCollections(base, createFileAccess({ files, blobs }));
+  const room = await openCollections(base, createFileAccess({ files, blobs }));
 
   const access = openAccess(base);
   const { gate } = access;
@@ -107,7 +107,7 @@ function addFileRoutes({ config, clock, newId, logger, idempotency }: Base, app:
   });
 }
 
-function openCollections(base: Base, files: FileAccess): CollectionRoom {
+async function openCollections(base: Base, files: FileAccess): Promise<CollectionRoom> {
   const { config, clock, newId, logger, closer, database } = base;
   const extractor = openExtractor({
     processes: config.extractionProcesses,
@@ -128,7 +128,7 @@ function openCollections(base: Base, files: FileAccess): CollectionRoom {
       rows: createRecordRowRepository(database),
       vectors: createVectorRepository(database),
     },
-    embedding: openEmbedding(base),
+    embedding: await openEmbedding(base),
     files,
     extractor,
     pages: { fetch: fetchPage(broker) },

@@ -24,8 +24,15 @@ export interface Config {
   readonly egressOverrides: ReadonlyMap<string, string>;
   readonly egressAllow: readonly string[];
   readonly pluginsKey: 'auto' | 'required' | 'off';
-  readonly embeddingProvider: 'none' | 'hash';
+  readonly embeddingProvider: 'none' | 'hash' | 'openai';
   readonly embeddingDimensions: number | null;
+  readonly embeddingUrl: string;
+  readonly embeddingModel: string;
+  readonly embeddingKey: Secret | null;
+  /** Absolute path. */
+  readonly embeddingKeyFile: string | null;
+  readonly embeddingBatch: number;
+  readonly embeddingSeconds: number;
   readonly vectorMemoryMb: number;
   /** The one to seal with first. */
   readonly sealingKeys: readonly Secret[];
@@ -123,6 +130,12 @@ export function parseConfig(environment: Environment): Config {
     pluginsKey: text('PLUGINS_KEY') as Config['pluginsKey'], // checked against its list
     embeddingProvider: text('EMBEDDING_PROVIDER') as Config['embeddingProvider'], // checked against its list
     embeddingDimensions: optional('EMBEDDING_DIMENSIONS', Number),
+    embeddingUrl: text('EMBEDDING_URL'),
+    embeddingModel: text('EMBEDDING_MODEL'),
+    embeddingKey: optional('EMBEDDING_KEY', (value) => new Secret(value)),
+    embeddingKeyFile: optional('EMBEDDING_KEY_FILE', (value) => resolve(value)),
+    embeddingBatch: number('EMBEDDING_BATCH'),
+    embeddingSeconds: number('EMBEDDING_SECONDS'),
     vectorMemoryMb: number('VECTOR_MEMORY_MB'),
     sealingKeys: list('SEALING_KEY').map((key) => new Secret(key)),
     sealingKeyFile: optional('SEALING_KEY_FILE', (path) => resolve(path)),

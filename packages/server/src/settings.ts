@@ -1,5 +1,16 @@
-import ipaddr from 'ipaddr.js';
 import { logLevels } from './kernel/logger.ts';
+import {
+  anyText,
+  checkHostNames,
+  checkNetworks,
+  checkOverrides,
+  checkPublishers,
+  checkSealingKeys,
+  isOrigin,
+  isPlainUrl,
+  oneOf,
+  wholeNumber,
+} from './setting-checks.ts';
 
 /** One setting: `QUARTERMASTER_` + its key. `docs/reference/settings.md` is generated from this table. */
 export interface Setting {
@@ -11,14 +22,6 @@ export interface Setting {
   /** Its value is never printed. */
   readonly secret?: true;
 }
-
-const anyText = () => null;
-const wholeNumber = (least: number, most: number) => (text: string) =>
-  /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most
-    ? null
-    : `is not a whole number from ${least} to ${most}`;
-const oneOf = (values: readonly string[]) => (text: string) =>
-  values.includes(text) ? null : `is none of ${values.join(', ')}`;
 
 export const settings = {
   HOST: { description: 'Address both servers listen on.', default: '127.0.0.1', check: anyText },
@@ -103,14 +106,47 @@ export const settings = {
   },
   EMBEDDING_PROVIDER: {
     description:
-      'Where vectors of chunks come from: `none` (chunks are found by their words), or `hash` (vectors without a model: they forgive typing errors and know no meaning).',
+      'Where vectors of chunks come from: `none` (chunks are found by their words), `hash` (vectors without a model: they forgive typing errors and know no meaning), or `openai` (any service with OpenAI’s `/v1/embeddings`).',
     default: 'none',
-    check: oneOf(['none', 'hash']),
+    check: oneOf(['none', 'hash', 'openai']),
   },
   EMBEDDING_DIMENSIONS: {
-    description: 'Dimensions of a vector. Unset: 512 for `hash`.',
+    description: 'Dimensions of a vector. Unset: 512 for `hash`, as many as the model has for `openai`.',
     default: null,
     check: wholeNumber(8, 8192),
+  },
+  EMBEDDING_URL: {
+    description:
+      'Where `openai` finds the service, without `/embeddings`. It may be a private address, such as http://127.0.0.1:11434/v1.',
+    default: 'https://api.openai.com/v1',
+    check: (text) =>
+      /^https?:\/\//.test(text) && isPlainUrl(text) ? null : 'is not an http or https URL without query',
+  },
+  EMBEDDING_MODEL: {
+    description: 'Name of the model for `openai`. When it changes, collections keep their vectors until embedded anew.',
+    default: 'text-embedding-3-small',
+    check: anyText,
+  },
+  EMBEDDING_KEY: {
+    description: 'Key for `openai`, sent as a bearer token. Unset: none is sent.',
+    default: null,
+    check: anyText,
+    secret: true,
+  },
+  EMBEDDING_KEY_FILE: {
+    description: 'A file that holds the key for `openai`, instead of EMBEDDING_KEY; read at start.',
+    default: null,
+    check: anyText,
+  },
+  EMBEDDING_BATCH: {
+    description: 'Texts in one request to the embedding service.',
+    default: '32',
+    check: wholeNumber(1, 2048),
+  },
+  EMBEDDING_SECONDS: {
+    description: 'Seconds that one request to the embedding service may take.',
+    default: '30',
+    check: wholeNumber(1, 600),
   },
   VECTOR_MEMORY_MB: {
     description:
@@ -209,48 +245,3 @@ export const settings = {
     check: wholeNumber(0, 3600),
   },
 } as const satisfies Record<string, Setting>;
-
-function checkPublishers(text: string): string | null {
-  const keys = text.split(',').map((item) => item.trim());
-  const bad = keys.find((item) => item !== '' && !/^ed25519:[A-Za-z0-9_-]{43}$/.test(item));
-  return bad === undefined ? null : `holds ${JSON.stringify(bad)}, which is no public key such as ed25519:…`;
-}
-
-function checkSealingKeys(text: string): string | null {
-  const keys = text.split(',').map((item) => item.trim());
-  return keys.every((item) => item === '' || /^[A-Za-z0-9+/_-]{43}=?$/.test(item))
-    ? null
-    : 'holds something that is not the base64 of 32 bytes';
-}
-
-function checkOverrides(text: string): string | null {
-  const complaint = 'is not a JSON object of origins, such as {"https://api.example.com":"http://127.0.0.1:9000"}';
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return complaint;
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return complaint;
-  return Object.entries(value).flat().every(isOrigin) ? null : complaint;
-}
-
-function isOrigin(value: unknown): boolean {
-  if (typeof value !== 'string' || !URL.canParse(value)) return false;
-  const url = new URL(value);
-  return (url.protocol === 'https:' || url.protocol === 'http:') && url.origin === value;
-}
-
-function checkHostNames(text: string): string | null {
-  const names = text.split(',').map((item) => item.trim());
-  const bad = names.find((item) => item !== '' && !/^(?:[a-z0-9._-]+|[0-9a-f:]+)$/i.test(item));
-  return bad === undefined ? null : `holds ${JSON.stringify(bad)}, which is no host name without a port`;
-}
-
-function checkNetworks(text: string): string | null {
-  const bad = text
-    .split(',')
-    .map((item) => item.trim())
-    .find((item) => item !== '' && !ipaddr.isValid(item) && !ipaddr.isValidCIDR(item));
-  return bad === undefined ? null : `holds ${JSON.stringify(bad)}, which is neither an address nor a network`;
-}

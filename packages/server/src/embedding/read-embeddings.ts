@@ -1,0 +1,49 @@
+import { EmbedderUnavailable } from './embedder.ts';
+import { normalise } from './vectors.ts';
+
+/**
+ * The vectors of an answer of `/v1/embeddings`, in the order of the texts, which `index` tells and the order of the list
+ * need not. @throws EmbedderUnavailable for anything else: a wrong vector is worse than none.
+ */
+export function readEmbeddings(body: Uint8Array, count: number): Float32Array[] {
+  const vectors = new Map<number, Float32Array>();
+  for (const [place, item] of itemsOf(body).entries()) {
+    if (typeof item !== 'object' || item === null) throw malformed('an entry is no object');
+    const { index, embedding } = item as { index?: unknown; embedding?: unknown }; // both are checked
+    const at = typeof index === 'number' ? index : place;
+    if (!Number.isInteger(at) || at < 0 || at >= count || vectors.has(at)) throw malformed(`index ${String(index)}`);
+    vectors.set(at, readVector(embedding));
+  }
+  if (vectors.size !== count) throw malformed(`${vectors.size} vectors for ${count} texts`);
+  const ordered = [...vectors].sort(([a], [b]) => a - b).map(([, vector]) => vector);
+  if (new Set(ordered.map((vector) => vector.length)).size > 1) throw malformed('vectors of different lengths');
+  return ordered;
+}
+
+function itemsOf(body: Uint8Array): unknown[] {
+  let answer: unknown;
+  try {
+    answer = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
+  } catch {
+    throw malformed('no JSON');
+  }
+  const data = typeof answer === 'object' && answer !== null && 'data' in answer ? answer.data : undefined;
+  if (!Array.isArray(data)) throw malformed('no list `data`');
+  return data;
+}
+
+const mostDimensions = 8192;
+
+function readVector(value: unknown): Float32Array {
+  if (!Array.isArray(value) || value.length === 0 || value.length > mostDimensions) {
+    throw malformed(`an embedding that is no list of 1 to ${mostDimensions} numbers`);
+  }
+  if (!value.every((each) => typeof each === 'number' && Number.isFinite(each))) {
+    throw malformed('an embedding with something else than numbers');
+  }
+  return normalise(Float32Array.from(value));
+}
+
+function malformed(what: string): EmbedderUnavailable {
+  return new EmbedderUnavailable(`the embedding service gave a malformed answer: ${what}`);
+}

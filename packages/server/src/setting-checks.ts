@@ -1,0 +1,60 @@
+import ipaddr from 'ipaddr.js';
+
+/** What is wrong with the text of a setting, as the rest of a sentence that starts with it; null when it is right. */
+export const anyText = () => null;
+export const wholeNumber = (least: number, most: number) => (text: string) =>
+  /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most
+    ? null
+    : `is not a whole number from ${least} to ${most}`;
+export const oneOf = (values: readonly string[]) => (text: string) =>
+  values.includes(text) ? null : `is none of ${values.join(', ')}`;
+
+export function checkPublishers(text: string): string | null {
+  const keys = text.split(',').map((item) => item.trim());
+  const bad = keys.find((item) => item !== '' && !/^ed25519:[A-Za-z0-9_-]{43}$/.test(item));
+  return bad === undefined ? null : `holds ${JSON.stringify(bad)}, which is no public key such as ed25519:…`;
+}
+
+export function checkSealingKeys(text: string): string | null {
+  const keys = text.split(',').map((item) => item.trim());
+  return keys.every((item) => item === '' || /^[A-Za-z0-9+/_-]{43}=?$/.test(item))
+    ? null
+    : 'holds something that is not the base64 of 32 bytes';
+}
+
+export function isPlainUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && url.search === '' && url.hash === '' && url.username === '' && url.password === '';
+}
+
+export function checkOverrides(text: string): string | null {
+  const complaint = 'is not a JSON object of origins, such as {"https://api.example.com":"http://127.0.0.1:9000"}';
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return complaint;
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return complaint;
+  return Object.entries(value).flat().every(isOrigin) ? null : complaint;
+}
+
+export function isOrigin(value: unknown): boolean {
+  if (typeof value !== 'string' || !URL.canParse(value)) return false;
+  const url = new URL(value);
+  return (url.protocol === 'https:' || url.protocol === 'http:') && url.origin === value;
+}
+
+export function checkHostNames(text: string): string | null {
+  const names = text.split(',').map((item) => item.trim());
+  const bad = names.find((item) => item !== '' && !/^(?:[a-z0-9._-]+|[0-9a-f:]+)$/i.test(item));
+  return bad === undefined ? null : `holds ${JSON.stringify(bad)}, which is no host name without a port`;
+}
+
+export function checkNetworks(text: string): string | null {
+  const bad = text
+    .split(',')
+    .map((item) => item.trim())
+    .find((item) => item !== '' && !ipaddr.isValid(item) && !ipaddr.isValidCIDR(item));
+  return bad === undefined ? null : `holds ${JSON.stringify(bad)}, which is neither an address nor a network`;
+}
