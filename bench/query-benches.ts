@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createClient } from '@quartermaster/client';
+import { watched } from './http-benches.ts';
+import { type Service, startService } from './processes.ts';
+import type { Row } from './table.ts';
+
+const chunks = 100_000;
+const questions = 300;
+const wordsOfQuestion = 10;
+const wordsOfAnswer = 80;
+/** Milliseconds. */
+const wanted = 50;
+
+/** Questions of ten words over 100,000 question–answer pairs, one after another; the floor is an empty collection. */
+export async function queryBenches(folder: string): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const provider of ['none', 'hash']) {
+    const service = await startService(`${folder}-${provider}`, { QUARTERMASTER_EMBEDDING_PROVIDER: provider });
+    try {
+      rows.push(await queryBench(service, provider));
+    } finally {
+      await service.stop();
+    }
+  }
+  return rows;
+}
+
+async function queryBench(service: Service, provider: string): Promise<Row> {
+  const client = createClient({ filesUrl: service.filesUrl, pluginsUrl: service.pluginsUrl, apiKey: service.key });
+  const text = createText();
+  const { collection_id: empty } = await client.collections.create({ name: 'empty', type: 'qa' });
+  const { collection_id: full } = await client.collections.create({ name: 'full', type: 'qa' });
+  const lines = ['question,answer'];
+  for (let n = 0; n < chunks; n++) lines.push(`${text(wordsOfQuestion)} number ${n},${text(wordsOfAnswer)}`);
+  const content = new Blob([lines.join('\n')]);
+  const { file_id } = await client.files.upload({ purpose: 'qa_record_file', name: 'pairs.csv', content });
+  const { record_id } = await client.records.create(full, { type: 'qa_sheet', file_id });
+  assert.equal((await client.records.settled(full, record_id)).num_chunks, chunks);
+
+  const ask = async (collection: string) => {
+    const query = { query_text: text(wordsOfQuestion), top_k: 3 };
+    const started = performance.now();
+    const found = await client.collections.query(collection, query);
+    return { ms: performance.now() - started, found: found.length };
+  };
+  const askAll = async (collection: string) => {
+    const times: number[] = [];
+    for (let n = 0; n < questions; n++) {
+      const { ms, found } = await ask(collection);
+      assert.equal(found, collection === full ? 3 : 0);
+      times.push(ms);
+    }
+    return times.sort((a, b) => a - b);
+  };
+  // The first one reads the codes of the vectors.
+  for (let n = 0; n < 20; n++) await ask(full);
+  const [ours, watch] = await watched(service, () => askAll(full));
+  const floor = await askAll(empty);
+  const p95 = at(ours, 0.95);
+  return {
+    bench: `query, ${chunks} chunks, ten words, embeddings ${provider}`,
+    ours: describe(ours),
+    floor: `empty: ${describe(floor)}`,
+    bar: `p95 ≤ ${wanted} ms: ${p95.toFixed(1)}`,
+    met: p95 <= wanted,
+    ...watch,
+  };
+}
+
+const at = (sorted: readonly number[], share: number) => sorted[Math.floor(sorted.length * share)] ?? 0;
+const describe = (sorted: readonly number[]) =>
+  `p50 ${at(sorted, 0.5).toFixed(1)} p95 ${at(sorted, 0.95).toFixed(1)} ms`;
+
+/** Words of real English in their real frequencies, the same in every run. */
+function createText(): (words: number) => string {
+  const file = new URL('../../shared/corpus/ir/xquad-en/docs.jsonl', import.meta.url);
+  const words = readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .flatMap((line) => (JSON.parse(line) as { text: string }).text.match(/[\p{L}\p{N}]+/gu) ?? []);
+  let state = 1;
+  const next = (most: number) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * most);
+  };
+  return (count) => Array.from({ length: count }, () => words[next(words.length)]).join(' ');
+}
