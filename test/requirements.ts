@@ -206,6 +206,7 @@ export const requirements: Readonly<Record<string, Requirement>> = {
       'an embedder that fails does not fail the record: its words are found, its vectors follow',
       'work that is cut off while it embeds goes on where it was, and nothing is embedded twice in the end',
       'another model is noticed, does not mix, and takes over when it is asked to',
+      '[embeddings] a question finds what means the same, the key is seen nowhere, and words do when the service is down',
     ],
   },
   'query.ranked': {
