@@ -16,7 +16,10 @@ const wanted = 50;
 export async function queryBenches(folder: string): Promise<Row[]> {
   const rows: Row[] = [];
   for (const provider of ['none', 'hash']) {
-    const service = await startService(`${folder}-${provider}`, { QUARTERMASTER_EMBEDDING_PROVIDER: provider });
+    const service = await startService(`${folder}-${provider}`, {
+      QUARTERMASTER_EMBEDDING_PROVIDER: provider,
+      QUARTERMASTER_LOG_LEVEL: 'warn',
+    });
     try {
       rows.push(await queryBench(service, provider));
     } finally {
