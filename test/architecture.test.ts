@@ -28,6 +28,7 @@ const doors = new Set(
     'idempotency/idempotency-repository.ts',
     'catalogue/function-formats/mcp.ts',
     'execution/answers.ts',
+    'execution/background.ts',
     'execution/credentials-header.ts',
     'execution/executor.ts',
     'execution/outcome.ts',

@@ -331,12 +331,36 @@ export const requirements: Readonly<Record<string, Requirement>> = {
     source: 'DESIGN "Promises" 6',
     tests: ['[runs] runs are kept over a restart, filtered and turned page by page; a project sees its own only'],
   },
+  'runs.asynchronous': {
+    promise:
+      'An asynchronous run that was acknowledged ends, whatever happens to its process; no writing plugin runs twice.',
+    source: 'ADR 0027',
+    tests: [
+      '[runs] a run asked for asynchronously is acknowledged before it is made, and its result is kept',
+      '[runs] kill −9: a reading run is made again; a writing one and one with credentials end interrupted and say why',
+      '[runs] kill −9: with a sealing key a reading run goes on with its credentials; a writing one is never made twice',
+      '[runs] an orderly stop leaves what can be made again to the next start and ends the rest',
+      '[runs] the same idempotency key gives the same asynchronous run, also after a crash',
+      'only who has a run may begin it; what was begun and left says so and waits again',
+      'a run and the answer of its idempotency key are stored together or not at all',
+    ],
+  },
+  'runs.cancelled': {
+    promise: 'A run that is cancelled ends at once: its handler and its outbound calls.',
+    source: 'ADR 0027',
+    tests: [
+      '[runs] a run is cancelled while it waits for a third party, whichever way it was asked for',
+      '[runs] a handler that computes without end is ended by a cancellation',
+      'who runs it learns that it should be cancelled; an ended run cannot be',
+    ],
+  },
   'runs.bounded': {
     promise: 'Runs and results are kept within bounds of age, count and bytes.',
     source: 'DESIGN "Storage"',
     tests: [
       'each project keeps its newest runs, none older than the bound, and nothing of one under way is deleted',
       'results go when they are over, and the oldest beyond the sum; the runs stay',
+      'the queue of accepted runs is bounded in all, of each key, and in bytes; what has ended makes room',
     ],
   },
   'execute.once': {

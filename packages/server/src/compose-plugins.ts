@@ -9,7 +9,7 @@ import { registerCatalogueMetrics } from './catalogue/metrics.ts';
 import { openCatalogue } from './catalogue/open-catalogue.ts';
 import { catalogueRoutes } from './catalogue/routes.ts';
 import type { Base, Side } from './compose.ts';
-import { openRunRoom } from './compose-runs.ts';
+import { openBackgroundRuns, openRunRoom } from './compose-runs.ts';
 import type { Config } from './config.ts';
 import { createExecutor } from './execution/create-executor.ts';
 import { createBroker } from './execution/egress/create-broker.ts';
@@ -27,6 +27,7 @@ import { ownBundles } from './own-bundles.ts';
 import { createCredentialProfiles } from './profiles/credential-profiles.ts';
 import { checkSealingKeys } from './profiles/profile-upkeep.ts';
 import { credentialProfileRoutes } from './profiles/routes.ts';
+import type { Sealer } from './profiles/sealing.ts';
 import { openSealer } from './profiles/sealing-keys.ts';
 import { runRoutes } from './runs/routes.ts';
 import { version } from './version.ts';
@@ -34,7 +35,7 @@ import { version } from './version.ts';
 /** The plugins address: catalogue and execution. */
 export async function openPluginsSide(base: Base): Promise<Side> {
   const { config, logger, closer, registry } = base;
-  const { recorder, runs } = await openRunRoom(base);
+  const { recorder, ...runRoom } = await openRunRoom(base);
   const broker = createBroker({
     overrides: config.egressOverrides,
     allow: config.egressAllow,
@@ -101,12 +102,15 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     guardMetrics: gate.check,
   });
   catalogueRoutes(app, { catalogue, onRequest: gate.check });
-  const profiles = await openProfiles(base, catalogue);
+  const sealer = openSealer(config);
+  const profiles = await openProfiles(base, { catalogue, sealer });
   credentialProfileRoutes(app, { profiles, gate });
   const resolveCredentials = profiles.resolve;
   const once = createRunOnce({ idempotency: base.idempotency, keep: base.idempotencyRepository.complete });
-  executionRoutes(app, { executor, onRequest: gate.check, projectOf: gate.projectOf, once, resolveCredentials });
-  runRoutes(app, { runs, onRequest: gate.check, projectOf: gate.projectOf });
+  const { runs, background } = openBackgroundRuns(base, { ...runRoom, recorder, executor, resolveCredentials, sealer });
+  const { check: onRequest, projectOf, keyOf } = gate;
+  executionRoutes(app, { executor, onRequest, projectOf, keyOf, once, resolveCredentials, background: runs });
+  runRoutes(app, { runs, onRequest, projectOf });
   const openMcp = () => {
     mcp ??= loadMcp(config, {
       catalogue,
@@ -117,7 +121,11 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     return mcp;
   };
   mcpRoutes(app, { open: openMcp, onRequest: gate.check, projectOf: gate.projectOf });
-  return { app, port, endStreams: () => void mcp?.then(({ endpoints }) => endpoints.close()) };
+  const endStreams = () => {
+    background.stop(config.stopSeconds * 1000);
+    void mcp?.then(({ endpoints }) => endpoints.close());
+  };
+  return { app, port, endStreams };
 }
 
 function missingIn({ capabilities }: Sandbox): string | null {
@@ -125,8 +133,10 @@ function missingIn({ capabilities }: Sandbox): string | null {
 }
 
 /** Refuses to start while there are profiles that no key of the settings opens: better than runs that fail. */
-async function openProfiles({ config, database, clock, newId }: Base, catalogue: () => Catalogue) {
-  const sealer = openSealer(config);
+async function openProfiles(
+  { database, clock, newId }: Base,
+  { catalogue, sealer }: { catalogue: () => Catalogue; sealer: Sealer | null },
+) {
   const repository = createCredentialProfileRepository(database);
   await checkSealingKeys(repository, sealer);
   return createCredentialProfiles({ repository, sealer, catalogue, clock, newId });

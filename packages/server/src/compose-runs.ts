@@ -1,8 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { createProjectRepository } from './adapters/database/project-repository.ts';
 import { createRunRepository } from './adapters/database/run-repository.ts';
 import type { Base } from './compose.ts';
+import type { Executor } from './execution/executor.ts';
 import { startUpkeep } from './kernel/upkeep.ts';
+import type { ResolveCredentials } from './profiles/resolve-credentials.ts';
+import { type Background, createBackground } from './runs/background-runs.ts';
 import { openInputKeepers } from './runs/input-keepers.ts';
+import type { RequestSealer } from './runs/kept-requests.ts';
 import { createRunRecorder, type RunRecorder } from './runs/run-recorder.ts';
 import type { RunRepository } from './runs/run-repository.ts';
 import { runUpkeep } from './runs/run-upkeep.ts';
@@ -12,7 +17,8 @@ import { createRuns, type Runs } from './runs/runs.ts';
 export interface RunRoom {
   readonly recorder: RunRecorder;
   readonly repository: RunRepository;
-  readonly runs: Runs;
+  /** Whether the records of a project hold inputs. */
+  readonly keepsInputs: (projectId: string) => boolean;
 }
 
 /** To be opened before whatever runs plugins, so that it is closed after. */
@@ -23,12 +29,29 @@ export async function openRunRoom({ config, clock, logger, registry, database, c
   closer.add('upkeep of runs', () => upkeep.close());
   const keepers = await openInputKeepers({ find: () => projects.projectsThatKeepInputs(), logger });
   closer.add('projects that keep inputs', () => keepers.close());
-  const recorder = createRunRecorder({
-    repository,
-    keepsInputs: (projectId) => keepers.has(projectId),
-    logger,
-    metrics: registry,
-  });
+  const keepsInputs = (projectId: string) => keepers.has(projectId);
+  const recorder = createRunRecorder({ repository, keepsInputs, logger, metrics: registry });
   closer.add('records of runs', () => recorder.close());
-  return { recorder, repository, runs: createRuns({ repository, recorder, clock }) };
+  return { recorder, repository, keepsInputs };
+}
+
+export interface BackgroundWish extends RunRoom {
+  readonly executor: Executor;
+  readonly resolveCredentials: ResolveCredentials;
+  readonly sealer: RequestSealer | null;
+}
+
+/** To be opened after whatever runs plugins, so that it is closed before. */
+export function openBackgroundRuns(
+  { clock, logger, closer }: Base,
+  { recorder, repository, ...wish }: BackgroundWish,
+): { readonly runs: Runs; readonly background: Background } {
+  const background = createBackground({
+    ...{ ...wish, repository, clock, logger, owner: randomUUID() },
+    changed: (runId) => recorder.changed(runId),
+  });
+  const upkeep = startUpkeep([background.upkeep], logger);
+  closer.add('leases of asynchronous runs', () => upkeep.close());
+  closer.add('asynchronous runs', () => background.close());
+  return { runs: createRuns({ repository, recorder, background, clock }), background };
 }

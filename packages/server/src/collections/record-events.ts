@@ -1,4 +1,5 @@
 import type { RecordFailure, RecordProgress, RecordStatus } from '@quartermaster/contract';
+import { createBell } from '../kernel/bell.ts';
 import { tooManyListeners } from './problems.ts';
 import { toProgress } from './record-item.ts';
 import type { RecordKey, RecordRepository, StoredRecord } from './record-repository.ts';
@@ -100,34 +101,6 @@ export function createRecordEvents(deps: RecordEventsDeps): RecordEvents {
 interface Subscription {
   wait(atMostMs: number, signal: AbortSignal): Promise<void>;
   end(): void;
-}
-
-/** Remembers a ring that nobody waited for. */
-function createBell() {
-  let rung = false;
-  let answer: (() => void) | undefined;
-  return {
-    ring: () => {
-      rung = true;
-      answer?.();
-    },
-    wait: async (atMostMs: number, signal: AbortSignal) => {
-      if (!rung && !signal.aborted) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(finish, atMostMs);
-          function finish() {
-            clearTimeout(timer);
-            signal.removeEventListener('abort', finish);
-            answer = undefined;
-            resolve();
-          }
-          signal.addEventListener('abort', finish, { once: true });
-          answer = finish;
-        });
-      }
-      rung = false;
-    },
-  };
 }
 
 function toEvent(recordId: string, record: StoredRecord | undefined): RecordEvent {

@@ -11,6 +11,7 @@ import {
   type Execution,
   type ExecutionLimits,
   type Executor,
+  isPluginRepeatable,
   isRepeatable,
   type PreparedRun,
 } from './executor.ts';
@@ -81,7 +82,8 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     const violations = bundle.checkCredentials(credentials);
     if (violations.length > 0) throw valueInvalid('credentials', violations);
     const policy = makeRunPolicy(bundle, credentials, { limits, own, trace, wantsFreshToken });
-    return { bundle, signal, caller, policy, runId: deps.newId('run'), createdAt: Date.now(), trace };
+    const { runId = deps.newId('run'), createdAt = Date.now() } = caller.resumes ?? {};
+    return { bundle, signal, caller, policy, runId, createdAt, trace };
   }
 
   function prepare(request: ExecuteRequest, signal: AbortSignal, caller: RunCaller = nobody): PreparedRun {
@@ -97,7 +99,8 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     const run: Run = { ...begun, pluginId: plugin.id, isolation, input };
     const start = async () =>
       handlerPath === null ? await runDeclarative(calls.ofPlugin(plugin), run) : await runHandler(handlerPath, run);
-    return { runId: run.runId, isolation, start: () => conclude(run, start, plugin) };
+    run.trace.validatedAt = performance.now();
+    return { run, isRepeatable: isPluginRepeatable(plugin), start: () => conclude(run, start, plugin) };
   }
 
   return {
@@ -114,6 +117,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
       const own = bundle.manifest.verify?.request.inject;
       const begun = begin({ bundle, credentials: request.credentials, signal, caller, own, wantsFreshToken: true });
       const run: Run = { ...begun, pluginId: null, isolation: 'none', input: {} };
+      run.trace.validatedAt = performance.now();
       // Without a call there are no credentials that could be wrong.
       return await conclude(run, async () =>
         call === null ? { kind: 'returned', output: null } : await runDeclarative(call, run),
@@ -146,7 +150,6 @@ function createConclusion({ logger, metrics, journal }: ConclusionDeps): Conclud
 
   return async (run, start, plugin) => {
     const { trace } = run;
-    trace.validatedAt = performance.now();
     journal.begun(run);
     const raw = await start().catch((error: unknown) => outcomeOf(error, run));
     trace.returnedAt = performance.now();

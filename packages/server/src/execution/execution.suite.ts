@@ -137,7 +137,13 @@ export async function openBench(t: TestContext, upstream: RequestListener, limit
   executionRoutes(app, {
     ...{ executor, onRequest: async () => {}, projectOf: () => null },
     resolveCredentials: (_projectId, _bundleId, credentials) => credentials,
-    once: { runOnce: async (...call) => (await once()).runOnce(...call) },
+    keyOf: () => null,
+    once: {
+      runOnce: async (...call) => (await once()).runOnce(...call),
+      acceptOnce: async (...call) => (await once()).acceptOnce(...call),
+    },
+    // Asynchronous runs have tests of their own.
+    background: { accept: unused, get: unused },
   });
   t.after(async () => {
     await app.close();
@@ -149,6 +155,10 @@ export async function openBench(t: TestContext, upstream: RequestListener, limit
     return { status: answer.statusCode, headers: answer.headers, body: answer.json(), text: answer.body };
   };
   return { app, log, metrics, server, execute, executor, ended };
+}
+
+async function unused(): Promise<never> {
+  throw new Error('these tests ask for no asynchronous run');
 }
 
 /** Processes and databases are opened by the tests that need them. */

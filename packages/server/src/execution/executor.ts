@@ -1,7 +1,7 @@
-import type { ExecuteRequest, Isolation, VerifyCredentialsRequest } from '@quartermaster/contract';
+import type { ExecuteRequest, VerifyCredentialsRequest } from '@quartermaster/contract';
 import type { CompiledPlugin } from '../catalogue/catalogue.ts';
 import type { Outcome } from './outcome.ts';
-import type { RunCaller } from './run-journal.ts';
+import type { JournalRun, RunCaller } from './run-journal.ts';
 
 /** Runs plugins for whoever asks: the HTTP routes, MCP. */
 export interface Executor {
@@ -18,8 +18,9 @@ export interface Executor {
 
 /** A run whose credentials and input are right. */
 export interface PreparedRun {
-  readonly runId: string;
-  readonly isolation: Isolation;
+  readonly run: JournalRun;
+  /** Running the plugin twice does no more than running it once. */
+  readonly isRepeatable: boolean;
   /** Runs it, once. Never rejects: how it ended is in the execution. */
   start(): Promise<Execution>;
 }
@@ -61,10 +62,15 @@ export const defaultLimits: ExecutionLimits = {
 
 /** Whether the same run may be made again without doing twice what should be done once. */
 export function isRepeatable(outcome: Outcome, plugin: CompiledPlugin | undefined): boolean {
-  if (plugin === undefined || plugin.manifest.effects === 'read' || plugin.manifest.idempotent) return true;
+  if (plugin === undefined || isPluginRepeatable(plugin)) return true;
   if (outcome.kind === 'queue_full') return true;
   // A handler may have acted before it failed.
   if (plugin.handlerPath !== null) return false;
   if (outcome.kind === 'upstream_failed') return outcome.upstreamStatus !== null && outcome.upstreamStatus < 500;
   return ['input_rejected', 'credentials_rejected', 'egress_refused'].includes(outcome.kind);
+}
+
+/** Running it twice does no more than running it once. */
+export function isPluginRepeatable({ manifest }: CompiledPlugin): boolean {
+  return manifest.effects === 'read' || manifest.idempotent;
 }

@@ -2,6 +2,7 @@ import {
   Acknowledgement,
   ExecuteRequest,
   ExecuteResult,
+  Run,
   type RunOrigin,
   Success,
   VerifyCredentialsRequest,
@@ -12,6 +13,7 @@ import type { App } from '../http/app.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency.ts';
 import { type ResolveCredentials, resolveRequest } from '../profiles/resolve-credentials.ts';
 import { resultOf } from './answers.ts';
+import { type BackgroundRuns, wantsBackground } from './background.ts';
 import { asDirectCall, credentialsHeader, profileHeader, readCredentialsHeaders } from './credentials-header.ts';
 import type { Execution, Executor } from './executor.ts';
 import { outcomeProblem } from './problems.ts';
@@ -25,6 +27,9 @@ export interface ExecutionRoutesDeps {
   readonly projectOf: (request: FastifyRequest) => string | null;
   readonly once: RunOnce;
   readonly resolveCredentials: ResolveCredentials;
+  /** The id of the key that was sent, null without one. */
+  readonly keyOf: (request: FastifyRequest) => string | null;
+  readonly background: BackgroundRuns;
 }
 
 /** Running plugins over HTTP. Source: interface §4.4; CONTRACT "Bundles and plugins". */
@@ -43,11 +48,23 @@ function executeRoute(app: App, deps: ExecutionRoutesDeps): void {
         operationId: 'execute',
         tags: ['execution'],
         summary: 'Runs a plugin with the credentials of this request.',
+        headers: Type.Object({
+          prefer: Type.Optional(
+            Type.String({
+              description: '`respond-async`: the run is stored, answered with 202, and goes on by itself.',
+            }),
+          ),
+        }),
         body: ExecuteRequest,
-        response: { 200: Success(ExecuteResult) },
+        response: { 200: Success(ExecuteResult), 202: Success(Run) },
       },
     },
     async (request, reply) => {
+      if (wantsBackground(request.headers.prefer)) {
+        const run = await acceptFor(deps, request, request.body);
+        reply.code(202).header('Location', `/v1/runs/${run.run_id}`).header('Preference-Applied', 'respond-async');
+        return { status: 'success' as const, data: run };
+      }
       const data = await runFor({ request, reply, deps, origin: 'execute' }, request.body);
       return data === null ? reply.hijack() : { status: 'success' as const, data };
     },
@@ -116,6 +133,22 @@ async function runFor({ request, reply, deps, origin }: Asked, wanted: ExecuteRe
   const caller = { projectId, origin, cancel: () => running.abort() };
   const execution = await executor.execute(await resolved(), running.signal, caller);
   return succeeded(execution, reply) ? resultOf(execution) : null;
+}
+
+/** Accepts an asynchronous run, once for an `Idempotency-Key`. */
+async function acceptFor(
+  { background, once, projectOf, keyOf }: ExecutionRoutesDeps,
+  request: FastifyRequest,
+  wanted: ExecuteRequest,
+): Promise<Run> {
+  const key = readIdempotencyKey(request.headers['idempotency-key']);
+  const caller = { projectId: projectOf(request) ?? '-', keyId: keyOf(request) };
+  const { projectId } = caller;
+  const runId =
+    key === undefined
+      ? await background.accept(wanted, caller)
+      : await once.acceptOnce({ projectId, key }, wanted, (claim) => background.accept(wanted, { ...caller, claim }));
+  return await background.get(projectId, runId);
 }
 
 function verifyRoute(app: App, deps: ExecutionRoutesDeps): void {

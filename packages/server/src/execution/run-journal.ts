@@ -33,6 +33,8 @@ export interface RunCaller {
   readonly origin: RunOrigin;
   /** The run can be cancelled by others than its caller: how. */
   readonly cancel?: () => void;
+  /** The run was accepted earlier: it is the same one. */
+  readonly resumes?: { readonly runId: string; readonly createdAt: number } | undefined;
   /** The caller stores the record of the run itself: the journal need not. */
   readonly keepsOwnRecord?: boolean;
   /** For a caller who watches; called while the plugin runs. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ErrorCode, ExecuteRequest, ExecuteResult } from '@quartermaster/contract';
 import type { Idempotency, RunningRequest } from '../idempotency/idempotency.ts';
+import type { CompletedClaim } from '../idempotency/idempotency-repository.ts';
 import { Problem } from '../kernel/problem.ts';
 import { resultOf } from './answers.ts';
 import type { Execution } from './executor.ts';
@@ -13,7 +14,15 @@ export interface RunOnce {
    * @param run rejects with a Problem when the run cannot begin; the key is free again then
    */
   runOnce(place: RunPlace, request: ExecuteRequest, run: () => Promise<Execution>): Promise<ExecuteResult>;
+  /**
+   * Gives the id of an asynchronous run or of the one before it.
+   * @param accept stores the claim that it is handed together with the run
+   */
+  acceptOnce(place: RunPlace, request: ExecuteRequest, accept: Accept): Promise<string>;
 }
+
+/** @returns the id of the run */
+export type Accept = (claim: (runId: string) => Promise<CompletedClaim>) => Promise<string>;
 
 export interface RunPlace {
   /** `-` without a project. */
@@ -24,7 +33,7 @@ export interface RunPlace {
 export interface RunOnceDeps {
   readonly idempotency: Idempotency;
   /** Keeps a completed claim with its answer; `complete` of the idempotency repository. */
-  readonly keep: (claim: Awaited<ReturnType<RunningRequest['complete']>>) => Promise<boolean>;
+  readonly keep: (claim: CompletedClaim) => Promise<boolean>;
 }
 
 type Answer =
@@ -58,6 +67,20 @@ export function createRunOnce({ idempotency, keep }: RunOnceDeps): RunOnce {
       // Only what `unpack` reads was ever stored.
       if (begun.kind === 'answered') return unpack(begun.replay(print) as Answer);
       return await runAndKeep(begun, print, run);
+    },
+    async acceptOnce({ projectId, key }, request, accept) {
+      // A request that waits for its answer and one that does not are answered differently: they are not the same.
+      const print = `${fingerprintOf(request, `${projectId} ${key}`)}.async`;
+      const begun = await idempotency.begin({ projectId, operation: 'execute', key });
+      // Only what is written below was ever stored under such a print.
+      if (begun.kind === 'answered') return (begun.replay(print) as { accepted: string }).accepted;
+      try {
+        const runId = await accept((accepted) => begun.complete(print, { accepted }));
+        begun.stored();
+        return runId;
+      } finally {
+        await begun.release();
+      }
     },
   };
 }

@@ -43,7 +43,7 @@ export function createPluginRunner({ broker, sandbox, logger, limits, journal }:
     async runDeclarative(call, { bundle, policy, signal, input, trace }) {
       if (running >= limits.maxConcurrentRuns) return { kind: 'queue_full', retryAfterSeconds: 1 };
       running += 1;
-      trace.pluginBeganAt = trace.validatedAt;
+      trace.pluginBeganAt = performance.now();
       const takesCredentials = bundle.manifest.credentials_schema !== undefined;
       const { maxOutputBytes } = limits;
       try {

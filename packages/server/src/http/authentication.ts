@@ -32,6 +32,8 @@ export interface PluginsGate extends Gate {
   readonly check: onRequestHookHandler;
   /** The project of the key, null without one. */
   projectOf(request: FastifyRequest): string | null;
+  /** The id of the key, null without one. */
+  keyOf(request: FastifyRequest): string | null;
 }
 
 /** @param mounted callers of requests that came in by the files address, which has authenticated them. */
@@ -60,5 +62,6 @@ export function createPluginsGate(
       return caller;
     },
     projectOf: (request) => callers.get(request)?.projectId ?? null,
+    keyOf: (request) => callers.get(request)?.keyId ?? null,
   };
 }

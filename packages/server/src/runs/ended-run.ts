@@ -66,7 +66,7 @@ function scrubbedInput({ input, policy }: JournalRun): RunEnd['input'] {
 /** The record itself; made when it is stored or read. */
 export function toStoredRun(ended: EndedRun): StoredRun {
   const { runId: id, projectId, run } = ended;
-  return { id, projectId, ...run, asynchronous: false, lease: null, end: toRunEnd(ended) };
+  return { id, projectId, ...run, asynchronous: false, begunAt: null, lease: null, end: toRunEnd(ended) };
 }
 
 export function toRunEnd({ trace, outcome, ...ended }: EndedRun): RunEnd {
@@ -85,35 +85,11 @@ export function toRunEnd({ trace, outcome, ...ended }: EndedRun): RunEnd {
   };
 }
 
-/** A run that has not ended, as a record. */
-export function underWay(run: JournalRun, { lease = null }: { lease?: RunLease | null } = {}): StoredRun {
+/** A run that has not ended, as a record. One with a lease is asynchronous, and waits. */
+export function underWay(run: JournalRun, lease: RunLease | null = null): StoredRun {
   const { runId: id, caller, pluginId, isolation, createdAt } = run;
   const { projectId, origin } = caller;
+  const what = { bundleId: run.bundle.id, pluginId, origin, isolation };
   const asynchronous = lease !== null;
-  return {
-    id,
-    projectId,
-    bundleId: run.bundle.id,
-    pluginId,
-    origin,
-    isolation,
-    asynchronous,
-    createdAt,
-    lease,
-    end: null,
-  };
+  return { id, projectId, ...what, asynchronous, createdAt, begunAt: null, lease, end: null };
 }
-
-/** The end of a run whose process was killed or told to stop: nobody knows more. */
-export const interruptedEnd: RunEnd = {
-  outcome: 'interrupted',
-  errorCode: 'SERVICE_UNAVAILABLE',
-  upstreamStatus: null,
-  durationMs: null,
-  phases: null,
-  violations: 0,
-  egress: [],
-  egressLeftOut: 0,
-  error: { code: 'SERVICE_UNAVAILABLE', message: 'The service stopped while the run was under way.' },
-  input: null,
-};

@@ -54,4 +54,22 @@ export function runRoutes(app: App, { runs, onRequest, projectOf }: RunRoutesDep
       return { status: 'success' as const, data };
     },
   );
+  app.post(
+    '/v1/runs/:run_id/cancel',
+    {
+      onRequest,
+      schema: {
+        operationId: 'cancelRun',
+        tags: ['runs'],
+        summary:
+          'End a run that waits or runs: its handler and its outbound calls are ended. One that has ended stays as it is.',
+        params: RunParams,
+        response: { 200: Success(Run) },
+      },
+    },
+    async (request) => {
+      const data = await runs.cancel(projectIdOf(request), request.params.run_id);
+      return { status: 'success' as const, data };
+    },
+  );
 }

@@ -2,8 +2,9 @@ import type { Run, RunItem, RunProgress } from '@quartermaster/contract';
 import type { StoredResult, StoredRun } from './run-repository.ts';
 
 /** A run as a list says it. */
-export function toRunItem(run: StoredRun, isQueued = false): RunItem {
+export function toRunItem(run: StoredRun): RunItem {
   const { end } = run;
+  const isQueued = run.asynchronous && run.begunAt === null;
   return {
     object: 'Run',
     run_id: run.id,
@@ -23,16 +24,15 @@ export function toRunItem(run: StoredRun, isQueued = false): RunItem {
 }
 
 export interface RunMoment {
-  readonly isQueued?: boolean;
   readonly progress?: RunProgress | null;
   readonly result?: StoredResult | undefined;
 }
 
 /** Everything about one run. */
-export function toRun(run: StoredRun, { isQueued = false, progress = null, result }: RunMoment): Run {
+export function toRun(run: StoredRun, { progress = null, result }: RunMoment): Run {
   const { end } = run;
   return {
-    ...toRunItem(run, isQueued),
+    ...toRunItem(run),
     progress,
     error: end?.error ?? null,
     output_violations: end?.violations ?? 0,

@@ -36,20 +36,28 @@ export interface RunRecorder extends RunJournal {
   findLive(projectId: string, runId: string): JournalRun | undefined;
   /** Tells about a run under way until `stop` is called. */
   watch(runId: string, listener: RunListener): { stop(): void };
+  /** An asynchronous run has begun, or its end is stored. */
+  changed(runId: string): void;
+  /** What a run under way of this process has told last. */
+  progressOf(runId: string): RunProgress | null;
   /** Stores what waits. */
   close(): Promise<void>;
 }
 
 export interface RunListener {
-  progressed(progress: RunProgress): void;
-  ended(): void;
+  progressed(): void;
+  changed(): void;
 }
 
 export function createRunRecorder(deps: RunRecorderDeps): RunRecorder {
   const options = { ...defaults, ...deps.options };
   const live = new Map<string, JournalRun>();
   const listeners = new Map<string, Set<RunListener>>();
+  const progress = new Map<string, RunProgress>();
   const store = createStore(deps, options);
+  const changed = (runId: string) => {
+    for (const listener of listeners.get(runId) ?? []) listener.changed();
+  };
   new Gauge({
     name: 'quartermaster_runs_under_way',
     help: 'Runs of plugins that have begun and not ended.',
@@ -67,16 +75,20 @@ export function createRunRecorder(deps: RunRecorderDeps): RunRecorder {
     begun: (run) => {
       live.set(run.runId, run);
     },
-    progressed: (run, progress) => {
-      for (const listener of listeners.get(run.runId) ?? []) listener.progressed(progress);
+    progressed: ({ runId }, said) => {
+      progress.set(runId, said);
+      for (const listener of listeners.get(runId) ?? []) listener.progressed();
     },
     ended: (run, execution) => {
       const keeps = deps.keepsInputs(run.caller.projectId);
       // Stored before it is no longer under way: whoever looks finds it in one of the two.
       if (run.caller.keepsOwnRecord !== true) store.add(endedRun(run, execution, { words: keeps, input: keeps }));
       live.delete(run.runId);
-      for (const listener of listeners.get(run.runId) ?? []) listener.ended();
+      progress.delete(run.runId);
+      changed(run.runId);
     },
+    changed,
+    progressOf: (runId) => progress.get(runId) ?? null,
     recent: (projectId) => {
       const begun = [...live.values()].filter(({ caller }) => caller.projectId === projectId);
       return [...ended(projectId).map(toStoredRun), ...begun.map((run) => underWay(run))];

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { RunQuery } from '@quartermaster/contract';
+import type { CompletedClaim } from '../idempotency/idempotency-repository.ts';
 import { createNewId, lowestIdAt } from '../kernel/identifier.ts';
-import { interruptedEnd } from './ended-run.ts';
-import type { RunEnd, RunRepository, StoredRun } from './run-repository.ts';
+import { interruptedEnd } from './interruptions.ts';
+import type { KeptRequest, RunEnd, RunRepository, StoredRun } from './run-repository.ts';
 
 const newId = createNewId();
 let lastTime = 1_763_715_824_000;
@@ -27,6 +28,9 @@ const failed: RunEnd = {
   error: { code: 'PLUGIN_FAILED', message: null },
 };
 const result = { status: 200 as const, data: { said: 'a\u0000b' }, run_id: 'x', duration_ms: 1 };
+
+const kept: KeptRequest = { text: '{"what":"was asked"}', isSealed: false, isRepeatable: true };
+const me = 'me';
 
 /** What every repository of runs promises. */
 export function describeRunRepository(
@@ -52,7 +56,7 @@ function newRun(projectId: string, over: Partial<StoredRun> = {}): StoredRun {
   lastTime += 10;
   const id = `${lowestIdAt('run', lastTime)}${newId('run').slice(-12)}`;
   const what = { bundleId: 'echo', pluginId: 'say', origin: 'execute', isolation: 'none' } as const;
-  return { id, projectId, ...what, asynchronous: false, createdAt: lastTime, lease: null, end, ...over };
+  return { id, projectId, ...what, asynchronous: false, createdAt: lastTime, begunAt: null, lease: null, end, ...over };
 }
 
 function underWay(projectId: string, lease: { owner: string; until: number }): StoredRun {
@@ -91,8 +95,9 @@ function testKeeping(repository: () => RunRepository): void {
     await repository().add([run]);
     assert.equal(await repository().findResult(project, run.id, 0), undefined);
     const stored = { result, expiresAt: 1000 };
-    assert.equal(await repository().end(project, run.id, { end, result: stored }), true);
-    assert.equal(await repository().end(project, run.id, { end: failed, result: null }), false);
+    assert.equal(await repository().end(run, { owner: 'another', end: failed, result: null }), false);
+    assert.equal(await repository().end(run, { owner: me, end, result: stored }), true);
+    assert.equal(await repository().end(run, { owner: me, end: failed, result: null }), false);
     assert.deepEqual(await repository().find(project, run.id), { ...run, lease: null, end });
     assert.deepEqual(await repository().findResult(project, run.id, 999), stored);
     assert.equal(await repository().findResult(project, run.id, 1000), undefined);
@@ -143,35 +148,91 @@ function testLists(repository: () => RunRepository): void {
 }
 
 function testLeases(repository: () => RunRepository): void {
-  test('a lease is prolonged by its owner; a run without a valid one ends interrupted', async () => {
+  const accept = async (project: string, owner: string, request = kept) => {
+    const run = underWay(project, { owner, until: 100 });
+    assert.deepEqual(await repository().accept([{ run, request, claim: null }]), [true]);
+    return run;
+  };
+  const takeOver = async (project: string, owner: string, now: number) => {
+    const left = await repository().takeOver({ owner, until: now + 100 }, { now, limit: 1000 });
+    return left.filter(({ run }) => run.projectId === project);
+  };
+
+  test('a lease is prolonged by its owner; what lost it is taken over with its request, by one process', async () => {
     const project = newId('project');
-    const owner = newId('run');
-    const [mine, theirs] = [
-      underWay(project, { owner, until: 100 }),
-      underWay(project, { owner: newId('run'), until: 100 }),
-    ];
-    await repository().add([mine, theirs]);
-    assert.deepEqual(await repository().renew(owner, 200), []);
-    await repository().interrupt(100, { end: interruptedEnd, limit: 100 });
-    assert.equal((await repository().find(project, mine.id))?.end, null);
-    assert.deepEqual((await repository().find(project, theirs.id))?.end, interruptedEnd);
-    assert.equal(await repository().end(project, theirs.id, { end, result: null }), false);
-    assert.equal(await repository().interrupt(200, { end: interruptedEnd, limit: 100 }), 1);
+    const [owner, dead, other] = [newId('run'), newId('run'), newId('run')];
+    const mine = await accept(project, owner);
+    const theirs = await accept(project, dead, { text: 'sealed', isSealed: true, isRepeatable: false });
+    assert.deepEqual(
+      (await repository().renew(owner, 200)).map(({ id }) => id),
+      [mine.id],
+    );
+    assert.deepEqual(await takeOver(project, dead, 150), []);
+    const [left, ...more] = await takeOver(project, owner, 150);
+    assert.deepEqual(more, []);
+    assert.deepEqual(left, {
+      run: { ...theirs, lease: { owner, until: 250 } },
+      request: { text: 'sealed', isSealed: true, isRepeatable: false },
+      ...{ attempts: 0, isCancelAsked: false },
+    });
+    assert.deepEqual(await takeOver(project, other, 150), []);
+    const ended = { owner, end: interruptedEnd('may_have_acted', true), result: null };
+    assert.equal(await repository().end(theirs, { ...ended, owner: dead }), false);
+    assert.equal(await repository().end(theirs, ended), true);
+    assert.deepEqual(await takeOver(project, other, 1000), [
+      { ...left, run: { ...mine, lease: { owner: other, until: 1100 } }, request: kept },
+    ]);
+  });
+
+  test('only who has a run may begin it; what was begun and left says so and waits again', async () => {
+    const project = newId('project');
+    const [first, second] = [newId('run'), newId('run')];
+    const run = await accept(project, first);
+    const begin = { at: 7, until: 50 };
+    assert.deepEqual(await repository().begin([run, run], { owner: second, ...begin }), [false, false]);
+    assert.deepEqual(await repository().begin([run], { owner: first, ...begin }), [true]);
+    assert.equal((await repository().find(project, run.id))?.begunAt, 7);
+    const [left] = await takeOver(project, second, 60);
+    assert.deepEqual([left?.run.begunAt, left?.attempts], [7, 1]);
+    assert.equal((await repository().find(project, run.id))?.begunAt, null);
+    assert.deepEqual(await repository().begin([run], { owner: first, ...begin }), [false]);
+    await repository().leave([run], first);
+    assert.equal((await repository().renew(second, 70)).length, 1);
+    await repository().leave([run], second);
+    const [again] = await takeOver(project, second, 60);
+    assert.deepEqual([again?.run.begunAt, again?.attempts], [null, 1]);
+  });
+
+  test('a run and the answer of its idempotency key are stored together or not at all', async () => {
+    const project = newId('project');
+    const run = underWay(project, { owner: me, until: 100 });
+    const lost: CompletedClaim = {
+      ...{ projectId: project, operation: 'execute', key: 'k', heldUntil: 1 },
+      ...{ fingerprint: 'f', answer: '{}', expiresAt: 2 },
+    };
+    const other = underWay(project, { owner: me, until: 100 });
+    const accepted = await repository().accept([
+      { run, request: kept, claim: lost },
+      { run: other, request: kept, claim: null },
+    ]);
+    assert.deepEqual(accepted, [false, true]);
+    assert.equal(await repository().find(project, run.id), undefined);
+    assert.deepEqual(await repository().find(project, other.id), other);
   });
 
   test('who runs it learns that it should be cancelled; an ended run cannot be', async () => {
     const project = newId('project');
     const owner = newId('run');
-    const runs = [underWay(project, { owner, until: 100 }), underWay(project, { owner, until: 100 })];
-    await repository().add(runs);
-    const [first, second] = runs.map((run) => run.id);
-    assert.equal(await repository().askToCancel(project, first ?? ''), true);
-    assert.equal(await repository().askToCancel(newId('project'), second ?? ''), false);
-    assert.deepEqual(await repository().renew(owner, 200), [first]);
-    await repository().end(project, first ?? '', { end: failed, result: null });
-    assert.equal(await repository().askToCancel(project, first ?? ''), false);
-    assert.deepEqual(await repository().renew(owner, 300), []);
-    await repository().end(project, second ?? '', { end: failed, result: null });
+    const [first, second] = [await accept(project, owner), await accept(project, owner)];
+    const asked = async (until: number) =>
+      (await repository().renew(owner, until)).filter((run) => run.isCancelAsked).map((run) => run.id);
+    assert.equal(await repository().askToCancel(project, first.id), true);
+    assert.equal(await repository().askToCancel(newId('project'), second.id), false);
+    assert.deepEqual(await asked(200), [first.id]);
+    await repository().end(first, { owner, end: failed, result: null });
+    assert.equal(await repository().askToCancel(project, first.id), false);
+    assert.deepEqual(await asked(300), []);
+    await repository().end(second, { owner, end: failed, result: null });
   });
 }
 
@@ -201,7 +262,7 @@ function testSweeping(repository: () => RunRepository): void {
     const runs = Array.from({ length: 4 }, () => underWay(project, { owner: 'me', until: 5 }));
     await repository().add(runs);
     for (const [index, run] of runs.entries()) {
-      await repository().end(project, run.id, { end, result: { result, expiresAt: 10_000 + index } });
+      await repository().end(run, { owner: me, end, result: { result, expiresAt: 10_000 + index } });
     }
     const kept = async () => {
       const found = await Promise.all(runs.map((run) => repository().findResult(project, run.id, 0)));

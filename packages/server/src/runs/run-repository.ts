@@ -9,6 +9,7 @@ import type {
   RunPhases,
   RunQuery,
 } from '@quartermaster/contract';
+import type { CompletedClaim } from '../idempotency/idempotency-repository.ts';
 
 /** A run as it is stored. Nothing in it is a credential or a text that was not scrubbed. */
 export interface StoredRun {
@@ -23,7 +24,9 @@ export interface StoredRun {
   readonly asynchronous: boolean;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
-  /** Who runs it and until when it answers for it; null once it has ended. */
+  /** Of an asynchronous run: when it was begun; null while it waits. */
+  readonly begunAt: number | null;
+  /** Of an asynchronous run: who runs it and until when it answers for it; null once it has ended. */
   readonly lease: RunLease | null;
   /** null while it is under way. */
   readonly end: RunEnd | null;
@@ -56,6 +59,32 @@ export interface StoredResult {
   readonly expiresAt: number;
 }
 
+/** What an asynchronous run was asked for, kept as long as it has not ended. */
+export interface KeptRequest {
+  /** null: it holds credentials, and there is no key to seal them with. */
+  readonly text: string | null;
+  readonly isSealed: boolean;
+  /** Running the plugin twice does no more than running it once. */
+  readonly isRepeatable: boolean;
+}
+
+export interface AcceptedRun {
+  readonly run: StoredRun;
+  readonly request: KeptRequest;
+  /** Of its `Idempotency-Key`, stored with the run or not at all. */
+  readonly claim: CompletedClaim | null;
+}
+
+/** A run that another process has left. */
+export interface LeftRun {
+  /** As it was left, with the lease of the process that has it now. */
+  readonly run: StoredRun;
+  readonly request: KeptRequest;
+  /** Processes that have begun it and left it. */
+  readonly attempts: number;
+  readonly isCancelAsked: boolean;
+}
+
 export interface RunPage {
   readonly items: readonly StoredRun[];
   readonly hasMore: boolean;
@@ -69,22 +98,39 @@ export interface RunBounds {
   readonly most: number;
 }
 
+export interface RunKey {
+  readonly projectId: string;
+  readonly id: string;
+}
+
+/** A run under way of the process that asks. */
+export interface HeldRun extends RunKey {
+  /** Somebody wants it cancelled. */
+  readonly isCancelAsked: boolean;
+}
+
 /** Runs and the results of asynchronous ones. */
 export interface RunRepository {
   /** Adds runs with one statement; those that are there already are left as they are. */
   add(runs: readonly StoredRun[]): Promise<void>;
-  /** Ends a run that is under way, with its result. @returns false when it has ended already, or is gone. */
-  end(projectId: string, runId: string, outcome: { end: RunEnd; result: StoredResult | null }): Promise<boolean>;
+  /** Adds asynchronous runs, each with its claim. @returns for each whether it was; false: its claim was lost */
+  accept(runs: readonly AcceptedRun[]): Promise<boolean[]>;
+  /** Notes that runs begin, and prolongs their leases. @returns for each whether the owner still has it: else it may not */
+  begin(runs: readonly RunKey[], begin: { owner: string; at: number; until: number }): Promise<boolean[]>;
+  /** Ends a run that the owner has under way, with its result. @returns false when it has not: it has ended, or is another's */
+  end(key: RunKey, outcome: { owner: string; end: RunEnd; result: StoredResult | null }): Promise<boolean>;
+  /** Leaves runs to whoever looks next, the same process among them. */
+  leave(runs: readonly RunKey[], owner: string): Promise<void>;
   find(projectId: string, runId: string): Promise<StoredRun | undefined>;
   findResult(projectId: string, runId: string, now: number): Promise<StoredResult | undefined>;
   /** A page, in the order of ids. `recent` are runs of that project which may not be stored yet; they take their places. */
   list(projectId: string, query: RunQuery, recent: readonly StoredRun[]): Promise<RunPage>;
   /** Notes that somebody wants it cancelled; whoever runs it learns of it when it renews. @returns whether it is under way */
   askToCancel(projectId: string, runId: string): Promise<boolean>;
-  /** Prolongs the leases of a process. @returns the runs of it that somebody wants cancelled */
-  renew(owner: string, until: number): Promise<string[]>;
-  /** Ends runs whose lease has run out, at most `limit`. @returns how many */
-  interrupt(now: number, wish: { end: RunEnd; limit: number }): Promise<number>;
+  /** Prolongs the leases of a process. @returns all of them */
+  renew(owner: string, until: number): Promise<HeldRun[]>;
+  /** Takes over runs of others whose lease has run out, at most `limit`. They wait again. */
+  takeOver(lease: RunLease, wish: { now: number; limit: number }): Promise<LeftRun[]>;
   /** Deletes runs (with their results) that are beyond the bounds, at most `limit`. @returns how many */
   sweep(bounds: RunBounds, limit: number): Promise<number>;
   /** Deletes results that are over, and the oldest of those beyond `maxBytes` in all; at most `limit`. @returns how many */

@@ -1,11 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../kernel/clock.ts';
 import type { UpkeepTask } from '../kernel/upkeep.ts';
-import { interruptedEnd } from './ended-run.ts';
 import type { RunRepository } from './run-repository.ts';
 
 export interface RunUpkeepDeps {
-  readonly repository: Pick<RunRepository, 'interrupt' | 'sweep' | 'sweepResults'>;
+  readonly repository: Pick<RunRepository, 'sweep' | 'sweepResults'>;
   readonly clock: Clock;
   readonly bounds: RunRetention;
 }
@@ -24,18 +23,12 @@ const dayMs = 86_400_000;
 const batch = 1000;
 const breathMs = 10;
 
-/** Ends runs that nobody answers for, and deletes what is beyond the bounds. */
+/** Deletes what is beyond the bounds. */
 export function runUpkeep({ repository, clock, bounds }: RunUpkeepDeps): UpkeepTask[] {
   async function inBatches(signal: AbortSignal, work: () => Promise<number>): Promise<void> {
     while (!signal.aborted && (await work()) >= batch) await setTimeout(breathMs);
   }
   return [
-    {
-      name: 'end interrupted runs',
-      pause: 5_000,
-      run: (signal) =>
-        inBatches(signal, () => repository.interrupt(clock.now(), { end: interruptedEnd, limit: batch })),
-    },
     {
       name: 'forget runs',
       pause: 30_000,

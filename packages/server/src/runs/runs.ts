@@ -1,26 +1,70 @@
-import type { Run, RunItem, RunQuery } from '@quartermaster/contract';
+import { setTimeout } from 'node:timers/promises';
+import type { Run, RunItem, RunProgress, RunQuery } from '@quartermaster/contract';
+import type { BackgroundRuns } from '../execution/background.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { isId } from '../kernel/identifier.ts';
 import { fieldInvalid, objectNotFound } from '../kernel/problem.ts';
+import type { Background } from './background-runs.ts';
 import { toRun, toRunItem } from './run-items.ts';
 import type { RunRecorder } from './run-recorder.ts';
-import type { RunRepository } from './run-repository.ts';
+import type { RunRepository, StoredRun } from './run-repository.ts';
 
 /** The runs of a project, for whoever asks about them. */
-export interface Runs {
+export interface Runs extends BackgroundRuns {
   list(projectId: string, query: RunQuery): Promise<{ readonly items: readonly RunItem[]; readonly hasMore: boolean }>;
   /** @throws OBJECT_NOT_FOUND */
   get(projectId: string, runId: string): Promise<Run>;
+  /** Ends a run that has not ended; one that has stays as it is. @returns the run after that. @throws OBJECT_NOT_FOUND */
+  cancel(projectId: string, runId: string): Promise<Run>;
 }
 
 export interface RunsDeps {
   readonly repository: RunRepository;
   readonly recorder: RunRecorder;
+  readonly background: Pick<Background, 'accept' | 'find'>;
   readonly clock: Clock;
 }
 
-export function createRuns({ repository, recorder, clock }: RunsDeps): Runs {
+/** Milliseconds that a cancellation waits for the end of the run: usually it comes at once. */
+const patienceMs = 5_000;
+
+export function createRuns({ repository, recorder, background, clock }: RunsDeps): Runs {
+  async function find(projectId: string, runId: string): Promise<StoredRun> {
+    const recent = recorder.findRecent(projectId, runId);
+    const run = recent?.end == null ? ((await repository.find(projectId, runId)) ?? recent) : recent;
+    if (run === undefined) throw objectNotFound('run', runId);
+    return run;
+  }
+
+  async function get(projectId: string, runId: string): Promise<Run> {
+    const run = await find(projectId, runId);
+    const hasResult = run.asynchronous && run.end !== null;
+    const result = hasResult ? await repository.findResult(projectId, runId, clock.now()) : undefined;
+    const progress = run.end === null ? toProgress(recorder.progressOf(runId)) : null;
+    return toRun(run, { result, progress });
+  }
+
+  /** @returns false when no run of this process is meant */
+  async function cancelHere(projectId: string, runId: string): Promise<boolean> {
+    const accepted = background.find(projectId, runId);
+    if (accepted !== undefined) {
+      accepted.cancel();
+      await withPatience(accepted.done);
+      return true;
+    }
+    const live = recorder.findLive(projectId, runId);
+    if (live?.caller.cancel === undefined) return false;
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const watch = recorder.watch(runId, { changed: resolve, progressed: () => {} });
+    live.caller.cancel();
+    await withPatience(ended);
+    watch.stop();
+    return true;
+  }
+
   return {
+    accept: async (request, caller) => (await background.accept(request, caller)).id,
+    get,
     list: async (projectId, query) => {
       checkCursors(query);
       // Before the database is asked: a run that is stored in between is found there.
@@ -28,15 +72,22 @@ export function createRuns({ repository, recorder, clock }: RunsDeps): Runs {
       const { items, hasMore } = await repository.list(projectId, query, recent);
       return { items: items.map((run) => toRunItem(run)), hasMore };
     },
-    get: async (projectId, runId) => {
-      const recent = recorder.findRecent(projectId, runId);
-      const run = recent?.end == null ? ((await repository.find(projectId, runId)) ?? recent) : recent;
-      if (run === undefined) throw objectNotFound('run', runId);
-      const hasResult = run.asynchronous && run.end !== null;
-      const result = hasResult ? await repository.findResult(projectId, runId, clock.now()) : undefined;
-      return toRun(run, { result });
+    cancel: async (projectId, runId) => {
+      // Whoever has it learns of it when it renews its lease.
+      if (!(await cancelHere(projectId, runId))) await repository.askToCancel(projectId, runId);
+      return await get(projectId, runId);
     },
   };
+}
+
+async function withPatience(done: Promise<void>): Promise<void> {
+  const enough = new AbortController();
+  await Promise.race([done, setTimeout(patienceMs, undefined, { signal: enough.signal }).catch(() => {})]);
+  enough.abort();
+}
+
+function toProgress(said: ReturnType<RunRecorder['progressOf']>): RunProgress | null {
+  return said === null ? null : { fraction: said.fraction, message: said.message ?? null };
 }
 
 /** A cursor needs to be no run that is still kept: runs are deleted while somebody turns the pages. */

@@ -1,35 +1,20 @@
 import type { ExecuteResult, RunQuery } from '@quartermaster/contract';
-import type { Kysely } from 'kysely';
 import { lowestIdAt } from '../../kernel/identifier.ts';
 import type { RunPage, RunRepository, StoredRun } from '../../runs/run-repository.ts';
+import { createAsynchronousRuns } from './asynchronous-runs.ts';
 import type { Database } from './database.ts';
 import { readKeysetPage } from './keyset-page.ts';
-import { detailText, insertRuns, toRun } from './run-rows.ts';
+import { insertRuns, toRun } from './run-rows.ts';
 import { sweepResults, sweepRuns } from './sweep-runs.ts';
-import type { Tables } from './tables.ts';
 
 /** Runs over either database. */
 export function createRunRepository(database: Database): RunRepository {
   const { read, write, dialect } = database;
   return {
+    ...createAsynchronousRuns(database),
     add: async (runs) => {
       if (runs.length > 0) await insertRuns(dialect, runs).execute(write);
     },
-    end: (projectId, runId, { end, result }) =>
-      write.transaction().execute(async (transaction) => {
-        const ended = await underWay(transaction, projectId, runId)
-          .set({ outcome: end.outcome, detail: detailText(end), lease_owner: null, lease_until: null })
-          .executeTakeFirst();
-        if (ended.numUpdatedRows !== 1n) return false;
-        if (result === null) return true;
-        const text = JSON.stringify(result.result);
-        const row = { project_id: projectId, run_id: runId, expires_at: result.expiresAt };
-        await transaction
-          .insertInto('run_result')
-          .values({ ...row, bytes: Buffer.byteLength(text), result: text })
-          .execute();
-        return true;
-      }),
     find: async (projectId, runId) => {
       const row = await read
         .selectFrom('run')
@@ -51,46 +36,9 @@ export function createRunRepository(database: Database): RunRepository {
       return row && { result: JSON.parse(row.result) as ExecuteResult, expiresAt: row.expires_at };
     },
     list: (projectId, query, recent) => listRuns(database, projectId, { query, recent }),
-    askToCancel: async (projectId, runId) => {
-      const asked = await underWay(write, projectId, runId).set({ cancel_asked: 1 }).executeTakeFirst();
-      return asked.numUpdatedRows === 1n;
-    },
-    renew: async (owner, until) => {
-      const rows = await write
-        .updateTable('run')
-        .set({ lease_until: until })
-        .where('outcome', 'is', null)
-        .where('lease_owner', '=', owner)
-        .returning(['id', 'cancel_asked'])
-        .execute();
-      return rows.filter((row) => row.cancel_asked === 1).map((row) => row.id);
-    },
-    interrupt: async (now, { end, limit }) => {
-      const lapsed = await write
-        .selectFrom('run')
-        .select(['project_id', 'id'])
-        .where('outcome', 'is', null)
-        .where('lease_until', '<=', now)
-        .limit(limit)
-        .execute();
-      let ended = 0;
-      for (const { project_id, id } of lapsed) {
-        const result = await underWay(write, project_id, id)
-          // It may have been renewed in between.
-          .where('lease_until', '<=', now)
-          .set({ outcome: end.outcome, detail: detailText(end), lease_owner: null, lease_until: null })
-          .executeTakeFirst();
-        ended += Number(result.numUpdatedRows);
-      }
-      return ended;
-    },
     sweep: (bounds, limit) => sweepRuns(database, bounds, limit),
     sweepResults: (now, bounds) => sweepResults(database, now, bounds),
   };
-}
-
-function underWay(db: Kysely<Tables>, projectId: string, runId: string) {
-  return db.updateTable('run').where('project_id', '=', projectId).where('id', '=', runId).where('outcome', 'is', null);
 }
 
 async function listRuns(

@@ -2,7 +2,7 @@ import type { Isolation, RunOrigin, RunOutcome } from '@quartermaster/contract';
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { RunEnd, StoredRun } from '../../runs/run-repository.ts';
 import type { Database } from './database.ts';
-import type { RunTable } from './tables.ts';
+import type { RunTable } from './run-tables.ts';
 
 /** Everything about the end of a run that no query asks for. */
 type Detail = Omit<RunEnd, 'outcome'>;
@@ -54,6 +54,7 @@ export function toRun(row: Selectable<RunTable>): StoredRun {
     isolation: row.isolation as Isolation, // written by toValues
     asynchronous: row.mode === 'async',
     createdAt: row.created_at,
+    begunAt: row.begun_at,
     lease: owner === null || until === null ? null : { owner, until },
     end: toEnd(row),
   };

@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely';
 import type { CredentialProfileTable } from './credential-profile-table.ts';
+import type { RunRequestTable, RunResultTable, RunTable } from './run-tables.ts';
 
 /**
  * The tables, alike in SQLite and PostgreSQL. Ids are text, times are milliseconds (bigint), booleans do not occur,
@@ -23,6 +24,7 @@ export interface Tables {
   attempt_counter: AttemptCounterTable;
   input_keeper: InputKeeperTable;
   run: RunTable;
+  run_request: RunRequestTable;
   run_result: RunResultTable;
   collection_vector: CollectionVectorTable;
   chunk_vector: ChunkVectorTable;
@@ -227,38 +229,6 @@ export interface AttemptCounterTable {
 /** A project whose run records hold inputs, scrubbed. */
 export interface InputKeeperTable {
   project_id: string;
-}
-
-/** A run of a plugin. Primary key (project_id, id). */
-export interface RunTable {
-  /** `-` where the request carried no key. */
-  project_id: string;
-  id: string;
-  bundle_id: string;
-  plugin_id: string | null;
-  origin: string;
-  isolation: string;
-  /** `async`: stored when it was accepted, with a lease; `sync`: when it had ended. */
-  mode: 'sync' | 'async';
-  created_at: number;
-  lease_owner: string | null;
-  lease_until: number | null;
-  /** 1: somebody wants it cancelled. */
-  cancel_asked: number | null;
-  /** null while it is under way. */
-  outcome: string | null;
-  /** JSON of everything else about its end. */
-  detail: string | null;
-}
-
-/** The result of an asynchronous run, until it is forgotten. */
-export interface RunResultTable {
-  project_id: string;
-  run_id: string;
-  expires_at: number;
-  bytes: number;
-  /** JSON of the ExecuteResult. */
-  result: string;
 }
 
 /** The vectors of a collection: one model, and a count of changes that those who keep them in memory follow. */

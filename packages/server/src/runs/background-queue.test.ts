@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Problem } from '../kernel/problem.ts';
+import { createBackgroundQueue, type QueueBounds } from './background-queue.ts';
+import type { BackgroundRun } from './background-run.ts';
+
+const bounds: QueueBounds = { maxRunning: 2, maxAccepted: 5, maxAcceptedOfKey: 2, maxSize: 1000 };
+
+/** What the queue looks at. */
+function makeRun(id: string, keyId: string | null = null, size = 1): BackgroundRun {
+  // The queue asks for nothing else.
+  return { stored: { id }, keyId, size } as BackgroundRun;
+}
+
+function openQueue(change: Partial<QueueBounds> = {}) {
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const queue = createBackgroundQueue({ ...bounds, ...change }, async (run) => {
+    begun.push(run.stored.id);
+    await new Promise<void>((resolve) => ends.set(run.stored.id, resolve));
+    queue.leave(run);
+  });
+  const accept = (run: BackgroundRun) => {
+    queue.enter(run);
+    queue.line(run);
+    return run;
+  };
+  const end = async (id: string) => {
+    ends.get(id)?.();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { queue, begun, accept, end };
+}
+
+const isRefusal = (error: unknown) =>
+  error instanceof Problem && error.code === 'TOO_MANY_REQUESTS' && Number(error.headers['Retry-After']) > 0;
+
+test('accepted runs wait for their turn, first come first served, and one that is hurried does not', async () => {
+  const { queue, begun, accept, end } = openQueue();
+  const [, , , fourth] = ['a', 'b', 'c', 'd', 'e'].map((id) => accept(makeRun(id)));
+  assert.deepEqual(begun, ['a', 'b']);
+  assert.ok(fourth !== undefined && queue.hurry(fourth));
+  assert.equal(queue.hurry(fourth), false);
+  assert.deepEqual(begun, ['a', 'b', 'd']);
+  await end('d');
+  assert.deepEqual(begun, ['a', 'b', 'd']);
+  await end('a');
+  assert.deepEqual(begun, ['a', 'b', 'd', 'c']);
+});
+
+test('the queue of accepted runs is bounded in all, of each key, and in bytes; what has ended makes room', async () => {
+  const { queue, accept, end } = openQueue();
+  accept(makeRun('a', 'key-1'));
+  accept(makeRun('b', 'key-1'));
+  assert.throws(() => accept(makeRun('c', 'key-1')), isRefusal);
+  accept(makeRun('d', 'key-2'));
+  accept(makeRun('e'));
+  assert.equal(queue.room(), 1);
+  accept(makeRun('f'));
+  assert.throws(() => accept(makeRun('g', 'key-3')), isRefusal);
+  await end('a');
+  accept(makeRun('h', 'key-1'));
+  const { accept: acceptLarge } = openQueue({ maxSize: 10 });
+  acceptLarge(makeRun('i', null, 8));
+  assert.throws(() => acceptLarge(makeRun('j', null, 3)), isRefusal);
+});

@@ -1,0 +1,70 @@
+import type { ExecuteRequest } from '@quartermaster/contract';
+import type { Clock } from '../kernel/clock.ts';
+import type { Logger } from '../kernel/logger.ts';
+import { Problem } from '../kernel/problem.ts';
+import { type ResolveCredentials, resolveRequest } from '../profiles/resolve-credentials.ts';
+import type { BackgroundQueue } from './background-queue.ts';
+import type { BackgroundRun, BackgroundWish } from './background-run.ts';
+import { cancelledEnd, type Interruption, interruptedEnd } from './interruptions.ts';
+import { type RequestSealer, readKeptRequest } from './kept-requests.ts';
+import type { LeftRun, RunEnd, RunLease, RunRepository } from './run-repository.ts';
+
+export interface TakeOverDeps {
+  readonly repository: Pick<RunRepository, 'takeOver' | 'end' | 'leave'>;
+  readonly resolveCredentials: ResolveCredentials;
+  readonly sealer: RequestSealer | null;
+  readonly queue: BackgroundQueue;
+  readonly prepare: (wish: Omit<BackgroundWish, 'lease'>) => BackgroundRun;
+  readonly lease: () => RunLease;
+  readonly owner: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const batch = 100;
+/** A run that ends its process each time is not tried for ever. */
+const maxAttempts = 3;
+
+/** Takes the runs that other processes have left: runs them again where that is right, and ends the others. */
+export function createTakeOver(deps: TakeOverDeps): () => Promise<void> {
+  const { repository, queue, lease, owner, clock, logger, sealer } = deps;
+
+  function judge({ run, request, attempts }: LeftRun): Interruption | ExecuteRequest {
+    if (run.begunAt !== null && !request.isRepeatable) return 'may_have_acted';
+    if (attempts >= maxAttempts) return 'tried_too_often';
+    const kept = readKeptRequest(request, run, sealer);
+    return kept ?? (request.text === null ? 'credentials_not_kept' : 'seal_not_opened');
+  }
+
+  async function takeUp({ run: stored }: LeftRun, kept: ExecuteRequest): Promise<void> {
+    const { projectId, id: runId, createdAt } = stored;
+    const request = await resolveRequest(deps.resolveCredentials, projectId, kept);
+    const run = deps.prepare({ request, projectId, keyId: null, resumes: { runId, createdAt } });
+    run.isKept = true;
+    queue.enter(run);
+    queue.line(run);
+    logger.info({ run_id: runId }, 'a run that its process left is taken up');
+  }
+
+  async function decide(left: LeftRun): Promise<void> {
+    const end = (how: RunEnd) => repository.end(left.run, { owner, end: how, result: null });
+    const hasBegun = left.run.begunAt !== null;
+    if (left.isCancelAsked) return void (await end(cancelledEnd));
+    const judged = judge(left);
+    if (typeof judged === 'string') return void (await end(interruptedEnd(judged, hasBegun)));
+    try {
+      await takeUp(left, judged);
+    } catch (error) {
+      // Whatever else went wrong may go well later.
+      if (!(error instanceof Problem) || error.code === 'TOO_MANY_REQUESTS')
+        return await repository.leave([left.run], owner);
+      await end(interruptedEnd('cannot_begin', hasBegun, error.message));
+    }
+  }
+
+  return async () => {
+    const limit = Math.min(batch, queue.room());
+    if (limit === 0) return;
+    for (const left of await repository.takeOver(lease(), { now: clock.now(), limit })) await decide(left);
+  };
+}

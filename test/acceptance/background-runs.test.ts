@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { openProbe, type Probe } from '../support/probe-bundle.ts';
+import { type StartedService, startService } from '../support/service.ts';
+
+const canary = 'canary-7a3f1c95-of-the-credentials';
+const sealingKey = Buffer.alloc(32, 7).toString('base64url');
+
+interface Asked {
+  readonly plugin: 'read' | 'write' | 'think';
+  readonly q: string;
+  readonly credentials?: Record<string, unknown>;
+  readonly headers?: Record<string, string>;
+  readonly asynchronous?: boolean;
+}
+
+async function call(service: StartedService, path: string, init: RequestInit = {}) {
+  const answer = await fetch(service.pluginsUrl + path, {
+    ...init,
+    headers: { Authorization: `Bearer ${service.key}`, ...init.headers },
+  });
+  const text = await answer.text();
+  return { status: answer.status, headers: answer.headers, text, body: JSON.parse(text) };
+}
+
+function execute(service: StartedService, { plugin, q, credentials = {}, headers, asynchronous = true }: Asked) {
+  const bundle_id = Object.keys(credentials).length > 0 ? 'guarded' : 'probe';
+  return call(service, '/v1/execute', {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      ...(asynchronous ? { Prefer: 'respond-async' } : {}),
+      ...headers,
+    },
+    body: JSON.stringify({ bundle_id, plugin_id: plugin, input_params: { q }, credentials }),
+  });
+}
+
+/** Asks for an asynchronous run. @returns its id */
+async function accept(service: StartedService, asked: Asked): Promise<string> {
+  const { status, headers, body, text } = await execute(service, asked);
+  assert.equal(status, 202, text);
+  assert.equal(headers.get('location'), `/v1/runs/${body.data.run_id}`);
+  assert.equal(headers.get('preference-applied'), 'respond-async');
+  return body.data.run_id;
+}
+
+const get = async (service: StartedService, id: string) => (await call(service, `/v1/runs/${id}`)).body.data;
+const cancel = async (service: StartedService, id: string) =>
+  (await call(service, `/v1/runs/${id}/cancel`, { method: 'POST' })).body.data;
+
+/** Looks until the run has ended. */
+async function ended(service: StartedService, id: string) {
+  for (const latest = Date.now() + 90_000; Date.now() < latest; ) {
+    const run = await get(service, id);
+    if (run.status === 'ended') return run;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`${id} has not ended`);
+}
+
+async function filesWith(folder: string, text: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const found: string[] = [];
+  for (const entry of entries.filter((one) => one.isFile())) {
+    const path = join(entry.parentPath, entry.name);
+    if ((await readFile(path)).includes(text)) found.push(path);
+  }
+  return found;
+}
+
+const start = (t: TestContext, probe: Probe, wish: { folder?: string; settings?: Record<string, string> } = {}) =>
+  startService(t, { ...wish, settings: { ...probe.settings, ...wish.settings } });
+
+async function killedRuns(t: TestContext, sealed: boolean): Promise<void> {
+  const probe = await openProbe(t);
+  const settings = sealed ? { SEALING_KEY: sealingKey } : {};
+  const first = await start(t, probe, { settings });
+  const credentials = { token: canary };
+  const wanted = {
+    read: { plugin: 'read', q: 'plain' },
+    write: { plugin: 'write', q: 'plain' },
+    guarded: { plugin: 'read', q: 'guarded', credentials },
+    repeating: { plugin: 'read', q: canary, credentials },
+  } as const;
+  const paths = ['/read?q=plain', '/write?q=plain', '/read?q=guarded', `/read?q=${canary}`];
+  for (const path of paths) probe.hold(path);
+  const ids = new Map<string, string>();
+  for (const [name, asked] of Object.entries(wanted)) ids.set(name, await accept(first, asked));
+  for (const path of paths) await probe.arrived(path);
+  await first.kill();
+  probe.release();
+  assert.deepEqual(await filesWith(first.folder, canary), [], 'no credential is on the disk');
+
+  const second = await start(t, probe, { folder: first.folder, settings });
+  const runs: Record<string, Awaited<ReturnType<typeof get>>> = {};
+  for (const [name, id] of ids) runs[name] = await ended(second, id);
+  assert.equal(runs.read.outcome, 'succeeded');
+  assert.deepEqual(runs.read.result.data, { said: '/read?q=plain' });
+  assert.equal(probe.count('/read?q=plain'), 2);
+  assert.equal(runs.write.outcome, 'interrupted');
+  assert.deepEqual(runs.write.error.details, [{ reason: 'may_have_acted', has_begun: true }]);
+  assert.equal(probe.count('/write?q=plain'), 1, 'a writing plugin is never run twice');
+  for (const name of ['guarded', 'repeating']) {
+    const { outcome, error } = runs[name];
+    if (sealed) assert.equal(outcome, 'succeeded', JSON.stringify(error));
+    else assert.deepEqual(error.details, [{ reason: 'credentials_not_kept', has_begun: true }]);
+  }
+  assert.equal(probe.count('/read?q=guarded'), sealed ? 2 : 1);
+  assert.equal(await second.stop(), 0);
+  assert.deepEqual(await filesWith(first.folder, canary), [], 'nor afterwards');
+  for (const said of [first.log(), second.log()]) assert.ok(!said.includes(canary));
+}
+
+describe('asynchronous runs', { concurrency: true }, () => {
+  test('[runs] a run asked for asynchronously is acknowledged before it is made, and its result is kept', async (t) => {
+    const probe = await openProbe(t);
+    const service = await start(t, probe);
+    probe.hold('/read?q=one');
+    const id = await accept(service, { plugin: 'read', q: 'one' });
+    await probe.arrived('/read?q=one');
+    const running = await get(service, id);
+    assert.deepEqual([running.status, running.outcome, running.asynchronous], ['running', null, true]);
+    probe.release();
+    const run = await ended(service, id);
+    assert.equal(run.outcome, 'succeeded');
+    assert.deepEqual(run.result, {
+      ...{ status: 200, data: { said: '/read?q=one' }, run_id: id, duration_ms: run.duration_ms },
+    });
+    assert.ok(run.result_expires_timestamp > Date.now());
+    const listed = (await call(service, '/v1/runs?outcome=succeeded')).body.data;
+    assert.deepEqual(
+      listed.map((item: { run_id: string }) => item.run_id),
+      [id],
+    );
+    assert.equal((await fetch(`${service.pluginsUrl}/v1/runs/${id}`)).status, 404, 'without the key of its project');
+
+    const failing = await ended(service, await accept(service, { plugin: 'read', q: 'fail' }));
+    assert.deepEqual(
+      [failing.outcome, failing.result, failing.error.code],
+      ['upstream_failed', null, 'PROVIDER_ERROR'],
+    );
+    assert.equal((await execute(service, { plugin: 'read', q: 'x'.repeat(101) })).status, 422);
+  });
+
+  test('[runs] kill −9: a reading run is made again; a writing one and one with credentials end interrupted and say why', (t) =>
+    killedRuns(t, false));
+  test('[runs] kill −9: with a sealing key a reading run goes on with its credentials; a writing one is never made twice', (t) =>
+    killedRuns(t, true));
+
+  test('[runs] an orderly stop leaves what can be made again to the next start and ends the rest', async (t) => {
+    const probe = await openProbe(t);
+    const settings = { STOP_SECONDS: '0' };
+    const first = await start(t, probe, { settings });
+    for (const path of ['/read?q=a', '/write?q=a']) probe.hold(path);
+    const [reading, writing] = [
+      await accept(first, { plugin: 'read', q: 'a' }),
+      await accept(first, { plugin: 'write', q: 'a' }),
+    ];
+    await probe.arrived('/read?q=a');
+    await probe.arrived('/write?q=a');
+    assert.equal(await first.stop(), 0);
+    probe.release();
+    const second = await start(t, probe, { folder: first.folder, settings });
+    assert.equal((await ended(second, reading)).outcome, 'succeeded');
+    assert.deepEqual((await ended(second, writing)).error.details, [{ reason: 'may_have_acted', has_begun: true }]);
+    assert.deepEqual([probe.count('/read?q=a'), probe.count('/write?q=a')], [2, 1]);
+  });
+
+  test('[runs] a run is cancelled while it waits for a third party, whichever way it was asked for', async (t) => {
+    const probe = await openProbe(t);
+    const service = await start(t, probe);
+    for (const path of ['/read?q=sync', '/read?q=async']) probe.hold(path);
+    const waiting = execute(service, { plugin: 'read', q: 'sync', asynchronous: false });
+    await probe.arrived('/read?q=sync');
+    const [listed] = (await call(service, '/v1/runs?outcome=none')).body.data;
+    const told = await cancel(service, listed.run_id);
+    assert.deepEqual([told.status, told.outcome], ['ended', 'cancelled']);
+    const answer = await waiting;
+    assert.deepEqual([answer.status, answer.body.error.code], [409, 'RUN_CANCELLED']);
+    await probe.aborted('/read?q=sync');
+
+    const id = await accept(service, { plugin: 'read', q: 'async' });
+    await probe.arrived('/read?q=async');
+    assert.equal((await cancel(service, id)).outcome, 'cancelled');
+    await probe.aborted('/read?q=async');
+    assert.deepEqual((await cancel(service, id)).outcome, 'cancelled', 'once more changes nothing');
+    const missing = await call(service, '/v1/runs/xrun00000000000000000000/cancel', { method: 'POST' });
+    assert.deepEqual([missing.status, missing.body.error.code], [404, 'OBJECT_NOT_FOUND']);
+    const keyless = await fetch(`${service.pluginsUrl}/v1/runs/${id}/cancel`, { method: 'POST' });
+    assert.equal(keyless.status, 404);
+  });
+
+  test('[runs] a handler that computes without end is ended by a cancellation', async (t) => {
+    const probe = await openProbe(t);
+    const service = await start(t, probe, { settings: { ISOLATION: 'process' } });
+    const id = await accept(service, { plugin: 'think', q: 'forever' });
+    for (;;) {
+      const { progress } = await get(service, id);
+      if (progress !== null) {
+        assert.deepEqual(progress, { fraction: 0.5, message: 'thinking of forever' });
+        break;
+      }
+    }
+    assert.equal((await cancel(service, id)).outcome, 'cancelled');
+    const next = await ended(service, await accept(service, { plugin: 'think', q: 'shortly' }));
+    assert.deepEqual(next.result.data, { said: 'shortly' });
+  });
+
+  test('[runs] the same idempotency key gives the same asynchronous run, also after a crash', async (t) => {
+    const probe = await openProbe(t);
+    const first = await start(t, probe);
+    const asked: Asked = { plugin: 'write', q: 'once', headers: { 'Idempotency-Key': 'k-1' } };
+    probe.hold('/write?q=once');
+    const answers = await Promise.all(Array.from({ length: 8 }, () => execute(first, asked)));
+    const accepted = answers.filter(({ status }) => status === 202);
+    const ids = new Set(accepted.map(({ body }) => body.data.run_id));
+    assert.equal(ids.size, 1);
+    for (const { status, body } of answers)
+      if (status !== 202) assert.deepEqual([status, body.error.code], [409, 'DUPLICATE_OBJECT']);
+    await probe.arrived('/write?q=once');
+    const [id = ''] = ids;
+    assert.equal(await accept(first, asked), id);
+    assert.equal((await execute(first, { ...asked, q: 'other' })).status, 422);
+    assert.equal((await execute(first, { ...asked, asynchronous: false })).status, 422);
+    await first.kill();
+    probe.release();
+    const second = await start(t, probe, { folder: first.folder });
+    assert.equal(await accept(second, asked), id);
+    assert.equal(probe.count('/write?q=once'), 1);
+  });
+});
