@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { openExtractor } from '../packages/server/src/extraction/open-extractor.ts';
 import { createLogger } from '../packages/server/src/kernel/logger.ts';
+import { holdBars } from '../scripts/score/bars.ts';
 import { readManifest } from '../scripts/score/corpus.ts';
 import { measure, type Result } from '../scripts/score/measure.ts';
 import { compare } from '../scripts/score/scoreboard.ts';
@@ -19,4 +20,10 @@ test('every document of the corpus is read or refused as it should be, and no sc
   }
   assert.ok(results.filter((result) => result.text !== null).length > 150);
   assert.deepEqual(compare(page, results), []);
+  const held = holdBars(results);
+  assert.ok(held.length >= 7);
+  assert.deepEqual(
+    held.filter(({ met, excused }) => !met && excused === undefined),
+    [],
+  );
 });

@@ -76,9 +76,7 @@ function headings(markdown: string): Heading[] {
     if (match === null) continue;
     const [, marks = '', text = ''] = match;
     const plain = text.replace(/\{#[^}]*\}|<[^>]+>|[*_`]/g, '');
-    const words = units(plain).join(' ');
-    // Empty lines in the style of a heading head nothing.
-    if (words !== '') found.push({ level: marks.length, text: words });
+    found.push({ level: marks.length, text: units(plain).join(' ') });
   }
   return found;
 }

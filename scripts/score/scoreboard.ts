@@ -1,3 +1,4 @@
+import { holdBars } from './bars.ts';
 import type { Result } from './measure.ts';
 
 const columns = ['recall', 'precision', 'order', 'headings', 'levels', 'cells'] as const;
@@ -59,17 +60,29 @@ export function describe(results: readonly Result[]): string {
     const scores = scoresOf(result);
     return row([`\`${result.entry.path}\``, result.outcome, ...columns.map((column) => show(scores[column]))]);
   });
+  const held = holdBars(results).map(({ bar, value, met, excused }) =>
+    row([bar, value.toFixed(3), met ? 'met' : excused ? 'missed, stands apart' : 'missed']),
+  );
   return `# What the readers of documents reach
 
 Measured by \`npm run score\` over the test corpus: real files that nobody on this project wrote. Do not edit; a test holds
-that no number falls. Words are compared as multisets (recall, precision); *order* is the share of runs of five words
-that are the same; *headings* and *cells* are F1 over their texts, *levels* the share of found headings with the right
-level. The ground truth of some files is itself the output of another tool, so 1.000 is not always the goal. An
-*expectation* is what the corpus demands of a file: to be read, or to be refused with the right reason.
+that no number falls. The measures are those of the corpus's \`score.py\`, file by file; a format's figure is their mean.
+Words are compared as multisets (recall, precision); *order* is the share of runs of five words that are the same, where
+the truth has five; *headings* (those without text too) and *cells* are F1 over their texts, *levels* the share of found
+headings with the right level. The ground truth of some files is itself the output of another tool, so 1.000 is not always
+the goal. An *expectation* is what the corpus demands of a file: to be read, or to be refused with the right reason.
 
 ${row(['format', 'expectations met', 'with ground truth', ...columns])}
 ${row(Array.from({ length: columns.length + 3 }, () => '---'))}
 ${overview.join('\n')}
+
+## Bars
+
+What stands apart has its reason in [decision 0042](../decisions/0042-what-a-truth-can-tell.md).
+
+${row(['bar', 'reached', ''])}
+${row(['---', '---', '---'])}
+${held.join('\n')}
 
 ## Each file
 
@@ -110,7 +123,7 @@ function row(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-function mean(values: ReadonlyArray<number | null>): number | null {
+export function mean(values: ReadonlyArray<number | null>): number | null {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
 }

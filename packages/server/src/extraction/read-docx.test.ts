@@ -101,6 +101,34 @@ test('tables keep their rows, tables inside of cells stay in their cell, a table
   assert.equal(textOf(table([[paragraph('framed') + paragraph('text')]])), 'framed\n\ntext');
 });
 
+test('lists of one length beside each other are read across, other cells one after the other', () => {
+  const item = (name: string) => paragraph(name, '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>');
+  const row = (...cells: string[]) => `<w:tr>${cells.map((cell) => `<w:tc>${cell}</w:tc>`).join('')}</w:tr>`;
+  const rowsOf = (...rows: string[]) => textOf(`<w:tbl>${rows.join('')}</w:tbl>`).split('\n');
+  const head = row(paragraph('Part'), paragraph('Price'));
+  const bolts = item('bolt') + item('nut');
+  assert.deepEqual(rowsOf(head, row(bolts, item('1.20') + item('0.30'))), [
+    'Part | Price',
+    '- bolt | - 1.20',
+    '- nut | - 0.30',
+  ]);
+  assert.deepEqual(rowsOf(head, row(bolts, item('1.50'))), ['Part | Price', '- bolt - nut | - 1.50']);
+  assert.deepEqual(rowsOf(head, row(bolts, paragraph('one') + paragraph('each'))), [
+    'Part | Price',
+    '- bolt - nut | one each',
+  ]);
+});
+
+test('a heading without text is kept as what it is and adds nothing to the text', () => {
+  const body = paragraph('', '<w:outlineLvl w:val="1"/>') + paragraph('Text');
+  assert.deepEqual(readDocx(docxOf(body)).blocks[0], { kind: 'heading', text: '', level: 2 });
+  assert.equal(textOf(body), 'Text');
+});
+
+test('the numbers of a chart are those that people see', () => {
+  assert.match(layOut(readDocx(corpusFile('docx/docling__drawingml.docx'))).text, /Category 2 \| 2\.5 \| 4\.4 \| 2\n/);
+});
+
 test('strict documents are read as transitional ones', () => {
   const strict = docxOf(paragraph('Strict'), {}, 'http://purl.oclc.org/ooxml/wordprocessingml/main');
   assert.equal(layOut(readDocx(strict)).text, 'Strict');

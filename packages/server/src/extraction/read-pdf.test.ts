@@ -42,6 +42,27 @@ test('columns that were written across the page are read one after the other', a
   assert.ok(text.indexOf('Left 5') < text.indexOf('Right 0'), text);
 });
 
+test('the mark of a note is no part of the word before or behind it', async () => {
+  const page = [
+    { x: 50, y: 700, text: 'Run make' },
+    { x: 97, y: 704, text: '12', size: 7 },
+    { x: 50, y: 200, text: '12', size: 6 },
+    { x: 57, y: 198, text: 'Or any other tool.', size: 9 },
+  ];
+  assert.equal(await textOf(pdfOf([page])), 'Run make 12\n\n12 Or any other tool.');
+  const real = await textOf(corpusFile('pdf/deb__maint-guide.ru.pdf'));
+  assert.match(real, /\.zip ⁶\)/);
+});
+
+test('a word that a hyphen breaks goes on in the next line, however that is set', async () => {
+  const page = [
+    { x: 50, y: 700, text: 'The packages that hold the whole of the docu-' },
+    { x: 50, y: 686, text: 'mentation and much more', font: 'Helvetica-Bold' },
+    { x: 50, y: 672, text: 'of what was asked for.' },
+  ] as const;
+  assert.match(await textOf(pdfOf([page])), /of the documentation and much more/);
+});
+
 test('cells below each other are a table, and a cell may have further lines', async () => {
   const row = (y: number, cells: readonly string[]) => cells.map((text, index) => ({ x: 50 + index * 150, y, text }));
   const page = [

@@ -20,7 +20,8 @@ export function createStory(reader: Reader): Story {
   function takeParagraph(element: XmlElement): void {
     const { block, after, goesOn } = readParagraph(reader, element, carried);
     carried = goesOn ? block.text : '';
-    if (!goesOn && block.text.trim() !== '') blocks.push(block);
+    // A heading without text parts what stands above it from what stands below it.
+    if (!goesOn && (block.text.trim() !== '' || block.kind === 'heading')) blocks.push(block);
     for (const other of after) blocks.push(other);
   }
 
@@ -102,9 +103,17 @@ export function readTable(reader: Reader, table: XmlElement): Block[] {
   const [only] = rows;
   if (rows.length === 1 && only?.length === 1) return only[0] ?? [];
   const headers = elements.findIndex(({ row }) => !isOn(childOf(row, 'w:trPr'), 'w:tblHeader'));
-  const texts = rows.map((cells) => cells.map(textOfCell));
+  const texts = rows.flatMap((cells, at) => (at < headers ? [cells.map(textOfCell)] : readAcross(cells)));
   const block = tableBlock(texts, Math.max(1, headers));
   return block === undefined ? [] : [block];
+}
+
+/** Lists of the same length beside each other are read item by item across the row: so they are meant, and so they look. */
+function readAcross(cells: readonly (readonly Block[])[]): string[][] {
+  const items = cells[0]?.length ?? 0;
+  const areLists = cells.every((blocks) => blocks.length === items && blocks.every(({ kind }) => kind === 'list_item'));
+  if (cells.length < 2 || items < 2 || !areLists) return [cells.map(textOfCell)];
+  return Array.from({ length: items }, (_, at) => cells.map((blocks) => blocks[at]?.text ?? ''));
 }
 
 function textOfCell(blocks: readonly Block[]): string {

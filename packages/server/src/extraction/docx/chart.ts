@@ -5,7 +5,7 @@ export function chartRows(chart: XmlElement | undefined): string[][] {
   const series = [...findAll(chart, 'c:ser')];
   const names = series.map((one) => points(childOf(one, 'c:tx')).get(0) ?? '');
   const labels = points(childOf(series[0], 'c:cat') ?? childOf(series[0], 'c:xVal'));
-  const columns = series.map((one) => points(childOf(one, 'c:val') ?? childOf(one, 'c:yVal')));
+  const columns = series.map((one) => numbers(childOf(one, 'c:val') ?? childOf(one, 'c:yVal')));
   const last = [labels, ...columns].reduce((most, column) => Math.max(most, lastOf(column)), -1);
   if (last < 0 || last >= mostPoints) return [];
   const rows = Array.from({ length: last + 1 }, (_, at) => [
@@ -24,6 +24,12 @@ const mostPoints = 10_000;
 export function chartTitle(chart: XmlElement | undefined): string {
   const title = findAll(chart, 'c:title').next().value;
   return title === undefined ? '' : [...findAll(title, 'a:t')].map(textOf).join('');
+}
+
+/** The file keeps all digits of a double, 4.4000000000000004; people see fifteen of them at most. */
+function numbers(element: XmlElement | undefined): Map<number, string> {
+  const shown = (text: string) => (/\d{16}|\.\d{14}/.test(text) ? String(Number(Number(text).toPrecision(15))) : text);
+  return new Map([...points(element)].map(([at, text]) => [at, shown(text)]));
 }
 
 function points(element: XmlElement | undefined): Map<number, string> {

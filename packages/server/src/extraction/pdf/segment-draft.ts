@@ -9,7 +9,7 @@ export interface SegmentDraft {
   addBlank(): void;
   /** Whether a character stands so far away that it belongs to another piece. */
   isApart(at: number, code: number, size: number): boolean;
-  /** Whether a character is the mark of a note behind a word, which is no part of the word. */
+  /** Whether the mark of a note meets a word of which it is no part: it stands behind the word, or before the note. */
   isMark(code: number, size: number): boolean;
   /** Undefined when it holds blanks only. */
   finish(hyphen: boolean): Segment | undefined;
@@ -61,8 +61,8 @@ export function createSegmentDraft(probe: TextProbe, first: number): SegmentDraf
     },
     isMark: (code, size) => {
       const [usual = 0] = sizes.keys();
-      const isDigit = code >= 48 && code <= 57;
-      return isDigit && size < 0.8 * usual && codes.length > 1 && codes.slice(-2).every(isLetter);
+      if (isDigit(code)) return size < 0.8 * usual && codes.length > 1 && codes.slice(-2).every(isLetter);
+      return usual < 0.8 * size && isLetter(code) && codes.length <= 3 && codes.every(isDigit);
     },
     finish: (hyphen) => {
       measure();
@@ -75,14 +75,25 @@ export function createSegmentDraft(probe: TextProbe, first: number): SegmentDraf
   };
 }
 
+/** Raised digits behind a word are the mark of a note; behind three letters or fewer ² and ³ may be a unit's. */
+const mark = /(?<=\p{L}{4})(?=[⁰¹²³⁴-⁹])|(?<=\p{L}{2})(?=[⁰¹⁴-⁹])/gu;
+
+function withMarksApart(text: string): string {
+  return text.replace(mark, ' ').replace(/^([⁰¹²³⁴-⁹]{1,3})(?=\p{L})/u, '$1 ');
+}
+
 function textOf(
   { codes, places, rightToLeft }: { codes: readonly number[]; places: readonly number[]; rightToLeft: boolean },
   probe: TextProbe,
 ): string {
   const characters = codes.map((code) => String.fromCodePoint(code <= 0x10ffff ? code : 0xfffd));
-  if (!rightToLeft) return withoutLigatures(characters.join(''));
+  if (!rightToLeft) return withMarksApart(withoutLigatures(characters.join('')));
   const leftOf = (place: number) => (place < 0 ? Number.NaN : probe.box(place)[0]);
   return correctArabic(characters, (index) => leftOf(places[index] ?? -1));
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
 }
 
 function isLetter(code: number): boolean {

@@ -67,6 +67,8 @@ function goesOn(above: Line, { line, group, styles }: { line: Line; group: reado
   // A line of a paragraph may hold nothing but a name in the letters of code.
   if (above.mono !== line.mono && (step > 1.35 * size || Math.abs(above.left - line.left) > 2)) return false;
   if (above.mono === line.mono && Math.abs(above.size - line.size) > 0.08 * size) return false;
+  // A word that is broken at the end of a line goes on in the next one, however that is set.
+  if (above.hyphen && above.mono === line.mono) return true;
   if (above.bold !== line.bold) return false;
   if (styles.isHeading(above) !== styles.isHeading(line)) return false;
   const text = textOf(line);
