@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 
 const steps = [
   ['types', 'tsc', ['-p', '.']],
+  ['types of the console', 'tsc', ['-p', 'packages/console']],
   ['lint and format', 'biome', ['ci', '--error-on-warnings', '.']],
   ['generated pages', 'node', ['scripts/reference.ts', '--check']],
 ];

@@ -17,3 +17,5 @@ if (installed !== wanted) {
   execFileSync('npm', ['run', '--silent', 'warm-up'], { stdio: ['ignore', 'ignore', 'inherit'] });
   writeFileSync(stamp, wanted);
 }
+// The console is built once for its sources, by the Node that was just installed.
+execFileSync('node', ['scripts/build-console.mjs'], { stdio: ['ignore', 'ignore', 'inherit'] });

@@ -45,6 +45,7 @@ const doors = new Set(
 const rooms = [
   'administrators',
   'profiles',
+  'console',
   'files',
   'collections',
   'extraction',

@@ -9,3 +9,4 @@ export * from './plugins.ts';
 export * from './purposes.ts';
 export * from './runs.ts';
 export * from './scopes.ts';
+export * from './session-rules.ts';

@@ -12,6 +12,8 @@ import { collectionRoutes } from './collections/routes.ts';
 import type { Base, Side } from './compose.ts';
 import { openAccess } from './compose-access.ts';
 import { openEmbedding } from './compose-embedding.ts';
+import { createConsoleFiles } from './console/console-files.ts';
+import { consoleRoutes, referenceRoutes } from './console/routes.ts';
 import { createBroker } from './execution/egress/create-broker.ts';
 import { fetchPage } from './execution/egress/fetch-page.ts';
 import { openExtractor } from './extraction/open-extractor.ts';
@@ -80,6 +82,9 @@ export async function openFilesSide(base: Base): Promise<Side & { readonly gate:
   collectionRoutes(app, { gate, ...room });
   administratorRoutes(app, access);
   projectRoutes(app, access.projectRoutes);
+  const consoleFiles = createConsoleFiles();
+  consoleRoutes(app, consoleFiles);
+  referenceRoutes(app, consoleFiles);
   return { app, gate, port: config.filesPort, endStreams: () => room.events.close() };
 }
 

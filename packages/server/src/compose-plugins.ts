@@ -11,6 +11,8 @@ import { catalogueRoutes } from './catalogue/routes.ts';
 import type { Base, Side } from './compose.ts';
 import { openBackgroundRuns, openRunRoom } from './compose-runs.ts';
 import type { Config } from './config.ts';
+import { createConsoleFiles } from './console/console-files.ts';
+import { referenceRoutes } from './console/routes.ts';
 import { createExecutor } from './execution/create-executor.ts';
 import { createBroker } from './execution/egress/create-broker.ts';
 import { executionRoutes } from './execution/routes.ts';
@@ -121,6 +123,7 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     return mcp;
   };
   mcpRoutes(app, { open: openMcp, onRequest: gate.check, projectOf: gate.projectOf });
+  referenceRoutes(app, createConsoleFiles());
   const endStreams = () => {
     background.stop(config.stopSeconds * 1000);
     void mcp?.then(({ endpoints }) => endpoints.close());

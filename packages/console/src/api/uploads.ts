@@ -1,0 +1,146 @@
+import type { Purpose } from '@quartermaster/contract';
+import { useSyncExternalStore } from 'react';
+import { type ApiError, sessionHeaders, toApiError } from './call.ts';
+
+export type UploadState = 'waiting' | 'sending' | 'checking' | 'paused' | 'done' | 'failed' | 'cancelled';
+
+/** One file on its way. */
+export interface Upload {
+  readonly id: number;
+  readonly name: string;
+  readonly bytes: number;
+  readonly purpose: Purpose;
+  readonly state: UploadState;
+  readonly sent: number;
+  /** Bytes a second, smoothed. */
+  readonly speed: number;
+  readonly error: ApiError | 'connection' | null;
+}
+
+/** Of one project: those of another go on, unseen. */
+interface Job {
+  readonly file: File;
+  readonly headers: Record<string, string>;
+  request: XMLHttpRequest | null;
+}
+
+const atOnce = 3;
+let uploads: readonly Upload[] = [];
+const jobs = new Map<number, Job>();
+const listeners = new Set<() => void>();
+let onStored: () => void = () => undefined;
+let lastId = 0;
+
+function change(id: number, part: Partial<Upload>): void {
+  uploads = uploads.map((upload) => (upload.id === id ? { ...upload, ...part } : upload));
+  for (const listener of listeners) listener();
+}
+
+/** The uploads of this tab; they go on while other pages are open. */
+export function useUploads(): readonly Upload[] {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => uploads,
+  );
+}
+
+/** Called after each stored file. */
+export function whenStored(listener: () => void): void {
+  onStored = listener;
+}
+
+export function addUploads(files: ReadonlyArray<{ readonly file: File; readonly purpose: Purpose }>): void {
+  const added = files.map(({ file, purpose }): Upload => {
+    const id = ++lastId;
+    jobs.set(id, { file, headers: sessionHeaders(), request: null });
+    return { id, name: file.name, bytes: file.size, purpose, state: 'waiting', sent: 0, speed: 0, error: null };
+  });
+  uploads = [...added, ...uploads];
+  for (const listener of listeners) listener();
+  startNext();
+}
+
+function startNext(): void {
+  const busy = uploads.filter(({ state }) => state === 'sending' || state === 'checking').length;
+  const waiting = uploads.filter(({ state }) => state === 'waiting').toReversed();
+  for (const upload of waiting.slice(0, Math.max(0, atOnce - busy))) start(upload);
+}
+
+/** XMLHttpRequest: the only way a browser tells how much of a body it has sent. */
+function start({ id, purpose, bytes }: Upload): void {
+  const job = jobs.get(id);
+  if (job === undefined) return;
+  const request = new XMLHttpRequest();
+  job.request = request;
+  const form = new FormData();
+  form.set('purpose', purpose);
+  form.set('file', job.file, job.file.name);
+  let last = { at: performance.now(), sent: 0, speed: 0 };
+  change(id, { state: 'sending', sent: 0, speed: 0, error: null });
+  request.upload.onprogress = ({ loaded }) => {
+    const now = performance.now();
+    const sent = Math.min(bytes, loaded);
+    if (now - last.at >= 250) {
+      const current = ((sent - last.sent) / (now - last.at)) * 1000;
+      last = { at: now, sent, speed: last.speed === 0 ? current : last.speed * 0.7 + current * 0.3 };
+    }
+    change(id, { sent, speed: last.speed });
+  };
+  request.upload.onload = () => change(id, { state: 'checking', sent: bytes });
+  request.onload = () => {
+    if (request.status === 200) {
+      change(id, { state: 'done', sent: bytes });
+      onStored();
+    } else change(id, { state: 'failed', error: toApiError(request.status, request.responseText) });
+    startNext();
+  };
+  request.onerror = () => {
+    change(id, { state: 'failed', error: 'connection' });
+    startNext();
+  };
+  request.open('POST', '/v1/files');
+  for (const [name, value] of Object.entries(job.headers)) request.setRequestHeader(name, value);
+  request.send(form);
+}
+
+function stop(id: number, state: 'paused' | 'cancelled'): void {
+  const job = jobs.get(id);
+  if (job?.request != null) {
+    job.request.onerror = null;
+    job.request.onload = null;
+    job.request.abort();
+    job.request = null;
+  }
+  change(id, { state, sent: 0, speed: 0 });
+  startNext();
+}
+
+/** Nothing of it is kept: an upload is whole or not at all. */
+export function cancelUpload(id: number): void {
+  stop(id, 'cancelled');
+}
+
+/** Stops sending; it starts again from its beginning, for the service keeps no half files. */
+export function pauseUpload(id: number): void {
+  stop(id, 'paused');
+}
+
+export function resumeUpload(id: number): void {
+  change(id, { state: 'waiting', error: null });
+  startNext();
+}
+
+const over: ReadonlySet<UploadState> = new Set(['done', 'failed', 'cancelled']);
+
+export function isOver({ state }: Upload): boolean {
+  return over.has(state);
+}
+
+export function clearUploads(): void {
+  for (const upload of uploads.filter(isOver)) jobs.delete(upload.id);
+  uploads = uploads.filter((upload) => !isOver(upload));
+  for (const listener of listeners) listener();
+}

@@ -1,0 +1,45 @@
+import type { Project, Session } from '@quartermaster/contract';
+import { useQueryClient } from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext, useMemo, useState } from 'react';
+import { chooseProject } from '../api/call.ts';
+import { sessionKey, useProjects } from '../api/session.ts';
+
+interface ProjectChoice {
+  readonly session: Session;
+  readonly projects: readonly Project[];
+  /** '' until the projects are known. */
+  readonly projectId: string;
+  readonly choose: (projectId: string) => void;
+}
+
+const storageKey = 'quartermaster-project';
+const ProjectContext = createContext<ProjectChoice | null>(null);
+
+/** The project that the pages show: the one chosen last, as long as it exists. */
+export function ProjectProvider({ session, children }: { session: Session; children: ReactNode }) {
+  const queries = useQueryClient();
+  const projects = useProjects().data ?? none;
+  const [wanted, setWanted] = useState(() => localStorage.getItem(storageKey) ?? '');
+  const projectId = (projects.find((project) => project.project_id === wanted) ?? projects[0])?.project_id ?? '';
+  // Before the pages below ask for anything: their requests name it.
+  chooseProject(projectId);
+  const value = useMemo(() => {
+    const choose = (id: string) => {
+      localStorage.setItem(storageKey, id);
+      chooseProject(id);
+      setWanted(id);
+      const isOfProject = (key: unknown) => key !== sessionKey[0] && key !== 'projects';
+      queries.removeQueries({ predicate: ({ queryKey }) => isOfProject(queryKey[0]) });
+    };
+    return { session, projects, projectId, choose };
+  }, [session, projects, projectId, queries]);
+  return <ProjectContext value={value}>{children}</ProjectContext>;
+}
+
+const none: readonly Project[] = [];
+
+export function useProjectChoice(): ProjectChoice {
+  const choice = useContext(ProjectContext);
+  if (choice === null) throw new Error('useProjectChoice outside of ProjectProvider');
+  return choice;
+}

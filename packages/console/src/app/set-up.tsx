@@ -1,0 +1,85 @@
+import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { passwordBounds } from '@quartermaster/contract';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { ask } from '../api/call.ts';
+import { sessionKey } from '../api/session.ts';
+import { useLanguage } from '../language/language.tsx';
+import { describeFailure } from '../pieces/failure.tsx';
+import { GatePage } from './gate-page.tsx';
+
+/** Makes the administrator, with the token that stands behind the `#` of the printed link. */
+export function SetUp() {
+  const { t } = useLanguage();
+  const [token] = useState(() => window.location.hash.slice(1));
+  if (token === '') return <GatePage title={t('setUp.title')} about={t('setUp.noLink')} />;
+  return (
+    <GatePage title={t('setUp.title')} about={t('setUp.about')}>
+      <SetUpForm token={token} />
+    </GatePage>
+  );
+}
+
+function SetUpForm({ token }: { token: string }) {
+  const { t } = useLanguage();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [name, setName] = useState('admin');
+  const [password, setPassword] = useState('');
+  const [again, setAgain] = useState('');
+  const [failure, setFailure] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const isDifferent = again !== '' && again !== password;
+
+  const create = async (event: FormEvent) => {
+    event.preventDefault();
+    if (again !== password) return;
+    setBusy(true);
+    setFailure(null);
+    try {
+      await ask('POST', '/v1/setup', { body: { token, name, password } });
+      await queries.resetQueries({ queryKey: sessionKey });
+      await navigate({ to: '/settings', replace: true });
+    } catch (error) {
+      setFailure(describeFailure(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <form onSubmit={create}>
+      <Stack gap="md">
+        <TextInput
+          label={t('setUp.name')}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          autoComplete="username"
+          required
+          withAsterisk={false}
+        />
+        <PasswordInput
+          label={t('setUp.password')}
+          description={t('setUp.passwordHint', passwordBounds)}
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+          autoComplete="new-password"
+          required
+          withAsterisk={false}
+          error={failure}
+        />
+        <PasswordInput
+          label={t('setUp.again')}
+          value={again}
+          onChange={(event) => setAgain(event.currentTarget.value)}
+          autoComplete="new-password"
+          required
+          withAsterisk={false}
+          error={isDifferent ? t('setUp.different') : null}
+        />
+        <Button type="submit" loading={busy} disabled={isDifferent} fullWidth>
+          {t('setUp.create')}
+        </Button>
+      </Stack>
+    </form>
+  );
+}

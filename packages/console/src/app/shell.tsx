@@ -1,0 +1,137 @@
+import { ActionIcon, AppShell, Burger, Group, NativeSelect, NavLink, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import type { Session } from '@quartermaster/contract';
+import { useQueryClient } from '@tanstack/react-query';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { ask } from '../api/call.ts';
+import { sessionKey, useProjects } from '../api/session.ts';
+import { type MessageKey, useLanguage } from '../language/language.tsx';
+import { Failure } from '../pieces/failure.tsx';
+import { Icon, type IconName } from '../pieces/icons.tsx';
+import { Loading } from '../pieces/loading.tsx';
+import { useToasts } from '../pieces/toasts.tsx';
+import { LanguageChoice, SchemeChoice } from './choices.tsx';
+import { ProjectProvider, useProjectChoice } from './project.tsx';
+import classes from './shell.module.css';
+
+const entries = [
+  ['/', 'nav.overview', 'overview'],
+  ['/files', 'nav.files', 'files'],
+  ['/collections', 'nav.collections', 'collections'],
+  ['/catalogue', 'nav.catalogue', 'catalogue'],
+  ['/runs', 'nav.runs', 'runs'],
+  ['/settings', 'nav.settings', 'settings'],
+] as const satisfies ReadonlyArray<readonly [string, MessageKey, IconName]>;
+
+/** What stands around every page. */
+export function Shell({ session }: { session: Session }) {
+  const { t } = useLanguage();
+  const [opened, { toggle, close }] = useDisclosure(false);
+  const { pathname } = useLocation();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes.
+  useEffect(close, [pathname]);
+  return (
+    <ProjectProvider session={session}>
+      <AppShell
+        header={{ height: 56 }}
+        navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+        padding={{ base: 'md', md: 'xl' }}
+      >
+        <a className={classes.skip} href="#content">
+          {t('nav.skip')}
+        </a>
+        <AppShell.Header className={classes.header}>
+          <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={t('nav.menu')} />
+          <Link to="/" className={classes.brand}>
+            <img src="/favicon.svg" width={26} height={26} alt="" />
+            <Text fw={700} component="span" visibleFrom="xs">
+              Quartermaster
+            </Text>
+          </Link>
+          <ProjectSelect />
+          <Group gap={4} ml="auto" wrap="nowrap">
+            <LanguageChoice />
+            <SchemeChoice />
+            <SignOut />
+          </Group>
+        </AppShell.Header>
+        <AppShell.Navbar p="sm" aria-label={t('nav.main')}>
+          {entries.map(([to, label, icon]) => (
+            <NavLink
+              key={to}
+              component={Link}
+              to={to}
+              label={t(label)}
+              leftSection={<Icon name={icon} />}
+              active={to === '/' ? pathname === '/' : pathname.startsWith(to)}
+              className={classes.entry}
+            />
+          ))}
+          <NavLink
+            href="/docs"
+            label={t('nav.docs')}
+            leftSection={<Icon name="docs" />}
+            className={classes.entry}
+            mt="auto"
+          />
+        </AppShell.Navbar>
+        <AppShell.Main id="content" tabIndex={-1} className={classes.main}>
+          <Content />
+        </AppShell.Main>
+      </AppShell>
+    </ProjectProvider>
+  );
+}
+
+function Content() {
+  const projects = useProjects();
+  const { projectId } = useProjectChoice();
+  if (projects.error !== null) return <Failure error={projects.error} onRetry={() => void projects.refetch()} />;
+  if (projectId === '') return <Loading />;
+  return (
+    <div className={classes.content} key={projectId}>
+      <Outlet />
+    </div>
+  );
+}
+
+function ProjectSelect() {
+  const { t } = useLanguage();
+  const { projects, projectId, choose } = useProjectChoice();
+  return (
+    <NativeSelect
+      aria-label={t('shell.project')}
+      size="xs"
+      className={classes.project}
+      value={projectId}
+      onChange={(event) => choose(event.currentTarget.value)}
+      data={projects.map((project) => ({ value: project.project_id, label: project.name }))}
+    />
+  );
+}
+
+function SignOut() {
+  const { t } = useLanguage();
+  const queries = useQueryClient();
+  const { complain } = useToasts();
+  const signOut = async () => {
+    await ask('DELETE', '/v1/session');
+    queries.clear();
+    await queries.resetQueries({ queryKey: sessionKey });
+    window.location.assign('/');
+  };
+  return (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      c="var(--mantine-color-text)"
+      size="lg"
+      aria-label={t('shell.signOut')}
+      title={t('shell.signOut')}
+      onClick={() => void signOut().catch(complain)}
+    >
+      <Icon name="signOut" />
+    </ActionIcon>
+  );
+}

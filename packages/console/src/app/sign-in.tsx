@@ -1,0 +1,62 @@
+import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { ask } from '../api/call.ts';
+import { sessionKey } from '../api/session.ts';
+import { useLanguage } from '../language/language.tsx';
+import { describeFailure } from '../pieces/failure.tsx';
+import { GatePage } from './gate-page.tsx';
+
+export function SignIn() {
+  const { t } = useLanguage();
+  const queries = useQueryClient();
+  const [name, setName] = useState('');
+  const [password, setPassword] = useState('');
+  const [failure, setFailure] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+
+  const signIn = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setFailure(null);
+    try {
+      await ask('POST', '/v1/session', { body: { name, password } });
+      await queries.resetQueries({ queryKey: sessionKey });
+    } catch (error) {
+      setFailure(describeFailure(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <GatePage title={t('signIn.title')} about={t('signIn.about')}>
+      <form onSubmit={signIn}>
+        <Stack gap="md">
+          <TextInput
+            label={t('signIn.name')}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            autoComplete="username"
+            required
+            withAsterisk={false}
+            data-autofocus
+          />
+          <PasswordInput
+            label={t('signIn.password')}
+            value={password}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+            autoComplete="current-password"
+            required
+            withAsterisk={false}
+            error={failure}
+          />
+          <Button type="submit" loading={busy} fullWidth>
+            {t('signIn.title')}
+          </Button>
+          <Text size="xs" c="dimmed">
+            {t('signIn.forgotten')}
+          </Text>
+        </Stack>
+      </form>
+    </GatePage>
+  );
+}

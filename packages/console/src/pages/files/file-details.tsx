@@ -1,0 +1,119 @@
+import { Anchor, Button, Group, Modal, Stack, Text, Title } from '@mantine/core';
+import type { FileWithReferences, File as StoredFile } from '@quartermaster/contract';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ask, linkTo } from '../../api/call.ts';
+import { useLanguage } from '../../language/language.tsx';
+import { Confirm } from '../../pieces/confirm.tsx';
+import { CopyButton } from '../../pieces/copy-button.tsx';
+import { Failure } from '../../pieces/failure.tsx';
+import { formatBytes, formatTime } from '../../pieces/format.ts';
+import { Icon } from '../../pieces/icons.tsx';
+import { Loading } from '../../pieces/loading.tsx';
+import { useToasts } from '../../pieces/toasts.tsx';
+import classes from './files.module.css';
+
+/** One file: what is known of it, what was made of it, and its end. */
+export function FileDetails({ file, onClose }: { file: StoredFile; onClose: () => void }) {
+  const { t, code } = useLanguage();
+  const [isDeleting, setDeleting] = useState(false);
+  const queries = useQueryClient();
+  const { say } = useToasts();
+  const remove = async () => {
+    await ask('DELETE', `/v1/files/${file.file_id}`);
+    await queries.invalidateQueries({ queryKey: ['/v1/files'] });
+    await queries.invalidateQueries({ queryKey: ['limits'] });
+    say(t('files.deleted', { name: file.file_name }));
+    onClose();
+  };
+  if (isDeleting) {
+    return (
+      <Confirm
+        title={t('files.deleteTitle', { name: file.file_name })}
+        action={t('action.delete')}
+        onConfirm={remove}
+        onClose={() => setDeleting(false)}
+      >
+        {t('files.deleteAbout')}
+      </Confirm>
+    );
+  }
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={<span className={classes.facts}>{file.file_name}</span>}
+      size="lg"
+      closeButtonProps={{ 'aria-label': t('action.close') }}
+    >
+      <Stack gap="md">
+        <dl className={classes.facts}>
+          <dt>{t('files.id')}</dt>
+          <dd>
+            <code>{file.file_id}</code>
+          </dd>
+          <dt>{t('files.size')}</dt>
+          <dd>{formatBytes(file.bytes)}</dd>
+          <dt>{t('files.purpose')}</dt>
+          <dd>{t(`files.purpose.${file.purpose}`)}</dd>
+          <dt>{t('files.uploaded')}</dt>
+          <dd>{formatTime(file.created_timestamp, code)}</dd>
+          <dt>{t('files.hash')}</dt>
+          <dd>
+            <code>{file.sha256}</code>
+          </dd>
+        </dl>
+        <References fileId={file.file_id} />
+        <Group gap="xs">
+          <Button
+            component="a"
+            href={linkTo(`/v1/files/${file.file_id}/content`)}
+            variant="default"
+            leftSection={<Icon name="download" size={16} />}
+          >
+            {t('files.download', { name: '' })}
+          </Button>
+          <CopyButton text={file.file_id} label={t('files.id')} />
+          <Button
+            variant="light"
+            color="red"
+            ml="auto"
+            leftSection={<Icon name="trash" size={16} />}
+            onClick={() => setDeleting(true)}
+          >
+            {t('action.delete')}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+function References({ fileId }: { fileId: string }) {
+  const { t } = useLanguage();
+  const file = useQuery({
+    queryKey: ['/v1/files', fileId],
+    queryFn: () => ask<FileWithReferences>('GET', `/v1/files/${fileId}`),
+  });
+  return (
+    <section>
+      <Title order={3} size="h6" mb={6}>
+        {t('files.references')}
+      </Title>
+      {file.error === null ? null : <Failure error={file.error} />}
+      {file.isPending ? <Loading rows={1} /> : null}
+      {file.data?.references.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {t('files.noReferences')}
+        </Text>
+      ) : null}
+      {file.data?.references.map(({ collection_id, record_id }) => (
+        <div key={record_id}>
+          <Anchor size="sm" href={`/collections/${collection_id}/records/${record_id}`}>
+            {record_id}
+          </Anchor>
+        </div>
+      ))}
+    </section>
+  );
+}

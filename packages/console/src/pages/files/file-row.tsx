@@ -1,0 +1,38 @@
+import { ActionIcon, Text } from '@mantine/core';
+import type { File as StoredFile } from '@quartermaster/contract';
+import { linkTo } from '../../api/call.ts';
+import { useLanguage } from '../../language/language.tsx';
+import { formatAge, formatBytes } from '../../pieces/format.ts';
+import { Icon } from '../../pieces/icons.tsx';
+import classes from './files.module.css';
+
+export function FileRow({ file, onOpen }: { file: StoredFile; onOpen: () => void }) {
+  const { t, code } = useLanguage();
+  const name = file.file_name;
+  return (
+    <div className={classes.file}>
+      <span className={classes.format} aria-hidden="true">
+        {name.slice(name.lastIndexOf('.') + 1).slice(0, 4)}
+      </span>
+      <div className={classes.name}>
+        <button type="button" className={classes.open} onClick={onOpen} title={name}>
+          {name}
+        </button>
+        <Text size="xs" c="dimmed" className={classes.cut}>
+          {formatBytes(file.bytes)} · {t(`files.purpose.${file.purpose}`)} · {formatAge(file.created_timestamp, code)}
+        </Text>
+      </div>
+      <ActionIcon
+        component="a"
+        variant="subtle"
+        color="gray"
+        c="var(--mantine-color-text)"
+        href={linkTo(`/v1/files/${file.file_id}/content`)}
+        aria-label={t('files.download', { name })}
+        title={t('files.download', { name })}
+      >
+        <Icon name="download" size={16} />
+      </ActionIcon>
+    </div>
+  );
+}

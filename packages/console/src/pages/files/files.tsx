@@ -1,0 +1,117 @@
+import { NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import type { Limits, File as StoredFile } from '@quartermaster/contract';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useDeferredValue, useEffect, useState } from 'react';
+import { ask } from '../../api/call.ts';
+import { useEndlessList } from '../../api/endless-list.ts';
+import { whenStored } from '../../api/uploads.ts';
+import { useLanguage } from '../../language/language.tsx';
+import { Empty } from '../../pieces/empty.tsx';
+import { Failure } from '../../pieces/failure.tsx';
+import { formatBytes } from '../../pieces/format.ts';
+import { Icon } from '../../pieces/icons.tsx';
+import { Loading } from '../../pieces/loading.tsx';
+import { PageHead } from '../../pieces/page-head.tsx';
+import { VirtualList } from '../../pieces/virtual-list.tsx';
+import { DropArea } from './drop-area.tsx';
+import { FileDetails } from './file-details.tsx';
+import { FileRow } from './file-row.tsx';
+import classes from './files.module.css';
+import { UploadList } from './upload-list.tsx';
+
+/** The files of the project, and those on their way. */
+export function Files() {
+  const { t } = useLanguage();
+  const queries = useQueryClient();
+  const limits = useQuery({ queryKey: ['limits'], queryFn: () => ask<Limits>('GET', '/v1/limits') });
+  useEffect(() => {
+    whenStored(() => {
+      void queries.invalidateQueries({ queryKey: ['/v1/files'] });
+      void queries.invalidateQueries({ queryKey: ['limits'] });
+    });
+  }, [queries]);
+  return (
+    <>
+      <PageHead title={t('nav.files')} about={<About limits={limits.data} />} />
+      <Stack gap="lg">
+        {limits.error === null ? <DropArea limits={limits.data} /> : <Failure error={limits.error} />}
+        <UploadList />
+        <FileList />
+      </Stack>
+    </>
+  );
+}
+
+function About({ limits }: { limits: Limits | undefined }) {
+  const { t } = useLanguage();
+  if (limits === undefined) return t('files.about');
+  const { bytes_used: used, max_bytes: most } = limits.quota;
+  const quota =
+    most === null
+      ? t('files.used', { used: formatBytes(used) })
+      : t('files.quota', { used: formatBytes(used), most: formatBytes(most) });
+  return `${t('files.about')} ${quota}.`;
+}
+
+function FileList() {
+  const { t } = useLanguage();
+  const [text, setText] = useState('');
+  const [purpose, setPurpose] = useState('');
+  const [chosen, setChosen] = useState<StoredFile | null>(null);
+  const name = useDeferredValue(text.trim());
+  const isFiltered = name !== '' || purpose !== '';
+  const query = { name: name === '' ? undefined : name, purpose: purpose === '' ? undefined : purpose };
+  const list = useEndlessList<StoredFile>({ path: '/v1/files', query, idOf: (file) => file.file_id });
+  return (
+    <section aria-label={t('files.list')}>
+      <div className={classes.filters}>
+        <TextInput
+          aria-label={t('files.searchName')}
+          placeholder={t('files.searchName')}
+          leftSection={<Icon name="search" size={16} />}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+          className={classes.search}
+        />
+        <NativeSelect
+          aria-label={t('files.purpose')}
+          value={purpose}
+          onChange={(event) => setPurpose(event.currentTarget.value)}
+          data={[
+            { value: '', label: t('files.allPurposes') },
+            { value: 'record_file', label: t('files.purpose.record_file') },
+            { value: 'qa_record_file', label: t('files.purpose.qa_record_file') },
+          ]}
+        />
+      </div>
+      {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending ? <Loading /> : null}
+      {list.isSuccess && list.items.length === 0 ? (
+        isFiltered ? (
+          <Empty icon="search" title={t('files.noneFound')} />
+        ) : (
+          <Empty icon="files" title={t('files.none')}>
+            {t('files.noneAbout')}
+          </Empty>
+        )
+      ) : null}
+      {list.items.length === 0 ? null : (
+        <VirtualList
+          items={list.items}
+          idOf={(file) => file.file_id}
+          label={t('files.list')}
+          rowHeight={60}
+          onEnd={list.loadMore}
+        >
+          {(file) => <FileRow file={file} onOpen={() => setChosen(file)} />}
+        </VirtualList>
+      )}
+      {list.isFetchingNextPage ? (
+        <Text size="sm" c="dimmed" mt="xs">
+          {t('loading')}…
+        </Text>
+      ) : null}
+      {chosen === null ? null : <FileDetails file={chosen} onClose={() => setChosen(null)} />}
+    </section>
+  );
+}

@@ -1,0 +1,92 @@
+import { Button, Group, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { passwordBounds, type Session } from '@quartermaster/contract';
+import { useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { ask } from '../../api/call.ts';
+import { sessionKey } from '../../api/session.ts';
+import { useProjectChoice } from '../../app/project.tsx';
+import { useLanguage } from '../../language/language.tsx';
+import { describeFailure } from '../../pieces/failure.tsx';
+import { formatTime } from '../../pieces/format.ts';
+import { useToasts } from '../../pieces/toasts.tsx';
+
+export function Account() {
+  const { t, code } = useLanguage();
+  const { session } = useProjectChoice();
+  const queries = useQueryClient();
+  const { complain } = useToasts();
+  const leave = async () => {
+    await ask('DELETE', '/v1/session', { query: { everywhere: true } });
+    queries.clear();
+    window.location.assign('/');
+  };
+  return (
+    <section aria-labelledby="account">
+      <Title order={2} size="h4" id="account">
+        {t('settings.account')}
+      </Title>
+      <Text c="dimmed" size="sm" mb="md">
+        {t('settings.signedInAs', { name: session.name, time: formatTime(session.expires_timestamp, code) })}
+      </Text>
+      <PasswordForm />
+      <Button variant="default" mt="md" onClick={() => void leave().catch(complain)}>
+        {t('settings.everywhere')}
+      </Button>
+    </section>
+  );
+}
+
+function PasswordForm() {
+  const { t } = useLanguage();
+  const { say } = useToasts();
+  const queries = useQueryClient();
+  const [current, setCurrent] = useState('');
+  const [next, setNext] = useState('');
+  const [failure, setFailure] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const change = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setFailure(null);
+    try {
+      const body = { current_password: current, new_password: next };
+      const session = await ask<Session>('POST', '/v1/session/password', { body });
+      queries.setQueryData(sessionKey, { kind: 'signed-in', session });
+      setCurrent('');
+      setNext('');
+      say(t('settings.passwordChanged'));
+    } catch (error) {
+      setFailure(describeFailure(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <form onSubmit={change}>
+      <Stack gap="sm" maw={420}>
+        <PasswordInput
+          label={t('settings.currentPassword')}
+          value={current}
+          onChange={(event) => setCurrent(event.currentTarget.value)}
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+        />
+        <PasswordInput
+          label={t('settings.newPassword')}
+          description={t('setUp.passwordHint', passwordBounds)}
+          value={next}
+          onChange={(event) => setNext(event.currentTarget.value)}
+          autoComplete="new-password"
+          required
+          withAsterisk={false}
+          error={failure}
+        />
+        <Group>
+          <Button type="submit" variant="default" loading={busy}>
+            {t('settings.changePassword')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

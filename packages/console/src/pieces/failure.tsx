@@ -1,0 +1,36 @@
+import { Alert, Button } from '@mantine/core';
+import { ApiError } from '../api/call.ts';
+import { useLanguage } from '../language/language.tsx';
+import { Icon } from './icons.tsx';
+
+/** What went wrong, in the words of the service. */
+export function describeFailure(error: unknown): string {
+  if (error instanceof ApiError) return error.message;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** A failure where something was to be shown, with a way to try again. */
+export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const { t } = useLanguage();
+  const code = error instanceof ApiError ? error.code : undefined;
+  const requestId = error instanceof ApiError ? error.requestId : null;
+  const isOffline = error instanceof TypeError;
+  return (
+    <Alert color="red" variant="light" icon={<Icon name="warning" />} title={t('failure.title')} role="alert">
+      {isOffline ? t('failure.offline') : describeFailure(error)}
+      {code === undefined ? null : (
+        <div>
+          <small>
+            {code}
+            {requestId === null ? '' : ` · ${requestId}`}
+          </small>
+        </div>
+      )}
+      {onRetry === undefined ? null : (
+        <Button mt="sm" size="xs" variant="default" onClick={onRetry}>
+          {t('action.retry')}
+        </Button>
+      )}
+    </Alert>
+  );
+}

@@ -1,0 +1,22 @@
+import { defineConfig } from 'vite';
+
+/** Everything from this address, nothing inline: the server's policy for pages allows no more. */
+// biome-ignore lint/style/noDefaultExport: Vite reads the default export.
+export default defineConfig({
+  build: {
+    outDir: 'dist',
+    emptyOutDir: true,
+    target: 'es2023',
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 900,
+    rolldownOptions: {
+      input: { index: 'index.html', docs: 'docs.html' },
+      // "use client" is for servers that render; there is none here.
+      onLog: (level, log, report) => {
+        if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log);
+      },
+    },
+  },
+  server: { proxy: { '/v1': 'http://127.0.0.1:8080', '/plugins': 'http://127.0.0.1:8080' } },
+});

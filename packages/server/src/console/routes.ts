@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { App } from '../http/app.ts';
+import type { ConsoleFile, ConsoleFiles } from './console-files.ts';
+import { pageNotFound } from './problems.ts';
+
+/** Paths of the console: its own code decides what stands there. */
+const consolePaths = [
+  '/',
+  '/setup',
+  '/sign-in',
+  '/files',
+  '/collections',
+  '/collections/*',
+  '/catalogue',
+  '/catalogue/*',
+  '/runs',
+  '/runs/*',
+  '/settings',
+];
+const hidden = { schema: { hide: true } } as const;
+
+/** The console, at the files address. */
+export function consoleRoutes(app: App, files: ConsoleFiles): void {
+  for (const path of consolePaths) app.get(path, hidden, (_request, reply) => sendPage(files, 'index.html', reply));
+  app.get('/favicon.svg', hidden, (request, reply) => sendFile(files, 'favicon.svg', { request, reply }));
+}
+
+/** The reference of the API and what pages are made of, at both addresses. */
+export function referenceRoutes(app: App, files: ConsoleFiles): void {
+  app.get('/docs', hidden, (_request, reply) => sendPage(files, 'docs.html', reply));
+  app.get<{ Params: { '*': string } }>('/assets/*', hidden, (request, reply) =>
+    sendFile(files, `assets/${request.params['*']}`, { request, reply }),
+  );
+}
+
+/** Scripts from here only, none within the page, no code from text; styles from here or with the nonce of this answer. */
+function pagePolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+async function sendPage(files: ConsoleFiles, name: string, reply: FastifyReply): Promise<FastifyReply> {
+  const nonce = randomBytes(16).toString('base64url');
+  const page = await files.readPage(name);
+  reply.header('Content-Security-Policy', pagePolicy(nonce)).header('Cache-Control', 'no-cache');
+  return reply.type('text/html; charset=utf-8').send(page.replace('__NONCE__', nonce));
+}
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+const forms = [
+  { encoding: 'br', suffix: '.br' },
+  { encoding: 'gzip', suffix: '.gz' },
+] as const;
+
+async function sendFile(files: ConsoleFiles, name: string, { request, reply }: Exchange): Promise<FastifyReply> {
+  const file = await files.find(name);
+  if (file === undefined) throw pageNotFound();
+  const form = formFor(file, request.headers['accept-encoding'] ?? '');
+  const etag = `"${file.hash}${form.suffix}"`;
+  // The names of assets hold a hash of their content.
+  const lasting = name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
+  reply.header('ETag', etag).header('Vary', 'Accept-Encoding').header('Cache-Control', lasting);
+  if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+  if (form.encoding !== undefined) reply.header('Content-Encoding', form.encoding);
+  reply.type(file.type).header('Content-Length', form.size);
+  return reply.send(request.method === 'HEAD' ? undefined : files.stream(file, form.suffix));
+}
+
+function formFor(file: ConsoleFile, accepted: string) {
+  for (const { encoding, suffix } of forms) {
+    const size = file.sizes[encoding];
+    if (size !== undefined && new RegExp(`\\b${encoding}\\b(?!\\s*;\\s*q=0(?:\\.0*)?(?:,|$))`).test(accepted)) {
+      return { encoding, suffix, size };
+    }
+  }
+  return { encoding: undefined, suffix: '' as const, size: file.sizes.identity };
+}

@@ -1,0 +1,70 @@
+// Builds the console into packages/console/dist when it is missing or its sources have changed: bundled by Vite, each
+// file compressed ahead, and a list of them for the server. Plain JavaScript, as set-up.mjs, which calls it.
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const folder = join(root, 'packages/console');
+const dist = join(folder, 'dist');
+const manifest = join(dist, 'manifest.json');
+const types = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+const sources = [
+  'package-lock.json',
+  'scripts/build-console.mjs',
+  ...globSync('packages/console/{src,public}/**/*.*', { cwd: root }),
+  ...globSync('packages/console/*.*', { cwd: root }),
+  ...globSync('packages/{contract,client}/src/*.ts', { cwd: root }),
+].sort();
+
+/** Of the names and contents of everything that the build reads. */
+function fingerprint() {
+  const hash = createHash('sha256');
+  for (const file of sources)
+    hash
+      .update(file)
+      .update('\0')
+      .update(readFileSync(join(root, file)))
+      .update('\0');
+  return hash.digest('hex');
+}
+
+function isFresh(from) {
+  return existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).from === from;
+}
+
+function compress(name) {
+  const path = join(dist, name);
+  const content = readFileSync(path);
+  const sizes = { identity: content.length };
+  if (content.length > 512) {
+    const br = brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: content.length } });
+    writeFileSync(`${path}.br`, br);
+    const gzip = gzipSync(content, { level: 9 });
+    writeFileSync(`${path}.gz`, gzip);
+    Object.assign(sizes, { br: br.length, gzip: gzip.length });
+  }
+  const hash = createHash('sha256').update(content).digest('base64url').slice(0, 22);
+  return { name, type: types[extname(name)] ?? 'application/octet-stream', hash, sizes };
+}
+
+const from = fingerprint();
+if (!isFresh(from)) {
+  console.error('quartermaster: building the console');
+  const { build } = await import('vite');
+  rmSync(manifest, { force: true });
+  await build({ root: folder, logLevel: 'warn' });
+  const names = globSync('**/*.*', { cwd: dist })
+    .map((name) => name.replaceAll('\\', '/'))
+    .filter((name) => statSync(join(dist, name)).isFile())
+    .sort();
+  writeFileSync(manifest, JSON.stringify({ from, files: names.map(compress) }, null, 1));
+}
