@@ -104,6 +104,19 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       assert.equal(await files.bytesKept(project), 10);
     });
 
+    test('a list has the files with a text in their name, letters of ASCII in either case, signs as they are', async () => {
+      for (const name of ['Annual Report.pdf', 'reporting_100%.csv', 'notes!.md', 'ÉTÉ.txt']) await add(name, { name });
+      const named = async (text: string) =>
+        (await files.list(project, { name: text, order: 'asc' })).items.map((file) => file.name);
+      assert.deepEqual(await named('REPORT'), ['Annual Report.pdf', 'reporting_100%.csv']);
+      assert.deepEqual(await named('0%'), ['reporting_100%.csv']);
+      assert.deepEqual(await named('%'), ['reporting_100%.csv']);
+      assert.deepEqual(await named('_'), ['reporting_100%.csv']);
+      assert.deepEqual(await named('!'), ['notes!.md']);
+      assert.deepEqual(await named('ÉT'), ['ÉTÉ.txt']);
+      assert.deepEqual(await named('nothing'), []);
+    });
+
     test('a list has the live files of the project and purpose, page by page', async () => {
       const ids: string[] = [];
       for (let index = 0; index < 5; index += 1) {

@@ -31,6 +31,9 @@ export interface DeletingFile {
   readonly removeBlob: boolean;
 }
 
+/** Which files a list has. `name`: those with this text in their name, A–Z and a–z alike. */
+export type FileQuery = ListQuery & { readonly purpose?: Purpose; readonly name?: string };
+
 /** The rows of files and their blobs. What is being deleted is found by nobody. */
 export interface FileRepository {
   /** One transaction for all of them; one outcome each, in order. Bytes a live blob of the project has are kept once. */
@@ -39,7 +42,7 @@ export interface FileRepository {
   /** Newest first unless asked otherwise; the cursors must be ids. */
   list(
     projectId: string,
-    query: ListQuery & { readonly purpose?: Purpose },
+    query: FileQuery,
   ): Promise<{ readonly items: readonly StoredFile[]; readonly hasMore: boolean }>;
   /** Records made from the file, newest first. */
   references(

@@ -1,12 +1,11 @@
-import type { ListQuery, Purpose } from '@quartermaster/contract';
 import { fieldInvalid, objectNotFound } from '../kernel/problem.ts';
-import type { FileRepository, StoredFile } from './file-repository.ts';
+import type { FileQuery, FileRepository, StoredFile } from './file-repository.ts';
 
 /** One page of a project's files. Throws OBJECT_NOT_FOUND for a cursor that is none of them. */
 export async function listFiles(
   files: FileRepository,
   projectId: string,
-  query: ListQuery & { readonly purpose?: Purpose },
+  query: FileQuery,
 ): Promise<{ readonly items: readonly StoredFile[]; readonly hasMore: boolean }> {
   if (query.after !== undefined && query.before !== undefined) {
     throw fieldInvalid('query', 'both after and before', 'one of them');

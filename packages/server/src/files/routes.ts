@@ -53,7 +53,12 @@ export function fileRoutes(app: App, deps: FileRoutesDeps): void {
 const tags = ['files'];
 const mostReferences = 100;
 const FileParams = Type.Object({ file_id: Type.String({ minLength: 1, maxLength: 256 }) });
-const FileListQuery = Type.Interface([ListQuery], { purpose: Type.Optional(PurposeName) });
+const FileListQuery = Type.Interface([ListQuery], {
+  purpose: Type.Optional(PurposeName),
+  name: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, description: 'Files with this in their name; A–Z and a–z are alike.' }),
+  ),
+});
 /** For the documentation: the body is read by `multipart.ts`, part by part. */
 const UploadBody = Type.Object({
   purpose: PurposeName,

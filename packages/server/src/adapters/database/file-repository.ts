@@ -1,6 +1,6 @@
-import type { Extension, ListQuery, Purpose } from '@quartermaster/contract';
+import type { Extension, Purpose } from '@quartermaster/contract';
 import { type Selectable, sql } from 'kysely';
-import type { FileRepository, StoredFile } from '../../files/file-repository.ts';
+import type { FileQuery, FileRepository, StoredFile } from '../../files/file-repository.ts';
 import { addFiles } from './add-files.ts';
 import type { Database } from './database.ts';
 import { finishDelete, startDelete, unfinishedDeletes } from './delete-file.ts';
@@ -72,10 +72,14 @@ export function createFileRepository(database: Database): FileRepository {
   };
 }
 
-async function listFiles({ read }: Database, projectId: string, query: ListQuery & { readonly purpose?: Purpose }) {
+async function listFiles({ read, dialect }: Database, projectId: string, query: FileQuery) {
   const page = await readKeysetPage(query, async ({ bounds, direction, limit }) => {
     let rows = read.selectFrom('file').selectAll().where('project_id', '=', projectId).where('state', '=', 'live');
     if (query.purpose !== undefined) rows = rows.where('purpose', '=', query.purpose);
+    if (query.name !== undefined) {
+      const name = dialect === 'postgres' ? sql<string>`lower(name collate "C")` : sql<string>`lower(name)`;
+      rows = rows.where(sql<boolean>`${name} like ${likePattern(query.name)} escape '!'`);
+    }
     for (const bound of bounds) rows = rows.where('id', bound.compare, bound.id);
     return rows.orderBy('id', direction).limit(limit).execute();
   });
@@ -94,4 +98,10 @@ function toFile(row: Selectable<FileTable>): StoredFile {
     sha256: row.sha256,
     createdAt: Number(row.created_at),
   };
+}
+
+/** Somewhere in the text, as it is; A–Z and a–z alike, which both databases lower in the same way. */
+function likePattern(text: string): string {
+  const lower = text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  return `%${lower.replace(/[!%_]/g, '!$&')}%`;
 }
