@@ -23,6 +23,8 @@ whenSessionIsOver(() => void queries.invalidateQueries({ queryKey: sessionKey })
 
 /** Of the styles that components make while they run; the server's policy lets in no others. */
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';
+// The library that stops pages from scrolling below a dialog looks for it here.
+Object.assign(globalThis, { __webpack_nonce__: nonce });
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no root');
 createRoot(root).render(

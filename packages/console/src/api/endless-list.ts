@@ -5,12 +5,15 @@ export interface ListWish<T> {
   readonly path: string;
   readonly query?: Call['query'];
   readonly idOf: (item: T) => string;
-  /** Milliseconds between looks; false: only when something changed. */
-  readonly refetchInterval?: number | false;
+  /** While one of the items is, the list is looked at again every second. */
+  readonly isMoving?: (item: T) => boolean;
+  /** Milliseconds between looks, for lists that others add to. */
+  readonly lookEvery?: number;
   readonly enabled?: boolean;
 }
 
 const pageSize = 100;
+const lookMs = 1000;
 
 /** A list of any length: pages of a hundred, the next one when the end comes into sight. */
 export function useEndlessList<T>(wish: ListWish<T>) {
@@ -23,7 +26,10 @@ export function useEndlessList<T>(wish: ListWish<T>) {
       const end = last.data.at(-1);
       return last.has_more && end !== undefined ? wish.idOf(end) : undefined;
     },
-    refetchInterval: wish.refetchInterval ?? false,
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ data }) => data.some((item) => wish.isMoving?.(item) === true)) === true
+        ? lookMs
+        : (wish.lookEvery ?? false),
     enabled: wish.enabled ?? true,
   });
   const items = list.data?.pages.flatMap((page) => page.data) ?? [];

@@ -20,6 +20,41 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/collections',
+    component: lazyRouteComponent(() => import('../pages/collections/collections.tsx'), 'Collections'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/collections/$collectionId',
+    component: lazyRouteComponent(() => import('../pages/collections/collection-page.tsx'), 'CollectionPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/collections/$collectionId/records/$recordId',
+    component: lazyRouteComponent(() => import('../pages/record/record-page.tsx'), 'RecordPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/catalogue',
+    component: lazyRouteComponent(() => import('../pages/catalogue/catalogue.tsx'), 'Catalogue'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/catalogue/$bundleId/$pluginId',
+    component: lazyRouteComponent(() => import('../pages/plugin/plugin-page.tsx'), 'PluginPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/runs',
+    component: lazyRouteComponent(() => import('../pages/runs/runs.tsx'), 'Runs'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/runs/$runId',
+    component: lazyRouteComponent(() => import('../pages/runs/run-page.tsx'), 'RunPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/settings',
     component: lazyRouteComponent(() => import('../pages/settings/settings.tsx'), 'Settings'),
   }),

@@ -1,7 +1,156 @@
+import { SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import type { Limits, RunItem } from '@quartermaster/contract';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { ask, askPage } from '../../api/call.ts';
+import { rates, type Sample, total, useSamples } from '../../api/metrics.ts';
 import { useLanguage } from '../../language/language.tsx';
+import { Failure } from '../../pieces/failure.tsx';
+import { formatBytes, formatMs, formatNumber } from '../../pieces/format.ts';
+import { Icon, type IconName } from '../../pieces/icons.tsx';
 import { PageHead } from '../../pieces/page-head.tsx';
+import { SparkLine } from '../../pieces/spark-line.tsx';
+import { RunRow } from '../runs/runs.tsx';
+import classes from './overview.module.css';
 
+/** What the service does now, from the metrics that everybody with a key of scope admin can read. */
 export function Overview() {
   const { t } = useLanguage();
-  return <PageHead title={t('nav.overview')} />;
+  const { samples, error, refetch } = useSamples();
+  const version = useQuery({ queryKey: ['version'], queryFn: () => ask<{ version: string }>('GET', '/v1/version') });
+  const about = `${t('overview.about')} ${version.data === undefined ? '' : t('overview.version', version.data)}`;
+  return (
+    <>
+      <PageHead title={t('overview.title')} about={about} />
+      <Stack gap={36}>
+        {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
+        <Start />
+        <Charts samples={samples} />
+        <RecentRuns />
+      </Stack>
+    </>
+  );
+}
+
+const steps = [
+  ['/settings', 'overview.start1', 'key'],
+  ['/files', 'overview.start2', 'upload'],
+  ['/collections', 'overview.start3', 'collections'],
+  ['/catalogue', 'overview.start4', 'play'],
+] as const satisfies ReadonlyArray<readonly [string, string, IconName]>;
+
+function Start() {
+  const { t } = useLanguage();
+  return (
+    <nav aria-label={t('overview.start')}>
+      <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
+        {steps.map(([to, label, icon]) => (
+          <Link key={to} to={to} className={classes.step}>
+            <Icon name={icon} />
+            {t(label)}
+          </Link>
+        ))}
+      </SimpleGrid>
+    </nav>
+  );
+}
+
+const requests = 'quartermaster_http_requests_total';
+const seconds = 'quartermaster_http_request_seconds';
+const isFailure = ({ status = '' }: Readonly<Record<string, string>>) => status.startsWith('5');
+
+function Charts({ samples }: { samples: readonly Sample[] }) {
+  const { t, code } = useLanguage();
+  const limits = useQuery({ queryKey: ['limits'], queryFn: () => ask<Limits>('GET', '/v1/limits') });
+  const last = samples.at(-1);
+  const of = (name: string) => (sample: Sample) => total(sample, name);
+  const perSecond = rates(samples, of(requests));
+  const spent = rates(samples, of(`${seconds}_sum`));
+  const answered = rates(samples, of(`${seconds}_count`));
+  const latency = spent.map((sum, index) => (answered[index] ? (sum / (answered[index] ?? 1)) * 1000 : 0));
+  const failures = rates(samples, (sample) => total(sample, requests, isFailure)).map((rate) => rate * 60);
+  const runs = rates(samples, of('quartermaster_executions_total')).map((rate) => rate * 60);
+  const now = (values: readonly number[]) => values.at(-1);
+  const number = (value: number | undefined) =>
+    value === undefined ? t('overview.collecting') : formatNumber(value, code);
+  const ms = (value: number | undefined) => (value === undefined ? t('overview.collecting') : formatMs(value));
+  const memory = samples.map(of('process_resident_memory_bytes'));
+  const loop = samples.map((sample) => total(sample, 'nodejs_eventloop_lag_p99_seconds') * 1000);
+  const queue = samples.map(of('quartermaster_sandbox_waiting'));
+  const sum = (name: string, passes?: typeof isFailure) =>
+    last === undefined ? '…' : formatNumber(total(last, name, passes), code);
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
+      <Chart name={t('overview.requests')} value={number(now(perSecond))} values={perSecond}>
+        {t('overview.since', { count: sum(requests) })}
+      </Chart>
+      <Chart name={t('overview.latency')} value={ms(now(latency))} values={latency} />
+      <Chart name={t('overview.errors')} value={number(now(failures))} values={failures}>
+        {t('overview.since', { count: sum(requests, isFailure) })}
+      </Chart>
+      <Chart name={t('overview.runs')} value={number(now(runs))} values={runs}>
+        {t('overview.since', { count: sum('quartermaster_executions_total') })}
+      </Chart>
+      <Chart name={t('overview.queue')} value={number(now(queue))} values={queue} />
+      <Chart
+        name={t('overview.storage')}
+        value={limits.data === undefined ? '…' : formatBytes(limits.data.quota.bytes_used)}
+        values={[]}
+      />
+      <Chart
+        name={t('overview.memory')}
+        value={last === undefined ? '…' : formatBytes(memory.at(-1) ?? 0)}
+        values={memory}
+      />
+      <Chart name={t('overview.loop')} value={ms(now(loop))} values={loop} />
+    </SimpleGrid>
+  );
+}
+
+interface ChartWish {
+  readonly name: string;
+  readonly value: string;
+  readonly values: readonly number[];
+  readonly children?: string;
+}
+
+function Chart({ name, value, values, children }: ChartWish) {
+  return (
+    <div className={classes.chart}>
+      <Text size="sm" c="dimmed">
+        {name}
+      </Text>
+      <Text size="xl" fw={700}>
+        {value}
+      </Text>
+      <SparkLine values={values} />
+      <Text size="xs" c="dimmed">
+        {children ?? '\u00a0'}
+      </Text>
+    </div>
+  );
+}
+
+function RecentRuns() {
+  const { t } = useLanguage();
+  const runs = useQuery({
+    queryKey: ['/plugins/v1/runs', 'recent'],
+    queryFn: async () => (await askPage<RunItem>('/plugins/v1/runs', { query: { limit: 5 } })).data,
+    refetchInterval: 5000,
+  });
+  if (runs.data === undefined || runs.data.length === 0) return null;
+  return (
+    <section aria-labelledby="recent">
+      <Title order={2} size="h4" id="recent" mb="sm">
+        {t('overview.recent')}
+      </Title>
+      <ul className={classes.runs}>
+        {runs.data.map((run) => (
+          <li key={run.run_id}>
+            <RunRow run={run} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
 }

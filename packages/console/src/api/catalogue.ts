@@ -1,0 +1,23 @@
+import type { Bundle, Plugin } from '@quartermaster/contract';
+import { useQuery } from '@tanstack/react-query';
+import { useLanguage } from '../language/language.tsx';
+import { askPage } from './call.ts';
+
+/** Every bundle, named in the language of the console. */
+export function useBundles() {
+  const { code } = useLanguage();
+  return useQuery({
+    queryKey: ['bundles', code],
+    queryFn: async () => (await askPage<Bundle>('/plugins/v1/bundles', { query: { lang: code } })).data,
+  });
+}
+
+/** Every plugin, or those of one bundle. */
+export function usePlugins(bundleId?: string) {
+  const { code } = useLanguage();
+  return useQuery({
+    queryKey: ['plugins', code, bundleId ?? ''],
+    queryFn: async () =>
+      (await askPage<Plugin>('/plugins/v1/plugins', { query: { lang: code, bundle_id: bundleId } })).data,
+  });
+}

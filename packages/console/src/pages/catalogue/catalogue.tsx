@@ -1,0 +1,101 @@
+import { Badge, Text, TextInput } from '@mantine/core';
+import type { Bundle, Plugin } from '@quartermaster/contract';
+import { Link } from '@tanstack/react-router';
+import { useDeferredValue, useMemo, useState } from 'react';
+import { useBundles, usePlugins } from '../../api/catalogue.ts';
+import { useLanguage } from '../../language/language.tsx';
+import { BundleIcon } from '../../pieces/bundle-icon.tsx';
+import { Empty } from '../../pieces/empty.tsx';
+import { Failure } from '../../pieces/failure.tsx';
+import { Icon } from '../../pieces/icons.tsx';
+import { Loading } from '../../pieces/loading.tsx';
+import { PageHead } from '../../pieces/page-head.tsx';
+import { VirtualList } from '../../pieces/virtual-list.tsx';
+import classes from './catalogue.module.css';
+import { type CatalogueRow, findRows, indexOf } from './find-rows.ts';
+
+/** All bundles with their plugins, searched as one types. */
+export function Catalogue() {
+  const { t } = useLanguage();
+  const bundles = useBundles();
+  const plugins = usePlugins();
+  const [text, setText] = useState('');
+  const words = useDeferredValue(text);
+  const index = useMemo(() => indexOf(bundles.data ?? [], plugins.data ?? []), [bundles.data, plugins.data]);
+  const rows = useMemo(() => findRows(index, words), [index, words]);
+  const error = bundles.error ?? plugins.error;
+  const isLoaded = bundles.isSuccess && plugins.isSuccess;
+  const counts = { plugins: plugins.data?.length ?? '…', bundles: bundles.data?.length ?? '…' };
+  return (
+    <>
+      <PageHead title={t('catalogue.title')} about={t('catalogue.about', counts)} />
+      <TextInput
+        aria-label={t('catalogue.search')}
+        placeholder={t('catalogue.search')}
+        leftSection={<Icon name="search" size={16} />}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        mb="md"
+      />
+      {error === null ? null : <Failure error={error} onRetry={() => void bundles.refetch()} />}
+      {error === null && !isLoaded ? <Loading rows={6} /> : null}
+      {isLoaded && rows.length === 0 ? (
+        <Empty icon="catalogue" title={t(text === '' ? 'catalogue.empty' : 'catalogue.none')} />
+      ) : null}
+      {rows.length === 0 ? null : (
+        <VirtualList items={rows} idOf={(row) => row.id} label={t('catalogue.list')} rowHeight={64}>
+          {(row) => <Row row={row} />}
+        </VirtualList>
+      )}
+    </>
+  );
+}
+
+function Row({ row }: { row: CatalogueRow }) {
+  return row.plugin === null ? <BundleRow bundle={row.bundle} /> : <PluginRow plugin={row.plugin} />;
+}
+
+function BundleRow({ bundle }: { bundle: Bundle }) {
+  const { t } = useLanguage();
+  return (
+    <div className={classes.bundle}>
+      <BundleIcon bundle={bundle} size={34} />
+      <div className={classes.words}>
+        <Text fw={700} className={classes.cut}>
+          {bundle.name}
+        </Text>
+        <Text size="xs" c="dimmed" className={classes.cut}>
+          {bundle.description}
+        </Text>
+      </div>
+      <div className={classes.badges}>
+        <Badge size="sm" color="gray" variant="outline" c="var(--mantine-color-text)">
+          {t(`isolation.${bundle.isolation}`)}
+        </Badge>
+        <Text size="xs" c="dimmed">
+          {t('catalogue.plugins', { count: bundle.num_plugins })}
+        </Text>
+      </div>
+    </div>
+  );
+}
+
+const colors = { read: 'teal.9', write: 'orange.9', destructive: 'red.9' } as const;
+
+function PluginRow({ plugin }: { plugin: Plugin }) {
+  const { t } = useLanguage();
+  const params = { bundleId: plugin.bundle_id, pluginId: plugin.plugin_id };
+  return (
+    <Link to="/catalogue/$bundleId/$pluginId" params={params} className={classes.plugin}>
+      <span className={classes.words}>
+        <span className={classes.name}>{plugin.name}</span>
+        <Text size="xs" c="dimmed" component="span" className={classes.cut}>
+          {plugin.description}
+        </Text>
+      </span>
+      <Badge size="sm" color={colors[plugin.effects]} className={classes.effects}>
+        {t(`effects.${plugin.effects}`)}
+      </Badge>
+    </Link>
+  );
+}

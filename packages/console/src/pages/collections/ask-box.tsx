@@ -1,0 +1,83 @@
+import { Button, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import type { Collection, ScoredChunk } from '@quartermaster/contract';
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { ask } from '../../api/call.ts';
+import { useLanguage } from '../../language/language.tsx';
+import { Empty } from '../../pieces/empty.tsx';
+import { Failure } from '../../pieces/failure.tsx';
+import { formatMs } from '../../pieces/format.ts';
+import { Icon } from '../../pieces/icons.tsx';
+import { Loading } from '../../pieces/loading.tsx';
+import { AskResult } from './ask-result.tsx';
+import classes from './collections.module.css';
+
+const counts = [3, 5, 10, 20];
+
+/** A question, and the passages that answer it best. */
+export function AskBox({ collection }: { collection: Collection }) {
+  const { t } = useLanguage();
+  const [text, setText] = useState('');
+  const [count, setCount] = useState('5');
+  const answer = useMutation({
+    mutationFn: async (question: string) => {
+      const started = performance.now();
+      const chunks = await ask<ScoredChunk[]>('POST', `/v1/collections/${collection.collection_id}/chunks/query`, {
+        body: { query_text: question, top_k: Number(count), explain: true },
+      });
+      return { question, chunks, ms: performance.now() - started };
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (text.trim() !== '') answer.mutate(text);
+  };
+  return (
+    <Stack gap="lg">
+      <form onSubmit={submit} className={classes.question}>
+        <TextInput
+          label={t('ask.label')}
+          placeholder={t('ask.placeholder')}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+          maxLength={32_768}
+          required
+          withAsterisk={false}
+        />
+        <NativeSelect
+          label={t('ask.count')}
+          value={count}
+          onChange={(event) => setCount(event.currentTarget.value)}
+          data={counts.map(String)}
+        />
+        <Button type="submit" loading={answer.isPending} leftSection={<Icon name="search" size={16} />}>
+          {t('ask.go')}
+        </Button>
+      </form>
+      {answer.error === null ? null : <Failure error={answer.error} />}
+      {answer.isPending ? <Loading rows={3} /> : null}
+      {answer.isIdle ? (
+        <Empty icon="search" title={t('ask.start')}>
+          {t('ask.startAbout')}
+        </Empty>
+      ) : null}
+      {answer.data?.chunks.length === 0 ? (
+        <Empty icon="search" title={t('ask.none')}>
+          {t('ask.noneAbout')}
+        </Empty>
+      ) : null}
+      {answer.data === undefined || answer.data.chunks.length === 0 ? null : (
+        <section aria-live="polite">
+          <Text size="sm" c="dimmed" mb="xs">
+            {t('ask.took', { count: answer.data.chunks.length, time: formatMs(answer.data.ms) })}
+          </Text>
+          <ol className={classes.results}>
+            {answer.data.chunks.map((chunk, index) => (
+              <AskResult key={chunk.chunk_id} chunk={chunk} place={index + 1} question={answer.data.question} />
+            ))}
+          </ol>
+        </section>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,77 @@
+import { Badge, Button, Text } from '@mantine/core';
+import type { Collection } from '@quartermaster/contract';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useEndlessList } from '../../api/endless-list.ts';
+import { useLanguage } from '../../language/language.tsx';
+import { Empty } from '../../pieces/empty.tsx';
+import { Failure } from '../../pieces/failure.tsx';
+import { formatAge, formatNumber } from '../../pieces/format.ts';
+import { Icon } from '../../pieces/icons.tsx';
+import { Loading } from '../../pieces/loading.tsx';
+import { PageHead } from '../../pieces/page-head.tsx';
+import { VirtualList } from '../../pieces/virtual-list.tsx';
+import classes from './collections.module.css';
+import { NewCollection } from './new-collection.tsx';
+
+/** The collections of the project. */
+export function Collections() {
+  const { t } = useLanguage();
+  const [isMaking, setMaking] = useState(false);
+  const list = useEndlessList<Collection>({ path: '/v1/collections', idOf: (item) => item.collection_id });
+  return (
+    <>
+      <PageHead
+        title={t('collections.title')}
+        about={t('collections.about')}
+        actions={
+          <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setMaking(true)}>
+            {t('collections.new')}
+          </Button>
+        }
+      />
+      {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending ? <Loading /> : null}
+      {list.isSuccess && list.items.length === 0 ? (
+        <Empty icon="collections" title={t('collections.none')}>
+          {t('collections.noneAbout')}
+        </Empty>
+      ) : null}
+      {list.items.length === 0 ? null : (
+        <VirtualList
+          items={list.items}
+          idOf={(item) => item.collection_id}
+          label={t('collections.title')}
+          rowHeight={72}
+          onEnd={list.loadMore}
+        >
+          {(item) => <CollectionRow item={item} />}
+        </VirtualList>
+      )}
+      {isMaking ? <NewCollection onClose={() => setMaking(false)} /> : null}
+    </>
+  );
+}
+
+function CollectionRow({ item }: { item: Collection }) {
+  const { t, code } = useLanguage();
+  const counts = {
+    records: formatNumber(item.num_records, code),
+    chunks: formatNumber(item.num_chunks, code),
+  };
+  return (
+    <Link to="/collections/$collectionId" params={{ collectionId: item.collection_id }} className={classes.row}>
+      <Badge variant="light" className={classes.kind}>
+        {t(`collections.kind.${item.type}`)}
+      </Badge>
+      <span className={classes.words}>
+        <span className={classes.name}>{item.name === '' ? t('collections.unnamed') : item.name}</span>
+        <Text size="xs" c="dimmed" component="span" className={classes.cut}>
+          {t('collections.counts', counts)} · {formatAge(item.created_timestamp, code)}
+          {item.description === '' ? '' : ` · ${item.description}`}
+        </Text>
+      </span>
+      <Icon name="next" size={16} />
+    </Link>
+  );
+}

@@ -1,0 +1,79 @@
+import { Button, Group, Text } from '@mantine/core';
+import type { Collection, RecordItem } from '@quartermaster/contract';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useEndlessList } from '../../api/endless-list.ts';
+import { useLanguage } from '../../language/language.tsx';
+import { Empty } from '../../pieces/empty.tsx';
+import { Failure } from '../../pieces/failure.tsx';
+import { formatAge } from '../../pieces/format.ts';
+import { Icon } from '../../pieces/icons.tsx';
+import { Loading } from '../../pieces/loading.tsx';
+import { RecordState } from '../../pieces/record-state.tsx';
+import { nameOfRecord } from '../../pieces/record-words.ts';
+import { VirtualList } from '../../pieces/virtual-list.tsx';
+import { AddRecords } from './add-records.tsx';
+import classes from './collections.module.css';
+
+/** The records of a collection, live while some are being made. */
+export function RecordList({ collection }: { collection: Collection }) {
+  const { t } = useLanguage();
+  const [isAdding, setAdding] = useState(false);
+  const list = useEndlessList<RecordItem>({
+    path: `/v1/collections/${collection.collection_id}/records`,
+    idOf: (record) => record.record_id,
+    isMoving: ({ status }) => status === 'creating' || status === 'deleting',
+  });
+  return (
+    <>
+      <Group justify="flex-end" mb="md">
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAdding(true)}>
+          {t('records.add')}
+        </Button>
+      </Group>
+      {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending ? <Loading /> : null}
+      {list.isSuccess && list.items.length === 0 ? (
+        <Empty icon="files" title={t('records.none')}>
+          {t('records.noneAbout')}
+        </Empty>
+      ) : null}
+      {list.items.length === 0 ? null : (
+        <VirtualList
+          items={list.items}
+          idOf={(record) => record.record_id}
+          label={t('records.list')}
+          rowHeight={68}
+          onEnd={list.loadMore}
+        >
+          {(record) => <RecordRow record={record} />}
+        </VirtualList>
+      )}
+      {isAdding ? <AddRecords collection={collection} onClose={() => setAdding(false)} /> : null}
+    </>
+  );
+}
+
+function RecordRow({ record }: { record: RecordItem }) {
+  const { t, code } = useLanguage();
+  const { collection_id: collectionId, record_id: recordId } = record;
+  return (
+    <Link
+      to="/collections/$collectionId/records/$recordId"
+      params={{ collectionId, recordId }}
+      className={classes.row}
+      data-record={nameOfRecord(record)}
+    >
+      <span className={classes.words}>
+        <span className={classes.name}>{nameOfRecord(record)}</span>
+        <Text size="xs" c="dimmed" component="span" className={classes.cut}>
+          {t(`records.type.${record.type}`)} · {t('records.chunks', { count: record.num_chunks })} ·{' '}
+          {record.error === null ? formatAge(record.created_timestamp, code) : record.error.message}
+        </Text>
+      </span>
+      <span className={classes.state}>
+        <RecordState record={record} />
+      </span>
+    </Link>
+  );
+}

@@ -1,0 +1,88 @@
+import type { Bundle, Plugin } from '@quartermaster/contract';
+
+export interface ExampleWish {
+  readonly bundle: Bundle;
+  readonly plugin: Plugin;
+  readonly input: unknown;
+  /** Names only; values never leave the form. */
+  readonly credentials: readonly string[];
+}
+
+/** The same call from elsewhere; credentials stand there as variables. */
+export function examplesOf(wish: ExampleWish): Readonly<Record<'curl' | 'TypeScript' | 'Python' | 'MCP', string>> {
+  return { curl: curl(wish), TypeScript: typeScript(wish), Python: python(wish), MCP: mcp(wish) };
+}
+
+const url = () => `${window.location.origin}/plugins/v1/execute`;
+
+function bodyOf({ plugin, input }: ExampleWish, credentials: unknown) {
+  return { bundle_id: plugin.bundle_id, plugin_id: plugin.plugin_id, input_params: input, credentials };
+}
+
+function curl(wish: ExampleWish): string {
+  const { credentials } = wish;
+  const shown = Object.fromEntries(credentials.map((name) => [name, `$${name}`]));
+  const body = JSON.stringify(bodyOf(wish, shown), null, 2).replaceAll("'", "'\\''");
+  // The quotes of the shell end around each variable.
+  const filled = credentials.reduce((text, name) => text.replaceAll(`"$${name}"`, `"'"$${name}"'"`), body);
+  return [
+    `curl ${url()} \\`,
+    '  -H "Authorization: Bearer $QUARTERMASTER_KEY" \\',
+    "  -H 'Content-Type: application/json' \\",
+    `  -d '${filled}'`,
+  ].join('\n');
+}
+
+function typeScript(wish: ExampleWish): string {
+  const { plugin, input, credentials } = wish;
+  const { origin } = window.location;
+  const given = credentials.map((name) => `${name}: process.env.${name}`).join(', ');
+  const json = JSON.stringify(input, null, 2).replaceAll('\n', '\n  ');
+  return `import { createClient } from '@quartermaster/client';
+
+const client = createClient({
+  filesUrl: '${origin}',
+  pluginsUrl: '${origin}/plugins',
+  apiKey: process.env.QUARTERMASTER_KEY,
+});
+const result = await client.plugins.execute({
+  bundle_id: '${plugin.bundle_id}',
+  plugin_id: '${plugin.plugin_id}',
+  input_params: ${json},
+  credentials: {${given === '' ? '' : ` ${given} `}},
+});
+console.log(result.data);`;
+}
+
+function python(wish: ExampleWish): string {
+  const { plugin, input, credentials } = wish;
+  const given = credentials.map((name) => `"${name}": os.environ["${name}"]`).join(', ');
+  const text = JSON.stringify(JSON.stringify(input)).replaceAll("'", "\\'");
+  return `import json, os, requests
+
+answer = requests.post(
+    "${url()}",
+    headers={"Authorization": f"Bearer {os.environ['QUARTERMASTER_KEY']}"},
+    json={
+        "bundle_id": "${plugin.bundle_id}",
+        "plugin_id": "${plugin.plugin_id}",
+        "input_params": json.loads(${text}),
+        "credentials": {${given}},
+    },
+)
+answer.raise_for_status()
+print(answer.json()["data"]["data"])`;
+}
+
+/** The catalogue names its own address in the links to pictures. */
+function mcp({ bundle, credentials }: ExampleWish): string {
+  const { hostname, protocol } = window.location;
+  const address = bundle.icon_url === null ? `${protocol}//${hostname}:8081` : new URL(bundle.icon_url).origin;
+  const headers = Object.fromEntries(credentials.map((name) => [`X-Credential-${name}`, `<${name}>`]));
+  const server = {
+    type: 'http',
+    url: `${address}/mcp/${bundle.bundle_id}`,
+    ...(credentials.length > 0 ? { headers } : {}),
+  };
+  return JSON.stringify({ mcpServers: { [bundle.bundle_id]: server } }, null, 2);
+}

@@ -1,0 +1,83 @@
+import { Badge, Group, Tabs, Text } from '@mantine/core';
+import type { Bundle, Plugin } from '@quartermaster/contract';
+import { useParams } from '@tanstack/react-router';
+import { useBundles, usePlugins } from '../../api/catalogue.ts';
+import { NotFound } from '../../app/not-found.tsx';
+import { useLanguage } from '../../language/language.tsx';
+import { Above } from '../../pieces/above.tsx';
+import { BundleIcon } from '../../pieces/bundle-icon.tsx';
+import { Failure } from '../../pieces/failure.tsx';
+import { Loading } from '../../pieces/loading.tsx';
+import { PageHead } from '../../pieces/page-head.tsx';
+import { SchemaView } from '../../pieces/schema-view.tsx';
+import { ForModels } from './for-models.tsx';
+import classes from './plugin.module.css';
+import { TryIt } from './try-it.tsx';
+
+/** One plugin: tried, and read. */
+export function PluginPage() {
+  const { bundleId, pluginId } = useParams({ strict: false }) as { bundleId: string; pluginId: string }; // of the route
+  const bundles = useBundles();
+  const plugins = usePlugins(bundleId);
+  const error = bundles.error ?? plugins.error;
+  if (error !== null) return <Failure error={error} />;
+  if (bundles.data === undefined || plugins.data === undefined) return <Loading />;
+  const bundle = bundles.data.find(({ bundle_id }) => bundle_id === bundleId);
+  const plugin = plugins.data.find(({ plugin_id }) => plugin_id === pluginId);
+  if (bundle === undefined || plugin === undefined) return <NotFound />;
+  return <PluginView key={`${bundleId}/${pluginId}`} bundle={bundle} plugin={plugin} />;
+}
+
+const colors = { read: 'teal.9', write: 'orange.9', destructive: 'red.9' } as const;
+
+function PluginView({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
+  const { t } = useLanguage();
+  return (
+    <>
+      <PageHead
+        above={<Above to="/catalogue">{t('catalogue.title')}</Above>}
+        title={plugin.name}
+        about={plugin.description}
+      />
+      <div className={classes.facts}>
+        <BundleIcon bundle={bundle} size={40} />
+        <div>
+          <Group gap="xs">
+            <Text fw={600}>{bundle.name}</Text>
+            <code>
+              {plugin.bundle_id}/{plugin.plugin_id}
+            </code>
+            <Badge size="sm" color={colors[plugin.effects]}>
+              {t(`effects.${plugin.effects}`)}
+            </Badge>
+          </Group>
+          <Text size="xs" c="dimmed">
+            {t('plugin.provider')}: {bundle.provider} · {t('plugin.version')} {bundle.version} · {t('plugin.hosts')}:{' '}
+            {bundle.hosts.join(', ') || t('plugin.noHosts')} · {t(`isolation.${bundle.isolation}.about`)}{' '}
+            {t(plugin.idempotent ? 'plugin.idempotent' : 'plugin.notIdempotent')}
+          </Text>
+        </div>
+      </div>
+      <Tabs defaultValue="try" keepMounted={false}>
+        <Tabs.List mb="lg">
+          <Tabs.Tab value="try">{t('plugin.tab.try')}</Tabs.Tab>
+          <Tabs.Tab value="input">{t('plugin.tab.input')}</Tabs.Tab>
+          <Tabs.Tab value="output">{t('plugin.tab.output')}</Tabs.Tab>
+          <Tabs.Tab value="models">{t('plugin.tab.models')}</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="try">
+          <TryIt bundle={bundle} plugin={plugin} />
+        </Tabs.Panel>
+        <Tabs.Panel value="input">
+          <SchemaView schema={plugin.input_schema} />
+        </Tabs.Panel>
+        <Tabs.Panel value="output">
+          <SchemaView schema={plugin.output_schema} />
+        </Tabs.Panel>
+        <Tabs.Panel value="models">
+          <ForModels plugin={plugin} />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}

@@ -1,0 +1,218 @@
+import { Alert, Button, Group, Stack, Tabs, Text, Textarea, Title } from '@mantine/core';
+import type { Bundle, ExecuteResult, Plugin } from '@quartermaster/contract';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useRef, useState } from 'react';
+import { ask } from '../../api/call.ts';
+import { useLanguage } from '../../language/language.tsx';
+import { Icon } from '../../pieces/icons.tsx';
+import type { JsonSchema } from '../../pieces/json-schema.ts';
+import { Snippet } from '../../pieces/snippet.tsx';
+import { useToasts } from '../../pieces/toasts.tsx';
+import { examplesOf } from './examples.ts';
+import classes from './plugin.module.css';
+import { SchemaForm } from './schema-form.tsx';
+import { TryResult } from './try-result.tsx';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Runs the plugin with what is entered; credentials stay in this form and go with the page. */
+export function TryIt({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
+  const { t } = useLanguage();
+  const queries = useQueryClient();
+  const [input, setInput] = useState<Values>({});
+  const [credentials, setCredentials] = useState<Values>({});
+  const stop = useRef<AbortController | null>(null);
+  const run = useMutation({
+    // Credentials are not kept with the call's answer.
+    gcTime: 0,
+    mutationFn: () => {
+      stop.current = new AbortController();
+      const { bundle_id, plugin_id } = plugin;
+      const body = { bundle_id, plugin_id, input_params: input, credentials };
+      return ask<ExecuteResult>('POST', '/plugins/v1/execute', { body, signal: stop.current.signal });
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ['/plugins/v1/runs'] }),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    run.mutate();
+  };
+  return (
+    <div className={classes.columns}>
+      <form onSubmit={submit} autoComplete="off">
+        <Stack gap="lg">
+          <Warning effects={plugin.effects} />
+          <InputForm schema={plugin.input_schema} value={input} onChange={setInput} />
+          <CredentialsForm bundle={bundle} value={credentials} onChange={setCredentials} />
+          <Group gap="xs">
+            <Button type="submit" loading={run.isPending} leftSection={<Icon name="play" size={16} />}>
+              {t('try.run')}
+            </Button>
+            {run.isPending ? (
+              <Button variant="default" onClick={() => stop.current?.abort()}>
+                {t('try.stop')}
+              </Button>
+            ) : null}
+          </Group>
+        </Stack>
+      </form>
+      <Stack gap="xl">
+        <TryResult result={run.data} error={run.error} isRunning={run.isPending} />
+        <SameElsewhere bundle={bundle} plugin={plugin} input={input} credentials={credentials} />
+      </Stack>
+    </div>
+  );
+}
+
+function Warning({ effects }: { effects: Plugin['effects'] }) {
+  const { t } = useLanguage();
+  if (effects === 'read') return null;
+  const isBad = effects === 'destructive';
+  return (
+    <Alert color={isBad ? 'red' : 'orange'} variant="light" icon={<Icon name="warning" />}>
+      {t(isBad ? 'try.destructive' : 'try.writes')}
+    </Alert>
+  );
+}
+
+interface FormWish {
+  readonly schema: JsonSchema;
+  readonly value: Values;
+  readonly onChange: (value: Values) => void;
+}
+
+function InputForm({ schema, value, onChange }: FormWish) {
+  const { t } = useLanguage();
+  return (
+    <section aria-labelledby="try-input">
+      <Title order={2} size="h5" id="try-input" mb="xs">
+        {t('try.input')}
+      </Title>
+      <Tabs defaultValue="form" keepMounted={false}>
+        <Tabs.List mb="sm">
+          <Tabs.Tab value="form">{t('try.form')}</Tabs.Tab>
+          <Tabs.Tab value="json">{t('try.json')}</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="form">
+          {Object.keys(schema.properties ?? {}).length === 0 ? <Text size="sm">{t('plugin.noInput')}</Text> : null}
+          <SchemaForm
+            schema={schema}
+            root={schema}
+            value={value}
+            onChange={(next) => onChange(next as Values)} // the form of an object makes objects
+          />
+        </Tabs.Panel>
+        <Tabs.Panel value="json">
+          <RawJson value={value} onChange={onChange} />
+        </Tabs.Panel>
+      </Tabs>
+    </section>
+  );
+}
+
+function RawJson({ value, onChange }: Omit<FormWish, 'schema'>) {
+  const { t } = useLanguage();
+  const [text, setText] = useState(() => JSON.stringify(value, null, 2));
+  const [failure, setFailure] = useState<string | null>(null);
+  const change = (next: string) => {
+    setText(next);
+    try {
+      const parsed: unknown = JSON.parse(next);
+      if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw new Error('{ … }');
+      onChange(parsed as Values); // an object, checked
+      setFailure(null);
+    } catch (error) {
+      setFailure(t('try.badJson', { reason: (error as Error).message }));
+    }
+  };
+  return (
+    <Textarea
+      aria-label={t('try.json')}
+      rows={12}
+      value={text}
+      error={failure}
+      spellCheck={false}
+      styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+      onChange={(event) => change(event.currentTarget.value)}
+    />
+  );
+}
+
+interface CredentialsWish {
+  readonly bundle: Bundle;
+  readonly value: Values;
+  readonly onChange: (value: Values) => void;
+}
+
+function CredentialsForm({ bundle, value, onChange }: CredentialsWish) {
+  const { t } = useLanguage();
+  const { say, complain } = useToasts();
+  const [isChecking, setChecking] = useState(false);
+  const schema: JsonSchema = bundle.credentials_schema;
+  if (Object.keys(schema.properties ?? {}).length === 0) return null;
+  const verify = async () => {
+    setChecking(true);
+    try {
+      const body = { bundle_id: bundle.bundle_id, credentials: value };
+      await ask('POST', '/plugins/v1/verify_credentials', { body });
+      say(t('try.verified'));
+    } catch (error) {
+      complain(error);
+    }
+    setChecking(false);
+  };
+  return (
+    <section aria-labelledby="try-credentials">
+      <Title order={2} size="h5" id="try-credentials">
+        {t('try.credentials')}
+      </Title>
+      <Text size="xs" c="dimmed" mb="xs">
+        {t('try.credentialsAbout')}
+      </Text>
+      <SchemaForm
+        schema={schema}
+        root={schema}
+        value={value}
+        onChange={(next) => onChange(next as Values)} // the form of an object makes objects
+      />
+      <Button mt="sm" size="xs" variant="default" loading={isChecking} onClick={() => void verify()}>
+        {t('try.verify')}
+      </Button>
+    </section>
+  );
+}
+
+interface ElsewhereWish {
+  readonly bundle: Bundle;
+  readonly plugin: Plugin;
+  readonly input: Values;
+  readonly credentials: Values;
+}
+
+function SameElsewhere({ bundle, plugin, input, credentials }: ElsewhereWish) {
+  const { t } = useLanguage();
+  const schema: JsonSchema = bundle.credentials_schema;
+  const needed = [...new Set([...(schema.required ?? []), ...Object.keys(credentials)])];
+  const examples = examplesOf({ bundle, plugin, input, credentials: needed });
+  return (
+    <section aria-labelledby="elsewhere">
+      <Title order={2} size="h5" id="elsewhere" mb="xs">
+        {t('try.same')}
+      </Title>
+      <Tabs defaultValue="curl" keepMounted={false}>
+        <Tabs.List mb="sm">
+          {Object.keys(examples).map((name) => (
+            <Tabs.Tab key={name} value={name}>
+              {name}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {Object.entries(examples).map(([name, code]) => (
+          <Tabs.Panel key={name} value={name}>
+            <Snippet code={code} label={name} />
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </section>
+  );
+}

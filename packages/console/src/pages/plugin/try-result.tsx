@@ -1,0 +1,126 @@
+import { Alert, Group, Tabs, Text, Title } from '@mantine/core';
+import type { ExecuteResult, Run } from '@quartermaster/contract';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { ApiError, ask } from '../../api/call.ts';
+import { useLanguage } from '../../language/language.tsx';
+import { Empty } from '../../pieces/empty.tsx';
+import { Failure } from '../../pieces/failure.tsx';
+import { formatMs } from '../../pieces/format.ts';
+import { JsonTree } from '../../pieces/json-tree.tsx';
+import { Loading } from '../../pieces/loading.tsx';
+import { Phases } from '../../pieces/phases.tsx';
+import { Snippet } from '../../pieces/snippet.tsx';
+import classes from './plugin.module.css';
+
+export interface TryResultWish {
+  readonly result: ExecuteResult | undefined;
+  readonly error: Error | null;
+  readonly isRunning: boolean;
+}
+
+/** What came of the run: the output, or why there is none, and where the time went. */
+export function TryResult({ result, error, isRunning }: TryResultWish) {
+  const { t } = useLanguage();
+  const runId = result?.run_id ?? runIdOf(error);
+  return (
+    <section aria-labelledby="result" aria-live="polite">
+      <Group justify="space-between" mb="xs">
+        <Title order={2} size="h5" id="result">
+          {t('try.result')}
+        </Title>
+        {result === undefined ? null : (
+          <Text size="sm" c="dimmed">
+            {formatMs(result.duration_ms)}
+          </Text>
+        )}
+      </Group>
+      {isRunning ? <Loading rows={3} /> : null}
+      {!isRunning && error !== null ? <RunFailure error={error} /> : null}
+      {!isRunning && result !== undefined ? <Output result={result} /> : null}
+      {!isRunning && error === null && result === undefined ? (
+        <Empty icon="play" title={t('try.noResult')}>
+          {t('try.noResultAbout')}
+        </Empty>
+      ) : null}
+      {isRunning || runId === undefined ? null : <RunTimes runId={runId} />}
+    </section>
+  );
+}
+
+function runIdOf(error: Error | null): string | undefined {
+  const found = error instanceof ApiError ? error.details[0]?.run_id : undefined;
+  return typeof found === 'string' ? found : undefined;
+}
+
+function RunFailure({ error }: { error: Error }) {
+  const details = error instanceof ApiError ? error.details : [];
+  return (
+    <>
+      <Failure error={error} />
+      {details.length === 0 ? null : (
+        <div className={classes.tree}>
+          <JsonTree value={details} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function Output({ result }: { result: ExecuteResult }) {
+  const { t } = useLanguage();
+  const violations = result.output_violations ?? [];
+  return (
+    <>
+      {violations.length === 0 ? null : (
+        <Alert color="orange" variant="light" mb="sm" title={t('try.violations', { count: violations.length })}>
+          {violations.map(({ path, message }) => (
+            <div key={path + message}>
+              <code>{path}</code> {message}
+            </div>
+          ))}
+        </Alert>
+      )}
+      <Tabs defaultValue="tree" keepMounted={false}>
+        <Tabs.List mb="sm">
+          <Tabs.Tab value="tree">{t('try.resultTree')}</Tabs.Tab>
+          <Tabs.Tab value="json">{t('try.json')}</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="tree">
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+          <section className={classes.tree} tabIndex={0} aria-label={t('try.resultTree')} data-testid="result-tree">
+            <JsonTree value={result.data} />
+          </section>
+        </Tabs.Panel>
+        <Tabs.Panel value="json">
+          <Snippet code={JSON.stringify(result.data, null, 2)} label={t('try.result')} />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}
+
+/** The record of the run is written behind it: asked for until it is there. */
+function RunTimes({ runId }: { runId: string }) {
+  const { t } = useLanguage();
+  const run = useQuery({
+    queryKey: ['/plugins/v1/runs', runId],
+    queryFn: () => ask<Run>('GET', `/plugins/v1/runs/${runId}`),
+    retry: (count, error) => error instanceof ApiError && error.status === 404 && count < 5,
+    retryDelay: 300,
+  });
+  if (run.data?.phases == null) return null;
+  return (
+    <div>
+      <Text size="sm" fw={600} mt="md" mb={6}>
+        {t('phases.title')}
+      </Text>
+      <Phases phases={run.data.phases} />
+      <Text size="sm" mt="xs">
+        <Link to="/runs/$runId" params={{ runId }}>
+          {t('try.openRun')}
+        </Link>
+      </Text>
+    </div>
+  );
+}

@@ -1,0 +1,136 @@
+import { Button, Text, Title } from '@mantine/core';
+import type { Chunk } from '@quartermaster/contract';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useLocation } from '@tanstack/react-router';
+import { Fragment, useEffect, useRef } from 'react';
+import { ask, askPage, type Page } from '../../api/call.ts';
+import { useLanguage } from '../../language/language.tsx';
+import { Failure } from '../../pieces/failure.tsx';
+import { Loading } from '../../pieces/loading.tsx';
+import { describePlace } from '../../pieces/record-words.ts';
+import classes from './record.module.css';
+
+const pageSize = 20;
+/** Where the next page begins: behind a chunk, ahead of one, or around the one that was asked for. */
+type Place = { readonly after: string } | { readonly before: string } | { readonly around: string } | null;
+interface Part extends Page<Chunk> {
+  readonly startsAt: Place;
+}
+
+/** The chunks in the order of the source; the one named behind the `#` of the address stands in its surroundings. */
+export function ChunkList({ collectionId, path }: { collectionId: string; path: string }) {
+  const { t } = useLanguage();
+  const chosen = useLocation().hash;
+  const url = `${path}/chunks`;
+  const read = async (place: Place, signal: AbortSignal): Promise<Part> => {
+    if (place === null || !('around' in place)) {
+      const query = { limit: pageSize, order: 'asc', ...place };
+      return { ...(await askPage<Chunk>(url, { query, signal })), startsAt: place };
+    }
+    const chunk = await ask<Chunk>('GET', `/v1/collections/${collectionId}/chunks/${place.around}`, { signal });
+    return { data: [chunk], has_more: true, startsAt: place };
+  };
+  const list = useInfiniteQuery({
+    queryKey: [url, chosen],
+    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
+    initialPageParam: (chosen === '' ? null : { around: chosen }) as Place,
+    getNextPageParam: (last): Place | undefined => {
+      const end = last.data.at(-1);
+      const isUp = last.startsAt !== null && 'before' in last.startsAt;
+      return end !== undefined && (last.has_more || isUp) ? { after: end.chunk_id } : undefined;
+    },
+    getPreviousPageParam: (first): Place | undefined => {
+      const start = first.data[0];
+      const isFirst = first.startsAt === null || (!('around' in first.startsAt) && !first.has_more);
+      return start === undefined || isFirst ? undefined : { before: start.chunk_id };
+    },
+  });
+  const { isSuccess, fetchNextPage, fetchPreviousPage } = list;
+  const isAlone = list.data?.pages.length === 1 && chosen !== '';
+  useEffect(() => {
+    if (!isSuccess || !isAlone) return;
+    void fetchPreviousPage().then(() => fetchNextPage());
+  }, [isSuccess, isAlone, fetchNextPage, fetchPreviousPage]);
+  const chunks = list.data?.pages.flatMap((page) => page.data) ?? [];
+  return (
+    <section aria-labelledby="chunks">
+      <Title order={2} size="h4" id="chunks">
+        {t('records.document')}
+      </Title>
+      <Text size="sm" c="dimmed" mb="sm">
+        {t('records.documentAbout')}
+      </Text>
+      {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending ? <Loading /> : null}
+      {list.hasPreviousPage ? (
+        <Button
+          variant="default"
+          size="xs"
+          onClick={() => void fetchPreviousPage()}
+          loading={list.isFetchingPreviousPage}
+        >
+          {t('records.earlier')}
+        </Button>
+      ) : null}
+      <ol className={classes.chunks}>
+        {chunks.map((chunk, index) => (
+          <ChunkCard
+            key={chunk.chunk_id}
+            chunk={chunk}
+            above={chunks[index - 1]}
+            isChosen={chunk.chunk_id === chosen}
+          />
+        ))}
+      </ol>
+      {list.hasNextPage ? (
+        <Button
+          mt="md"
+          variant="default"
+          size="xs"
+          onClick={() => void fetchNextPage()}
+          loading={list.isFetchingNextPage}
+        >
+          {t('records.later')}
+        </Button>
+      ) : null}
+    </section>
+  );
+}
+
+interface ChunkCardWish {
+  readonly chunk: Chunk;
+  readonly above: Chunk | undefined;
+  readonly isChosen: boolean;
+}
+
+function ChunkCard({ chunk, above, isChosen }: ChunkCardWish) {
+  const { t } = useLanguage();
+  const card = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isChosen) card.current?.scrollIntoView({ block: 'center' });
+  }, [isChosen]);
+  const { page } = chunk.locator ?? {};
+  return (
+    <Fragment>
+      {page !== undefined && page !== above?.locator?.page ? (
+        <li className={classes.page}>{t('records.page', { page })}</li>
+      ) : null}
+      <li ref={card} className={classes.chunk} data-chosen={isChosen || undefined} id={chunk.chunk_id}>
+        <Text size="xs" c="dimmed" mb={4}>
+          {describePlace(chunk.locator, t)} · {t('records.tokens', { count: chunk.num_tokens })}
+        </Text>
+        <div className={classes.text}>
+          {chunk.question === undefined ? (
+            chunk.content
+          ) : (
+            <>
+              <strong>{chunk.question}</strong>
+              {'\n'}
+              {chunk.answer}
+            </>
+          )}
+        </div>
+      </li>
+    </Fragment>
+  );
+}

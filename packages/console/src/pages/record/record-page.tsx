@@ -1,0 +1,116 @@
+import { Alert, Button, Stack, Title } from '@mantine/core';
+import type { RecordItem } from '@quartermaster/contract';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ask } from '../../api/call.ts';
+import { useLanguage } from '../../language/language.tsx';
+import { Above } from '../../pieces/above.tsx';
+import { Confirm } from '../../pieces/confirm.tsx';
+import { Failure } from '../../pieces/failure.tsx';
+import { formatTime } from '../../pieces/format.ts';
+import { Icon } from '../../pieces/icons.tsx';
+import { Loading } from '../../pieces/loading.tsx';
+import { PageHead } from '../../pieces/page-head.tsx';
+import { RecordState } from '../../pieces/record-state.tsx';
+import { nameOfRecord } from '../../pieces/record-words.ts';
+import { useToasts } from '../../pieces/toasts.tsx';
+import { ChunkList } from './chunk-list.tsx';
+import classes from './record.module.css';
+import { Report } from './report.tsx';
+import { RowReport } from './row-report.tsx';
+
+/** One record: how it was read, what became of it, and its chunks. */
+export function RecordPage() {
+  const { t, code } = useLanguage();
+  const { collectionId, recordId } = useParams({ strict: false }) as { collectionId: string; recordId: string }; // route
+  const path = `/v1/collections/${collectionId}/records/${recordId}`;
+  const query = useQuery({
+    queryKey: [path],
+    queryFn: () => ask<RecordItem>('GET', path),
+    refetchInterval: ({ state }) => (state.data?.status === 'creating' ? 1000 : false),
+  });
+  if (query.error !== null) return <Failure error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.data === undefined) return <Loading />;
+  const record = query.data;
+  return (
+    <>
+      <PageHead
+        above={
+          <Above to="/collections/$collectionId" params={{ collectionId }}>
+            {t('collections.tab.records')}
+          </Above>
+        }
+        title={nameOfRecord(record)}
+        about={`${t(`records.type.${record.type}`)} · ${t('records.chunks', { count: record.num_chunks })} · ${formatTime(record.created_timestamp, code)} · ${recordId}`}
+        actions={<RecordActions record={record} path={path} />}
+      />
+      <Stack gap="xl">
+        <div className={classes.state}>
+          <RecordState record={record} />
+        </div>
+        {record.error === null ? null : (
+          <Alert color="red" variant="light" icon={<Icon name="warning" />} title={record.error.code}>
+            {record.error.message}
+          </Alert>
+        )}
+        <section aria-labelledby="report">
+          <Title order={2} size="h4" id="report" mb="sm">
+            {t('records.report')}
+          </Title>
+          <Report report={record.report} />
+        </section>
+        {record.type === 'qa_sheet' ? <RowReport path={path} version={record.updated_timestamp} /> : null}
+        {record.num_chunks === 0 ? null : (
+          <ChunkList key={record.updated_timestamp} collectionId={collectionId} path={path} />
+        )}
+      </Stack>
+    </>
+  );
+}
+
+function RecordActions({ record, path }: { record: RecordItem; path: string }) {
+  const { t } = useLanguage();
+  const { say, complain } = useToasts();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [isAsking, setAsking] = useState(false);
+  const collectionId = record.collection_id;
+  const list = [`/v1/collections/${collectionId}/records`];
+  const act = async (verb: 'retry' | 'cancel') => {
+    await ask('POST', `${path}/${verb}`);
+    await queries.invalidateQueries({ queryKey: [path] });
+    await queries.invalidateQueries({ queryKey: list });
+  };
+  const remove = async () => {
+    await ask('DELETE', path);
+    await queries.invalidateQueries({ queryKey: list });
+    say(t('records.deleted', { name: nameOfRecord(record) }));
+    await navigate({ to: '/collections/$collectionId', params: { collectionId } });
+  };
+  const isMoving = record.status === 'creating';
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<Icon name={isMoving ? 'pause' : 'refresh'} size={16} />}
+        onClick={() => void act(isMoving ? 'cancel' : 'retry').catch(complain)}
+      >
+        {t(isMoving ? 'records.cancel' : 'records.retry')}
+      </Button>
+      <Button variant="light" color="red" leftSection={<Icon name="trash" size={16} />} onClick={() => setAsking(true)}>
+        {t('action.delete')}
+      </Button>
+      {isAsking ? (
+        <Confirm
+          title={t('records.deleteTitle', { name: nameOfRecord(record) })}
+          action={t('action.delete')}
+          onConfirm={remove}
+          onClose={() => setAsking(false)}
+        >
+          {t('records.deleteAbout')}
+        </Confirm>
+      ) : null}
+    </>
+  );
+}

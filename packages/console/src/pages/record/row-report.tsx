@@ -1,0 +1,84 @@
+import { Button, Group, Table, Tabs, Text, Title } from '@mantine/core';
+import type { RecordRow, RowStatus } from '@quartermaster/contract';
+import { linkTo } from '../../api/call.ts';
+import { useEndlessList } from '../../api/endless-list.ts';
+import { useLanguage } from '../../language/language.tsx';
+import { Failure } from '../../pieces/failure.tsx';
+import { Icon } from '../../pieces/icons.tsx';
+import { Loading } from '../../pieces/loading.tsx';
+import classes from './record.module.css';
+
+/** Rows of a sheet that became no pair, and the sheet to correct them in. */
+export function RowReport({ path, version }: { path: string; version: number }) {
+  const { t } = useLanguage();
+  return (
+    <section aria-labelledby="rows">
+      <Title order={2} size="h4" id="rows">
+        {t('records.rows')}
+      </Title>
+      <Text size="sm" c="dimmed" mb="sm">
+        {t('records.rowsAbout')}
+      </Text>
+      <Tabs defaultValue="rejected" keepMounted={false}>
+        <Tabs.List mb="sm">
+          <Tabs.Tab value="rejected">{t('records.rowsRejected')}</Tabs.Tab>
+          <Tabs.Tab value="duplicate">{t('records.rowsDuplicate')}</Tabs.Tab>
+        </Tabs.List>
+        {(['rejected', 'duplicate'] as const).map((status) => (
+          <Tabs.Panel key={status} value={status}>
+            <Rows path={`${path}/rows`} status={status} version={version} />
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </section>
+  );
+}
+
+function Rows({ path, status, version }: { path: string; status: RowStatus; version: number }) {
+  const { t } = useLanguage();
+  const query = { status, order: 'asc' };
+  const list = useEndlessList<RecordRow>({ path, query, idOf: (row) => row.row_id, enabled: version > 0 });
+  if (list.error !== null) return <Failure error={list.error} onRetry={() => void list.refetch()} />;
+  if (list.isPending) return <Loading rows={2} />;
+  if (list.items.length === 0) return <Text size="sm">{t('records.rowsNone')}</Text>;
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      <section className={classes.rows} tabIndex={0} aria-label={t('records.rows')}>
+        <Table>
+          <Table.Tbody>
+            {list.items.map((row) => (
+              <Table.Tr key={row.row_id}>
+                <Table.Td>
+                  {row.sheet === null
+                    ? t('records.row', { row: row.row })
+                    : t('records.sheetRow', { sheet: row.sheet, row: row.row })}
+                </Table.Td>
+                <Table.Td>{row.message}</Table.Td>
+                <Table.Td>
+                  <code>{row.excerpt}</code>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </section>
+      <Group mt="sm">
+        {list.hasNextPage ? (
+          <Button variant="default" size="xs" onClick={list.loadMore}>
+            …
+          </Button>
+        ) : null}
+        <Button
+          component="a"
+          size="xs"
+          variant="default"
+          href={linkTo(path, { status, format: 'csv' })}
+          leftSection={<Icon name="download" size={14} />}
+        >
+          {t('records.rowsCsv')}
+        </Button>
+      </Group>
+    </>
+  );
+}

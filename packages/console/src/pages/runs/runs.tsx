@@ -1,0 +1,121 @@
+import { NativeSelect, Text } from '@mantine/core';
+import type { RunItem, RunOutcome } from '@quartermaster/contract';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useBundles } from '../../api/catalogue.ts';
+import { useEndlessList } from '../../api/endless-list.ts';
+import { useLanguage } from '../../language/language.tsx';
+import { Empty } from '../../pieces/empty.tsx';
+import { Failure } from '../../pieces/failure.tsx';
+import { formatAge, formatMs } from '../../pieces/format.ts';
+import { Loading } from '../../pieces/loading.tsx';
+import { PageHead } from '../../pieces/page-head.tsx';
+import { Phases } from '../../pieces/phases.tsx';
+import { VirtualList } from '../../pieces/virtual-list.tsx';
+import { RunEnd } from './run-end.tsx';
+import classes from './runs.module.css';
+
+const outcomes = [
+  'succeeded',
+  'input_rejected',
+  'upstream_failed',
+  'credentials_rejected',
+  'egress_refused',
+  'timed_out',
+  'failed',
+  'crashed',
+  'out_of_memory',
+  'queue_full',
+  'cancelled',
+  'interrupted',
+] as const satisfies readonly RunOutcome[];
+
+/** The runs of the project, live. */
+export function Runs() {
+  const { t } = useLanguage();
+  const bundles = useBundles().data ?? [];
+  const [bundleId, setBundleId] = useState('');
+  const [outcome, setOutcome] = useState('');
+  const isFiltered = bundleId !== '' || outcome !== '';
+  const query = {
+    bundle_id: bundleId === '' ? undefined : bundleId,
+    outcome: outcome === '' ? undefined : outcome,
+  };
+  const list = useEndlessList<RunItem>({
+    path: '/plugins/v1/runs',
+    query,
+    idOf: (run) => run.run_id,
+    // New runs come at any time: the list is looked at again as long as its page is in sight.
+    lookEvery: 3000,
+  });
+  return (
+    <>
+      <PageHead title={t('runs.title')} about={t('runs.about')} />
+      <div className={classes.filters}>
+        <NativeSelect
+          label={t('runs.bundle')}
+          value={bundleId}
+          onChange={(event) => setBundleId(event.currentTarget.value)}
+          data={[
+            { value: '', label: t('runs.allBundles') },
+            ...bundles.map((bundle) => ({ value: bundle.bundle_id, label: bundle.name })),
+          ]}
+        />
+        <NativeSelect
+          label={t('runs.outcome')}
+          value={outcome}
+          onChange={(event) => setOutcome(event.currentTarget.value)}
+          data={[
+            { value: '', label: t('runs.allOutcomes') },
+            { value: 'none', label: t('runs.unfinished') },
+            ...outcomes.map((value) => ({ value, label: t(`outcome.${value}`) })),
+          ]}
+        />
+      </div>
+      {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending ? <Loading /> : null}
+      {list.isSuccess && list.items.length === 0 ? (
+        <Empty icon="runs" title={t(isFiltered ? 'runs.noneFound' : 'runs.none')}>
+          {isFiltered ? '' : t('runs.noneAbout')}
+        </Empty>
+      ) : null}
+      {list.items.length === 0 ? null : (
+        <VirtualList
+          items={list.items}
+          idOf={(run) => run.run_id}
+          label={t('runs.list')}
+          rowHeight={66}
+          onEnd={list.loadMore}
+        >
+          {(run) => <RunRow run={run} />}
+        </VirtualList>
+      )}
+    </>
+  );
+}
+
+export function RunRow({ run }: { run: RunItem }) {
+  const { t, code } = useLanguage();
+  return (
+    <Link to="/runs/$runId" params={{ runId: run.run_id }} className={classes.row} data-run={run.run_id}>
+      <span className={classes.words}>
+        <span className={classes.name}>
+          {run.bundle_id}/{run.plugin_id ?? t('runs.verify')}
+        </span>
+        <Text size="xs" c="dimmed" component="span" className={classes.cut}>
+          {formatAge(run.created_timestamp, code)} · {run.origin}
+          {run.error_code === null ? '' : ` · ${run.error_code}`}
+        </Text>
+      </span>
+      <span className={classes.times}>
+        <Text size="xs" component="span">
+          {run.duration_ms === null ? '…' : formatMs(run.duration_ms)}
+        </Text>
+        {run.phases === null ? null : <Phases phases={run.phases} isShort />}
+      </span>
+      <span className={classes.end}>
+        <RunEnd run={run} />
+      </span>
+    </Link>
+  );
+}

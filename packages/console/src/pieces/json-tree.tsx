@@ -1,0 +1,34 @@
+import classes from './json-tree.module.css';
+
+/** Members shown at once; the rest is told as a number. */
+const mostMembers = 200;
+
+/** A value to look into; deep parts are folded. */
+export function JsonTree({ value, name, depth = 0 }: { value: unknown; name?: string; depth?: number }) {
+  if (typeof value !== 'object' || value === null) {
+    return (
+      <div className={classes.leaf}>
+        {name === undefined ? null : <span className={classes.name}>{name}: </span>}
+        <span data-kind={value === null ? 'null' : typeof value} className={classes.value}>
+          {JSON.stringify(value) ?? 'undefined'}
+        </span>
+      </div>
+    );
+  }
+  const members = Object.entries(value);
+  const isList = Array.isArray(value);
+  return (
+    <details className={classes.branch} open={depth < 3 && members.length <= 50}>
+      <summary>
+        {name === undefined ? null : <span className={classes.name}>{name}: </span>}
+        {isList ? `[${members.length}]` : `{${members.length}}`}
+      </summary>
+      <div className={classes.members}>
+        {members.slice(0, mostMembers).map(([key, member]) => (
+          <JsonTree key={key} name={key} value={member} depth={depth + 1} />
+        ))}
+        {members.length > mostMembers ? <div>… {members.length - mostMembers}</div> : null}
+      </div>
+    </details>
+  );
+}
