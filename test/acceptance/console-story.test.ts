@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { basename, resolve } from 'node:path';
+import { test } from 'node:test';
+import { dropFiles, makeKey, openConsole, openPage } from '../support/console.ts';
+
+const corpus = resolve(import.meta.dirname, '../../../shared/corpus');
+const documents = ['pdf/deb__debian-faq.en.pdf', 'docx/docling__Strict.docx', 'md/cheatsheets__AJAX_Security_Cheat_Sheet.md'];
+
+test('[console] set-up, key, three real documents dropped, records ready, a question, a plugin, its run, the key revoked: 401', async (t) => {
+  const opened = await openConsole(t);
+  const { page, service, complaints, origins } = opened;
+  const paths = documents.map((path) => resolve(corpus, path));
+  const names = paths.map((path) => basename(path));
+  const key = await makeKey(opened, 'story');
+  const use = () => fetch(`${service.filesUrl}/v1/files`, { headers: { Authorization: `Bearer ${key}` } });
+  assert.equal((await use()).status, 200);
+
+  await openPage(opened, 'Files');
+  await dropFiles(opened, paths);
+  for (const name of names) await page.locator(`[data-name="${name}"][data-state="done"]`).waitFor();
+
+  await openPage(opened, 'Collections');
+  await page.getByRole('button', { name: 'New collection' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('Handbooks');
+  await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('button', { name: 'Add records' }).click();
+  for (const name of names) await page.getByRole('checkbox', { name: new RegExp(`^${name}`) }).check();
+  await page.getByRole('button', { name: 'Make 3 records' }).click();
+  for (const name of names) await page.locator(`[data-record="${name}"] [data-status="ready"]`).waitFor();
+
+  await page.getByRole('tab', { name: 'Ask' }).click();
+  await page.getByLabel('Your question').fill('How does one pronounce Debian?');
+  await page.getByRole('button', { name: 'Ask' }).click();
+  const best = page.getByRole('listitem').filter({ hasText: 'Why this one' }).first();
+  await best.waitFor();
+  assert.match((await best.textContent()) ?? '', /pronounce/i);
+  await best.getByRole('link', { name: 'Show it in its page' }).click();
+  const chosen = page.locator('li[data-chosen]');
+  await chosen.waitFor();
+  assert.match((await chosen.textContent()) ?? '', /pronounce/i);
+
+  await openPage(opened, 'Catalogue');
+  await page.getByLabel('Search bundles and plugins').fill('calculator evaluate');
+  await page.getByRole('link', { name: /^Evaluate/ }).click();
+  await page.getByLabel('expression').fill('5**2+8/2-3');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByTestId('result-tree').getByText('"26"').waitFor();
+  await page.getByRole('link', { name: 'This run in full' }).click();
+  await page.getByRole('heading', { name: 'calculator/evaluate' }).waitFor();
+  await openPage(opened, 'Runs');
+  await page.getByRole('link', { name: /calculator\/evaluate.*succeeded/ }).waitFor();
+
+  await openPage(opened, 'Project settings');
+  await page.locator('[data-key="story"]').getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await page.locator('[data-key="story"]').getByText('revoked').waitFor();
+  assert.equal((await use()).status, 401);
+  assert.deepEqual(complaints, []);
+  assert.deepEqual([...origins], [service.filesUrl]);
+});

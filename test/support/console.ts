@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { administrator } from './administrator.ts';
+import { type OpenedBrowser, openBrowser } from './browser.ts';
+import { type ServiceWish, type StartedService, startService } from './service.ts';
+
+/** Of the page: what is passed to `evaluate` runs there. */
+declare const DataTransfer: new () => { readonly items: { add(file: File): void } };
+
+export interface OpenedConsole extends OpenedBrowser {
+  readonly service: StartedService;
+}
+
+/** The console of a fresh service, its administrator just made through its pages. */
+export async function openConsole(t: TestContext, wish: ServiceWish = {}): Promise<OpenedConsole> {
+  const service = await startService(t, { settings: { LOG_LEVEL: 'warn', ...wish.settings } });
+  const opened = await openBrowser(t);
+  const { page } = opened;
+  await page.goto((await readFile(join(service.folder, 'setup-link'), 'utf8')).trim());
+  await page.getByLabel('Name').fill(administrator.name);
+  await page.getByLabel('Password', { exact: true }).fill(administrator.password);
+  await page.getByLabel('Password once more').fill(administrator.password);
+  await page.getByRole('button', { name: 'Create the administrator' }).click();
+  await page.getByRole('heading', { name: 'API keys' }).waitFor();
+  return { ...opened, service };
+}
+
+/** Opens a page by the menu. */
+export async function openPage({ page }: OpenedConsole, name: string): Promise<void> {
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
+  await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+}
+
+/** Makes a key of every scope through the pages; gives it as it was shown. */
+export async function makeKey(opened: OpenedConsole, name: string): Promise<string> {
+  const { page } = opened;
+  await openPage(opened, 'Project settings');
+  await page.getByRole('button', { name: 'Create a key' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('What it is for').fill(name);
+  for (const scope of ['files', 'collections', 'plugins', 'admin']) {
+    await dialog.getByRole('checkbox', { name: new RegExp(`^${scope}:`) }).check();
+  }
+  await dialog.getByRole('button', { name: 'Create a key' }).click();
+  const key = (await page.getByTestId('made-key').textContent())?.trim() ?? '';
+  await page.getByRole('button', { name: 'I have copied it' }).click();
+  return key;
+}
+
+/** Drops files on the page as a mouse would. */
+export async function dropFiles({ page }: OpenedConsole, paths: readonly string[]): Promise<void> {
+  const files = await Promise.all(
+    paths.map(async (path) => ({ name: basename(path), content: (await readFile(path)).toString('base64') })),
+  );
+  const transfer = await page.evaluateHandle((given) => {
+    const data = new DataTransfer();
+    for (const { name, content } of given) {
+      data.items.add(new File([Uint8Array.from(atob(content), (byte) => byte.charCodeAt(0))], name));
+    }
+    return data;
+  }, files);
+  for (const event of ['dragenter', 'dragover', 'drop']) {
+    await page.getByTestId('drop-area').dispatchEvent(event, { dataTransfer: transfer });
+  }
+}
