@@ -4,7 +4,11 @@ import { test } from 'node:test';
 import { dropFiles, makeKey, openConsole, openPage } from '../support/console.ts';
 
 const corpus = resolve(import.meta.dirname, '../../../shared/corpus');
-const documents = ['pdf/deb__debian-faq.en.pdf', 'docx/docling__Strict.docx', 'md/cheatsheets__AJAX_Security_Cheat_Sheet.md'];
+const documents = [
+  'pdf/deb__debian-faq.en.pdf',
+  'docx/docling__Strict.docx',
+  'md/cheatsheets__AJAX_Security_Cheat_Sheet.md',
+];
 
 test('[console] set-up, key, three real documents dropped, records ready, a question, a plugin, its run, the key revoked: 401', async (t) => {
   const opened = await openConsole(t);

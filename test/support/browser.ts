@@ -19,7 +19,10 @@ export interface OpenedBrowser {
 }
 
 /** Opens a browser that ends with the test. Chromium is installed when it is missing and apt can do it. */
-export async function openBrowser(t: TestContext, wish: { width?: number; height?: number } = {}): Promise<OpenedBrowser> {
+export async function openBrowser(
+  t: TestContext,
+  wish: { width?: number; height?: number } = {},
+): Promise<OpenedBrowser> {
   await ensureChromium();
   const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', '--disable-gpu'] });
   t.after(() => browser.close());

@@ -23,11 +23,11 @@ const hidden = { schema: { hide: true } } as const;
 /** The console, at the files address. */
 export function consoleRoutes(app: App, files: ConsoleFiles): void {
   for (const path of consolePaths) app.get(path, hidden, (_request, reply) => sendPage(files, 'index.html', reply));
-  app.get('/favicon.svg', hidden, (request, reply) => sendFile(files, 'favicon.svg', { request, reply }));
 }
 
 /** The reference of the API and what pages are made of, at both addresses. */
 export function referenceRoutes(app: App, files: ConsoleFiles): void {
+  app.get('/favicon.svg', hidden, (request, reply) => sendFile(files, 'favicon.svg', { request, reply }));
   app.get('/docs', hidden, (_request, reply) => sendPage(files, 'docs.html', reply));
   app.get<{ Params: { '*': string } }>('/assets/*', hidden, (request, reply) =>
     sendFile(files, `assets/${request.params['*']}`, { request, reply }),

@@ -1,0 +1,22 @@
+type Child = Node | string | null;
+
+/** An element with attributes and children; texts are texts, never markup. */
+export function element<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Readonly<Record<string, string>> = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[Name] {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children.filter((child) => child !== null));
+  return made;
+}
+
+/** A sentence in which what stands in backticks is code. */
+export function sentence(text: string): DocumentFragment {
+  const fragment = new DocumentFragment();
+  for (const [index, part] of text.split('`').entries()) {
+    fragment.append(index % 2 === 1 ? element('code', {}, part) : part);
+  }
+  return fragment;
+}
