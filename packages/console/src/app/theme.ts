@@ -3,7 +3,7 @@ import { createTheme } from '@mantine/core';
 /** Fonts of the system: nothing is loaded from elsewhere. Shades with a contrast of 4.5 and more. */
 export const theme = createTheme({
   primaryColor: 'cyan',
-  primaryShade: { light: 9, dark: 8 },
+  primaryShade: { light: 9, dark: 9 },
   defaultRadius: 'md',
   cursorType: 'pointer',
   fontFamily:

@@ -26,7 +26,7 @@ export function CopyButton({ text, label, what }: { text: string; label?: string
     <Button
       size="compact-sm"
       variant="default"
-      aria-label={what}
+      aria-label={done ? undefined : what}
       leftSection={<Icon name={done ? 'check' : 'copy'} size={14} />}
       onClick={() => void copy(text).then(() => setDone(true))}
     >

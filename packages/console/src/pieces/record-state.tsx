@@ -1,12 +1,13 @@
 import { Badge, Progress, Text } from '@mantine/core';
 import type { RecordItem } from '@quartermaster/contract';
 import { useLanguage } from '../language/language.tsx';
+import { tones } from './tones.ts';
 
 const colors = {
   creating: 'cyan.9',
-  ready: 'teal.9',
-  partial: 'orange.9',
-  error: 'red.9',
+  ready: tones.good,
+  partial: tones.caution,
+  error: tones.bad,
   deleting: 'gray.7',
 } as const;
 

@@ -10,6 +10,7 @@ import { Failure } from '../../pieces/failure.tsx';
 import { Icon } from '../../pieces/icons.tsx';
 import { Loading } from '../../pieces/loading.tsx';
 import { PageHead } from '../../pieces/page-head.tsx';
+import { tones } from '../../pieces/tones.ts';
 import { VirtualList } from '../../pieces/virtual-list.tsx';
 import classes from './catalogue.module.css';
 import { type CatalogueRow, findRows, indexOf } from './find-rows.ts';
@@ -80,7 +81,7 @@ function BundleRow({ bundle }: { bundle: Bundle }) {
   );
 }
 
-const colors = { read: 'teal.9', write: 'orange.9', destructive: 'red.9' } as const;
+const colors = { read: tones.good, write: tones.caution, destructive: tones.bad } as const;
 
 function PluginRow({ plugin }: { plugin: Plugin }) {
   const { t } = useLanguage();

@@ -36,7 +36,11 @@ export function CollectionPage() {
           <Group gap="xs">
             {t(`collections.type.${item.type}`)}
             {item.description === '' ? '' : ` · ${item.description}`}
-            <CopyButton text={item.collection_id} label={item.collection_id} what={`${t('action.copy')}: ID`} />
+            <CopyButton
+              text={item.collection_id}
+              label={item.collection_id}
+              what={`${t('action.copy')}: ${item.collection_id}`}
+            />
           </Group>
         }
         actions={<DeleteCollection item={item} />}

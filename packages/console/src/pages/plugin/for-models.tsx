@@ -6,6 +6,7 @@ import { useLanguage } from '../../language/language.tsx';
 import { Failure } from '../../pieces/failure.tsx';
 import { Loading } from '../../pieces/loading.tsx';
 import { Snippet } from '../../pieces/snippet.tsx';
+import { tones } from '../../pieces/tones.ts';
 import classes from './plugin.module.css';
 
 const formats = {
@@ -48,7 +49,7 @@ function Definition({ format, definition }: { format: keyof typeof formats; defi
         <Title order={2} size="h5">
           {formats[format]}
         </Title>
-        <Badge size="sm" color={losses.length === 0 ? 'teal.9' : 'orange.9'}>
+        <Badge size="sm" color={losses.length === 0 ? tones.good : tones.caution}>
           {losses.length === 0 ? t('plugin.fits') : t('plugin.losses', { count: losses.length })}
         </Badge>
       </Group>

@@ -10,6 +10,7 @@ import { Failure } from '../../pieces/failure.tsx';
 import { Loading } from '../../pieces/loading.tsx';
 import { PageHead } from '../../pieces/page-head.tsx';
 import { SchemaView } from '../../pieces/schema-view.tsx';
+import { tones } from '../../pieces/tones.ts';
 import { ForModels } from './for-models.tsx';
 import classes from './plugin.module.css';
 import { TryIt } from './try-it.tsx';
@@ -28,7 +29,7 @@ export function PluginPage() {
   return <PluginView key={`${bundleId}/${pluginId}`} bundle={bundle} plugin={plugin} />;
 }
 
-const colors = { read: 'teal.9', write: 'orange.9', destructive: 'red.9' } as const;
+const colors = { read: tones.good, write: tones.caution, destructive: tones.bad } as const;
 
 function PluginView({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
   const { t } = useLanguage();
