@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { Problem } from '../kernel/problem.ts';
 import { errorBody } from './error-writer.ts';
+
+/** Not by `import`: that reads every export of `node:http`, and with it the WebSocket and all of fetch (4 MiB). */
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /** What Node refuses before there is a request: malformed HTTP, headers too large or too slow. */
 export function writeClientError(error: NodeJS.ErrnoException, socket: Socket): void {
