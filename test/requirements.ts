@@ -345,6 +345,15 @@ export const requirements: Readonly<Record<string, Requirement>> = {
       'a run and the answer of its idempotency key are stored together or not at all',
     ],
   },
+  'runs.followed': {
+    promise: 'The events of a run tell each change once, keep their connection alive, and end with the run.',
+    source: 'ADR 0027',
+    tests: [
+      '[runs] the events of a run tell its states and its progress, end with it, and are not told twice',
+      '[runs] the client and the command line start, list, show, follow and cancel runs',
+      'a stream of events says now and then that it is still there, and there are only so many',
+    ],
+  },
   'runs.cancelled': {
     promise: 'A run that is cancelled ends at once: its handler and its outbound calls.',
     source: 'ADR 0027',

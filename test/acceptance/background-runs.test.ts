@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
 import { openProbe, type Probe } from '../support/probe-bundle.ts';
 import { type StartedService, startService } from '../support/service.ts';
@@ -59,6 +62,14 @@ async function ended(service: StartedService, id: string) {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error(`${id} has not ended`);
+}
+
+function eventsOf(text: string) {
+  const blocks = text.split('\n\n').filter((block) => block.startsWith('id: '));
+  return blocks.map((block) => {
+    const [, id, name, data] = /^id: (.+)\nevent: (.+)\ndata: (.+)$/.exec(block) ?? [];
+    return { id, name, data: JSON.parse(data ?? '') };
+  });
 }
 
 async function filesWith(folder: string, text: string): Promise<string[]> {
@@ -193,6 +204,51 @@ describe('asynchronous runs', { concurrency: true }, () => {
     assert.equal(keyless.status, 404);
   });
 
+  test('[runs] the events of a run tell its states and its progress, end with it, and are not told twice', async (t) => {
+    const probe = await openProbe(t);
+    const service = await start(t, probe, { settings: { ISOLATION: 'process' } });
+    const headers = { Authorization: `Bearer ${service.key}` };
+    const follow = (id: string, lastEventId?: string) =>
+      fetch(`${service.pluginsUrl}/v1/runs/${id}/events`, {
+        headers: lastEventId === undefined ? headers : { ...headers, 'Last-Event-ID': lastEventId },
+      });
+    probe.hold('/read?q=watched');
+    const id = await accept(service, { plugin: 'read', q: 'watched' });
+    await probe.arrived('/read?q=watched');
+    const watching = await follow(id);
+    assert.equal(watching.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+    probe.release();
+    const events = eventsOf(await watching.text());
+    const states = events.map(({ name, data }) => [name, data.status, data.outcome]);
+    assert.deepEqual(states.at(-1), ['state', 'ended', 'succeeded']);
+    assert.deepEqual(states.at(-2), ['state', 'running', null]);
+    assert.equal((await follow(id, events.at(-1)?.id)).status, 204);
+    const again = eventsOf(await (await follow(id, events.at(-2)?.id)).text());
+    assert.deepEqual(again, events.slice(-1));
+    assert.equal((await fetch(`${service.pluginsUrl}/v1/runs/${id}/events`)).status, 404);
+
+    const thinking = await accept(service, { plugin: 'think', q: 'forever' });
+    const { body } = await follow(thinking);
+    let said = '';
+    for await (const chunk of body ?? []) {
+      said += Buffer.from(chunk).toString();
+      if (said.includes('event: progress')) await cancel(service, thinking);
+    }
+    const told = eventsOf(said);
+    const progress = told.find(({ name }) => name === 'progress');
+    assert.deepEqual(progress?.data, { run_id: thinking, fraction: 0.5, message: 'thinking of forever' });
+    assert.deepEqual(told.at(-1)?.data.outcome, 'cancelled');
+
+    probe.hold('/read?q=open');
+    const open = await accept(service, { plugin: 'read', q: 'open' });
+    await probe.arrived('/read?q=open');
+    const endless = await follow(open);
+    const stopped = service.stop();
+    await endless.text();
+    probe.release();
+    assert.equal(await stopped, 0, 'a stream does not hold up the stop');
+  });
+
   test('[runs] a handler that computes without end is ended by a cancellation', async (t) => {
     const probe = await openProbe(t);
     const service = await start(t, probe, { settings: { ISOLATION: 'process' } });
@@ -207,6 +263,48 @@ describe('asynchronous runs', { concurrency: true }, () => {
     assert.equal((await cancel(service, id)).outcome, 'cancelled');
     const next = await ended(service, await accept(service, { plugin: 'think', q: 'shortly' }));
     assert.deepEqual(next.result.data, { said: 'shortly' });
+  });
+
+  test('[runs] the client and the command line start, list, show, follow and cancel runs', async (t) => {
+    const probe = await openProbe(t);
+    const service = await start(t, probe);
+    const { runs } = service.client;
+    const wanted = (q: string) => ({ bundle_id: 'probe', plugin_id: 'read', input_params: { q }, credentials: {} });
+    const done = await runs.start(wanted('done'), { idempotencyKey: 'k' });
+    assert.equal((await runs.start(wanted('done'), { idempotencyKey: 'k' })).run_id, done.run_id);
+    const { result, outcome } = await runs.ended(done.run_id);
+    assert.deepEqual([outcome, result?.data], ['succeeded', { said: '/read?q=done' }]);
+    const { data } = await runs.list({ bundle_id: 'probe', outcome: 'succeeded' });
+    assert.deepEqual(
+      data.map(({ run_id }) => run_id),
+      [done.run_id],
+    );
+
+    probe.hold('/read?q=held');
+    const held = await runs.start(wanted('held'));
+    const command = async (...args: string[]) => {
+      const where = ['--url', service.pluginsUrl, '--key-file', join(service.folder, 'first-key')];
+      const main = join(import.meta.dirname, '../../packages/cli/src/main.ts');
+      const child = spawn(process.execPath, [main, 'run', ...args, ...where], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const [said, [code]] = await Promise.all([textOf(child.stdout), once(child, 'exit')]);
+      return { code, said };
+    };
+    const watching = command('watch', held.run_id);
+    const [shown, late, table, listed] = await Promise.all([
+      command('show', done.run_id),
+      command('watch', done.run_id),
+      command('list', '--plugin', 'read'),
+      command('list', '--outcome', 'none', '--json'),
+    ]);
+    assert.equal(JSON.parse(listed.said).run_id, held.run_id);
+    assert.deepEqual(JSON.parse(shown.said).result.data, { said: '/read?q=done' });
+    assert.match(table.said, new RegExp(`^RUN .*\n${held.run_id} +probe +read +running +- .*\n${done.run_id} `));
+    assert.deepEqual(await command('cancel', held.run_id), { code: 0, said: 'cancelled\n' });
+    const watched = await watching;
+    assert.equal(watched.code, 1);
+    assert.match(watched.said, /^(running\n)?cancelled\n\{\n {2}"code": "RUN_CANCELLED"/);
+    assert.equal(late.code, 0);
+    assert.match(late.said, /^succeeded\n\{\n {2}"status": 200/);
   });
 
   test('[runs] the same idempotency key gives the same asynchronous run, also after a crash', async (t) => {

@@ -26,7 +26,6 @@ description: Asks a third party that the test holds in its hands.
 provider: Example
 developer: Quartermaster
 hosts: [api.example.com]
-limits: {timeout_ms: 60000}
 ${more}`;
 
 const guard = `credentials_schema:
@@ -80,7 +79,10 @@ export async function openProbe(t: TestContext): Promise<Probe> {
   }
   const third = await openThirdParty(t);
   const overrides = JSON.stringify({ 'https://api.example.com': third.origin });
-  return { settings: { BUNDLES: folder, EGRESS_OVERRIDES: overrides, LOG_LEVEL: 'trace' }, ...third };
+  return {
+    settings: { BUNDLES: folder, EGRESS_OVERRIDES: overrides, LOG_LEVEL: 'trace', PLUGIN_SECONDS: '600' },
+    ...third,
+  };
 }
 
 async function openThirdParty(t: TestContext) {

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
-import { parseConfig, processEnvironment } from '@quartermaster/server';
+import { processEnvironment } from '@quartermaster/server';
 import { Command } from 'commander';
 import { runBridge } from './mcp-bridge.ts';
+import { pluginsAddress, readKeyFile } from './service-address.ts';
 
 interface Options {
   readonly url?: string;
@@ -32,20 +32,13 @@ function append(name: string, names: readonly string[]): string[] {
 }
 
 function endpointOf(url: string | undefined, bundle: string | undefined): URL {
-  const base = url ?? addressInSettings();
-  if (!URL.canParse(base)) throw new Error(`--url: ${JSON.stringify(base)} is not a URL`);
   const path = bundle === undefined ? '/mcp' : `/mcp/${encodeURIComponent(bundle)}`;
-  return new URL(base.replace(/\/+$/, '') + path);
-}
-
-function addressInSettings(): string {
-  const { publicPluginsUrl, host, pluginsPort } = parseConfig(processEnvironment());
-  const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  return publicPluginsUrl ?? `http://${name}:${pluginsPort}`;
+  return new URL(pluginsAddress(url) + path);
 }
 
 async function keyHeader(file: string | undefined): Promise<Record<string, string>> {
-  return file === undefined ? {} : { Authorization: `Bearer ${(await readFile(file, 'utf8')).trim()}` };
+  const key = await readKeyFile(file);
+  return key === undefined ? {} : { Authorization: `Bearer ${key}` };
 }
 
 /** In one header and encoded, so that a credential may be any text. */

@@ -6,6 +6,7 @@ import { keyCommands } from './key-commands.ts';
 import { mcpCommand } from './mcp-command.ts';
 import { profileCommands } from './profile-commands.ts';
 import { projectCommands } from './project-commands.ts';
+import { runCommands } from './run-commands.ts';
 import { storeCommands } from './store-commands.ts';
 
 /** Every command. Settings are the `QUARTERMASTER_…` variables, the same as the service's. */
@@ -20,6 +21,7 @@ export function createProgram(): Command {
   program.addCommand(administratorCommands());
   program.addCommand(storeCommands());
   program.addCommand(bundleCommands());
+  program.addCommand(runCommands());
   program.addCommand(mcpCommand());
   return program;
 }

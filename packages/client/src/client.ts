@@ -1,2 +1,3 @@
 export { type Client, type ClientOptions, createClient } from './create-client.ts';
 export { ApiError } from './request.ts';
+export type { FollowOptions, RunEvent } from './run-calls.ts';

@@ -20,6 +20,7 @@ import type {
   ScoredChunk,
 } from '@quartermaster/contract';
 import { type Connection, send, sendForJson } from './request.ts';
+import { runCalls } from './run-calls.ts';
 
 export interface ClientOptions {
   /** The files address, such as `http://127.0.0.1:8080`. */
@@ -55,6 +56,7 @@ export function createClient(options: ClientOptions) {
     collections: collectionCalls(files),
     records: recordCalls(files),
     plugins: pluginCalls(plugins),
+    runs: runCalls(plugins),
   };
 }
 

@@ -109,10 +109,11 @@ export async function openPluginsSide(base: Base): Promise<Side> {
   credentialProfileRoutes(app, { profiles, gate });
   const resolveCredentials = profiles.resolve;
   const once = createRunOnce({ idempotency: base.idempotency, keep: base.idempotencyRepository.complete });
-  const { runs, background } = openBackgroundRuns(base, { ...runRoom, recorder, executor, resolveCredentials, sealer });
+  const wish = { ...runRoom, recorder, executor, resolveCredentials, sealer };
+  const { runs, events, background } = openBackgroundRuns(base, wish);
   const { check: onRequest, projectOf, keyOf } = gate;
   executionRoutes(app, { executor, onRequest, projectOf, keyOf, once, resolveCredentials, background: runs });
-  runRoutes(app, { runs, onRequest, projectOf });
+  runRoutes(app, { runs, events, onRequest, projectOf });
   const openMcp = () => {
     mcp ??= loadMcp(config, {
       catalogue,
@@ -126,6 +127,7 @@ export async function openPluginsSide(base: Base): Promise<Side> {
   referenceRoutes(app, createConsoleFiles());
   const endStreams = () => {
     background.stop(config.stopSeconds * 1000);
+    events.close();
     void mcp?.then(({ endpoints }) => endpoints.close());
   };
   return { app, port, endStreams };

@@ -8,6 +8,7 @@ import type { ResolveCredentials } from './profiles/resolve-credentials.ts';
 import { type Background, createBackground } from './runs/background-runs.ts';
 import { openInputKeepers } from './runs/input-keepers.ts';
 import type { RequestSealer } from './runs/kept-requests.ts';
+import { createRunEvents, eventDefaults, type RunEvents } from './runs/run-events.ts';
 import { createRunRecorder, type RunRecorder } from './runs/run-recorder.ts';
 import type { RunRepository } from './runs/run-repository.ts';
 import { runUpkeep } from './runs/run-upkeep.ts';
@@ -45,7 +46,7 @@ export interface BackgroundWish extends RunRoom {
 export function openBackgroundRuns(
   { clock, logger, closer }: Base,
   { recorder, repository, ...wish }: BackgroundWish,
-): { readonly runs: Runs; readonly background: Background } {
+): { readonly runs: Runs; readonly events: RunEvents; readonly background: Background } {
   const background = createBackground({
     ...{ ...wish, repository, clock, logger, owner: randomUUID() },
     changed: (runId) => recorder.changed(runId),
@@ -53,5 +54,6 @@ export function openBackgroundRuns(
   const upkeep = startUpkeep([background.upkeep], logger);
   closer.add('leases of asynchronous runs', () => upkeep.close());
   closer.add('asynchronous runs', () => background.close());
-  return { runs: createRuns({ repository, recorder, background, clock }), background };
+  const runs = createRuns({ repository, recorder, background, clock });
+  return { runs, events: createRunEvents({ ...eventDefaults, runs, recorder }), background };
 }

@@ -1,11 +1,14 @@
+import { Readable } from 'node:stream';
 import { List, Run, RunItem, RunQuery, Success } from '@quartermaster/contract';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../http/app.ts';
+import type { RunEvents } from './run-events.ts';
 import type { Runs } from './runs.ts';
 
 export interface RunRoutesDeps {
   readonly runs: Runs;
+  readonly events: RunEvents;
   /** Authentication of the plugins address. */
   readonly onRequest: onRequestHookHandler;
   /** The project of the key that was sent, null without one. */
@@ -18,7 +21,13 @@ const RunParams = Type.Object({ run_id: Type.String({ description: 'Id.' }) });
  * Runs over HTTP, on the plugins address. A key sees the runs of its project; without a key, where none is asked for,
  * one sees the runs that were made without one. Source: ADR 0026.
  */
-export function runRoutes(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): void {
+export function runRoutes(app: App, deps: RunRoutesDeps): void {
+  readRoutes(app, deps);
+  cancelRoute(app, deps);
+  eventsRoute(app, deps);
+}
+
+function readRoutes(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): void {
   const projectIdOf = (request: FastifyRequest) => projectOf(request) ?? '-';
   app.get(
     '/v1/runs',
@@ -54,6 +63,9 @@ export function runRoutes(app: App, { runs, onRequest, projectOf }: RunRoutesDep
       return { status: 'success' as const, data };
     },
   );
+}
+
+function cancelRoute(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): void {
   app.post(
     '/v1/runs/:run_id/cancel',
     {
@@ -68,8 +80,44 @@ export function runRoutes(app: App, { runs, onRequest, projectOf }: RunRoutesDep
       },
     },
     async (request) => {
-      const data = await runs.cancel(projectIdOf(request), request.params.run_id);
+      const data = await runs.cancel(projectOf(request) ?? '-', request.params.run_id);
       return { status: 'success' as const, data };
+    },
+  );
+}
+
+function eventsRoute(app: App, { events, onRequest, projectOf }: RunRoutesDeps): void {
+  app.get(
+    '/v1/runs/:run_id/events',
+    {
+      onRequest,
+      exposeHeadRoute: false,
+      schema: {
+        operationId: 'followRun',
+        tags: ['runs'],
+        summary: 'Server-sent events: `state` for each change and `progress`, until the run has ended.',
+        params: RunParams,
+        headers: Type.Object({
+          'last-event-id': Type.Optional(
+            Type.String({ maxLength: 64, description: 'Of the last event that came: it is not sent again.' }),
+          ),
+        }),
+        response: {
+          200: { content: { 'text/event-stream': { schema: Type.String() } } },
+          204: Type.Null({ description: 'The run has ended, and its last event has come already.' }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      const wish = { projectId: projectOf(request) ?? '-', runId: request.params.run_id };
+      const lastEventId = request.headers['last-event-id'];
+      const stream = await events.follow({ ...wish, lastEventId }, gone.signal);
+      if (stream === null) return reply.code(204).send(null);
+      reply.header('Content-Type', 'text/event-stream; charset=utf-8').header('Cache-Control', 'no-store');
+      // The schema says what the body is, text; it is sent as a stream.
+      return reply.send(Readable.from(stream) as unknown as string);
     },
   );
 }

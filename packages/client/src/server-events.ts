@@ -1,0 +1,31 @@
+/** One server-sent event. */
+export interface ServerEvent {
+  readonly id: string | null;
+  readonly name: string;
+  readonly data: string;
+}
+
+/** Reads a stream of server-sent events as our service writes them; comments are left out. */
+export async function* readServerEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of body) {
+    text += decoder.decode(chunk, { stream: true });
+    const blocks = text.split(/\r?\n\r?\n/);
+    text = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const event = readBlock(block);
+      if (event !== null) yield event;
+    }
+  }
+}
+
+function readBlock(block: string): ServerEvent | null {
+  const fields = new Map<string, string>();
+  for (const line of block.split(/\r?\n/)) {
+    const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];
+    fields.set(name, name === 'data' && fields.has(name) ? `${fields.get(name)}\n${value}` : value);
+  }
+  const data = fields.get('data');
+  return data === undefined ? null : { id: fields.get('id') ?? null, name: fields.get('event') ?? 'message', data };
+}

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Run } from '@quartermaster/contract';
+import { Problem } from '../kernel/problem.ts';
+import { createRunEvents } from './run-events.ts';
+
+const run: Run = {
+  ...{ object: 'Run', run_id: 'xrun', bundle_id: 'echo', plugin_id: 'say', origin: 'execute', isolation: 'none' },
+  ...{ asynchronous: true, status: 'running', outcome: null, error_code: null, upstream_status: null },
+  ...{ created_timestamp: 1, duration_ms: null, phases: null, progress: null, error: null, output_violations: 0 },
+  ...{ egress: [], egress_left_out: 0, input_params: null, result: null, result_expires_timestamp: null },
+};
+
+test('a stream of events says now and then that it is still there, and there are only so many', async () => {
+  const recorder = { watch: () => ({ stop: () => {} }) };
+  const bounds = { maxStreams: 1, pollMs: 5, heartbeatMs: 1 };
+  const events = createRunEvents({ ...bounds, runs: { get: async () => run }, recorder });
+  const wish = { projectId: '-', runId: 'xrun' };
+  const gone = new AbortController();
+  const stream = await events.follow(wish, gone.signal);
+  assert.ok(stream !== null);
+  await assert.rejects(
+    events.follow(wish, gone.signal),
+    (error) => error instanceof Problem && error.code === 'TOO_MANY_REQUESTS',
+  );
+  const said: string[] = [];
+  for await (const text of stream) {
+    said.push(text);
+    if (said.length === 3) gone.abort();
+  }
+  assert.match(said[0] ?? '', /^id: \S+\nevent: state\ndata: \{.*"status":"running".*\}\n\n$/);
+  assert.deepEqual(said.slice(1), [': still here\n\n', ': still here\n\n']);
+  const next = await events.follow(wish, new AbortController().signal);
+  assert.ok(next !== null, 'the place of a stream that has ended is free');
+  events.close();
+  for await (const text of next) assert.fail(text);
+});
