@@ -7,31 +7,47 @@ export interface LineJoiner {
 const cjk = /[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]/;
 const word = /[\p{L}\p{N}]+(?:[-\u2010\u2011][\p{L}\p{N}]+)*/gu;
 const broken = /([\p{L}\p{N}]+(?:[-\u2010\u2011][\p{L}\p{N}]+)*)[-\u2010\u2011]$/u;
+const hyphens = '-\u2010\u2011';
+/** Of what stands before; a paragraph may be long, and each of its lines is joined to all before it. */
+const looksBack = 200;
 const mostWords = 200_000;
 
 /** The words of the whole document decide: a hyphen stays where the word with a hyphen stands elsewhere. */
 export function createLineJoiner(texts: Iterable<string>): LineJoiner {
+  // Most documents are small, and many break no word at all.
+  let read: ReadonlySet<string> | undefined;
+  const has = (text: string) => {
+    read ??= wordsOf(texts);
+    return read.has(plain(text));
+  };
+  return {
+    join: (before, after, hyphen) => {
+      const last = before.at(-1) ?? '';
+      if (hyphen || hyphens.includes(last)) {
+        const near = before.slice(-looksBack);
+        const end = /^[\p{L}\p{N}]+/u.exec(after)?.[0];
+        if (hyphen) {
+          const open = /[\p{L}\p{N}]+$/u.exec(near)?.[0] ?? '';
+          return has(`${open}-${end}`) && !has(`${open}${end}`) ? `${before}-${after}` : before + after;
+        }
+        const start = broken.exec(near)?.[1];
+        if (start !== undefined && end !== undefined) {
+          const isWord = has(start + end) && !has(`${start}-${end}`);
+          return (isWord ? before.slice(0, -1) : before) + after;
+        }
+      }
+      if (cjk.test(last) && cjk.test(after.charAt(0))) return before + after;
+      return `${before} ${after}`;
+    },
+  };
+}
+
+function wordsOf(texts: Iterable<string>): Set<string> {
   const words = new Set<string>();
   for (const text of texts) {
     for (const [found] of text.matchAll(word)) if (words.size < mostWords) words.add(plain(found));
   }
-  return {
-    join: (before, after, hyphen) => {
-      const end = /^[\p{L}\p{N}]+/u.exec(after)?.[0];
-      if (hyphen) {
-        const open = /[\p{L}\p{N}]+$/u.exec(before)?.[0] ?? '';
-        const isCompound = words.has(plain(`${open}-${end}`)) && !words.has(plain(`${open}${end}`));
-        return isCompound ? `${before}-${after}` : before + after;
-      }
-      const start = broken.exec(before)?.[1];
-      if (start !== undefined && end !== undefined) {
-        const isWord = words.has(plain(start + end)) && !words.has(plain(`${start}-${end}`));
-        return (isWord ? before.slice(0, -1) : before) + after;
-      }
-      if (cjk.test(before.at(-1) ?? '') && cjk.test(after.charAt(0))) return before + after;
-      return `${before} ${after}`;
-    },
-  };
+  return words;
 }
 
 function plain(text: string): string {

@@ -23,12 +23,12 @@ export function createSegmentDraft(probe: TextProbe, first: number): SegmentDraf
   const codes: number[] = [];
   /** Their indices in the text of the page; -1 for a blank. */
   const places: number[] = [];
-  const sizes = new Map<number, number>();
+  /** How many characters each style has set; nearly always it is that of the one before. */
+  const styles: Array<{ readonly style: Style; count: number }> = [];
   const y = probe.baseline(first);
   let [left, right] = probe.box(first);
   let rightToLeft = false;
-  let bold = 0;
-  let mono = 0;
+  let text = '';
 
   /** Takes in the last character; those between it and the first need not be asked. */
   function measure(): void {
@@ -42,13 +42,15 @@ export function createSegmentDraft(probe: TextProbe, first: number): SegmentDraf
     add: (code, at, style) => {
       codes.push(code);
       places.push(at);
+      text += characterOf(code);
       rightToLeft ||= isRightToLeft(code);
-      sizes.set(style.size, (sizes.get(style.size) ?? 0) + 1);
-      if (style.bold) bold += 1;
-      if (style.mono) mono += 1;
+      const last = styles.at(-1);
+      if (last?.style === style) last.count += 1;
+      else styles.push({ style, count: 1 });
     },
     addBlank: () => {
       codes.push(blank);
+      text += ' ';
       places.push(-1);
     },
     isApart: (at, code, size) => {
@@ -60,36 +62,43 @@ export function createSegmentDraft(probe: TextProbe, first: number): SegmentDraf
       return (gap > widest && !isRightToLeft(code)) || Math.abs(probe.baseline(at) - y) > 0.9 * size;
     },
     isMark: (code, size) => {
-      const [usual = 0] = sizes.keys();
+      const usual = styles[0]?.style.size ?? 0;
       if (isDigit(code)) return size < 0.8 * usual && codes.length > 1 && codes.slice(-2).every(isLetter);
       return usual < 0.8 * size && isLetter(code) && codes.length <= 3 && codes.every(isDigit);
     },
     finish: (hyphen) => {
       measure();
-      const text = textOf({ codes, places, rightToLeft }, probe);
-      if (text.trim() === '') return undefined;
+      const read = rightToLeft ? textOfArabic({ codes, places }, probe) : withMarksApart(withoutLigatures(text));
+      if (read.trim() === '') return undefined;
+      const sizes = new Map<number, number>();
+      for (const { style, count } of styles) sizes.set(style.size, (sizes.get(style.size) ?? 0) + count);
       const [size] = [...sizes].reduce((most, next) => (next[1] > most[1] ? next : most), [0, 0]);
-      const half = codes.length / 2;
-      return { text, left, right, y, size, bold: bold > half, mono: mono > half, hyphen };
+      const isMost = (has: (style: Style) => boolean) =>
+        styles.reduce((sum, { style, count }) => sum + (has(style) ? count : 0), 0) > codes.length / 2;
+      const [bold, mono] = [isMost((style) => style.bold), isMost((style) => style.mono)];
+      return { text: read, left, right, y, size, bold, mono, hyphen };
     },
   };
 }
 
+const raised = /[⁰¹²³⁴-⁹]/;
 /** Raised digits behind a word are the mark of a note; behind three letters or fewer ² and ³ may be a unit's. */
 const mark = /(?<=\p{L}{4})(?=[⁰¹²³⁴-⁹])|(?<=\p{L}{2})(?=[⁰¹⁴-⁹])/gu;
 
 function withMarksApart(text: string): string {
-  return text.replace(mark, ' ').replace(/^([⁰¹²³⁴-⁹]{1,3})(?=\p{L})/u, '$1 ');
+  return raised.test(text) ? text.replace(mark, ' ').replace(/^([⁰¹²³⁴-⁹]{1,3})(?=\p{L})/u, '$1 ') : text;
 }
 
-function textOf(
-  { codes, places, rightToLeft }: { codes: readonly number[]; places: readonly number[]; rightToLeft: boolean },
+function textOfArabic(
+  { codes, places }: { codes: readonly number[]; places: readonly number[] },
   probe: TextProbe,
 ): string {
-  const characters = codes.map((code) => String.fromCodePoint(code <= 0x10ffff ? code : 0xfffd));
-  if (!rightToLeft) return withMarksApart(withoutLigatures(characters.join('')));
   const leftOf = (place: number) => (place < 0 ? Number.NaN : probe.box(place)[0]);
-  return correctArabic(characters, (index) => leftOf(places[index] ?? -1));
+  return correctArabic(codes.map(characterOf), (index) => leftOf(places[index] ?? -1));
+}
+
+function characterOf(code: number): string {
+  return code < 0x10000 ? String.fromCharCode(code) : String.fromCodePoint(code <= 0x10ffff ? code : 0xfffd);
 }
 
 function isDigit(code: number): boolean {
