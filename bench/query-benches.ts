@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { createClient } from '@quartermaster/client';
 import { watched } from './http-benches.ts';
 import { type Service, startService } from './processes.ts';
+import { createText } from './real-words.ts';
 import type { Row } from './table.ts';
 
 const chunks = 100_000;
@@ -74,18 +74,3 @@ async function queryBench(service: Service, provider: string): Promise<Row> {
 const at = (sorted: readonly number[], share: number) => sorted[Math.floor(sorted.length * share)] ?? 0;
 const describe = (sorted: readonly number[]) =>
   `p50 ${at(sorted, 0.5).toFixed(1)} p95 ${at(sorted, 0.95).toFixed(1)} ms`;
-
-/** Words of real English in their real frequencies, the same in every run. */
-function createText(): (words: number) => string {
-  const file = new URL('../../shared/corpus/ir/xquad-en/docs.jsonl', import.meta.url);
-  const words = readFileSync(file, 'utf8')
-    .trim()
-    .split('\n')
-    .flatMap((line) => (JSON.parse(line) as { text: string }).text.match(/[\p{L}\p{N}]+/gu) ?? []);
-  let state = 1;
-  const next = (most: number) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * most);
-  };
-  return (count) => Array.from({ length: count }, () => words[next(words.length)]).join(' ');
-}

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { catalogueBenches } from './catalogue-bench.ts';
 import { httpBenches } from './http-benches.ts';
 import { mcpBenches } from './mcp-benches.ts';
+import { pdfBenches } from './pdf-benches.ts';
 import { queryBenches } from './query-benches.ts';
 import { startBench } from './start-bench.ts';
 import { printRows, type Row } from './table.ts';
@@ -19,6 +20,7 @@ try {
   if ('uploads'.includes(wanted)) rows.push(...(await uploadBenches(join(folder, 'uploads'))));
   if ('http'.includes(wanted)) rows.push(...(await httpBenches(join(folder, 'http'))));
   if ('catalogue'.includes(wanted)) rows.push(...(await catalogueBenches(join(folder, 'catalogue'))));
+  if ('pdf'.includes(wanted)) rows.push(...(await pdfBenches(join(folder, 'pdf'))));
   if ('query'.includes(wanted)) rows.push(...(await queryBenches(join(folder, 'query'))));
   if ('mcp'.includes(wanted)) rows.push(...(await mcpBenches(join(folder, 'mcp'))));
 } finally {

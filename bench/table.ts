@@ -5,10 +5,10 @@ export interface Row {
   /** What the bar asks for and whether it is met. */
   readonly bar: string;
   readonly met: boolean;
-  /** Event-loop delay p99 of the service during it, ms. */
-  readonly loopP99: number;
+  /** Event-loop delay p99 of the service during it, ms; undefined where no service runs. */
+  readonly loopP99?: number;
   /** Peak of resident memory during it, MiB. */
-  readonly peakMb: number;
+  readonly peakMb?: number;
 }
 
 export function printRows(rows: readonly Row[]): void {
@@ -21,8 +21,8 @@ export function printRows(rows: readonly Row[]): void {
       row.floor,
       row.bar,
       row.met ? 'yes' : 'NO',
-      row.loopP99.toFixed(1),
-      row.peakMb.toFixed(0),
+      row.loopP99?.toFixed(1) ?? '',
+      row.peakMb?.toFixed(0) ?? '',
     ]),
   ];
   const widths = heads.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
