@@ -77,6 +77,19 @@ export function residentMemory(pid: number): number {
   return Number(line?.[1]) / 1024;
 }
 
+/** Seconds of processor that a process and its living children have taken. */
+export function processorTime(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
+  return [pid, ...children.map(Number)].reduce((sum, each) => {
+    const stat = readFileSync(`/proc/${each}/stat`, 'utf8');
+    const [user, system] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 13);
+    return sum + (Number(user) + Number(system)) / 100;
+  }, 0);
+}
+
 /** Node's measure of the delay is the time between two looks, of which so much is as it should be. */
 const betweenLooksMs = 10;
 

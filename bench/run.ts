@@ -7,6 +7,7 @@ import { httpBenches } from './http-benches.ts';
 import { mcpBenches } from './mcp-benches.ts';
 import { pdfBenches } from './pdf-benches.ts';
 import { queryBenches } from './query-benches.ts';
+import { recordBenches } from './record-benches.ts';
 import { startBench } from './start-bench.ts';
 import { printRows, type Row } from './table.ts';
 import { uploadBenches } from './upload-benches.ts';
@@ -23,6 +24,7 @@ try {
   if ('pdf'.includes(wanted)) rows.push(...(await pdfBenches(join(folder, 'pdf'))));
   if ('query'.includes(wanted)) rows.push(...(await queryBenches(join(folder, 'query'))));
   if ('mcp'.includes(wanted)) rows.push(...(await mcpBenches(join(folder, 'mcp'))));
+  if ('records'.includes(wanted)) rows.push(...(await recordBenches(join(folder, 'records'))));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

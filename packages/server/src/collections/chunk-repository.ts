@@ -13,8 +13,8 @@ export interface NewChunk {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly locator: Locator | null;
   readonly createdAt: number;
-  /** For the full-text index, as `extraction/words.ts` cuts them. */
-  readonly words: readonly string[];
+  /** For the full-text index, as `extraction/words.ts` cuts them, with a blank between. */
+  readonly words: string;
   /** Of a pair, as `extraction/row-key.ts` makes it. */
   readonly rowKey?: string;
 }
@@ -43,7 +43,7 @@ export interface ChunkKey {
 
 export interface ChunkChange {
   readonly metadata?: Readonly<Record<string, unknown>>;
-  readonly text?: { readonly content: string; readonly numTokens: number; readonly words: readonly string[] };
+  readonly text?: { readonly content: string; readonly numTokens: number; readonly words: string };
   readonly updatedAt: number;
 }
 

@@ -2,20 +2,21 @@ import type { ExtractedChunk } from '../extraction/extraction.ts';
 
 /** What one transaction writes: other writers wait as long as it takes, some 50 ms for so many. See ADR 0033. */
 const mostChunks = 1_000;
-const mostWords = 32_000;
+/** Of their words: some 32,000 of them. */
+const mostCharacters = 200_000;
 
 /** Cuts a batch into parts that one transaction takes; a chunk with more words than that goes alone. */
 export function* inSlices(batch: readonly ExtractedChunk[]): Generator<readonly ExtractedChunk[]> {
   let slice: ExtractedChunk[] = [];
-  let words = 0;
+  let characters = 0;
   for (const chunk of batch) {
-    if (slice.length > 0 && (slice.length === mostChunks || words + chunk.words.length > mostWords)) {
+    if (slice.length > 0 && (slice.length === mostChunks || characters + chunk.words.length > mostCharacters)) {
       yield slice;
       slice = [];
-      words = 0;
+      characters = 0;
     }
     slice.push(chunk);
-    words += chunk.words.length;
+    characters += chunk.words.length;
   }
   if (slice.length > 0) yield slice;
 }

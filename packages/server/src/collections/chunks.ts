@@ -45,11 +45,16 @@ export function createChunks(deps: ChunksDeps): Chunks {
     return found;
   }
 
+  async function measure(content: string) {
+    const { numTokens, words } = await measureText(content, countTokens);
+    return { numTokens, words: words.join(' ') };
+  }
+
   return {
     async create(projectId, collectionId, body) {
       const { capacity } = await collections.find(projectId, collectionId);
       const content = readContent(body.content);
-      const { numTokens, words } = await measureText(content, countTokens);
+      const { numTokens, words } = await measure(content);
       const now = clock.now();
       const text = { content, question: null, answer: null, numTokens, metadata: body.metadata ?? {}, locator: null };
       const chunk = { ...text, id: newId('chunk'), ordinal: 0, createdAt: now, words };
@@ -74,7 +79,7 @@ export function createChunks(deps: ChunksDeps): Chunks {
       if (body.content === undefined && metadata === undefined) return toChunkItem(before);
       if (body.content !== undefined && before.question !== null) throw pairContentFixed(key.chunkId);
       const content = body.content === undefined ? undefined : readContent(body.content);
-      const text = content === undefined ? undefined : { content, ...(await measureText(content, countTokens)) };
+      const text = content === undefined ? undefined : { content, ...(await measure(content)) };
       const change = {
         updatedAt: clock.now(),
         ...(metadata === undefined ? {} : { metadata }),

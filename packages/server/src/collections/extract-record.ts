@@ -162,7 +162,7 @@ function toNewChunk(chunk: ExtractedChunk, id: string, now: number): NewChunk {
     metadata: chunk.metadata,
     locator: chunk.locator,
     createdAt: now,
-    words: chunk.words.map(storable),
+    words: storable(chunk.words),
     ...(chunk.rowKey === undefined ? {} : { rowKey: chunk.rowKey }),
   };
 }

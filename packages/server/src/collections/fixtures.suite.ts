@@ -75,7 +75,7 @@ export function newChunk(content: string, more: Partial<NewChunk> = {}): NewChun
     metadata: {},
     locator: null,
     createdAt: start,
-    words: content.split(' '),
+    words: content,
     ...more,
   };
 }

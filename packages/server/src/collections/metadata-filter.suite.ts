@@ -86,7 +86,7 @@ export function testMetadataFilter(open: () => OpenedRepositories): void {
     const repositories = open();
     const collection = await addCollection(repositories);
     for (const [content, metadata] of Object.entries(texts)) {
-      const chunk = newChunk(content, { metadata, words: ['same'] });
+      const chunk = newChunk(content, { metadata, words: 'same' });
       await repositories.chunks.add(collection.projectId, collection.id, chunk);
     }
     for (const [filter, expected] of cases) {
@@ -102,7 +102,7 @@ export function testMetadataFilter(open: () => OpenedRepositories): void {
       const job = await claim(repositories);
       assert.equal(job.id, record.id);
       const metadata = chunkLang === undefined ? {} : { lang: chunkLang };
-      await repositories.jobs.addChunks(job, [newChunk(`${lang} ${chunkLang}`, { metadata, words: ['same'] })]);
+      await repositories.jobs.addChunks(job, [newChunk(`${lang} ${chunkLang}`, { metadata, words: 'same' })]);
       await repositories.jobs.publish(job, { status: 'ready', numChunks: 1, report: {}, now: start });
     }
     const find = (filter: MetadataFilter) => foundBy(repositories, collection, ['same'], filter);
@@ -118,7 +118,7 @@ export function testMetadataFilter(open: () => OpenedRepositories): void {
     assert.equal(job.id, record.id);
     for (let from = 0; from < 3000; from += 500) {
       const chunks = Array.from({ length: 500 }, (_, n) =>
-        newChunk(`chunk ${from + n}`, { ordinal: from + n, words: ['same'], metadata: { n: from + n } }),
+        newChunk(`chunk ${from + n}`, { ordinal: from + n, words: 'same', metadata: { n: from + n } }),
       );
       await repositories.jobs.addChunks(job, chunks);
     }

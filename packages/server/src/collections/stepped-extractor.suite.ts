@@ -64,6 +64,6 @@ function toChunk(content: string, ordinal: number) {
     numTokens: words.length,
     locator: null,
     metadata: {},
-    words,
+    words: words.join(' '),
   };
 }

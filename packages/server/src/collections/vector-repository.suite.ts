@@ -103,7 +103,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
       chunkId: stored.get(seq)?.id ?? '',
     });
     await chunks.remove(key(a));
-    await chunks.change(key(b), { text: { content: 'B', numTokens: 1, words: ['b'] }, updatedAt: start + 1 });
+    await chunks.change(key(b), { text: { content: 'B', numTokens: 1, words: 'b' }, updatedAt: start + 1 });
     await vectors.save(collectionId, model, [toVector(a, [1]), toVector(b, [1])]);
     assert.deepEqual(await missing(), [{ seq: b, text: 'B', updatedAt: start + 1 }]);
   });
@@ -120,7 +120,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     });
     await chunks.change(key(b), { metadata: { n: 1 }, updatedAt: start + 1 });
     assert.deepEqual(await missing(), []);
-    await chunks.change(key(b), { text: { content: 'B', numTokens: 1, words: ['b'] }, updatedAt: start + 2 });
+    await chunks.change(key(b), { text: { content: 'B', numTokens: 1, words: 'b' }, updatedAt: start + 2 });
     await chunks.remove(key(a));
     const space = await spaceOf(vectors, collectionId);
     assert.deepEqual(await vectors.vectors(space, seqs), new Map());

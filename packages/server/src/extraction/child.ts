@@ -6,6 +6,7 @@ import {
   type FromChild,
   frameKinds,
   type JobResult,
+  mostBatchesSent,
   type ToChild,
   toMessageFrame,
 } from './protocol.ts';
@@ -16,8 +17,6 @@ import { Unreadable } from './unreadable.ts';
  * program; documents come in on the standard input, chunks go out on the standard output. When the server is gone the
  * input ends, and so does it.
  */
-/** While one is being stored the next one lies there already, and one more is made. */
-const mostBatchesSent = 2;
 const batchLimits = { items: 1_000, characters: 512 * 1024 };
 
 // The server decides when it ends; a signal to the whole group (Ctrl-C) must not fail the document being read.
@@ -33,14 +32,14 @@ console.log =
     };
 
 let job: ExtractionJob | undefined;
-let pieces: Buffer[] = [];
+let document = createDocument(0);
 /** Told in order that a batch was taken. */
 const takers: Array<() => void> = [];
 
 const read = createFrameReader((kind, content) => {
   if (kind === frameKinds.message)
     receive(JSON.parse(content.toString()) as ToChild); // written by our own host
-  else if (content.length > 0) pieces.push(Buffer.from(content));
+  else if (content.length > 0) document.add(content);
   else void work();
 });
 process.stdin.on('data', read);
@@ -49,8 +48,24 @@ process.stdout.on('error', () => process.exit());
 send({ type: 'ready' });
 
 function receive(message: ToChild): void {
-  if (message.type === 'job') job = message.job;
-  else takers.shift()?.();
+  if (message.type === 'next') takers.shift()?.();
+  else {
+    job = message.job;
+    document = createDocument(message.bytes);
+  }
+}
+
+/** Bytes as they come, in one place from the start: collected and joined they would be there twice. */
+function createDocument(expected: number) {
+  let buffer = Buffer.allocUnsafeSlow(expected);
+  let length = 0;
+  return {
+    add: (piece: Buffer) => {
+      if (length + piece.length > buffer.length) buffer = Buffer.concat([buffer], 2 * (length + piece.length));
+      length += piece.copy(buffer, length);
+    },
+    bytes: () => buffer.subarray(0, length),
+  };
 }
 
 function send(message: FromChild): void {
@@ -59,9 +74,9 @@ function send(message: FromChild): void {
 
 async function work(): Promise<void> {
   if (job === undefined) return;
-  const [current, bytes] = [job, Buffer.concat(pieces)];
+  const [current, bytes] = [job, document.bytes()];
   job = undefined;
-  pieces = [];
+  document = createDocument(0);
   const result = await run(current, bytes);
   const usage = process.cpuUsage();
   send({ type: 'done', result, cpuSeconds: (usage.user + usage.system) / 1e6 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { Countdown } from './countdown.ts';
-import type { ExtractionSource, ExtractionTask } from './extraction.ts';
+import type { ExtractionTask } from './extraction.ts';
 import type { ExtractionJob } from './make-chunks.ts';
 import { frameKinds, toFrame, toMessageFrame } from './protocol.ts';
 
@@ -15,9 +15,12 @@ export async function feedDocument(
   input: Writable,
   { task, countdown, over }: { task: ExtractionTask; countdown: Countdown; over: AbortSignal },
 ): Promise<void> {
-  await write(input, toMessageFrame({ type: 'job', job: toJob(task) }), over);
+  const { source } = task;
+  const document = source.kind === 'text' ? Buffer.from(source.text) : source;
+  const length = 'bytes' in document ? document.bytes : document.byteLength;
+  await write(input, toMessageFrame({ type: 'job', job: toJob(task), bytes: length }), over);
   countdown.pause();
-  for await (const bytes of open(task.source)) {
+  for await (const bytes of 'open' in document ? document.open() : [document]) {
     countdown.resume();
     for (let at = 0; at < bytes.length && !over.aborted; at += pieceBytes) {
       await write(input, toFrame(frameKinds.bytes, bytes.subarray(at, at + pieceBytes)), over);
@@ -37,11 +40,6 @@ async function write(input: Writable, frame: Buffer, over: AbortSignal): Promise
     // The end of the process is reported by the process itself.
     if (!over.aborted && !input.destroyed) throw cause;
   }
-}
-
-async function* open(source: ExtractionSource): AsyncGenerator<Uint8Array> {
-  if (source.kind === 'text') yield Buffer.from(source.text);
-  else yield* source.open();
 }
 
 function toJob({ kind, source, splitter, title, maxChunks, onDuplicate = 'keep' }: ExtractionTask): ExtractionJob {

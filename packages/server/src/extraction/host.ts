@@ -3,7 +3,7 @@ import { type Child, startChild } from './child-process.ts';
 import { type Countdown, createCountdown } from './countdown.ts';
 import type { ExtractionOutcome, ExtractionTask } from './extraction.ts';
 import { feedDocument } from './feed-document.ts';
-import { type FromChild, type JobResult, toMessageFrame } from './protocol.ts';
+import { type FromChild, type JobResult, mostBatchesSent, toMessageFrame } from './protocol.ts';
 import { Unreadable } from './unreadable.ts';
 import { watchMemory } from './watch-memory.ts';
 
@@ -65,6 +65,7 @@ async function converse(
   const { promise, resolve, reject } = Promise.withResolvers<Done | ExtractionOutcome>();
   const over = new AbortController();
   let relayed = Promise.resolve();
+  let unanswered = 0;
   const countdown = createCountdown(options.timeoutMs, () => resolve(failed('time_limit')));
   const unwatch = watchMemory(child.pid, options.memoryMb, () => resolve(failed('memory_limit')));
   const cancel = () => resolve({ kind: 'cancelled' });
@@ -74,9 +75,13 @@ async function converse(
       if (over.signal.aborted) return;
       if (message.type === 'done') resolve(message);
       else if (message.type === 'stage') task.onStage(message.stage, message.percent);
+      else if (unanswered === mostBatchesSent) resolve(failed('parser_crashed'));
       else {
+        unanswered += 1;
         relayed = relayed.then(() => relay(child, message, { task, countdown, over: over.signal }));
-        relayed.catch(reject);
+        relayed.then(() => {
+          unanswered -= 1;
+        }, reject);
       }
     },
     ended: (why) => (why instanceof Error ? reject(why) : resolve(why)),
@@ -108,7 +113,7 @@ async function relay(
   child.input.write(toMessageFrame({ type: 'next' }));
 }
 
-function failed(code: 'time_limit' | 'memory_limit'): ExtractionOutcome {
+function failed(code: 'time_limit' | 'memory_limit' | 'parser_crashed'): ExtractionOutcome {
   return { kind: 'failed', code, message: new Unreadable(code).message, report: null };
 }
 

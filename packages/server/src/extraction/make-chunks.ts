@@ -100,7 +100,7 @@ async function makeTexts(document: Document, { job, sink, report }: Making): Pro
       numTokens: prefixTokens + cut.numTokens,
       locator: locate(cut.start, cut.end),
       metadata: {},
-      words: cutWords(content),
+      words: cutWords(content).join(' '),
     });
     numChunks += 1;
     if (taken !== undefined) await taken;

@@ -58,7 +58,7 @@ function toChunk(pair: Pair, ordinal: number): ExtractedChunk {
     numTokens: countTokens(content),
     locator,
     metadata,
-    words: cutWords(content),
+    words: cutWords(content).join(' '),
     rowKey,
   };
 }

@@ -28,7 +28,7 @@ test('a frame of absurd length is an error, not an allocation', () => {
 
 test('what a child says is believed only in the shape it has', () => {
   const content = (message: unknown) => Buffer.from(JSON.stringify(message));
-  const chunk = { ordinal: 0, content: 'x', numTokens: 1, metadata: {}, words: ['x'] };
+  const chunk = { ordinal: 0, content: 'x', numTokens: 1, metadata: {}, words: 'x' };
   assert.ok(parseFromChild(content({ type: 'batch', chunks: [chunk], reportedRows: [] })));
   assert.ok(parseFromChild(toMessageFrame({ type: 'ready' }).subarray(5)));
   for (const wrong of [

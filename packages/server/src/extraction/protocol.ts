@@ -7,11 +7,16 @@ import {
 } from './extraction.ts';
 import type { ExtractionJob } from './make-chunks.ts';
 
+/** Batches that `next` was not answered to: while one is being stored the next one lies there already. */
+export const mostBatchesSent = 2;
+
 /**
  * What server and child say to each other over two pipes. Server: a job, the bytes of the document, an empty piece at
- * their end. Child: stages and batches, at most two that `next` was not answered to; at last `done`.
+ * their end. Child: stages and batches; at last `done`.
  */
-export type ToChild = { readonly type: 'job'; readonly job: ExtractionJob } | { readonly type: 'next' };
+export type ToChild =
+  /** `bytes`: as long as the document should be, so that it is put where it stays. */
+  { readonly type: 'job'; readonly job: ExtractionJob; readonly bytes: number } | { readonly type: 'next' };
 
 export type FromChild =
   | { readonly type: 'ready' }
@@ -110,8 +115,9 @@ function isFromChild(message: unknown): message is FromChild {
 function isChunk(chunk: unknown): boolean {
   if (!isRecord(chunk)) return false;
   const { ordinal, content, numTokens, metadata, words } = chunk;
-  const isText = typeof content === 'string' && listOf(words, (word) => typeof word === 'string');
-  return isText && Number.isInteger(ordinal) && Number.isInteger(numTokens) && isRecord(metadata);
+  return (
+    isText(content) && isText(words) && Number.isInteger(ordinal) && Number.isInteger(numTokens) && isRecord(metadata)
+  );
 }
 
 function isReportedRow(row: unknown): boolean {

@@ -9,7 +9,12 @@ export function rowKeyOf(question: string, id: string): string {
   return hash('sha256', name, 'base64url').slice(0, 22);
 }
 
+const ascii = /^[\0-\x7f]*$/;
+
 /** Upper case first: letters such as ß and ς have more than one small form. */
 function fold(text: string): string {
-  return text.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC').replace(/\s+/g, ' ').trim();
+  const folded = ascii.test(text)
+    ? text.toLowerCase()
+    : text.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
+  return folded.replace(/\s+/g, ' ').trim();
 }

@@ -29,22 +29,50 @@ const core = new BytePairEncodingCore({
 });
 let encodedSinceCleared = 0;
 
+function clearWhenFull(): void {
+  encodedSinceCleared += 1;
+  if (encodedSinceCleared <= mostCached) return;
+  core.clearMergeCache();
+  encodedSinceCleared = 0;
+}
+
 /** The tokens of each piece, in order. */
 function* encodePieces(text: string): Generator<readonly number[], undefined> {
   for (const tokens of core.encodeNativeGenerator(text)) {
-    encodedSinceCleared += 1;
-    if (encodedSinceCleared > mostCached) {
-      core.clearMergeCache();
-      encodedSinceCleared = 0;
-    }
+    clearWhenFull();
     yield tokens;
   }
 }
 
+/** Of a longer text not all pieces are made at once. */
+const longestAtOnce = 65_536;
+
 /** How many tokens a text has. Linear in its length, whatever it holds. */
 export function countTokens(text: string): number {
   let count = 0;
-  for (const tokens of encodePieces(text)) count += tokens.length;
+  if (text.length <= longestAtOnce) for (const piece of text.match(pieces) ?? []) count += countPiece(piece);
+  else for (const tokens of encodePieces(text)) count += tokens.length;
+  return count;
+}
+
+/**
+ * Of pieces met before: language repeats itself, and so few fit into a processor's cache, where the table of all
+ * ranks does not. V8 copies strings of this length; a longer one would keep the text alive that it was cut from.
+ */
+const counted = new Map<string, number>();
+const mostCounted = 10_000;
+const longestCounted = 12;
+
+/** A piece alone is one piece: its tokens are those it has within its text. */
+function countPiece(piece: string): number {
+  const known = counted.get(piece);
+  if (known !== undefined) return known;
+  clearWhenFull();
+  const count = core.countNative(piece);
+  if (piece.length <= longestCounted) {
+    if (counted.size === mostCounted) counted.clear();
+    counted.set(piece, count);
+  }
   return count;
 }
 

@@ -58,12 +58,20 @@ export function normaliseWords(words: readonly string[]): string[] {
   return words.every(isNormal) ? [...words] : words.map(normalise).filter((word) => word !== '');
 }
 
+const plain = /^[a-z0-9]+$/;
+
 function isNormal(word: string): boolean {
+  if (plain.test(word)) return word.length <= longestWord;
   return word !== '' && word.length <= longestWord && word.isWellFormed() && !word.includes('\0');
 }
 
 function normalise(word: string): string {
   return word.slice(0, longestWord).toWellFormed().replaceAll('\0', '');
+}
+
+/** Of a chunk to be indexed. */
+export function splitWords(words: string): string[] {
+  return words === '' ? [] : normaliseWords(words.split(' '));
 }
 
 /** How often each word occurs in a chunk. */

@@ -25,7 +25,7 @@ export function createCorpus(database: Database, collectionId: string) {
         .returning(['seq', 'ordinal'])
         .execute();
       const seqs = rows.sort((a, b) => a.ordinal - b.ordinal).map((row) => row.seq);
-      const indexed = texts.map((words, place) => ({ seq: seqs[place] ?? -1, words }));
+      const indexed = texts.map((words, place) => ({ seq: seqs[place] ?? -1, words: words.join(' ') }));
       await database.fullText.add(transaction, collectionId, indexed);
       return seqs;
     });

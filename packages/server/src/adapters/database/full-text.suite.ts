@@ -48,7 +48,6 @@ function testWords(corpus: () => Corpus): void {
       'v1.2.3',
       '"quoted"',
       'a-b',
-      'a b',
       '50%',
       '*',
       'AND',

@@ -2,10 +2,10 @@ import type { MetadataFilter } from '@quartermaster/contract';
 import type { Kysely, Transaction } from 'kysely';
 import type { Tables } from './tables.ts';
 
-/** One chunk's words, as `extraction/words.ts` cut them: lower case, in order, repeats kept. */
+/** One chunk's words, as `extraction/words.ts` cut them: lower case, in order, repeats kept, a blank between. */
 export interface IndexedChunk {
   readonly seq: number;
-  readonly words: readonly string[];
+  readonly words: string;
 }
 
 export interface TextMatch {

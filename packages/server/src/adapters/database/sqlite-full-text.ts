@@ -1,9 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { isId } from '../../kernel/identifier.ts';
-import { countWords, mostLength, normaliseWords, toMatch, type WeighedWord, type Weighing, weigh } from './bm25.ts';
+import {
+  countWords,
+  mostLength,
+  normaliseWords,
+  splitWords,
+  toMatch,
+  type WeighedWord,
+  type Weighing,
+  weigh,
+} from './bm25.ts';
 import type { FullText, IndexedChunk } from './full-text.ts';
 import { countIn, findStatistics } from './full-text-statistics.ts';
+import { runMany } from './sqlite-insert-many.ts';
 import type { Tables } from './tables.ts';
 import { type Taking, takeVisible } from './visible-chunks.ts';
 
@@ -81,25 +91,24 @@ export function createSqliteFullText(): FullText {
   };
 }
 
-type IndexRow = readonly [rowId: number, terms: string];
+/** A number would be bound as a REAL. */
+type IndexRow = readonly [rowId: bigint, terms: string];
 
 function toIndexRows(chunks: readonly IndexedChunk[]): { rows: IndexRow[]; words: number } {
   let total = 0;
   const rows = chunks.map(({ seq, words }): IndexRow => {
-    const kept = normaliseWords(words);
+    const kept = splitWords(words);
     const length = Math.min(kept.length, mostLength);
     total += length;
     const terms = [...countWords(kept)].map(([word, repeats]) => encodeWord(word) + repeatMark + repeats);
-    return [seq * lengthsOfRow + length, terms.join(' ')];
+    return [BigInt(seq * lengthsOfRow + length), terms.join(' ')];
   });
   return { rows, words: total };
 }
 
 async function addRows(db: Kysely<Tables>, collectionId: string, rows: readonly IndexRow[]): Promise<void> {
-  const { index } = tablesOf(collectionId);
-  await sql`insert into ${index} (rowid, words) select value ->> 0, value ->> 1 from json_each(${JSON.stringify(rows)})`.execute(
-    db,
-  );
+  if (!isId(collectionId)) throw new Error('not the id of a collection');
+  await runMany(db, `insert into "fts_${collectionId}" (rowid, words) values (?, ?)`, rows);
 }
 
 async function removeChunks(db: Kysely<Tables>, collectionId: string, seqs: readonly number[]): Promise<void> {

@@ -25,7 +25,13 @@ export async function insertMany<Table extends keyof Tables & string>(
   const columns = Object.keys(first);
   const names = columns.map((column) => `"${column}"`).join(', ');
   const sql = `insert into "${table}" (${names}) values (${columns.map(() => '?').join(', ')})`;
-  const query: InsertMany = { ...CompiledQuery.raw(sql), lists: rows.map((row) => Object.values(row)) };
-  const { rows: inserted } = await db.executeQuery<{ rowId: number }>(query);
-  return inserted.map(({ rowId }) => rowId);
+  const lists = rows.map((row) => Object.values(row));
+  return runMany(db, sql, lists);
+}
+
+/** Runs an insert for each list of its values. @returns the row ids, in order */
+export async function runMany<Tables>(db: Kysely<Tables>, sql: string, lists: InsertMany['lists']): Promise<number[]> {
+  const query: InsertMany = { ...CompiledQuery.raw(sql), lists };
+  const { rows } = await db.executeQuery<{ rowIds: number[] }>(query);
+  return rows[0]?.rowIds ?? [];
 }

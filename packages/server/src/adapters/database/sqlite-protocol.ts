@@ -19,7 +19,7 @@ export interface StatementRequest {
   readonly parameters: readonly unknown[];
   readonly place: Place;
 }
-/** A statement that gives no rows, run once for each list of parameters. The answer's rows are `{ rowId }`, in order. */
+/** A statement that gives no rows, run once for each list of parameters. The answer's one row is `{ rowIds }`, in order. */
 export interface ManyRequest extends Omit<StatementRequest, 'parameters'> {
   readonly lists: ReadonlyArray<readonly unknown[]>;
 }

@@ -78,8 +78,8 @@ function runStatement({ db, begin, prepare }: Connection, request: StatementRequ
   if (request.place === 'inside') assertTransaction(db);
   const { statement, givesRows } = prepare(request.sql);
   if ('lists' in request) {
-    const run = (list: readonly unknown[]) => ({ rowId: Number(statement.run(...(list as Values)).lastInsertRowid) });
-    return { rows: request.lists.map(run) };
+    const rowIds = request.lists.map((list) => Number(statement.run(...(list as Values)).lastInsertRowid));
+    return { rows: [{ rowIds }] };
   }
   const values = request.parameters as Values;
   if (givesRows) return { rows: statement.all(...values) };
