@@ -22,7 +22,7 @@ try {
   if ('http'.includes(wanted)) rows.push(...(await httpBenches(join(folder, 'http'))));
   if ('catalogue'.includes(wanted)) rows.push(...(await catalogueBenches(join(folder, 'catalogue'))));
   if ('pdf'.includes(wanted)) rows.push(...(await pdfBenches(join(folder, 'pdf'))));
-  if ('query'.includes(wanted)) rows.push(...(await queryBenches(join(folder, 'query'))));
+  rows.push(...(await queryBenches(join(folder, 'query'), wanted)));
   if ('mcp'.includes(wanted)) rows.push(...(await mcpBenches(join(folder, 'mcp'))));
   if ('records'.includes(wanted)) rows.push(...(await recordBenches(join(folder, 'records'))));
 } finally {

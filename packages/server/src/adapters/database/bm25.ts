@@ -8,8 +8,11 @@ export const mostLength = 65_535;
 
 const k1 = 1.2;
 const b = 0.75;
-/** From here on, words found in more than half of the chunks are left out: they cost most and say least. */
-const bigCollection = 1000;
+/** From so many chunks on, words that a larger share of them has are left out: they cost most and say least (ADR 0043). */
+const sharesBySize = [
+  { chunks: 50_000, share: 1 / 6 },
+  { chunks: 1000, share: 1 / 2 },
+] as const;
 /** Code units kept of one word; a longer one is hardly a word, and PostgreSQL's index entries are bounded. */
 const longestWord = 128;
 
@@ -40,7 +43,8 @@ export function weigh(words: readonly string[], found: ReadonlyMap<string, numbe
   const idfOf = (word: string) => Math.log(1 + (chunks - countOf(word) + 0.5) / (countOf(word) + 0.5));
   const highest = words.reduce((sum, word) => sum + idfOf(word), 0);
   const known = words.filter((word) => countOf(word) > 0);
-  const telling = known.filter((word) => chunks < bigCollection || countOf(word) <= chunks / 2);
+  const most = chunks * (sharesBySize.find((size) => chunks >= size.chunks)?.share ?? 1);
+  const telling = known.filter((word) => countOf(word) <= most);
   const used = telling.length > 0 ? telling : known;
   return {
     words: used.map((word) => ({ word, weight: (idfOf(word) / highest) * scoreUnits })),
