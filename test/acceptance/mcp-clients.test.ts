@@ -52,7 +52,8 @@ for (const [library, openClient] of Object.entries(mcpClients)) {
       return await client.listTools();
     };
     await assert.rejects(open({}));
-    await assert.rejects(open({ Authorization: `Bearer ${key.slice(0, -1)}x` }));
+    const wrongKey = key.slice(0, -1) + (key.endsWith('x') ? 'y' : 'x');
+    await assert.rejects(open({ Authorization: `Bearer ${wrongKey}` }));
     assert.ok((await open({ Authorization: `Bearer ${key}` })).includes('convert_time'));
   });
 }
