@@ -80,14 +80,17 @@ export function residentMemory(pid: number): number {
 /** Seconds of processor that a process and its living children have taken. */
 export function processorTime(pid: number): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
-  return [pid, ...children.map(Number)].reduce((sum, each) => {
-    const stat = readFileSync(`/proc/${each}/stat`, 'utf8');
-    const [user, system] = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .slice(11, 13);
-    return sum + (Number(user) + Number(system)) / 100;
-  }, 0);
+  return [pid, ...children.map(Number)].reduce((sum, each) => sum + ownProcessorTime(each), 0);
+}
+
+/** Seconds of processor that a process has taken with all its threads: what work costs, however busy the machine is. */
+export function ownProcessorTime(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const [user, system] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13);
+  return (Number(user) + Number(system)) / 100;
 }
 
 /** Node's measure of the delay is the time between two looks, of which so much is as it should be. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createClient } from '@quartermaster/client';
 import { createTestDatabase } from '../test/support/postgres.ts';
 import { watched } from './http-benches.ts';
-import { processorTime, type Service, startService } from './processes.ts';
+import { ownProcessorTime, type Service, startService } from './processes.ts';
 import { createText } from './real-words.ts';
 import type { Row } from './table.ts';
 
@@ -82,9 +82,9 @@ async function queryBench(service: Service, name: string): Promise<Row> {
   };
   // The first one reads the codes of the vectors.
   for (let n = 0; n < 20; n++) await ask(full);
-  const before = processorTime(service.pid);
+  const before = ownProcessorTime(service.pid);
   const [ours, watch] = await watched(service, () => askAll(full));
-  const cost = ((processorTime(service.pid) - before) * 1000) / questions;
+  const cost = ((ownProcessorTime(service.pid) - before) * 1000) / questions;
   const floor = await askAll(empty);
   const p95 = at(ours, 0.95);
   return {

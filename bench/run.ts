@@ -3,6 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { catalogueBenches } from './catalogue-bench.ts';
+import { hostileBenches } from './hostile-benches.ts';
 import { httpBenches } from './http-benches.ts';
 import { mcpBenches } from './mcp-benches.ts';
 import { pdfBenches } from './pdf-benches.ts';
@@ -21,6 +22,7 @@ try {
   if ('uploads'.includes(wanted)) rows.push(...(await uploadBenches(join(folder, 'uploads'))));
   if ('http'.includes(wanted)) rows.push(...(await httpBenches(join(folder, 'http'))));
   if ('catalogue'.includes(wanted)) rows.push(...(await catalogueBenches(join(folder, 'catalogue'))));
+  if ('hostile'.includes(wanted)) rows.push(...(await hostileBenches(join(folder, 'hostile'))));
   if ('pdf'.includes(wanted)) rows.push(...(await pdfBenches(join(folder, 'pdf'))));
   rows.push(...(await queryBenches(join(folder, 'query'), wanted)));
   if ('mcp'.includes(wanted)) rows.push(...(await mcpBenches(join(folder, 'mcp'))));
