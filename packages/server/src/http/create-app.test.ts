@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { Type } from 'typebox';
 import { createLogger } from '../kernel/logger.ts';
@@ -186,4 +187,33 @@ test('requests are counted by route and status, with a histogram of their second
   assert.match(text, new RegExp(`quartermaster_http_requests_total{${labels},status="422"} 1\\n`));
   assert.match(text, new RegExp(`quartermaster_http_request_seconds_bucket{${labels},status="200",le="\\+Inf"} 2\\n`));
   assert.match(text, new RegExp(`quartermaster_http_request_seconds_count{${labels},status="200"} 2\\n`));
+});
+
+test('a stream that ends after the server was told to stop does not hold the stop up', async (t) => {
+  const app = createApp({
+    logger: createLogger('silent'),
+    address: 'files',
+    requestMetrics: createRequestMetrics(createMetrics()),
+    isStopping: () => false,
+  });
+  // Without a limit: only the stop can end the connection.
+  app.server.keepAliveTimeout = 0;
+  const stream = new PassThrough();
+  app.get('/v1/stream', (_request, reply) => reply.type('text/event-stream').send(stream));
+  const server = await listen(app, '127.0.0.1', 0);
+  const { port } = new URL(server.url);
+  const socket = connect(Number(port), '127.0.0.1');
+  t.after(() => socket.destroy());
+  socket.write('GET /v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  stream.write('data: 1\n\n');
+  await once(socket, 'data');
+  const stopped = server.close(600_000);
+  await new Promise(setImmediate);
+  stream.end('data: last\n\n');
+  let rest = '';
+  socket.on('data', (data) => {
+    rest += data;
+  });
+  await Promise.all([stopped, once(socket, 'close')]);
+  assert.match(rest, /data: last/);
 });

@@ -11,6 +11,8 @@ export interface Listening {
   close(graceMs: number): Promise<void>;
 }
 
+const sweepMs = 20;
+
 /** @throws Error that names the port when it is taken. */
 export async function listen(app: App, host: string, port: number): Promise<Listening> {
   try {
@@ -26,10 +28,14 @@ export async function listen(app: App, host: string, port: number): Promise<List
     url: `http://${name}:${address.port}`,
     close: async (graceMs) => {
       const cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
+      // Node closes those that are idle when the server is told to stop, and leaves one whose answer ends later open
+      // until its keep-alive is over: an event stream that has just been ended would hold the stop up for seconds.
+      const sweep = setInterval(() => app.server.closeIdleConnections(), sweepMs);
       try {
         await app.close();
       } finally {
         clearTimeout(cut);
+        clearInterval(sweep);
       }
     },
   };
