@@ -1,3 +1,4 @@
+import { decoderFor } from '../egress/charset.ts';
 import { isShallow } from '../json-bounds.ts';
 import { parseXml } from './xml-tree.ts';
 
@@ -27,14 +28,5 @@ export function readBody(bytes: Buffer, contentType: string | undefined, format:
 
 /** By the charset the answer names, else UTF-8; what cannot be decoded becomes U+FFFD, a byte order mark is removed. */
 export function decodeText(bytes: Buffer, contentType: string | undefined): string {
-  const charset = /;\s*charset="?([A-Za-z0-9_.:-]{1,40})/i.exec(contentType ?? '')?.[1] ?? 'utf-8';
-  return decoderFor(charset).decode(bytes);
-}
-
-function decoderFor(charset: string): TextDecoder {
-  try {
-    return new TextDecoder(charset);
-  } catch {
-    return new TextDecoder();
-  }
+  return decoderFor(contentType).decode(bytes);
 }

@@ -14,6 +14,16 @@ async function sendWith(t: TestContext, inject: Injection[], request: Partial<Eg
   return { result, received: upstream.requests[0] };
 }
 
+/** What an answer may be written in, beside UTF-8. */
+const encoders: Readonly<Record<string, (text: string) => Buffer>> = {
+  'utf-16le': (text) => Buffer.from(text, 'utf16le'),
+  'utf-16': (text) => Buffer.from(`\uFEFF${text}`, 'utf16le'),
+  'utf-16be': (text) => Buffer.from(text, 'utf16le').swap16(),
+  'iso-8859-1': (text) => Buffer.from(text, 'latin1'),
+  // Each letter behind a sequence that changes nothing.
+  'iso-2022-jp': (text) => Buffer.from([...text].join('\x1b(B'), 'latin1'),
+};
+
 describe('a credential', () => {
   it('goes into a header, by its template, over what the request says there', async (t) => {
     const inject: Injection[] = [
@@ -207,5 +217,36 @@ describe('an answer', () => {
     const seen = JSON.stringify([result.headers, result.body.toString(), result.finalUrl]);
     assert.equal(seen.match(/\[redacted\]/g)?.length, 7);
     assert.doesNotMatch(seen, /canary|0123456789/);
+  });
+
+  for (const [charset, encode] of Object.entries(encoders)) {
+    it(`that repeats the credential in ${charset} comes back without it, in UTF-8`, async (t) => {
+      const secret = charset === 'iso-2022-jp' ? 'canary-word-0123456789' : 'canary-wörd-0123456789';
+      const upstream = await startServer(t, (_request, response) => {
+        response.writeHead(200, { 'Content-Type': `application/json; charset="${charset}"; a=b` });
+        response.end(encode(`{"a":"before ${secret} after"}`));
+      });
+      const broker = startBroker(t, { overrides: new Map([[apiOrigin, upstream.origin]]) });
+      const policy = policyFor({
+        credentials: secretsOf({ api_key: secret }),
+        inject: [{ in: 'query', name: 'key', credential: 'api_key' }],
+      });
+      const result = await broker.send({ method: 'GET', url: apiOrigin }, policy, never);
+      assert.ok(result.kind === 'response');
+      assert.equal(result.headers['content-type'], 'application/json; charset=utf-8; a=b');
+      assert.equal(result.body.toString(), '{"a":"before [redacted] after"}');
+    });
+  }
+
+  it('in a charset of its own comes back as it is, where it holds no secret', async (t) => {
+    const body = Buffer.from('Tokyo', 'utf16le');
+    const upstream = await startServer(t, (_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/plain; charset=utf-16le' }).end(body);
+    });
+    const broker = startBroker(t, { overrides: new Map([[apiOrigin, upstream.origin]]) });
+    const policy = policyFor({ credentials: secretsOf({ api_key: 'canary-0123456789' }) });
+    const result = await broker.send({ method: 'GET', url: apiOrigin }, policy, never);
+    assert.ok(result.kind === 'response');
+    assert.deepEqual([result.headers['content-type'], result.body], ['text/plain; charset=utf-16le', body]);
   });
 });

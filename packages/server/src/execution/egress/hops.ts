@@ -2,6 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { EgressPolicy, EgressRequest, EgressResult } from './broker.ts';
 import type { Call } from './call.ts';
 import { traceCall, traceRefusal } from './call-trace.ts';
+import { scrubCharset } from './charset.ts';
 import type { ConnectionPool, Connections } from './connections.ts';
 import { decodeBody } from './decode.ts';
 import { type Exchanged, exchange, type WireRequest, type WireResponse } from './exchange.ts';
@@ -164,11 +165,14 @@ async function finish(
     return { kind: 'unreachable', message: `the answer's encoding ${quote(decoded.encoding)} could not be undone` };
   }
   const { origin, pathname } = hop.url;
+  const headers = scrubber.deep(response.headers);
+  const contentType = headers['content-type'];
+  const scrubbed = scrubCharset({ body: decoded.body, contentType }, scrubber);
   return {
     kind: 'response',
     status: response.status,
-    headers: scrubber.deep(response.headers),
-    body: scrubber.bytes(decoded.body),
+    headers: scrubbed.contentType === contentType ? headers : { ...headers, 'content-type': scrubbed.contentType ?? '' },
+    body: scrubber.bytes(scrubbed.body),
     // Made when it is asked for: the credential may stand in the path, and most callers do not ask.
     get finalUrl() {
       return scrubber.text(`${origin}${pathname}`);

@@ -28,6 +28,9 @@ const encodings: Readonly<Record<string, (secret: string) => string>> = {
   'base64 behind two bytes': (secret) => base64(`a:${secret}`),
   'base64 within text': (secret) => base64(`{"token":"${secret}"}`),
   hex: (secret) => Buffer.from(secret).toString('hex'),
+  'UTF-16 read as bytes': (secret) => [...secret].join('\0'),
+  'UTF-16 read as bytes, in JSON': (secret) => [...secret].join('\\u0000'),
+  'lower case': (secret) => secret.toLowerCase(),
   HEX: (secret) => Buffer.from(secret).toString('hex').toUpperCase(),
 };
 

@@ -22,8 +22,8 @@ export const noSecrets: Scrubber = { text: (value) => value, bytes: (value) => v
 /**
  * A scrubber for the secrets of one run. Forms: as it is, JSON-escaped (also ASCII-only and HTML-safe, and once more),
  * as XML or HTML text, URL-encoded (component, RFC 3986, form; both cases), base64 and base64url (padded, not, and
- * inside longer text at any of the three alignments), hexadecimal (both cases). What an upstream invents beyond that is
- * not found.
+ * inside longer text at any of the three alignments), hexadecimal (both cases), UTF-16 read as bytes, in lower case, as
+ * names of hosts and headers are written. What an upstream invents beyond that is not found.
  */
 export function createScrubber(secrets: Iterable<string | Uint8Array>): Scrubber {
   const values = [...secrets].filter((secret) => secret.length >= shortest);
@@ -119,6 +119,8 @@ const plain = /^[A-Za-z0-9_.-]+$/;
 
 function* formsOf(secret: string): Generator<string> {
   yield secret;
+  if (secret.length >= anywhere) yield secret.toLowerCase();
+  yield* utf16Forms(secret);
   if (!plain.test(secret)) yield* textForms(secret);
   yield* byteForms(Buffer.from(secret.toWellFormed()));
 }
@@ -132,6 +134,14 @@ function* byteForms(secret: Uint8Array): Generator<string> {
     yield base64;
     yield base64.replaceAll('+', '-').replaceAll('/', '_');
   }
+}
+
+/** What UTF-16 becomes where it is read as another encoding: without what stands before the first letter or after the last. */
+function* utf16Forms(secret: string): Generator<string> {
+  const letters = [...secret].join('\0');
+  yield letters;
+  // As JSON writes it.
+  yield letters.replaceAll('\0', '\\u0000');
 }
 
 function* textForms(secret: string): Generator<string> {
