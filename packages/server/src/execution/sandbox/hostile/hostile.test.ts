@@ -4,9 +4,10 @@ import { before, test } from 'node:test';
 import { isReadableByAll } from '../probe.ts';
 import { childrenOf } from '../test-bed.ts';
 import { attempts, harm } from './corpus.suite.ts';
-import { measure, type Verdicts } from './measure.suite.ts';
+import type { HostileCase } from './hostile-case.suite.ts';
+import { measure, type Verdicts, verdictOn } from './measure.suite.ts';
 import { measureAll } from './measure-all.suite.ts';
-import { type Measured, pageMarks, renderMeasured } from './render-page.suite.ts';
+import { type Measured, pageMarks, renderMeasured, settleSlow } from './render-page.suite.ts';
 
 const page = new URL('../../../../../../docs/reference/isolation.md', import.meta.url);
 const attempting = Object.values(attempts).flat();
@@ -15,9 +16,14 @@ before(async () => {
   measured = await measureAll();
 });
 
-/** What is not contained, with what happened instead. */
+/**
+ * What is not contained, with what happened instead. What reached nothing before its time was over, many times its usual
+ * time, is contained; it is no more than a few, or else the machine measures nothing.
+ */
 function notContained(verdicts: Verdicts): Record<string, string> {
-  const rest = [...verdicts].filter(([, verdict]) => verdict !== 'contained');
+  const slow = [...verdicts].filter(([, verdict]) => verdict === 'slow').map(([{ does }]) => does);
+  assert.ok(slow.length <= verdicts.size / 10, `not measured for want of time: ${slow.join('; ')}`);
+  const rest = [...verdicts].filter(([, verdict]) => verdict !== 'contained' && verdict !== 'slow');
   return Object.fromEntries(rest.map(([{ does }, verdict]) => [does, verdict]));
 }
 
@@ -43,10 +49,45 @@ test('without Node a process contains little: each attempt is a real one', () =>
 
 test('the page of isolation says what was measured', (t) => {
   if (process.getuid?.() !== 0) return t.diagnostic('it says what holds where children have their own user');
-  const [, said = ''] = readFileSync(page, 'utf8').split(new RegExp(`${pageMarks[0]}|${pageMarks[1]}`));
   const hint = 'changed? node scripts/measure-isolation.ts writes the page';
-  assert.equal(said.trim(), renderMeasured(measured).trim(), hint);
+  assert.equal(saidByPage(), renderMeasured(settleSlow(measured, saidByPage())).trim(), hint);
 });
+
+test('a change of containment is one of the page; an attempt for which there was no time is not', () => {
+  const said = renderMeasured(measured);
+  const change = (it: HostileCase | undefined, verdict: string): string => {
+    assert.ok(it !== undefined);
+    const kernel = { ...measured.kernel, process: new Map([...measured.kernel.process, [it, verdict]]) };
+    return renderMeasured(settleSlow({ ...measured, kernel }, said));
+  };
+  const [open, contained] = ['open', 'contained'].map((verdict) =>
+    attempting.find((it) => measured.kernel.process.get(it) === verdict),
+  );
+  assert.notEqual(change(open, 'contained'), said);
+  assert.notEqual(change(contained, 'open'), said);
+  assert.notEqual(change(contained, 'harmed others'), said);
+  assert.equal(change(open, 'slow'), said);
+  assert.equal(change(contained, 'slow'), said);
+});
+
+test('only the clock makes an attempt slow', () => {
+  const attempt = { does: 'try', body: '' };
+  const harmful: HostileCase = { ...attempt, ends: ['out_of_memory'] };
+  const late = { kind: 'timed_out', limitMs: 1 } as const;
+  assert.equal(verdictOn(attempt, late, 0), 'slow');
+  assert.equal(verdictOn(attempt, late, 1), 'open');
+  assert.equal(verdictOn(attempt, { kind: 'returned', output: 'through' }, 0), 'open');
+  assert.equal(verdictOn(attempt, { kind: 'failed', message: 'denied' }, 0), 'contained');
+  assert.equal(verdictOn(harmful, late, 0), 'slow');
+  assert.equal(verdictOn({ ...harmful, ends: ['timed_out'] }, late, 0), 'contained');
+  assert.equal(verdictOn(harmful, { kind: 'out_of_memory', limitMb: 1 }, 0), 'contained');
+  assert.match(verdictOn(harmful, { kind: 'returned', output: 1 }, 0), /^ended/);
+});
+
+function saidByPage(): string {
+  const [, said = ''] = readFileSync(page, 'utf8').split(new RegExp(`${pageMarks[0]}|${pageMarks[1]}`));
+  return said.trim();
+}
 
 test('as an ordinary user a sandbox contains the same', async (t) => {
   if (!(await isReadableByAll(import.meta.dirname))) return t.diagnostic('other users cannot read this checkout');

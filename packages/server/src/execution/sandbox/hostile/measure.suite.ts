@@ -4,13 +4,16 @@ import { pathToFileURL } from 'node:url';
 import { createHost, type Host } from '../host.ts';
 import { createMemoryWatch } from '../memory-watch.ts';
 import { probeMachine, probeSandbox } from '../probe.ts';
-import type { SandboxOutcome } from '../sandbox.ts';
+import type { SandboxLimits, SandboxOutcome } from '../sandbox.ts';
 import { type SpawnSettings, spawnChild } from '../spawn-child.ts';
 import { openTestBed, type TestBed } from '../test-bed.ts';
 import { type HostileCase, sourceOf, through } from './hostile-case.suite.ts';
 import { openWorld, type World } from './world.suite.ts';
 
-/** What a case met: `contained`, `open`, or what else happened, which is neither. */
+/**
+ * What a case met: `contained`, `open`, or what else happened, which is neither. `slow`: its time was over before it had
+ * come to an end, however often and how long it was tried; nothing was reached.
+ */
 export type Verdict = string;
 export type Verdicts = ReadonlyMap<HostileCase, Verdict>;
 
@@ -23,16 +26,19 @@ export interface Measurement {
 }
 
 interface Runner {
-  run(hostile: HostileCase, input: Record<string, unknown>): Promise<SandboxOutcome>;
+  /** @param patience how many times its usual limit a run may take */
+  run(hostile: HostileCase, input: Record<string, unknown>, patience: number): Promise<SandboxOutcome>;
   close(): Promise<void>;
 }
 
+/** A busy machine gets more time, so that the clock decides about no attempt that would come to an end. */
+const patience = [1, 4, 12] as const;
 const limits = { timeoutMs: 5_000, memoryMb: 512, maxOutputBytes: 1024 * 1024, maxRequests: 10 };
 const helpers = { 'fork.mjs': 'process.exit(0)', 'common.cjs': 'module.exports = require;' };
 
 /** Runs every case for real, one after the other, with traps around it. */
 export async function measure(cases: readonly HostileCase[], measurement: Measurement): Promise<Verdicts> {
-  await using bed = await openTestBed({ isolation: measurement.isolation });
+  await using bed = await openTestBed({ isolation: measurement.isolation, leastWaitMs: 60_000 });
   await using world = await openWorld(bed.folder);
   await writeFile(join(bed.folder, 'neighbour', 'run.mjs'), 'export const run = () => "well";');
   const runner =
@@ -46,19 +52,38 @@ export async function measure(cases: readonly HostileCase[], measurement: Measur
   return verdicts;
 }
 
-async function judge(
-  hostile: HostileCase,
-  { runner, world, bed }: { runner: Runner; world: World; bed: TestBed },
-): Promise<Verdict> {
-  const outcome = await runner.run(hostile, { ...world.input });
+interface Surroundings {
+  readonly runner: Runner;
+  readonly world: World;
+  readonly bed: TestBed;
+}
+
+async function judge(hostile: HostileCase, surroundings: Surroundings): Promise<Verdict> {
+  let verdict = 'never tried';
+  for (const factor of patience) {
+    verdict = await judgeOnce(hostile, surroundings, factor);
+    if (verdict !== 'slow') break;
+  }
+  return verdict;
+}
+
+async function judgeOnce(hostile: HostileCase, { runner, world, bed }: Surroundings, factor: number): Promise<Verdict> {
+  const outcome = await runner.run(hostile, { ...world.input }, factor);
   const traces = world.takeTraces();
-  const after = await bed.run('neighbour');
+  const after = await bed.run('neighbour', { limits: { timeoutMs: 60_000 } });
   if (after.kind !== 'returned' || after.output !== 'well') return `harmed others: ${JSON.stringify(after)}`;
+  return verdictOn(hostile, outcome, traces);
+}
+
+/** @param traces how many traps were reached */
+export function verdictOn(hostile: HostileCase, outcome: SandboxOutcome, traces: number): Verdict {
   if (JSON.stringify(outcome).length > 5_000) return 'its words are not bounded';
-  if (outcome.kind === 'queue_full' || outcome.kind === 'cancelled') return `did not run: ${outcome.kind}`;
-  if (hostile.ends !== undefined)
-    return hostile.ends.includes(outcome.kind) ? 'contained' : `ended ${JSON.stringify(outcome)}`;
-  return traces > 0 || (outcome.kind === 'returned' && outcome.output === through) ? 'open' : 'contained';
+  if (hostile.ends?.includes(outcome.kind)) return 'contained';
+  if (traces > 0 || (outcome.kind === 'returned' && outcome.output === through)) return 'open';
+  // No child could be had in time, or the run's own time was over.
+  if (outcome.kind === 'queue_full' || outcome.kind === 'timed_out') return 'slow';
+  if (outcome.kind === 'cancelled') return 'did not run';
+  return hostile.ends === undefined ? 'contained' : `ended ${JSON.stringify(outcome)}`;
 }
 
 /** Cases that change nothing for others share a bundle and so a process; each of the others has its own. */
@@ -69,11 +94,11 @@ async function useSandbox(bed: TestBed, cases: readonly HostileCase[]): Promise<
     ...Object.fromEntries(shared.map((it) => [nameOf(it, cases), sourceOf(it)])),
   });
   return {
-    run: async (hostile, input) => {
+    run: async (hostile, input, factor) => {
       const handlerPath = nameOf(hostile, cases);
-      const change = { handlerPath, input, limits: { ...limits, ...hostile.limits } };
+      const change = { handlerPath, input, limits: limitsOf(hostile, factor) };
       if (hostile.isLasting === undefined) return bed.run('hostile', change);
-      const bundleId = `lasting-${handlerPath}`;
+      const bundleId = `lasting-${factor}-${handlerPath}`;
       await bed.addBundle(bundleId, { ...helpers, [handlerPath]: sourceOf(hostile) });
       return bed.run(bundleId, change);
     },
@@ -101,12 +126,12 @@ async function useHosts(
     host = undefined;
   };
   return {
-    run: async (hostile, input) => {
+    run: async (hostile, input, factor) => {
       if (hostile.isLasting !== undefined || host?.isAlive() !== true) await end();
       host ??= startUnguarded(bundleFolder, user === undefined ? settings : { ...settings, user });
       if (!(await host.ready)) throw new Error(`no child: ${await host.ended}`);
       const url = pathToFileURL(join(bundleFolder, nameOf(hostile, cases))).href;
-      const outcome = await runIn(host, url, { input, hostile });
+      const outcome = await runIn(host, url, { input, limits: limitsOf(hostile, factor) });
       if (hostile.isLasting !== undefined) await end();
       return outcome;
     },
@@ -123,10 +148,10 @@ function startUnguarded(bundleFolder: string, settings: SpawnSettings): Host {
 async function runIn(
   host: Host,
   handlerUrl: string,
-  { input, hostile }: { input: Record<string, unknown>; hostile: HostileCase },
+  { input, limits }: { input: Record<string, unknown>; limits: SandboxLimits },
 ): Promise<SandboxOutcome> {
   const task = {
-    ...{ bundleId: 'unguarded', bundleFolder: '/', handlerPath: '', input, limits: { ...limits, ...hostile.limits } },
+    ...{ bundleId: 'unguarded', bundleFolder: '/', handlerPath: '', input, limits },
     onFetch: () => Promise.reject(new Error('none')),
     onLog: () => {},
     onProgress: () => {},
@@ -134,6 +159,11 @@ async function runIn(
   const { signal } = new AbortController();
   const { outcome } = await host.run({ task, handlerUrl, signal, hiddenFolders: [] });
   return outcome ?? { kind: 'cancelled' };
+}
+
+function limitsOf(hostile: HostileCase, factor: number): SandboxLimits {
+  const usual = { ...limits, ...hostile.limits };
+  return { ...usual, timeoutMs: usual.timeoutMs * factor };
 }
 
 function nameOf(hostile: HostileCase, cases: readonly HostileCase[]): string {

@@ -1,5 +1,5 @@
 import type { HostileCase } from './hostile-case.suite.ts';
-import type { Verdicts } from './measure.suite.ts';
+import type { Verdict, Verdicts } from './measure.suite.ts';
 
 /** What was measured, for docs/reference/isolation.md. */
 export interface Measured {
@@ -35,19 +35,51 @@ function contained(cases: readonly HostileCase[], verdicts: Verdicts): HostileCa
   return cases.filter((it) => verdicts.get(it) === 'contained');
 }
 
+const columns: ReadonlyArray<readonly [string, (measured: Pick<Measured, 'whole' | 'kernel'>) => Verdicts]> = [
+  ['T1 does not contain', ({ whole }) => whole.process],
+  ['T1 without Node does not contain', ({ kernel }) => kernel.process],
+  ['T2 does not contain', ({ whole }) => whole.sandbox],
+  ['T2 without Node does not contain', ({ kernel }) => kernel.sandbox],
+];
+
 function describeOpen(
   name: string,
   cases: readonly HostileCase[],
-  { whole, kernel }: Pick<Measured, 'whole' | 'kernel'>,
+  measured: Pick<Measured, 'whole' | 'kernel'>,
 ): string[] {
-  const columns: ReadonlyArray<readonly [string, Verdicts]> = [
-    ['T1 does not contain', whole.process],
-    ['T1 without Node does not contain', kernel.process],
-    ['T2 does not contain', whole.sandbox],
-    ['T2 without Node does not contain', kernel.sandbox],
-  ];
-  return columns.flatMap(([what, verdicts]) => {
+  return columns.flatMap(([what, of]) => {
+    const verdicts = of(measured);
     const open = cases.filter((it) => verdicts.has(it) && verdicts.get(it) !== 'contained');
-    return open.length === 0 ? [] : [`**${name}: ${what}** ${open.map(({ does }) => does).join('; ')}.`, ''];
+    return open.length === 0 ? [] : [`${beginning(name, what)}${open.map(({ does }) => does).join('; ')}.`, ''];
   });
+}
+
+function beginning(name: string, what: string): string {
+  return `**${name}: ${what}** `;
+}
+
+/**
+ * What was measured, with what the page says wherever the clock kept an attempt from its end: it says nothing against
+ * the page.
+ */
+export function settleSlow(measured: Measured, page: string): Measured {
+  const settled = columns.map(([what, of]) => {
+    const saidOpen = new Set(
+      Object.entries({ ...measured.attempts, ...measured.harm }).flatMap(([name, cases]) => {
+        const said = page.split('\n').find((line) => line.startsWith(beginning(name, what)));
+        const listed = new Set(said?.slice(beginning(name, what).length, -1).split('; '));
+        return cases.filter(({ does }) => listed.has(does));
+      }),
+    );
+    const settle = (it: HostileCase, verdict: Verdict): Verdict =>
+      verdict !== 'slow' ? verdict : saidOpen.has(it) ? 'open' : 'contained';
+    return new Map([...of(measured)].map(([it, verdict]) => [it, settle(it, verdict)]));
+  });
+  const [inProcess = new Map(), kernelProcess = new Map(), sandbox = new Map(), kernelSandbox = new Map()] = settled;
+  const { attempts, harm } = measured;
+  const [whole, kernel] = [
+    { process: inProcess, sandbox },
+    { process: kernelProcess, sandbox: kernelSandbox },
+  ];
+  return { attempts, harm, whole, kernel };
 }
