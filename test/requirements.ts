@@ -401,6 +401,7 @@ export const requirements: Readonly<Record<string, Requirement>> = {
       '[isolation] a machine ${what} refuses code from elsewhere, says why, and runs ours',
       'in a sandbox the kernel alone contains what Node does not',
       'the page of isolation says what was measured',
+      'a change of containment is one of the page; an attempt for which there was no time is not',
     ],
   },
   'egress.public': {
@@ -447,7 +448,20 @@ export const requirements: Readonly<Record<string, Requirement>> = {
     tests: [
       'to another declared origin carries no credential, cookie or authorization',
       'that repeats the credential in its body or headers comes back without it',
+      'that repeats the credential in ${charset} comes back without it, in UTF-8',
       'never leaves a secret of eight characters or more, whatever surrounds it',
+    ],
+  },
+  'secrets.nowhere': {
+    promise:
+      'However a run fails, its credentials are in no answer, error, log, metric, record, message of MCP or file.',
+    source: 'DESIGN "Promises" 7',
+    tests: [
+      '[canary] credentials are looked for in everything that is said and kept, however a run fails',
+      '[canary] ${name}: no credential is found',
+      '[canary] no credential is found in the records of runs, nor in the folders',
+      '[canary] what is no secret is found in answers, log and folders by the same look',
+      '[canary] a credential is found in every notation, and nothing where there is none',
     ],
   },
   'mcp.clients': {

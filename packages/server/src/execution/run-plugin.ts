@@ -73,6 +73,7 @@ export function createPluginRunner({ broker, sandbox, logger, limits, journal }:
           journal.progressed(run, progress);
         },
         timings: run.trace,
+        hide: policy.egress.scrubber.text,
       };
       const outcome = await sandbox.run(task, signal);
       return outcome.kind === 'failed' ? (handlerFetch.blame() ?? outcome) : outcome;

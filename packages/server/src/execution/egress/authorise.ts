@@ -54,7 +54,8 @@ async function withToken(call: Authorisation, wantsFresh: boolean): Promise<Sent
     tokens.get(need, (asked) => ask(asked, call), wantsFresh),
   );
   if ('failure' in got) return got;
-  scrubber.learn?.([got.use.accessToken]);
+  const { accessToken, refreshToken } = got.use;
+  scrubber.learn?.(refreshToken === undefined ? [accessToken] : [accessToken, refreshToken]);
   const header = tokenHeader(need, got.use.accessToken);
   if (header === null) {
     return { failure: { kind: 'unreachable', message: 'the access token holds what no header can carry' } };

@@ -98,7 +98,8 @@ export function createBroker(deps: BrokerDeps): Broker {
       count(result.kind);
       // The host only: a path or a query may hold what is nobody's business.
       if (result.kind !== 'response') {
-        deps.logger.debug({ host: hostForLog(request.url), method: request.method, result: result.kind }, 'egress');
+        const host = scrubberOf(policy).text(hostForLog(request.url));
+        deps.logger.debug({ host, method: request.method, result: result.kind }, 'egress');
       }
       return result;
     },

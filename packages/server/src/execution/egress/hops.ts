@@ -171,7 +171,8 @@ async function finish(
   return {
     kind: 'response',
     status: response.status,
-    headers: scrubbed.contentType === contentType ? headers : { ...headers, 'content-type': scrubbed.contentType ?? '' },
+    headers:
+      scrubbed.contentType === contentType ? headers : { ...headers, 'content-type': scrubbed.contentType ?? '' },
     body: scrubber.bytes(scrubbed.body),
     // Made when it is asked for: the credential may stand in the path, and most callers do not ask.
     get finalUrl() {

@@ -31,10 +31,11 @@ export function createScrubber(secrets: Iterable<string | Uint8Array>): Scrubber
   const forms = new Set(
     values.flatMap((secret) => [...(typeof secret === 'string' ? formsOf(secret) : byteForms(secret))]),
   );
-  const scrubText = createReplacer(forms);
+  const cores = values.flatMap((secret) => (typeof secret === 'string' ? coreOf(secret) : []));
+  const scrubText = createReplacer(forms, cores);
   // Bytes are searched as Latin-1, so what is not ASCII is looked for as the Latin-1 of its UTF-8.
   const isAscii = [...forms].every((form) => /^[\x00-\x7f]*$/.test(form));
-  const scrubBytes = isAscii ? scrubText : createReplacer(new Set([...forms].map(utf8AsLatin1)));
+  const scrubBytes = isAscii ? scrubText : createReplacer(new Set([...forms].map(utf8AsLatin1)), cores);
 
   function bytes(value: Buffer): Buffer {
     const before = value.toString('latin1');
@@ -65,12 +66,14 @@ const fewCharacters = 16 * 1024;
 /** What a call costs, in characters. */
 const perCall = 64;
 
-/** Almost always finds nothing; so the pattern is made when it is needed. */
-function createReplacer(forms: ReadonlySet<string>): (text: string) => string {
+/**
+ * Almost always finds nothing; so the pattern is made when it is needed.
+ * @param cores pieces of the secrets, in which most forms are found at once
+ */
+function createReplacer(forms: ReadonlySet<string>, cores: readonly string[]): (text: string) => string {
   // The longest first: an alternation takes the first that fits.
   const all = [...forms].sort((a, b) => b.length - a.length);
-  // A form that holds another one is found by that one.
-  const signs = all.filter((form) => !all.some((other) => other !== form && form.includes(other)));
+  const signs = [...cores, ...all.filter((form) => !cores.some((core) => form.includes(core)))];
   let pattern: RegExp | undefined;
   let searched = 0;
   return (text) => {
@@ -79,6 +82,12 @@ function createReplacer(forms: ReadonlySet<string>): (text: string) => string {
     pattern ??= new RegExp(all.map(patternOf).join('|'), 'g');
     return text.replace(pattern, redacted);
   };
+}
+
+/** The longest piece that no notation for text changes, where there is one that hardly any other text has. */
+function coreOf(secret: string): string[] {
+  const pieces = secret.match(/[A-Za-z0-9]{6,}/g) ?? [];
+  return pieces.sort((a, b) => b.length - a.length).slice(0, 1);
 }
 
 function patternOf(form: string): string {
@@ -145,15 +154,34 @@ function* utf16Forms(secret: string): Generator<string> {
 }
 
 function* textForms(secret: string): Generator<string> {
-  for (const json of jsonForms(secret)) {
-    yield json;
-    // An answer often quotes another answer: JSON as a string within JSON.
-    yield* jsonForms(json);
+  yield* notations(secret);
+  // An answer often quotes another answer: JSON as a string within JSON, or in a URL, or packed.
+  let nested = secret;
+  for (let level = 1; level <= jsonLevels; level += 1) {
+    const json = JSON.stringify(nested).slice(1, -1);
+    if (json === nested) return;
+    nested = json;
+    yield nested;
+    if (level > packedLevels) continue;
+    yield* notations(nested);
+    yield* byteForms(Buffer.from(nested.toWellFormed()));
   }
-  yield secret.replace(/[&<>"']/g, (character) => entities[character] ?? character);
-  yield secret.replace(/[&<>]/g, (character) => entities[character] ?? character);
-  yield* urlForms(secret);
 }
+
+/** How a text is written within another one. */
+function* notations(text: string): Generator<string> {
+  for (const json of jsonForms(text)) {
+    yield json;
+    if (json !== text) yield* jsonForms(json);
+  }
+  yield text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
+  yield text.replace(/[&<>]/g, (character) => entities[character] ?? character);
+  yield* urlForms(text);
+}
+
+/** An upstream that quotes a request which held JSON, in JSON, quoted by a handler. */
+const jsonLevels = 5;
+const packedLevels = 2;
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -172,6 +200,11 @@ function* jsonForms(secret: string): Generator<string> {
   yield json.replaceAll('/', '\\/');
   yield ascii.replaceAll('/', '\\/');
   yield ascii.replace(/[<>&]/g, escaped);
+  yield ascii.replaceAll('/', '\\u002f');
+  // As .NET does it.
+  yield ascii
+    .replaceAll('\\"', '\\u0022')
+    .replace(/[<>&'+`]/g, (character) => escaped(character).toUpperCase().replace('U', 'u'));
 }
 
 function* urlForms(secret: string): Generator<string> {
@@ -179,8 +212,11 @@ function* urlForms(secret: string): Generator<string> {
   const strict = component.replace(/[!'()*]/g, percent);
   const form = strict.replaceAll('%20', '+');
   for (const encoded of [component, strict, form, encodeURI(secret.toWellFormed())]) {
-    yield encoded;
-    yield encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
+    for (const one of [encoded, encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())]) {
+      yield one;
+      // A URL as a parameter of another one.
+      yield one.replaceAll('%', '%25');
+    }
   }
 }
 

@@ -20,6 +20,8 @@ export type RequestToken = (need: TokenNeed) => Promise<Granted>;
 /** A token in use. */
 export interface TokenInUse {
   readonly accessToken: string;
+  /** What the next one is asked for with; no request of a plugin carries it. */
+  readonly refreshToken: string | undefined;
   /** It was got earlier, so the other side may have forgotten it meanwhile. */
   readonly isOld: boolean;
 }
@@ -92,12 +94,14 @@ export function createTokens(clock: Clock): Tokens {
       const key = keyOf(need);
       const kept = entries.get(key);
       if (!wantsFresh && kept !== undefined && clock.now() < kept.goodUntil) {
-        return { use: { accessToken: kept.accessToken, isOld: true } };
+        return { use: { accessToken: kept.accessToken, refreshToken: kept.refreshToken, isOld: true } };
       }
       const running = requests.get(key) ?? renew(key, need, request).finally(() => requests.delete(key));
       requests.set(key, running);
       const granted = await running;
-      return 'failure' in granted ? granted : { use: { accessToken: granted.token.accessToken, isOld: false } };
+      if ('failure' in granted) return granted;
+      const { accessToken, refreshToken } = granted.token;
+      return { use: { accessToken, refreshToken, isOld: false } };
     },
     forget(need, accessToken) {
       const kept = entries.get(keyOf(need));

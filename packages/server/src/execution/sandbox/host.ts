@@ -46,6 +46,7 @@ export function createHost({ process: child, pid }: Child, watch: MemoryWatch): 
   const outbox = createMessageOutbox(channel);
   /** In the order of the child. Only the first can have begun: the child answers a run before it begins the next. */
   const runs: Run[] = [];
+  let hideLast: Run['hide'] | undefined;
   let alive = child.pid !== undefined;
   let isTrusted = true;
   let isRecalling = false;
@@ -82,9 +83,16 @@ export function createHost({ process: child, pid }: Child, watch: MemoryWatch): 
     }
   }
 
+  /** What is printed may come after the answer: it is looked at again when the next run is over. */
+  function hideWordsOf(run: Run | undefined): void {
+    if (hideLast !== undefined) lastWords.hide(hideLast);
+    hideLast = run?.hide;
+    if (hideLast !== undefined) lastWords.hide(hideLast);
+  }
+
   /** The first run is over: the child begins the one behind it. */
   function next(): void {
-    runs.shift();
+    hideWordsOf(runs.shift());
     isHeld = false;
     allowance = { ...idleAllowance };
     for (const run of runs) allow(run);
@@ -127,8 +135,10 @@ export function createHost({ process: child, pid }: Child, watch: MemoryWatch): 
       setReady(false);
       stopWatching?.();
       giveBack();
-      runs.shift()?.end(describeEnd(lastWords(), { code, signal, memoryMb }));
-      resolve(lastWords());
+      const last = runs.shift();
+      hideWordsOf(last);
+      last?.end(describeEnd(lastWords.text(), { code, signal, memoryMb }));
+      resolve(lastWords.text());
     });
   });
 

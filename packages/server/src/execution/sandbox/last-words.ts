@@ -3,16 +3,30 @@ import type { SandboxOutcome } from './sandbox.ts';
 
 const keptOutputBytes = 2048;
 
+export interface LastWords {
+  text(): string;
+  /** Rewrites what was printed so far, to take out what must not be kept. */
+  hide(rewrite: (text: string) => string): void;
+}
+
+/** Twice of what is told: what is cut in two at its beginning, and so not hidden, is left out. */
+const heldBytes = 2 * keptOutputBytes;
+
 /** Drains what the process prints, so that it never blocks, and keeps the last of it. */
-export function keepLastWords(child: ChildProcess): () => string {
+export function keepLastWords(child: ChildProcess): LastWords {
   let kept = Buffer.alloc(0);
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('error', () => {});
     stream?.on('data', (chunk: Buffer) => {
-      kept = Buffer.concat([kept, chunk.subarray(-keptOutputBytes)]).subarray(-keptOutputBytes);
+      kept = Buffer.concat([kept, chunk.subarray(-heldBytes)]).subarray(-heldBytes);
     });
   }
-  return () => kept.toString('utf8');
+  return {
+    text: () => kept.toString('utf8', Math.max(0, kept.length - keptOutputBytes)),
+    hide: (rewrite) => {
+      if (kept.length > 0) kept = Buffer.from(rewrite(kept.toString('utf8')));
+    },
+  };
 }
 
 export interface ProcessEnd {

@@ -7,6 +7,8 @@ import type { SandboxLimits, SandboxOutcome, SandboxTask } from './sandbox.ts';
 export interface Run {
   readonly id: string;
   readonly limits: SandboxLimits;
+  /** Takes its secrets out of a text. */
+  readonly hide: (text: string) => string;
   readonly ended: Promise<RunEnded>;
   /** Every run before it has been answered: the child may be running it. Its time counts from here. */
   begin(): void;
@@ -133,6 +135,7 @@ export function createRun({ id, task, send, kill, signal, onWaiting, hiddenFolde
   return {
     id,
     limits: task.limits,
+    hide: task.hide ?? ((text) => text),
     ended,
     begin,
     receive,

@@ -37,6 +37,8 @@ export interface SandboxTask {
   readonly timings?: SandboxTimings | undefined;
   readonly onLog: (message: string, fields: Record<string, unknown> | undefined) => void;
   readonly onProgress: (fraction: number, message: string | undefined) => void;
+  /** Takes the secrets of the run out of what its process has printed. */
+  readonly hide?: (text: string) => string;
 }
 
 /** Milliseconds of `performance.now()`. */

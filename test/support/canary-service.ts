@@ -1,0 +1,130 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { promisify } from 'node:util';
+import { type EchoingUpstream, startEchoingUpstream } from './echoing-upstream.ts';
+import { createSecretFinder } from './find-secret.ts';
+import { type Scheme, schemes, secretsOf, signingKey, writeSchemeBundles } from './scheme-bundles.ts';
+import { type StartedService, startService, temporaryFolder } from './service.ts';
+
+const run = promisify(execFile);
+
+/** The service with a bundle for each scheme, an upstream that echoes, and a look at everything that it says or keeps. */
+export interface CanaryService {
+  service: StartedService;
+  readonly upstream: EchoingUpstream;
+  /** Asks the plugins address; whatever comes back is searched at the next look. */
+  call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answered>;
+  execute(scheme: Scheme, plugin: string, input: object, headers?: Readonly<Record<string, string>>): Promise<Answered>;
+  /** What holds a credential, of all that was said since the last look. */
+  look(): Promise<string[]>;
+  /** … of the folders that the service writes to. */
+  lookInFolders(): Promise<string[]>;
+  /** Whether a text that is no secret is found in what was said since the last look, and in the folders: by place. */
+  places(text: string): Promise<Record<'answers' | 'log' | 'folders', boolean>>;
+  /** Another process on the same data. */
+  restart(): Promise<void>;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly text: string;
+}
+
+export async function startCanaryService(t: TestContext): Promise<CanaryService> {
+  const [bundles, folder, home] = [await temporaryFolder(t), await temporaryFolder(t), await temporaryFolder(t)];
+  await writeSchemeBundles(bundles);
+  const upstream = await startEchoingUpstream(t);
+  const overrides = { 'https://api.example.com': upstream.origin, 'https://other.example.com': upstream.origin };
+  const settings = {
+    ...{ BUNDLES: bundles, EGRESS_OVERRIDES: JSON.stringify(overrides), ISOLATION: 'process', LOG_LEVEL: 'trace' },
+    ...{ DATABASE_URL: '', SEALING_KEY: Buffer.alloc(32, 7).toString('base64') },
+  };
+  const start = () => startService(t, { folder, settings, launcher: ['/usr/bin/env', `TMPDIR=${home}`] });
+  const finder = createSecretFinder([...schemes.flatMap(secretsOf), signingKey]);
+  const search = (all: readonly Buffer[]): string[] => {
+    for (const token of upstream.issued.slice(known)) finder.add(token);
+    known = upstream.issued.length;
+    const found = all.flatMap((bytes) => finder.find(bytes));
+    return found.map(({ secret, form, context }) => `${secret}, ${form}: …${context}…`);
+  };
+  const said: Buffer[] = [];
+  let known = 0;
+  let logged = 0;
+  const canary: CanaryService = {
+    service: await start(),
+    upstream,
+    async call(method, path, body, headers = {}) {
+      const { pluginsUrl, key } = canary.service;
+      const type = body === undefined ? {} : { 'content-type': 'application/json' };
+      // No connection is kept: a search may last longer than a server keeps one.
+      const asked = request(pluginsUrl + path, {
+        method,
+        agent: false,
+        headers: { authorization: `Bearer ${key}`, ...type, ...headers },
+      });
+      asked.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body));
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+      const chunks: Buffer[] = [];
+      for await (const chunk of answer) chunks.push(chunk);
+      const text = Buffer.concat(chunks).toString();
+      said.push(Buffer.from(`${answer.statusMessage} ${JSON.stringify(answer.rawHeaders)} ${text}`));
+      return { status: answer.statusCode ?? 0, text };
+    },
+    execute: (scheme, plugin_id, input_params, headers) =>
+      canary.call(
+        'POST',
+        '/v1/execute',
+        { bundle_id: scheme.id, plugin_id, input_params, credentials: scheme.credentials },
+        headers,
+      ),
+    async look() {
+      for (const path of ['/metrics', '/v1/runs?limit=100', '/v1/health_check']) await canary.call('GET', path);
+      said.push(Buffer.from(canary.service.log().slice(logged)));
+      logged = canary.service.log().length;
+      return search(said.splice(0));
+    },
+    async lookInFolders() {
+      return search(await filesOf([folder, home]));
+    },
+    async places(text) {
+      const log = canary.service.log().slice(logged);
+      const files = await filesOf([folder, home]);
+      return {
+        answers: said.some((bytes) => bytes.includes(text)),
+        log: log.includes(text),
+        folders: files.some((bytes) => bytes.includes(text)),
+      };
+    },
+    async restart() {
+      await canary.service.kill();
+      logged = 0;
+      canary.service = await start();
+    },
+  };
+  await keepInputs(folder);
+  return canary;
+}
+
+/** The most that the records of runs can hold: inputs and messages too. */
+async function keepInputs(folder: string): Promise<void> {
+  const env = { QUARTERMASTER_DATA: folder };
+  const quartermaster = async (...args: string[]) =>
+    (await run(process.execPath, ['packages/cli/src/main.ts', ...args], { env })).stdout;
+  // The line below the heads of the columns.
+  const [, line = ''] = (await quartermaster('project', 'list')).split('\n');
+  await quartermaster('project', 'inputs', line.split(' ')[0] ?? '', 'keep');
+}
+
+async function filesOf(folders: readonly string[]): Promise<Buffer[]> {
+  const all = await Promise.all(
+    folders.map(async (folder) => {
+      const files = await readdir(folder, { recursive: true, withFileTypes: true });
+      return files.filter((it) => it.isFile()).map((it) => readFile(join(it.parentPath, it.name)));
+    }),
+  );
+  return await Promise.all(all.flat());
+}

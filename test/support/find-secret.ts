@@ -1,0 +1,93 @@
+/** Where a secret shows in bytes: in a form that a person or a program reads it back from. */
+export interface Found {
+  readonly secret: string;
+  readonly form: string;
+  /** What stands around it. */
+  readonly context: string;
+}
+
+/** Of a secret that was cut in two, this much is enough to be found. */
+const pieceLength = 12;
+const pieceStep = 4;
+
+/** Looks through bytes for all secrets at once. */
+export interface SecretFinder {
+  find(bytes: Buffer): Found[];
+  add(secret: string): void;
+}
+
+interface Needle {
+  readonly secret: string;
+  readonly form: string;
+  readonly bytes: Buffer;
+}
+
+/**
+ * Looks for secrets as they are, in pieces, backwards, in lower case, and in the notations that credentials are echoed
+ * in. Knows nothing of what the product looks for.
+ */
+export function createSecretFinder(secrets: Iterable<string>): SecretFinder {
+  /** By their first four bytes, so that one walk over the bytes is enough. */
+  const needles = new Map<number, Needle[]>();
+  const beginnings = new Uint8Array(0x1_0000);
+
+  function add(secret: string): void {
+    for (const [form, bytes] of makeNeedles(secret)) {
+      const beginning = bytes.readInt32LE();
+      beginnings[beginning & 0xffff] = 1;
+      needles.set(beginning, [...(needles.get(beginning) ?? []), { secret, form, bytes }]);
+    }
+  }
+
+  function find(bytes: Buffer): Found[] {
+    const found = new Map<string, Found>();
+    for (let at = 0; at + 4 <= bytes.length; at += 1) {
+      const two = (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
+      if (beginnings[two] !== 1) continue;
+      for (const { secret, form, bytes: needle } of needles.get(bytes.readInt32LE(at)) ?? []) {
+        if (found.has(secret) || !bytes.subarray(at, at + needle.length).equals(needle)) continue;
+        const context = bytes.toString('latin1', Math.max(0, at - 80), at + needle.length + 40);
+        found.set(secret, { secret, form, context });
+      }
+    }
+    return [...found.values()];
+  }
+
+  for (const secret of secrets) add(secret);
+  return { find, add };
+}
+
+function* makeNeedles(secret: string): Generator<readonly [string, Buffer]> {
+  for (let at = 0; at + pieceLength <= secret.length; at += pieceStep) {
+    yield [`piece ${at}`, Buffer.from(secret.slice(at, at + pieceLength))];
+  }
+  const json = JSON.stringify(secret).slice(1, -1);
+  const texts: Record<string, string> = {
+    'as it is': secret,
+    'in lower case': secret.toLowerCase(),
+    backwards: [...secret].reverse().join(''),
+    json,
+    'json in json': JSON.stringify(json).slice(1, -1),
+    url: encodeURIComponent(secret),
+    form: new URLSearchParams([['', secret]]).toString().slice(1),
+    html: secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;'),
+    hex: Buffer.from(secret).toString('hex'),
+    'HEX in upper case': Buffer.from(secret).toString('hex').toUpperCase(),
+    'UTF-16 in JSON': [...secret].join('\\u0000'),
+  };
+  for (const [form, text] of Object.entries(texts)) yield [form, Buffer.from(text)];
+  yield ['UTF-16LE', Buffer.from(secret, 'utf16le').subarray(0, -1)];
+  yield ['UTF-16BE', Buffer.from(secret, 'utf16le').swap16().subarray(1)];
+  for (const behind of [0, 1, 2]) {
+    const base64 = innerBase64(secret, behind);
+    yield [`base64 behind ${behind}`, Buffer.from(base64)];
+    yield [`base64url behind ${behind}`, Buffer.from(base64.replaceAll('+', '-').replaceAll('/', '_'))];
+  }
+}
+
+/** The characters of base64 that a secret decides alone when it stands in longer text. */
+function innerBase64(secret: string, behind: number): string {
+  const whole = Buffer.concat([Buffer.alloc(behind), Buffer.from(secret)]).toString('base64');
+  const bits = (behind + Buffer.byteLength(secret)) * 8;
+  return whole.slice(Math.ceil((behind * 8) / 6), Math.floor(bits / 6));
+}
