@@ -131,6 +131,12 @@ function testMatches(corpus: () => Corpus): void {
     const seqs = await corpus().addWords([...texts, ['rare']]);
     assert.deepEqual(seqsOf(await corpus().search(['the', 'rare'])), [seqs[1200], ...seqs.slice(0, 3)]);
     assert.equal((await corpus().search(['the'])).length, 10);
+    const again = await corpus().search(['the', 'rare']);
+    assert.deepEqual(again, await corpus().search(['the', 'rare']));
+    const [added] = await corpus().addWords([['rare', 'rare']]);
+    const now = await corpus().search(['the', 'rare']);
+    assert.deepEqual(seqsOf(now), [added, seqs[1200], ...seqs.slice(0, 3)]);
+    assert.notEqual(now.at(-1)?.score, again.at(-1)?.score);
   });
 }
 

@@ -11,6 +11,7 @@ import {
   type Weighing,
   weigh,
 } from './bm25.ts';
+import { type CommonWords, createCommonWords } from './common-words.ts';
 import type { FullText, IndexedChunk } from './full-text.ts';
 import { countIn, findStatistics } from './full-text-statistics.ts';
 import { runMany } from './sqlite-insert-many.ts';
@@ -49,6 +50,7 @@ const tablesOf = (collectionId: string) => {
 };
 
 export function createSqliteFullText(): FullText {
+  const commonWords = createCommonWords();
   return {
     async create(db, collectionId) {
       const { index, terms } = tablesOf(collectionId);
@@ -59,6 +61,7 @@ export function createSqliteFullText(): FullText {
       await db.insertInto('full_text').values({ collection_id: collectionId, chunks: 0, words: 0 }).execute();
     },
     async drop(db, collectionId) {
+      commonWords.forget(collectionId);
       const { index, terms } = tablesOf(collectionId);
       await sql`drop table if exists ${terms}`.execute(db);
       await sql`drop table if exists ${index}`.execute(db);
@@ -83,7 +86,7 @@ export function createSqliteFullText(): FullText {
     async search(db, collectionId, { words, limit, filter }) {
       const distinct = [...new Set(normaliseWords(words))];
       if (distinct.length === 0) return [];
-      const search = { distinct, take: { limit, filter, dialect: 'sqlite' } } as const;
+      const search = { distinct, commonWords, take: { limit, filter, dialect: 'sqlite' } } as const;
       // One transaction, so that the index is not dropped between the statements.
       if (db.isTransaction) return searchWords(db, collectionId, search);
       return db.transaction().execute((trx) => searchWords(trx, collectionId, search));
@@ -126,6 +129,7 @@ async function removeChunks(db: Kysely<Tables>, collectionId: string, seqs: read
 
 interface Search {
   readonly distinct: readonly string[];
+  readonly commonWords: CommonWords;
   readonly take: Taking;
 }
 interface Term {
@@ -134,15 +138,23 @@ interface Term {
   readonly chunks: number;
 }
 
-async function searchWords(db: Kysely<Tables>, collectionId: string, { distinct, take }: Search) {
+async function searchWords(db: Kysely<Tables>, collectionId: string, { distinct, commonWords, take }: Search) {
   const statistics = await findStatistics(db, collectionId);
   if (statistics === undefined) return [];
-  const terms = await findTerms(db, collectionId, distinct);
+  const common = commonWords.of(collectionId, statistics);
+  const unknown = distinct.filter((word) => !common.has(word));
   const found = new Map<string, number>();
+  for (const word of distinct) if (!unknown.includes(word)) found.set(word, common.get(word) ?? 0);
+  const terms = await findTerms(db, collectionId, unknown);
   for (const { word, chunks } of terms) found.set(word, (found.get(word) ?? 0) + chunks);
   const weighing = weigh(distinct, found, statistics);
   if (weighing.words.length === 0) return [];
-  return takeVisible(db, take, (count) => rank(db, collectionId, { weighing, terms, count }));
+  const used = new Set(weighing.words.map(({ word }) => word));
+  for (const [word, chunks] of found) if (!used.has(word)) common.set(word, chunks);
+  // Where all words of the question are common they are matched after all.
+  const others = distinct.filter((word) => used.has(word) && !unknown.includes(word));
+  const all = others.length === 0 ? terms : [...terms, ...(await findTerms(db, collectionId, others))];
+  return takeVisible(db, take, (count) => rank(db, collectionId, { weighing, terms: all, count }));
 }
 
 /* CROSS JOIN is how SQLite is told to go through the list first and look each of its values up. */
