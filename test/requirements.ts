@@ -404,6 +404,14 @@ export const requirements: Readonly<Record<string, Requirement>> = {
       'a change of containment is one of the page; an attempt for which there was no time is not',
     ],
   },
+  'execute.apart': {
+    promise: 'Plugins leave nothing behind that a run for another project meets.',
+    source: 'DESIGN "Promises" 6',
+    tests: [
+      'no state crosses projects: of 1,500 runs by turns none finds what another project has left',
+      'more projects than processes take turns, each with processes of its own, and leave room for other bundles',
+    ],
+  },
   'egress.public': {
     promise: 'No outbound byte to an address the policy forbids, on every hop.',
     source: 'DESIGN "Promises" 8',

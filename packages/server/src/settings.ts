@@ -210,7 +210,8 @@ export const settings = {
     check: oneOf(['auto', 'process', 'sandbox']),
   },
   PLUGIN_PROCESSES: {
-    description: 'Processes for the handlers of one bundle. Unset: the number of processors, from 2 to 8.',
+    description:
+      'Processes for the handlers of one bundle for one project; at most four times as many in all. Unset: the number of processors, from 2 to 8.',
     default: null,
     check: wholeNumber(1, 64),
   },

@@ -59,6 +59,7 @@ export function createPluginRunner({ broker, sandbox, logger, limits, journal }:
       const handlerFetch = createHandlerFetch(broker, policy, bundle.manifest.credentials_schema !== undefined);
       const task = {
         bundleId: bundle.id,
+        projectId: run.caller.projectId,
         isolation: bundle.isolation === 'sandbox' ? ('sandbox' as const) : ('process' as const),
         bundleFolder: bundle.folder,
         bundleStamp: bundle.stamp,

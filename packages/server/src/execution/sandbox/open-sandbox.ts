@@ -13,11 +13,13 @@ import { createSlots } from './slots.ts';
 import { type SpawnSettings, spawnChild } from './spawn-child.ts';
 
 export interface SandboxOptions {
-  /** Processes of one bundle. Fewer than `maxChildren`, so that no bundle takes them all. */
+  /**
+   * Processes of one bundle for one project. Fewer than `maxChildren`: a bundle never has them all, whoever asks for it.
+   */
   readonly maxChildrenPerBundle: number;
-  /** Processes of all bundles together. */
+  /** Processes of all bundles and projects together. */
   readonly maxChildren: number;
-  /** Runs that may wait, of all bundles together; half of them for one bundle. */
+  /** Runs that may wait, of all together; half of them for one bundle and project. */
   readonly queueLength: number;
   /** A child that was not needed for so long is ended. */
   readonly idleMs: number;
@@ -29,7 +31,7 @@ export interface SandboxOptions {
   readonly clock?: Clock;
 }
 
-/** A bundle's pool and the real paths it was made for. */
+/** A pool of a bundle and a project, and the real paths it was made for. */
 interface Home {
   readonly pool: Pool;
   readonly folder: string;
@@ -56,7 +58,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const homes = new Map<string, Home>();
   const openings = new Map<string, Promise<Home>>();
   const pools = new Set<Pool>();
-  const slots = createSlots(() => pools, { maxChildren, queueLength, clock });
+  const maxChildrenOfBundle = Math.max(maxChildrenPerBundle, maxChildren - maxChildrenPerBundle);
+  const slots = createSlots(() => pools, { maxChildren, maxChildrenOfBundle, queueLength, clock });
   const watch = createMemoryWatch();
   const countRun = registerMetrics(options.metrics, pools);
 
@@ -67,7 +70,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     const child = await settingsFor(folder, bundleId, settings);
     const { memoryMb } = limits;
     const pool = createPool({
-      ...{ slots, clock, memoryMb, maxChildren: maxChildrenPerBundle },
+      ...{ bundleId, slots, clock, memoryMb, maxChildren: maxChildrenPerBundle },
       queueLength: Math.max(1, Math.ceil(queueLength / 2)),
       recycleAfterRuns: options.recycleAfterRuns,
       leastWaitMs: options.leastWaitMs ?? 5_000,
@@ -110,7 +113,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 
   async function run(task: SandboxTask, signal: AbortSignal): Promise<SandboxOutcome> {
     const version = `${task.bundleFolder}\n${task.bundleStamp ?? ''}`;
-    const key = `${task.isolation}\n${task.bundleId}\n${task.limits.memoryMb}\n${version}`;
+    const key = `${task.projectId}\n${task.isolation}\n${task.bundleId}\n${task.limits.memoryMb}\n${version}`;
     const home = homes.get(key) ?? (await findHome(key, task));
     home.lastAsked = clock.now();
     const { pool, folder, handlerUrls, hiddenFolders } = home;

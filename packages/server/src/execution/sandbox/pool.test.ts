@@ -207,9 +207,14 @@ test('a bundle that not every user may read runs as the user of the server, and 
 
 test('when the system has no room for a process, those who wait are told, and no place is lost', async () => {
   const told: string[] = [];
-  const slots = createSlots(() => [pool], { maxChildren: 1, queueLength: 9, clock: systemClock });
+  const slots = createSlots(() => [pool], {
+    maxChildren: 1,
+    maxChildrenOfBundle: 1,
+    queueLength: 9,
+    clock: systemClock,
+  });
   const pool = createPool({
-    ...{ slots, clock: systemClock, maxChildren: 1, queueLength: 9, recycleAfterRuns: 9, memoryMb: 64 },
+    ...{ bundleId: 'a', slots, clock: systemClock, maxChildren: 1, queueLength: 9, recycleAfterRuns: 9, memoryMb: 64 },
     leastWaitMs: 60_000,
     // As Node does for ENOMEM.
     startHost: () => {
@@ -227,5 +232,5 @@ test('when the system has no room for a process, those who wait are told, and no
   assert.equal(outcome.kind, 'crashed');
   assert.deepEqual(new Set(told), new Set(['spawn ENOMEM']));
   assert.deepEqual(pool.counts(), { children: 0, waiting: 0 });
-  assert.equal(slots.take(), true);
+  assert.equal(slots.take('a'), true);
 });

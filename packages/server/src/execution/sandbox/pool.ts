@@ -8,12 +8,13 @@ import type { Slots } from './slots.ts';
 import { createWaitingLine } from './waiting-line.ts';
 import { createStallWatch, createWorker, hasRoom, noteStart, type Worker } from './worker.ts';
 
-/** The children of one bundle, and the runs that wait for them. */
+/** The children that run one bundle for one project, and the runs that wait for them (ADR 0024). */
 export interface Pool {
+  readonly bundleId: string;
   run(assignment: Assignment): Promise<SandboxOutcome>;
   /** Starts children for those who wait, as far as there is room. */
   dispatch(): void;
-  /** Since when runs wait although the bundle has no child at all. */
+  /** Since when runs wait although there is no child at all for them. */
   starvingSince(): number | undefined;
   /** Since when the child that has been idle longest is so. */
   idleSince(): number | undefined;
@@ -23,6 +24,7 @@ export interface Pool {
 }
 
 export interface PoolOptions {
+  readonly bundleId: string;
   readonly startHost: () => Host;
   readonly slots: Slots;
   readonly clock: Clock;
@@ -51,7 +53,7 @@ const memoryKept = 0.8;
 const runsBetweenMemoryLooks = 500;
 
 export function createPool(options: PoolOptions): Pool {
-  const { slots, clock } = options;
+  const { bundleId, slots, clock } = options;
   const breaker = createBreaker(clock);
   const workers = new Set<Worker>();
   /** The longest idle first; the last is used next, so that those not needed age. */
@@ -140,7 +142,7 @@ export function createPool(options: PoolOptions): Pool {
       if (outcome.kind === 'crashed' || outcome.kind === 'out_of_memory') breaker.crashed();
       else if (outcome.kind !== 'cancelled') breaker.worked();
       dissolveWhenPaused();
-      worker.isLeaving ||= isWornOut(worker) || slots.mustYield();
+      worker.isLeaving ||= isWornOut(worker) || slots.mustYield(bundleId);
     }
     if (!worker.isLeaving) offer(worker);
     else if (worker.inFlight === 0) retire(worker);
@@ -168,7 +170,7 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   function dispatch(): void {
-    while (!closed && starting < line.length() && workers.size < options.maxChildren && slots.take()) {
+    while (!closed && starting < line.length() && workers.size < options.maxChildren && slots.take(bundleId)) {
       void start();
     }
   }
@@ -204,7 +206,7 @@ export function createPool(options: PoolOptions): Pool {
   function giveUp(): void {
     breaker.crashed();
     dissolveWhenPaused();
-    slots.release();
+    slots.release(bundleId);
   }
 
   function dissolveWhenPaused(): void {
@@ -218,11 +220,12 @@ export function createPool(options: PoolOptions): Pool {
     const at = idle.indexOf(worker);
     if (at >= 0) idle.splice(at, 1);
     if (!worker.retired) options.onCrash(lastWords);
-    slots.release();
+    slots.release(bundleId);
     dispatch();
   }
 
   return {
+    bundleId,
     run,
     dispatch,
     starvingSince: () => (workers.size === 0 ? line.since() : undefined),

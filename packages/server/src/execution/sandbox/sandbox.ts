@@ -3,7 +3,7 @@ import type { Outcome } from '../outcome.ts';
 
 /**
  * Runs handlers in pooled, permission-restricted child processes (tier T1), or in such processes within bubblewrap
- * (tier T2); one pool a bundle, one run at a time a child.
+ * (tier T2); one pool for each bundle and project, one run at a time a child.
  */
 export interface Sandbox {
   run(task: SandboxTask, signal: AbortSignal): Promise<SandboxOutcome>;
@@ -22,6 +22,8 @@ export type SandboxOutcome =
 
 export interface SandboxTask {
   readonly bundleId: string;
+  /** For whom: a process that has run something for one project never runs anything for another. Default: nobody. */
+  readonly projectId?: string;
   /** `sandbox` is T2 and fails where `capabilities` does not have it. Default: `process`, T1. */
   readonly isolation?: 'process' | 'sandbox';
   /** The only folder, beside the runtime's own files, that the child may read. */
