@@ -1,5 +1,6 @@
 // `npm run bench`: every figure beside its floor, on this machine, in this run. Prints a table and writes
-// bench/results/latest.json. `npm run bench -- http` runs the benches whose name contains "http".
+// bench/results/latest.json. `npm run bench -- http` runs the benches whose name contains "http";
+// `npm run bench -- soak` the one that only runs when it is named.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { catalogueBenches } from './catalogue-bench.ts';
@@ -9,6 +10,7 @@ import { mcpBenches } from './mcp-benches.ts';
 import { pdfBenches } from './pdf-benches.ts';
 import { queryBenches } from './query-benches.ts';
 import { recordBenches } from './record-benches.ts';
+import { soakBench } from './soak-bench.ts';
 import { startBench } from './start-bench.ts';
 import { printRows, type Row } from './table.ts';
 import { uploadBenches } from './upload-benches.ts';
@@ -27,6 +29,8 @@ try {
   rows.push(...(await queryBenches(join(folder, 'query'), wanted)));
   if ('mcp'.includes(wanted)) rows.push(...(await mcpBenches(join(folder, 'mcp'))));
   if ('records'.includes(wanted)) rows.push(...(await recordBenches(join(folder, 'records'))));
+  // It takes minutes.
+  if (wanted === 'soak') rows.push(await soakBench(join(folder, 'soak')));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -404,6 +404,11 @@ export const requirements: Readonly<Record<string, Requirement>> = {
       'a change of containment is one of the page; an attempt for which there was no time is not',
     ],
   },
+  'execute.leaves-nothing': {
+    promise: 'Whatever is killed, no process, no file and no credential is left.',
+    source: 'DESIGN "Promises" 3, 7',
+    tests: ['[soak] random kills of plugins and of the service leave no zombie, no orphan, no file and no credential'],
+  },
   'execute.apart': {
     promise: 'Plugins leave nothing behind that a run for another project meets.',
     source: 'DESIGN "Promises" 6',

@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { soak } from '../../bench/soak.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+/** `npm run bench -- soak` does the same ten thousand times, and measures memory. */
+test('[soak] random kills of plugins and of the service leave no zombie, no orphan, no file and no credential', async (t) => {
+  const folder = await temporaryFolder(t);
+  const left = await soak({ folder, executions: 900, runsPerKill: 60, serviceKills: 2 });
+  assert.ok(left.succeeded > 500, JSON.stringify(left));
+  assert.ok(left.childrenKilled > 0, 'processes of plugins were killed');
+  assert.deepEqual([left.zombies, left.orphans, left.files, left.filesWithCredential], [0, 0, [], []]);
+});
