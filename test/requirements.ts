@@ -144,6 +144,28 @@ export const requirements: Readonly<Record<string, Requirement>> = {
       'an update while a record is made supersedes the work: only the newer source is kept',
     ],
   },
+  'files.low-disk': {
+    promise: 'Uploads are refused before the disk is full, so that the database can go on.',
+    source: 'CONTRACT "Codes", INSUFFICIENT_STORAGE',
+    tests: [
+      '[disk] while little is free on the disk uploads are refused with 507, everything else goes on; with room again they are taken',
+      'a disk with less room than asked for takes no blob; with enough it does',
+    ],
+  },
+  'records.metrics': {
+    promise: 'The metrics tell how the records fare.',
+    source: 'DESIGN "Records"',
+    tests: ['the metrics tell records by status, the seconds of each stage and the chunks that were written'],
+  },
+  'records.reader-killed': {
+    promise: 'A reader that is killed from outside is started again; killed in every try, its record says so.',
+    source: 'DESIGN "Records"; ADR 0035',
+    tests: [
+      '[killed] a reader killed at each stage, 50 times: every record ends with the chunks of an undisturbed run',
+      '[killed] a reader killed at each stage over PostgreSQL: every record ends with the chunks of an undisturbed run',
+      'a reader that is killed in every try ends the record in error, with what a machine without memory means',
+    ],
+  },
   'records.resumed': {
     promise:
       'A worker that is killed at any stage costs nothing: the record ends with the chunks of an undisturbed run.',

@@ -63,7 +63,7 @@ export const errorCodes = {
     meaning: 'The service is starting, stopping or cannot reach its database. Try again.',
   },
   PLUGIN_TIMEOUT: { status: 504, meaning: 'The plugin or the third party did not answer within the time limit.' },
-  INSUFFICIENT_STORAGE: { status: 507, meaning: 'The disk is full; nothing of the upload was kept.' },
+  INSUFFICIENT_STORAGE: { status: 507, meaning: 'The disk is full or nearly so; nothing of the upload was kept.' },
 } as const satisfies Record<string, { status: number; meaning: string }>;
 
 export type ErrorCode = keyof typeof errorCodes;

@@ -8,6 +8,7 @@ import { createVectorRepository } from './adapters/database/vector-repository.ts
 import { openDiskBlobStore } from './adapters/disk/disk-blob-store.ts';
 import { administratorRoutes } from './administrators/routes.ts';
 import { type CollectionRoom, openCollectionRoom } from './collections/open-collections.ts';
+import { createRecordMetrics } from './collections/record-metrics.ts';
 import { collectionRoutes } from './collections/routes.ts';
 import type { Base, Side } from './compose.ts';
 import { openAccess } from './compose-access.ts';
@@ -41,7 +42,7 @@ const upkeepPauseMs = 3_600_000;
 /** The files address: files, collections, records, chunks; administrators, projects and keys. */
 export async function openFilesSide(base: Base): Promise<Side & { readonly gate: Gate }> {
   const { config, clock, logger, closer } = base;
-  const blobs = await openDiskBlobStore(config.dataFolder);
+  const blobs = await openDiskBlobStore(config.dataFolder, { leastFreeBytes: config.minFreeDiskMb * 2 ** 20 });
   closer.add('blob store', () => blobs.close());
   const files = createFileRepository(base.database);
   const upkeep = startUpkeep(
@@ -124,10 +125,12 @@ async function openCollections(base: Base, files: FileAccess): Promise<Collectio
   // A broker of its own: pages may be fetched from anywhere public, and it has no credentials to lose.
   const broker = createBroker({ overrides: config.egressOverrides, allow: config.egressAllow, version, logger });
   closer.add('egress broker of pages', () => broker.close());
+  const records = createRecordRepository(database);
   const room = openCollectionRoom({
+    metrics: createRecordMetrics({ registry: base.registry, countRecords: records.countByStatus }),
     repositories: {
       collections: createCollectionRepository(database),
-      records: createRecordRepository(database),
+      records,
       jobs: createRecordJobRepository(database),
       chunks: createChunkRepository(database),
       rows: createRecordRowRepository(database),

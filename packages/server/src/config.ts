@@ -41,6 +41,7 @@ export interface Config {
   readonly logLevel: LogLevel;
   readonly maxFileBytes: number;
   readonly maxProjectBytes: number | null;
+  readonly minFreeDiskMb: number;
   readonly maxUploadsInFlight: number;
   readonly uploadIdleSeconds: number;
   readonly extractionProcesses: number;
@@ -142,6 +143,7 @@ export function parseConfig(environment: Environment): Config {
     logLevel: text('LOG_LEVEL') as (typeof logLevels)[number], // checked against its list
     maxFileBytes: number('MAX_FILE_BYTES'),
     maxProjectBytes: optional('MAX_PROJECT_BYTES', Number),
+    minFreeDiskMb: number('MIN_FREE_DISK_MB'),
     maxUploadsInFlight: number('MAX_UPLOADS_IN_FLIGHT'),
     uploadIdleSeconds: number('UPLOAD_IDLE_SECONDS'),
     extractionProcesses: optional('EXTRACTION_PROCESSES', Number) ?? Math.max(1, Math.min(4, availableParallelism())),

@@ -177,6 +177,12 @@ export const settings = {
     default: null,
     check: wholeNumber(1, Number.MAX_SAFE_INTEGER),
   },
+  MIN_FREE_DISK_MB: {
+    description:
+      'While less is free on the disk of the data folder, in MiB, uploads are refused with INSUFFICIENT_STORAGE: the database needs room, too. 0: no such limit.',
+    default: '256',
+    check: wholeNumber(0, 1_000_000_000),
+  },
   MAX_UPLOADS_IN_FLIGHT: {
     description: 'Uploads a project may have running at once.',
     default: '256',

@@ -15,6 +15,7 @@ import { inSlices } from './chunk-slices.ts';
 import type { RecordEmbeddingDeps } from './embed-record.ts';
 import type { PageFetcher } from './page-fetcher.ts';
 import type { RecordJob, RecordJobRepository } from './record-job-repository.ts';
+import type { RecordMetrics } from './record-metrics.ts';
 import type { RecordSource } from './record-repository.ts';
 
 export interface ProcessDeps {
@@ -26,6 +27,8 @@ export interface ProcessDeps {
   readonly newId: NewId;
   /** Milliseconds that a lease holds. */
   readonly leaseMs: number;
+  /** Absent: nobody reads them. */
+  readonly metrics?: RecordMetrics | undefined;
   /** Absent: there are no vectors. */
   readonly embedding?: RecordEmbeddingDeps;
 }
@@ -104,7 +107,7 @@ export async function extractRecord(deps: ProcessDeps, extraction: Extraction, w
 /** Rows in one transaction. */
 const rowsAtOnce = 200;
 
-function createStore({ jobs, clock, newId }: ProcessDeps, job: RecordJob, signal: AbortSignal) {
+function createStore({ jobs, clock, newId, metrics }: ProcessDeps, job: RecordJob, signal: AbortSignal) {
   const counts = { numChunks: 0, skipped: 0 };
 
   async function storeChunks(batch: readonly ExtractedChunk[]): Promise<void> {
@@ -115,6 +118,7 @@ function createStore({ jobs, clock, newId }: ProcessDeps, job: RecordJob, signal
       const kept = slice.filter((chunk) => !taken.has(rowKeyOf(chunk)));
       const chunks = kept.map((chunk) => toNewChunk(chunk, newId('chunk'), now));
       if (!(await jobs.addChunks(job, chunks))) throw new ClaimLost();
+      metrics?.chunksWritten(chunks.length);
       counts.numChunks += chunks.length;
       counts.skipped += slice.length - chunks.length;
       if (taken.size > 0) await storeRows(slice.filter((chunk) => taken.has(rowKeyOf(chunk))).map(toTakenRow));

@@ -12,6 +12,7 @@ import type { CountTokens } from './measure-text.ts';
 import type { PageFetcher } from './page-fetcher.ts';
 import { createRecordEvents, eventDefaults, type RecordEvents } from './record-events.ts';
 import type { RecordJobRepository } from './record-job-repository.ts';
+import type { RecordMetrics } from './record-metrics.ts';
 import type { RecordRepository } from './record-repository.ts';
 import type { RecordRowRepository } from './record-row-repository.ts';
 import { createRecordRows, type RecordRows } from './record-rows.ts';
@@ -33,6 +34,8 @@ export interface CollectionRoomDeps {
   };
   /** Absent: chunks are found by their words alone. */
   readonly embedding?: EmbeddingParts | undefined;
+  /** Absent: nobody reads them. */
+  readonly metrics?: RecordMetrics | undefined;
   readonly files: FileAccess;
   readonly extractor: Extractor;
   readonly pages: PageFetcher;
@@ -73,6 +76,7 @@ export function openCollectionRoom(deps: CollectionRoomDeps): CollectionRoom {
   const worker = openRecordWorker({
     ...timing,
     ...(searching && { embedding: searching.embedding }),
+    metrics: deps.metrics,
     jobs: repositories.jobs,
     files,
     extractor: deps.extractor,

@@ -6,6 +6,15 @@ import { recordFailureCodes } from './record-failures.ts';
 import type { MadeRecord, RecordJob } from './record-job-repository.ts';
 import type { RecordSource } from './record-repository.ts';
 
+/** The reader was killed, by whom nobody can tell: it is tried again, and `failure` is what stays when it never ends. */
+export class ReaderKilled extends Error {
+  readonly failure: Failure;
+  constructor(failure: Failure) {
+    super('the process that read the document was killed');
+    this.failure = failure;
+  }
+}
+
 export type Failure = { readonly kind: 'failed'; readonly code: string; readonly message: string };
 
 const chunksPerSweep = 500;
@@ -38,6 +47,7 @@ async function makeRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promis
   const { outcome, numChunks, skipped } = await extractRecord(deps, { job, source, room }, work);
   work.signal.throwIfAborted();
   if (outcome.kind === 'cancelled') throw new Error('the extraction ended although nobody asked for it');
+  if (outcome.kind === 'failed' && outcome.killed === true) throw new ReaderKilled(outcome);
   const report = withSkipped(outcome.report, skipped);
   if (outcome.kind === 'failed') return fail(deps, job, outcome, report);
   const status = outcome.rejectedRows > 0 ? 'partial' : 'ready';

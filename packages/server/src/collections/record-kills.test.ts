@@ -11,6 +11,7 @@ import type { Database } from '../adapters/database/database.ts';
 import { openDatabase } from '../adapters/database/open-database.ts';
 import { newCollection } from './fixtures.suite.ts';
 import type { KillPlan, KillPoint } from './killed-worker.fixture.ts';
+import { contentOf, countStored } from './record-contents.suite.ts';
 import { createRepositories, silent } from './test-room.suite.ts';
 
 const sheetId = 'file00000000000000sheet1';
@@ -131,38 +132,6 @@ async function compare(database: Database, expected: readonly string[]): Promise
     else undisturbed.set(source, made);
     numChunks += record.num_chunks;
   }
-  const count = await read
-    .selectFrom('chunk')
-    .select((all) => all.fn.countAll<number>().as('n'))
-    .executeTakeFirst();
-  assert.equal(count?.n, numChunks, 'no chunk is there but the visible ones');
-  const indexes = await read.selectFrom('full_text').select('chunks').execute();
-  const indexed = indexes.reduce((sum, { chunks }) => sum + chunks, 0);
-  assert.equal(indexed, numChunks, 'the indexes count the same chunks');
-}
-
-async function contentOf({ read }: Database, { id, status, generation, num_chunks, report }: RecordRow) {
-  const chunks = await read
-    .selectFrom('chunk')
-    .select(['ordinal', 'content', 'question', 'answer', 'num_tokens', 'metadata', 'locator', 'row_key'])
-    .where('record_id', '=', id)
-    .where('generation', '=', generation)
-    .orderBy('ordinal')
-    .execute();
-  const refused = await read
-    .selectFrom('record_row')
-    .select(['status', 'code', 'sheet', 'place', 'excerpt', 'fields'])
-    .where('record_id', '=', id)
-    .orderBy('id')
-    .execute();
-  const { milliseconds: _, peak_memory_bytes: __, ...read_ } = JSON.parse(report ?? '{}') as Record<string, unknown>; // ours
-  return { status, num_chunks, report: read_, chunks, refused };
-}
-
-interface RecordRow {
-  readonly id: string;
-  readonly status: string;
-  readonly generation: number;
-  readonly num_chunks: number;
-  readonly report: string | null;
+  const stored = await countStored(database);
+  assert.deepEqual(stored, { chunks: numChunks, indexed: numChunks }, 'nothing is there but the visible chunks');
 }

@@ -73,6 +73,8 @@ export interface RecordRepository {
   list(projectId: string, collectionId: string, query: ListQuery): Promise<Page<StoredRecord> | undefined>;
   /** @returns false when there is no such record. */
   change(key: RecordKey, change: RecordChange): Promise<boolean>;
+  /** How many there are of each status, of all projects. */
+  countByStatus(): Promise<ReadonlyMap<RecordStatus, number>>;
   /** A record that waits for another try is taken up at once. */
   hurry(key: RecordKey, now: number): Promise<void>;
   /** Ends the making: the record is in `error` and keeps the chunks it had. @returns false when it was not being made. */

@@ -2,7 +2,7 @@ import type { RecordFailure } from '@quartermaster/contract';
 import type { Logger } from '../kernel/logger.ts';
 import { ClaimLost, type ProcessDeps } from './extract-record.ts';
 import { startPolling } from './polling.ts';
-import { processRecord } from './process-record.ts';
+import { processRecord, ReaderKilled } from './process-record.ts';
 import { createProgress } from './progress.ts';
 import type { RecordJob } from './record-job-repository.ts';
 
@@ -78,15 +78,21 @@ export function openRecordWorker(deps: WorkerDeps): RecordWorker {
     const controller = new AbortController();
     const stop = (reason: Error) => controller.abort(reason);
     const progress = createProgress(deps, job, () => stop(new ClaimLost()));
+    const watch = deps.metrics?.follow();
+    const onProgress: typeof progress.report = (stage, percent) => {
+      watch?.at(stage);
+      progress.report(stage, percent);
+    };
     const deadline = setTimeout(() => stop(new DeadlinePassed()), Math.max(0, job.deadlineAt - deps.clock.now()));
     const run = async () => {
       try {
         if (job.attempt > deps.maxAttempts) throw new Error('given up after too many tries');
-        await processRecord(deps, job, { signal: controller.signal, onProgress: progress.report });
+        await processRecord(deps, job, { signal: controller.signal, onProgress });
       } catch (error) {
         await settle(deps, job, controller.signal.aborted ? controller.signal.reason : error);
       } finally {
         clearTimeout(deadline);
+        watch?.end();
         await progress.close();
       }
     };
@@ -134,7 +140,7 @@ async function settle(deps: WorkerDeps, job: RecordJob, reason: unknown): Promis
     await jobs.fail(job, tooLate, { report: null, now });
   } else if (job.attempt >= deps.maxAttempts) {
     logger.error(about, 'a record could not be made');
-    await jobs.fail(job, gaveUp(deps.maxAttempts), { report: null, now });
+    await jobs.fail(job, lastFailure(reason, deps.maxAttempts), { report: null, now });
   } else {
     logger.warn(about, 'a record is tried again');
     const runAfter = now + deps.backoffMs * 2 ** (job.attempt - 1);
@@ -144,7 +150,8 @@ async function settle(deps: WorkerDeps, job: RecordJob, reason: unknown): Promis
 
 const tooLate: RecordFailure = { code: 'time_limit', message: 'The record was not made in time.' };
 
-function gaveUp(attempts: number): RecordFailure {
+function lastFailure(reason: unknown, attempts: number): RecordFailure {
+  if (reason instanceof ReaderKilled) return { code: reason.failure.code, message: reason.failure.message };
   return {
     code: 'internal_error',
     message: `The service failed while it made this record, ${attempts} times. Update the record to try again.`,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Purpose } from '@quartermaster/contract';
+import { createTestDatabase } from '../../../../test/support/postgres.ts';
 import { createChunkRepository } from '../adapters/database/chunk-repository.ts';
 import { createCollectionRepository } from '../adapters/database/collection-repository.ts';
 import type { Database } from '../adapters/database/database.ts';
@@ -29,6 +30,7 @@ import { Problem } from '../kernel/problem.ts';
 import { type CollectionRoomDeps, openCollectionRoom } from './open-collections.ts';
 import type { PageFetcher } from './page-fetcher.ts';
 import type { RecordJobRepository } from './record-job-repository.ts';
+import type { RecordMetrics } from './record-metrics.ts';
 import { collectionRoutes } from './routes.ts';
 
 /* What the tests of this room start: the routes over the real database and the real extractor, in one process. */
@@ -59,6 +61,7 @@ export interface Wish {
   /** Instead of the repository itself: the same, with a defect. */
   readonly jobs?: RecordJobRepository;
   readonly embedder?: Embedder;
+  readonly metrics?: RecordMetrics;
 }
 
 /** An empty SQLite database that goes with the test. */
@@ -68,6 +71,17 @@ export async function openTestDatabase(t: TestContext): Promise<Database> {
   closeWith(t, 'database', async () => {
     await database.close();
     await rm(dataFolder, { recursive: true });
+  });
+  return database;
+}
+
+/** An empty PostgreSQL database that goes with the test. */
+export async function openTestPostgres(t: TestContext): Promise<Database> {
+  const testing = await createTestDatabase();
+  const database = await openDatabase({ url: testing.url, dataFolder: '/unused', logger: silent });
+  closeWith(t, 'database', async () => {
+    await database.close();
+    await testing.drop();
   });
   return database;
 }
@@ -130,6 +144,7 @@ export function openTestRoom(t: TestContext, database: Database, wish: Wish & { 
   const room = openCollectionRoom({
     repositories: { ...createRepositories(database), ...(wish.jobs === undefined ? {} : { jobs: wish.jobs }) },
     files: wish.files,
+    metrics: wish.metrics,
     extractor,
     pages: wish.pages ?? { fetch: async () => ({ kind: 'failed', code: 'page_unreachable', message: 'No network.' }) },
     countTokens,

@@ -108,6 +108,8 @@ export type ExtractionOutcome =
       readonly code: ExtractionFailureCode;
       readonly message: string;
       readonly report: ExtractionReport | null;
+      /** Its process was killed by somebody else: the document need not be the reason. */
+      readonly killed?: true;
     }
   | { readonly kind: 'cancelled' };
 

@@ -6,6 +6,8 @@ import type { Readable } from 'node:stream';
  * with INSUFFICIENT_STORAGE. `blob-store.suite.ts` says the rest.
  */
 export interface BlobStore {
+  /** Rejects with INSUFFICIENT_STORAGE while there is so little room that no blob should be begun. */
+  checkRoom(): Promise<void>;
   /** @param blobId an id of kind `blob` that was never used before. */
   stage(blobId: string): StagedBlob;
   /** The bytes, or those of a range. Rejects with {@link BlobMissing} before anything is sent when there is no such blob. */

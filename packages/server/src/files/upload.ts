@@ -39,6 +39,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
   const rows = createGroupCommit((files: readonly NewFile[]) => deps.files.add(files), largestGroup);
 
   async function receiveNew(admission: Admission, body: Readable): Promise<File> {
+    await deps.blobs.checkRoom();
     const staged = deps.blobs.stage(deps.newId('blob'));
     try {
       const form = await readForm(deps, { admission, body, sink: staged });

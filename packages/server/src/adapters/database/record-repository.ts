@@ -55,6 +55,11 @@ export function createRecordRepository({ read, write }: Database): RecordReposit
       return row === undefined ? undefined : toRecord(row);
     },
     list,
+    countByStatus: async () => {
+      const counted = read.selectFrom('record').select((row) => ['status', row.fn.countAll().as('records')]);
+      const rows = await counted.groupBy('status').execute();
+      return new Map(rows.map(({ status, records }) => [status as RecordStatus, Number(records)])); // we write no other
+    },
     hurry: async (key, now) => {
       await write
         .updateTable('record')

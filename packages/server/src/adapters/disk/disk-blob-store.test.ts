@@ -104,6 +104,17 @@ describe('disk blob store', () => {
     await rm(own, { recursive: true });
   });
 
+  test('a disk with less room than asked for takes no blob; with enough it does', async () => {
+    const own = await makeFolder();
+    const crowded = await openDiskBlobStore(own, { leastFreeBytes: Number.MAX_SAFE_INTEGER });
+    await assert.rejects(crowded.checkRoom(), { code: 'INSUFFICIENT_STORAGE' });
+    await crowded.close();
+    const roomy = await openDiskBlobStore(own, { leastFreeBytes: 1 });
+    await roomy.checkRoom();
+    await roomy.close();
+    await rm(own, { recursive: true });
+  });
+
   test('a full disk is INSUFFICIENT_STORAGE', async () => {
     const full = new Error('no space left on device');
     Object.assign(full, { code: 'ENOSPC' });

@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs';
-import { chmod, mkdir, opendir, readdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, opendir, readdir, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BlobMissing, type BlobStore, type StoredBlob } from '../../files/blob-store.ts';
 import { idPrefixes, isId } from '../../kernel/identifier.ts';
 import { createBucketFolders } from './bucket-folders.ts';
 import { isMissing, openFile, removeFile, renameFile } from './file-system.ts';
 import { createHashThread } from './hash-thread.ts';
-import { differentFileSystems } from './problems.ts';
+import { differentFileSystems, diskNearlyFull } from './problems.ts';
 import { createBufferRelease } from './release-buffers.ts';
 import { createStagedFile } from './staged-file.ts';
 import { sweepStaging } from './sweep-staging.ts';
@@ -14,9 +14,12 @@ import { sweepStaging } from './sweep-staging.ts';
 /**
  * Blobs as files: `<folder>/staging/<blobId>.<pid>` while they arrive, `<folder>/blobs/<bucket>/<blobId>` afterwards.
  * The bucket is the id's time without its last four digits, so that uploads of one half hour share a folder and its
- * sync. Refuses to start when staging and blobs are on different file systems. Source: DESIGN "Storage", CONTRACT "Files".
+ * sync. Takes no blob while less than `leastFreeBytes` is free. Refuses to start when staging and blobs are on different file systems. Source: DESIGN "Storage", CONTRACT "Files".
  */
-export async function openDiskBlobStore(folder: string): Promise<BlobStore> {
+export async function openDiskBlobStore(
+  folder: string,
+  { leastFreeBytes = 0 }: { leastFreeBytes?: number } = {},
+): Promise<BlobStore> {
   const staging = join(folder, 'staging');
   const blobs = join(folder, 'blobs');
   for (const path of [staging, blobs]) {
@@ -32,6 +35,7 @@ export async function openDiskBlobStore(folder: string): Promise<BlobStore> {
   const pathOf = (blobId: string) => join(blobs, bucketOf(blobId), blobId);
 
   return {
+    checkRoom: createRoomCheck(folder, leastFreeBytes),
     stage: (blobId) => {
       const bucket = bucketOf(blobId);
       return createStagedFile({
@@ -61,6 +65,27 @@ export async function openDiskBlobStore(folder: string): Promise<BlobStore> {
     close: async () => {
       await Promise.all([buckets.close(), hashThread.close()]);
     },
+  };
+}
+
+/** Milliseconds for which an answer of the file system holds: it is asked for each upload, and some come by thousands. */
+const freeSpaceHolds = 250;
+
+function createRoomCheck(folder: string, leastFreeBytes: number): BlobStore['checkRoom'] {
+  let asked = Number.NEGATIVE_INFINITY;
+  let free: Promise<number> = Promise.resolve(0);
+  const ask = async () => {
+    // What is free for us, not for the root of the machine alone.
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize;
+  };
+  return async () => {
+    if (leastFreeBytes === 0) return;
+    if (performance.now() - asked > freeSpaceHolds) {
+      asked = performance.now();
+      free = ask();
+    }
+    if ((await free) < leastFreeBytes) throw diskNearlyFull();
   };
 }
 

@@ -15,6 +15,17 @@ export function diskFailure(error: unknown): unknown {
   return error;
 }
 
+/** Said before the disk is full: the database writes to it as well, and what it has acknowledged has to stay readable. */
+export function diskNearlyFull(): Problem {
+  return new Problem(
+    'INSUFFICIENT_STORAGE',
+    'The disk is nearly full, so no upload is taken. Nothing of it was kept.',
+    {
+      retryAfter: 60,
+    },
+  );
+}
+
 /** For the operator at start: a rename between file systems is a copy, and a copy can be seen half done. */
 export function differentFileSystems(staging: string, blobs: string, cause: unknown): Error {
   return new Error(`${staging} and ${blobs} must be on one file system, or an upload could be seen half done.`, {
