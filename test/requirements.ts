@@ -385,6 +385,25 @@ export const requirements: Readonly<Record<string, Requirement>> = {
       'who runs it learns that it should be cancelled; an ended run cannot be',
     ],
   },
+  'runs.queued': {
+    promise: 'What waits is bounded for a bundle, a key and in all; what is too much is answered 429 with Retry-After.',
+    source: 'ADR 0044',
+    tests: [
+      'answers 429 with Retry-After while as many runs as allowed are running',
+      'a key has so many runs at once; others are not kept from theirs, and what has ended makes room',
+      '[runs] a key may have so many runs at once; one more is told to come back, whichever way it asks',
+    ],
+  },
+  'egress.retried': {
+    promise: 'Outbound calls are sent again only where twice is as good as once, as late as the third party asks for.',
+    source: 'ADR 0044',
+    tests: [
+      'a read that the third party is too busy for is sent again, as late as it asks for',
+      'it is given up after two more tries, and at once where the wait would be too long',
+      'what writes is sent once, unless its plugin says that twice is as good; other answers are answers',
+      'a caller who goes does not wait for another try',
+    ],
+  },
   'runs.bounded': {
     promise: 'Runs and results are kept within bounds of age, count and bytes.',
     source: 'DESIGN "Storage"',

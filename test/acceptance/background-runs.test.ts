@@ -180,6 +180,33 @@ describe('asynchronous runs', { concurrency: true }, () => {
     assert.deepEqual([probe.count('/read?q=a'), probe.count('/write?q=a')], [2, 1]);
   });
 
+  test('[runs] a key may have so many runs at once; one more is told to come back, whichever way it asks', async (t) => {
+    const probe = await openProbe(t);
+    const service = await start(t, probe, { settings: { MAX_RUNS_OF_KEY: '1' } });
+    probe.hold('/read?q=first');
+    const first = execute(service, { plugin: 'read', q: 'first', asynchronous: false });
+    await probe.arrived('/read?q=first');
+    const second = await execute(service, { plugin: 'read', q: 'second', asynchronous: false });
+    assert.deepEqual(
+      [second.status, second.body.error.code, second.headers.get('retry-after')],
+      [429, 'TOO_MANY_REQUESTS', '1'],
+    );
+    const message = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'read', arguments: { q: 'third' } },
+    };
+    const tool = await call(service, '/mcp/probe', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' },
+      body: JSON.stringify(message),
+    });
+    assert.match(tool.text, /plugins of this key are running or waiting/);
+    probe.release();
+    assert.equal((await first).status, 200);
+  });
+
   test('[runs] a run is cancelled while it waits for a third party, whichever way it was asked for', async (t) => {
     const probe = await openProbe(t);
     const service = await start(t, probe);

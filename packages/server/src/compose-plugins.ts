@@ -78,7 +78,11 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     newId: base.newId,
     logger,
     metrics: registry,
-    limits: { timeoutMs: config.pluginSeconds * 1000, memoryMb: config.pluginMemoryMb },
+    limits: {
+      timeoutMs: config.pluginSeconds * 1000,
+      memoryMb: config.pluginMemoryMb,
+      maxRunsOfKey: config.maxRunsOfKey,
+    },
     journal: recorder,
   });
 
@@ -123,7 +127,7 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     });
     return mcp;
   };
-  mcpRoutes(app, { open: openMcp, onRequest: gate.check, projectOf: gate.projectOf });
+  mcpRoutes(app, { open: openMcp, onRequest, projectOf, keyOf });
   referenceRoutes(app, createConsoleFiles());
   const endStreams = () => {
     background.stop(config.stopSeconds * 1000);

@@ -51,6 +51,8 @@ export interface Config {
   readonly pluginProcesses: number;
   readonly pluginSeconds: number;
   readonly pluginMemoryMb: number;
+  /** Of plugins, at once. */
+  readonly maxRunsOfKey: number;
   /** How much is kept of runs. */
   readonly runRetention: { readonly days: number; readonly most: number; readonly resultBytes: number };
   readonly stopSeconds: number;
@@ -153,6 +155,7 @@ export function parseConfig(environment: Environment): Config {
     pluginProcesses: optional('PLUGIN_PROCESSES', Number) ?? Math.max(2, Math.min(8, availableParallelism())),
     pluginSeconds: number('PLUGIN_SECONDS'),
     pluginMemoryMb: number('PLUGIN_MEMORY_MB'),
+    maxRunsOfKey: number('MAX_RUNS_OF_KEY'),
     runRetention: {
       days: number('RUN_DAYS'),
       most: number('MAX_RUNS'),

@@ -231,6 +231,12 @@ export const settings = {
     default: '256',
     check: wholeNumber(64, 4096),
   },
+  MAX_RUNS_OF_KEY: {
+    description:
+      'Runs of plugins that a key may have at once, waiting or running; one more is answered 429. Asynchronous ones are counted apart.',
+    default: '128',
+    check: wholeNumber(1, 10_000),
+  },
   RUN_DAYS: {
     description: 'Days that records of runs are kept.',
     default: '30',

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { never, startBroker, startServer } from '../execution/egress/broker.suite.ts';
 import { Secret } from '../kernel/secret.ts';
 import { EmbedderUnavailable } from './embedder.ts';
-import { createOpenAiEmbedder, readRetryAfter } from './openai-embedder.ts';
+import { createOpenAiEmbedder } from './openai-embedder.ts';
 
 /* Requests and answers are shaped as OpenAI's API reference shows them for "Create embeddings" and for its errors. */
 
@@ -178,11 +178,4 @@ test('long and empty texts are sent so that they are taken', async (t) => {
       [1, true],
     ],
   );
-});
-
-test('Retry-After is read as seconds or as a date', () => {
-  assert.equal(readRetryAfter('7'), 7000);
-  assert.equal(readRetryAfter('Sat, 21 Nov 2026 12:00:05 GMT', Date.UTC(2026, 10, 21, 12, 0, 0)), 5000);
-  assert.equal(readRetryAfter('Sat, 21 Nov 2026 11:00:00 GMT', Date.UTC(2026, 10, 21, 12, 0, 0)), 0);
-  assert.deepEqual([readRetryAfter('soon'), readRetryAfter(undefined)], [null, null]);
 });

@@ -1,4 +1,5 @@
 import type { Broker, EgressPolicy, EgressResult } from '../execution/egress/broker.ts';
+import { readRetryAfter } from '../kernel/retry-after.ts';
 import type { Secret } from '../kernel/secret.ts';
 import { type Embedder, EmbedderUnavailable } from './embedder.ts';
 import { type Answer, createPatience } from './patience.ts';
@@ -120,12 +121,4 @@ function judgeAnswer(answer: Extract<EgressResult, { kind: 'response' }>, count:
 
 function later(reason: string, retryAfter?: string) {
   return { reason, retryAfterMs: readRetryAfter(retryAfter) };
-}
-
-/** Seconds or a date; null when it says neither. */
-export function readRetryAfter(text: string | undefined, now = Date.now()): number | null {
-  if (text === undefined) return null;
-  if (/^\s*\d{1,9}\s*$/.test(text)) return Number(text) * 1000;
-  const date = Date.parse(text);
-  return Number.isNaN(date) ? null : Math.max(0, date - now);
 }

@@ -26,6 +26,7 @@ import {
   valueTooDeep,
   verificationImpossible,
 } from './problems.ts';
+import { createRunAdmission } from './run-admission.ts';
 import { noJournal, type RunCaller, type RunJournal } from './run-journal.ts';
 import { createPluginRunner, type RawOutcome, type Run } from './run-plugin.ts';
 import { makeRunPolicy } from './run-policy.ts';
@@ -55,6 +56,7 @@ interface Beginning {
   readonly own: readonly Injection[] | undefined;
   /** Whether credentials work now, not when they were used last. */
   readonly wantsFreshToken?: boolean;
+  readonly isRepeatable?: boolean;
 }
 
 type Begun = Omit<Run, 'pluginId' | 'isolation' | 'input'>;
@@ -69,6 +71,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
   const journal = deps.journal ?? noJournal;
   const { runDeclarative, runHandler } = createPluginRunner({ ...deps, limits, journal });
   const calls = createPreparedCalls();
+  const admission = createRunAdmission(limits.maxRunsOfKey);
   const conclude = createConclusion({ ...deps, journal });
 
   function getBundle(bundleId: string): CompiledBundle {
@@ -77,11 +80,11 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     return bundle;
   }
 
-  function begin({ bundle, credentials, signal, caller, own, wantsFreshToken }: Beginning): Begun {
+  function begin({ bundle, credentials, signal, caller, own, ...wish }: Beginning): Begun {
     const trace = createRunTrace();
     const violations = bundle.checkCredentials(credentials);
     if (violations.length > 0) throw valueInvalid('credentials', violations);
-    const policy = makeRunPolicy(bundle, credentials, { limits, own, trace, wantsFreshToken });
+    const policy = makeRunPolicy(bundle, credentials, { limits, own, trace, ...wish });
     const { runId = deps.newId('run'), createdAt = Date.now() } = caller.resumes ?? {};
     return { bundle, signal, caller, policy, runId, createdAt, trace };
   }
@@ -92,7 +95,9 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     if (plugin === undefined) throw pluginNotFound(request.bundle_id, request.plugin_id);
     if (plugin.handlerPath !== null && bundle.refusal !== undefined) throw handlersRefused(bundle.id, bundle.refusal);
     const { credentials } = request;
-    const begun = begin({ bundle, credentials, signal, caller, own: plugin.manifest.request?.inject });
+    const own = plugin.manifest.request?.inject;
+    const isRepeatable = isPluginRepeatable(plugin);
+    const begun = begin({ bundle, credentials, signal, caller, own, isRepeatable });
     const input = readInput(plugin, request.input_params, begun);
     const { handlerPath } = plugin;
     const isolation = handlerPath === null ? 'none' : bundle.isolation;
@@ -100,14 +105,14 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     const start = async () =>
       handlerPath === null ? await runDeclarative(calls.ofPlugin(plugin), run) : await runHandler(handlerPath, run);
     run.trace.validatedAt = performance.now();
-    return { run, isRepeatable: isPluginRepeatable(plugin), start: () => conclude(run, start, plugin) };
+    return { run, isRepeatable, start: () => conclude(run, start, plugin) };
   }
 
   return {
     prepare,
 
     async execute(request, signal, caller) {
-      return await prepare(request, signal, caller).start();
+      return await admission.admit(caller?.keyId, () => prepare(request, signal, caller).start());
     },
 
     async verifyCredentials(request, signal, caller = nobody) {
@@ -119,9 +124,9 @@ export function createExecutor(deps: ExecutorDeps): Executor {
       const run: Run = { ...begun, pluginId: null, isolation: 'none', input: {} };
       run.trace.validatedAt = performance.now();
       // Without a call there are no credentials that could be wrong.
-      return await conclude(run, async () =>
-        call === null ? { kind: 'returned', output: null } : await runDeclarative(call, run),
-      );
+      const start = async (): Promise<RawOutcome> =>
+        call === null ? { kind: 'returned', output: null } : await runDeclarative(call, run);
+      return await admission.admit(caller.keyId, () => conclude(run, start));
     },
   };
 }

@@ -46,6 +46,10 @@ export interface ExecutionLimits {
   /** Outbound calls of one run. */
   readonly maxRequests: number;
   readonly maxRedirects: number;
+  /** Times that an outbound call which may be sent twice is sent again. */
+  readonly maxRetries: number;
+  /** Runs of one key at the same time, waiting or running; one more is answered 429. */
+  readonly maxRunsOfKey: number;
   /** Declarative runs at the same time; one more is answered 429. */
   readonly maxConcurrentRuns: number;
 }
@@ -57,6 +61,8 @@ export const defaultLimits: ExecutionLimits = {
   maxOutputBytes: 1024 * 1024,
   maxRequests: 20,
   maxRedirects: 3,
+  maxRetries: 2,
+  maxRunsOfKey: 128,
   maxConcurrentRuns: 256,
 };
 

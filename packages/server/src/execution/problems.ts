@@ -43,6 +43,12 @@ export function verificationImpossible(bundleId: string): Problem {
   );
 }
 
+export function tooManyRunsOfKey(most: number): Problem {
+  return new Problem('TOO_MANY_REQUESTS', `${most} plugins of this key are running or waiting. Try again later.`, {
+    retryAfter: 1,
+  });
+}
+
 /** What a failed run is told as. Source: CONTRACT "Bundles and plugins". */
 export function outcomeProblem(outcome: Exclude<Outcome, { kind: 'succeeded' }>, runId: string): Problem {
   const run = { run_id: runId };

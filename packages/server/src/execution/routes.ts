@@ -118,19 +118,20 @@ interface Asked {
 
 /** The result of a run, once for an `Idempotency-Key`; null when the client has gone. Throws its Problem otherwise. */
 async function runFor({ request, reply, deps, origin }: Asked, wanted: ExecuteRequest): Promise<ExecuteResult | null> {
-  const { executor, once, projectOf, resolveCredentials } = deps;
+  const { executor, once, projectOf, keyOf, resolveCredentials } = deps;
   const key = readIdempotencyKey(request.headers['idempotency-key']);
   const projectId = projectOf(request) ?? '-';
+  const keyId = keyOf(request) ?? undefined;
   const resolved = () => resolveRequest(resolveCredentials, projectId, wanted);
   if (key !== undefined) {
     // It goes on when the client has gone: the retry shall find its answer.
     const running = new AbortController();
-    const caller = { projectId, origin, cancel: () => running.abort() };
+    const caller = { projectId, keyId, origin, cancel: () => running.abort() };
     const run = async () => await executor.execute(await resolved(), running.signal, caller);
     return await once.runOnce({ projectId, key }, wanted, run);
   }
   const running = abortedWhenGone(reply);
-  const caller = { projectId, origin, cancel: () => running.abort() };
+  const caller = { projectId, keyId, origin, cancel: () => running.abort() };
   const execution = await executor.execute(await resolved(), running.signal, caller);
   return succeeded(execution, reply) ? resultOf(execution) : null;
 }
@@ -152,7 +153,7 @@ async function acceptFor(
 }
 
 function verifyRoute(app: App, deps: ExecutionRoutesDeps): void {
-  const { executor, onRequest, projectOf, resolveCredentials } = deps;
+  const { executor, onRequest, projectOf, keyOf, resolveCredentials } = deps;
   app.post(
     '/v1/verify_credentials',
     {
@@ -168,7 +169,8 @@ function verifyRoute(app: App, deps: ExecutionRoutesDeps): void {
     async (request, reply) => {
       const running = abortedWhenGone(reply);
       const projectId = projectOf(request) ?? '-';
-      const caller = { projectId, origin: 'verify', cancel: () => running.abort() } as const;
+      const keyId = keyOf(request) ?? undefined;
+      const caller = { projectId, keyId, origin: 'verify', cancel: () => running.abort() } as const;
       const wanted = await resolveRequest(resolveCredentials, projectId, request.body);
       const execution = await executor.verifyCredentials(wanted, running.signal, caller);
       return succeeded(execution, reply) ? { status: 'success' as const } : reply.hijack();

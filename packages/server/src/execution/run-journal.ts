@@ -31,6 +31,8 @@ export interface RunCaller {
   /** `-` without a project. */
   readonly projectId: string;
   readonly origin: RunOrigin;
+  /** Absent without a key. */
+  readonly keyId?: string | undefined;
   /** The run can be cancelled by others than its caller: how. */
   readonly cancel?: () => void;
   /** The run was accepted earlier: it is the same one. */

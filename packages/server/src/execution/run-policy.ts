@@ -24,6 +24,8 @@ export interface RunPolicyOptions {
   readonly trace?: CallTrace | undefined;
   /** An access token that was got for an earlier run will not do. */
   readonly wantsFreshToken?: boolean | undefined;
+  /** Running the plugin twice does no more than running it once. */
+  readonly isRepeatable?: boolean;
 }
 
 const https = new Set(['https'] as const);
@@ -37,7 +39,7 @@ const hostSets = new WeakMap<CompiledBundle, ReadonlySet<string>>();
 export function makeRunPolicy(
   bundle: CompiledBundle,
   credentials: Readonly<Record<string, unknown>>,
-  { limits, own = [], trace, wantsFreshToken = false }: RunPolicyOptions,
+  { limits, own = [], trace, wantsFreshToken = false, isRepeatable = false }: RunPolicyOptions,
 ): RunPolicy {
   const asked = bundle.manifest.limits;
   const inject = [...(bundle.manifest.inject ?? []), ...own];
@@ -63,6 +65,8 @@ export function makeRunPolicy(
       scrubber: makeScrubber(bundle, secrets, inject),
       maxResponseBytes: Math.min(limits.maxResponseBytes, asked?.max_response_bytes ?? limits.maxResponseBytes),
       maxRedirects: limits.maxRedirects,
+      maxRetries: limits.maxRetries,
+      isRepeatable,
       timeoutMs,
       trace,
     },

@@ -26,6 +26,8 @@ export interface ToolCall {
   readonly meta: Readonly<Record<string, unknown>> | undefined;
   /** `-` without a project. */
   readonly projectId: string;
+  /** Absent without a key. */
+  readonly keyId?: string | undefined;
   /** Aborts when the client has gone. */
   readonly signal: AbortSignal;
   readonly onProgress: RunCaller['onProgress'];
@@ -36,10 +38,10 @@ export type CallTool = (call: ToolCall) => Promise<CallToolResult>;
 
 export function createCallTool({ executor, once, resolveCredentials }: CallToolDeps): CallTool {
   async function run(request: ExecuteRequest, call: ToolCall): Promise<ExecuteResult> {
-    const { projectId, onProgress, signal } = call;
+    const { projectId, keyId, onProgress, signal } = call;
     const key = readIdempotencyKey(idempotencyKeyOf(call));
     const running = new AbortController();
-    const caller: RunCaller = { projectId, origin: 'mcp', cancel: () => running.abort(), onProgress };
+    const caller: RunCaller = { projectId, keyId, origin: 'mcp', cancel: () => running.abort(), onProgress };
     const start = async () => {
       const resolved = await resolveRequest(resolveCredentials, projectId, request);
       return await executor.execute(resolved, running.signal, caller);

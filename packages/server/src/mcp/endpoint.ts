@@ -11,7 +11,13 @@ import type { Toolbox } from './toolbox.ts';
 /** Streamable HTTP for one toolbox, without state: every request stands for itself, whatever its revision. */
 export interface Endpoint {
   /** @param request its signal aborts when the client has gone before it was answered */
-  answer(request: Request, message: unknown, projectId: string | null): Promise<Response>;
+  answer(request: Request, message: unknown, caller: McpCaller): Promise<Response>;
+}
+
+/** null without a key. */
+export interface McpCaller {
+  readonly projectId: string | null;
+  readonly keyId: string | null;
 }
 
 /** Where clients of one address listen for changes, whichever endpoint answered them. */
@@ -61,8 +67,8 @@ export function createEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps, chann
   }
 
   return {
-    async answer(request, message, projectId) {
-      const authInfo: AuthInfo = { token: '', clientId: projectId ?? '-', scopes: ['plugins'] };
+    async answer(request, message, { projectId, keyId }) {
+      const authInfo: AuthInfo = { token: '', clientId: projectId ?? '-', scopes: ['plugins'], extra: { keyId } };
       if (await isLegacyRequest(request, message)) return await answerLegacy(request, message, authInfo);
       return await newest.fetch(request, { parsedBody: message, authInfo });
     },

@@ -62,6 +62,7 @@ export function createProtocolServer(toolbox: Toolbox, deps: ProtocolServerOptio
       headers: context.http?.req?.headers ?? new Headers(),
       meta,
       projectId: context.http?.authInfo?.clientId ?? '-',
+      keyId: readKeyId(context.http?.authInfo?.extra),
       signal,
       onProgress: reporterFor(context),
     };
@@ -91,4 +92,8 @@ function reporterFor({ mcpReq }: ServerContext): RunCaller['onProgress'] {
     // A client that has gone needs none.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };
+}
+
+function readKeyId(extra: Record<string, unknown> | undefined): string | undefined {
+  return typeof extra?.keyId === 'string' ? extra.keyId : undefined;
 }

@@ -19,13 +19,15 @@ export interface McpRoutesDeps {
   readonly onRequest: onRequestHookHandler;
   /** The project of the key that was sent, null without one. */
   readonly projectOf: (request: FastifyRequest) => string | null;
+  /** The id of the key that was sent, null without one. */
+  readonly keyOf: (request: FastifyRequest) => string | null;
 }
 
 /**
  * The catalogue as MCP servers: `POST /mcp` with every plugin, `POST /mcp/{bundle_id}` with those of a bundle. What is
  * wrong with the HTTP request is answered in the envelope; what is wrong with the message, as JSON-RPC.
  */
-export function mcpRoutes(app: App, { open, onRequest, projectOf }: McpRoutesDeps): void {
+export function mcpRoutes(app: App, { open, onRequest, projectOf, keyOf }: McpRoutesDeps): void {
   async function guardHosts(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
     const { checkHosts } = await open();
     const complaint = checkHosts(request.headers.host, request.headers.origin);
@@ -36,7 +38,8 @@ export function mcpRoutes(app: App, { open, onRequest, projectOf }: McpRoutesDep
     const { endpoints } = await open();
     const endpoint = endpoints.getEndpoint(bundleId);
     if (request.body === undefined) return reply.code(400).send(rpcError(-32700, 'Parse error: the body is empty'));
-    return send(reply, await endpoint.answer(toWebRequest(request, reply), request.body, projectOf(request)));
+    const caller = { projectId: projectOf(request), keyId: keyOf(request) };
+    return send(reply, await endpoint.answer(toWebRequest(request, reply), request.body, caller));
   }
 
   // A scope of its own: its error handler is nobody else's.

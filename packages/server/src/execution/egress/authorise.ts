@@ -82,6 +82,7 @@ async function ask(need: TokenNeed, { policy, scrubber, send }: Authorisation) {
     scrubber: noSecrets,
     maxResponseBytes: maxTokenAnswerBytes,
     maxRedirects: 0,
+    maxRetries: 0,
     timeoutMs: Math.min(policy.timeoutMs, tokenTimeoutMs),
   };
   const granted = await requestToken(need, (request) => send(request, tokenPolicy, never));

@@ -35,6 +35,10 @@ export interface EgressPolicy {
   readonly scrubber?: Scrubber;
   /** Where each request that goes out is noted, redirects and retries too. */
   readonly trace?: CallTrace | undefined;
+  /** How often a request that may be sent twice is sent again when the answer asks for that; default: never. */
+  readonly maxRetries?: number;
+  /** Whatever its method, it may be sent twice. */
+  readonly isRepeatable?: boolean;
   readonly maxResponseBytes: number;
   readonly maxRedirects: number;
   /** Milliseconds for the whole call, redirects included. */

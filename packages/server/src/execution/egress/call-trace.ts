@@ -36,16 +36,35 @@ export async function traceCall(
   send: () => Promise<Exchanged>,
 ): Promise<Exchanged> {
   if (trace === undefined) return await send();
-  const beganAt = performance.now();
-  if (trace.underWay === 0) trace.busySince = beganAt;
-  trace.underWay += 1;
+  const beganAt = begin(trace);
   const exchanged = await send();
-  const now = performance.now();
-  trace.underWay -= 1;
-  if (trace.underWay === 0) trace.upstreamMs += now - trace.busySince;
+  const now = end(trace);
   const { host, method, maxBytes } = sent;
   note(trace, { host, method: knownMethod(method), ...describe(exchanged, maxBytes), ms: now - beganAt });
   return exchanged;
+}
+
+/** Waits as a third party asked for: that is its time too. */
+export async function traceWait<T>(trace: CallTrace | undefined, wait: () => Promise<T>): Promise<T> {
+  if (trace === undefined) return await wait();
+  begin(trace);
+  const waited = await wait();
+  end(trace);
+  return waited;
+}
+
+function begin(trace: CallTrace): number {
+  const now = performance.now();
+  if (trace.underWay === 0) trace.busySince = now;
+  trace.underWay += 1;
+  return now;
+}
+
+function end(trace: CallTrace): number {
+  const now = performance.now();
+  trace.underWay -= 1;
+  if (trace.underWay === 0) trace.upstreamMs += now - trace.busySince;
+  return now;
 }
 
 /** Notes a call that the policy did not let out. `host` is whatever was asked for, scrubbed. */

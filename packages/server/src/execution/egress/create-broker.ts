@@ -10,6 +10,7 @@ import { createConnections, type Resolve } from './connections.ts';
 import { derivedSecrets } from './derived-secrets.ts';
 import { followHops } from './hops.ts';
 import { type Injected, prepareInjection } from './inject.ts';
+import { withRetries } from './retries.ts';
 import { createGrowingScrubber, createScrubber, type Scrubber } from './scrub.ts';
 import { createTokens } from './tokens.ts';
 
@@ -76,7 +77,9 @@ export function createBroker(deps: BrokerDeps): Broker {
     const scrubber = scrubberOf(policy);
     const userAgent = `Quartermaster/${deps.version}`;
     const rules = { overrides, isAllowed, connections, userAgent, call, scrubber, clock };
-    const follow = (injected: Injected) => followHops(request, policy, { ...rules, injected });
+    const retrying = { method: request.method, policy, call, clock };
+    const follow = (injected: Injected) =>
+      withRetries(retrying, () => followHops(request, policy, { ...rules, injected }));
     try {
       const { injected } = prepared;
       const result =

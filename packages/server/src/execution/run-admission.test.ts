@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Problem } from '../kernel/problem.ts';
+import { createRunAdmission } from './run-admission.ts';
+
+test('a key has so many runs at once; others are not kept from theirs, and what has ended makes room', async () => {
+  const admission = createRunAdmission(2);
+  const ends: Array<() => void> = [];
+  const endless = () => new Promise<void>((resolve) => ends.push(resolve));
+  const running = [admission.admit('a', endless), admission.admit('a', endless)];
+  const isRefusal = (error: unknown) =>
+    error instanceof Problem && error.code === 'TOO_MANY_REQUESTS' && Number(error.headers['Retry-After']) > 0;
+  await assert.rejects(admission.admit('a', endless), isRefusal);
+  assert.equal(await admission.admit('b', async () => 'well'), 'well');
+  assert.equal(await admission.admit(undefined, async () => 'well'), 'well');
+  ends[0]?.();
+  await running[0];
+  await assert.rejects(
+    admission.admit('a', () => Promise.reject(new Error('no'))),
+    /^Error: no$/,
+  );
+  assert.equal(await admission.admit('a', async () => 'well'), 'well');
+  ends[1]?.();
+  await running[1];
+});

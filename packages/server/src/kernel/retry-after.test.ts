@@ -1,0 +1,10 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readRetryAfter } from './retry-after.ts';
+
+test('Retry-After is read as seconds or as a date', () => {
+  assert.equal(readRetryAfter('7'), 7000);
+  assert.equal(readRetryAfter('Sat, 21 Nov 2026 12:00:05 GMT', Date.UTC(2026, 10, 21, 12, 0, 0)), 5000);
+  assert.equal(readRetryAfter('Sat, 21 Nov 2026 11:00:00 GMT', Date.UTC(2026, 10, 21, 12, 0, 0)), 0);
+  assert.deepEqual([readRetryAfter('soon'), readRetryAfter(undefined)], [null, null]);
+});
