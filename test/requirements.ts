@@ -687,4 +687,12 @@ export const requirements: Readonly<Record<string, Requirement>> = {
       '[keys] a key of scope admin manages its own project and gives only scopes that it has; others manage nothing',
     ],
   },
+  'authoring.recordings': {
+    promise: 'Examples are recorded from the real API without a credential in any encoding, and tested without a network.',
+    source: 'DESIGN "Promises" 7; ADR 0045',
+    tests: [
+      'examples are recorded from the upstream without a credential, and played back without it',
+      'a request that was not recorded is not answered, nor is a recorded one that is not made any more',
+    ],
+  },
 };

@@ -7,8 +7,9 @@ import { writeTypes } from './bundles/write-types.ts';
 import { addInstallCommands } from './install-commands.ts';
 import { type ImportOptions, importOpenApi } from './openapi/import-openapi.ts';
 import { writeBundle } from './openapi/write-bundle.ts';
+import { addRecordCommand } from './record-command.ts';
 
-/** Writing bundles: nothing here needs a running service or a network. */
+/** Writing bundles: nothing here needs a running service, and only `record` and `import mcp` a network. */
 export function bundleCommands(): Command {
   const bundle = new Command('bundle').description('write, check and import bundles of plugins');
   bundle
@@ -30,9 +31,10 @@ export function bundleCommands(): Command {
   bundle
     .command('test')
     .argument('<folders...>', 'folders of bundles')
+    .option('--plugins <list>', 'only these: a,b', readList)
     .description('run the examples of the plugins as the service would, with recordings in place of the network')
-    .action(async (folders: string[]) => {
-      for (const folder of folders) await test(folder);
+    .action(async (folders: string[], { plugins = [] }: { plugins?: string[] }) => {
+      for (const folder of folders) await test(folder, plugins);
     });
   bundle
     .command('types')
@@ -45,6 +47,7 @@ export function bundleCommands(): Command {
       await writeFile(out, writeTypes(found.plugins.values()));
       console.log(out);
     });
+  addRecordCommand(bundle);
   addInstallCommands(bundle);
   bundle.addCommand(new Command('import').description('make a bundle of something else').addCommand(importCommand()));
   return bundle;
@@ -91,8 +94,8 @@ async function check(folder: string, listLosses: boolean): Promise<void> {
   console.log(`${bundle?.id ?? folder}: ${plugins} plugins, ${failures.length} mistakes`);
 }
 
-async function test(folder: string): Promise<void> {
-  const results = await runExamples(folder);
+async function test(folder: string, plugins: readonly string[]): Promise<void> {
+  const results = await runExamples(folder, plugins);
   const wrong = results.filter((result) => result.wrong !== null);
   for (const { pluginId, index, wrong: reason } of wrong) console.error(`${pluginId} example ${index + 1}: ${reason}`);
   if (wrong.length > 0) process.exitCode = 1;

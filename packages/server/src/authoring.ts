@@ -6,7 +6,8 @@ import { createFindings } from './catalogue/findings.ts';
 import { compileLinearRegExp } from './catalogue/linear-regexp.ts';
 import { loadFolder } from './load-folder.ts';
 
-export { type ExampleResult, runExamples } from './run-examples.ts';
+export { type ExampleRecording, type RecordWish, recordExamples } from './authoring/record-examples.ts';
+export { type ExampleResult, runExamples } from './authoring/run-examples.ts';
 
 /** What the authors of bundles need of the service, without a running one. */
 

@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { processEnvironment } from '@quartermaster/server';
+import { recordExamples } from '@quartermaster/server/authoring';
+import type { Command } from 'commander';
+
+interface RecordArguments {
+  readonly credentials?: string;
+  readonly plugins?: string;
+  readonly write: boolean;
+  readonly outputs: boolean;
+}
+
+export function addRecordCommand(bundle: Command): void {
+  bundle
+    .command('record')
+    .argument('<folder>', 'folder of the bundle')
+    .option('--credentials <file>', 'JSON object with the credentials, by name; - reads it from standard input')
+    .option('--plugins <list>', 'only these: a,b')
+    .option('--write', 'also examples that change something upstream', false)
+    .option('--outputs', 'write what comes out into the examples as their output', false)
+    .description('ask the real API for every example and keep its answers, without credentials, for "bundle test"')
+    .action(async (folder: string, options: RecordArguments) => {
+      const results = await recordExamples({
+        folder,
+        credentials: await readCredentials(options.credentials),
+        plugins: options.plugins?.split(',').map((id) => id.trim()) ?? [],
+        allowWrites: options.write,
+        updateOutputs: options.outputs,
+        environment: processEnvironment(),
+      });
+      for (const { pluginId, index, result, detail } of results) {
+        const line = `${pluginId} example ${index + 1}: ${detail}`;
+        if (result === 'wrong') console.error(line);
+        else console.log(result === 'left' ? `${line}; left as it is` : line);
+      }
+      if (results.some(({ result }) => result === 'wrong')) process.exitCode = 1;
+      console.log(`${results.filter(({ result }) => result === 'recorded').length} of ${results.length} recorded`);
+    });
+}
+
+/** Never from the command line, which every user of the machine can read. */
+async function readCredentials(file: string | undefined): Promise<Record<string, string>> {
+  if (file === undefined) return {};
+  const source = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(source);
+  } catch {
+    // Without the parser's words, which quote what was found.
+    throw new Error('the credentials are no JSON');
+  }
+  if (isTexts(value)) return value;
+  throw new Error('the credentials are no JSON object of texts');
+}
+
+function isTexts(value: unknown): value is Record<string, string> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.values(value).every((member) => typeof member === 'string');
+}

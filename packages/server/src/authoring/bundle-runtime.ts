@@ -1,0 +1,49 @@
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import { createExecutor } from '../execution/create-executor.ts';
+import type { Broker } from '../execution/egress/broker.ts';
+import { createBroker } from '../execution/egress/create-broker.ts';
+import type { Executor } from '../execution/executor.ts';
+import { openSandbox } from '../execution/sandbox/open-sandbox.ts';
+import { createNewId } from '../kernel/identifier.ts';
+import { createLogger } from '../kernel/logger.ts';
+import { createMetrics } from '../kernel/metrics.ts';
+import { version } from '../version.ts';
+
+/** The real broker, sandbox and executor, for one bundle at a time. */
+export interface BundleRuntime {
+  readonly executor: Executor;
+  close(): Promise<void>;
+}
+
+export interface BundleRuntimeOptions {
+  readonly catalogue: Catalogue;
+  readonly overrides: ReadonlyMap<string, string>;
+  readonly allow: readonly string[];
+  /** What plugins are given in place of the broker, made of it. */
+  readonly wrap: (broker: Broker) => Broker;
+}
+
+export async function openBundleRuntime(options: BundleRuntimeOptions): Promise<BundleRuntime> {
+  const { catalogue, overrides, allow, wrap } = options;
+  const [logger, metrics] = [createLogger('silent'), createMetrics()];
+  const broker = createBroker({ overrides, allow, logger, version });
+  const sandbox = await openSandbox({
+    ...{ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 16, idleMs: 60_000, recycleAfterRuns: 1_000 },
+    ...{ logger, metrics },
+  });
+  const executor = createExecutor({
+    catalogue: () => catalogue,
+    broker: wrap(broker),
+    sandbox,
+    newId: createNewId(),
+    logger,
+    metrics,
+  });
+  return {
+    executor,
+    close: async () => {
+      await sandbox.close();
+      await broker.close();
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
+import { type Environment, parseConfig } from '../config.ts';
+import { derivedSecrets } from '../execution/egress/derived-secrets.ts';
+import { createScrubber, type Scrubber } from '../execution/egress/scrub.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { Secret } from '../kernel/secret.ts';
+import { openBundleRuntime } from './bundle-runtime.ts';
+import { readCassette } from './cassette.ts';
+import { cassetteOf, examplesOf, type PlacedExample } from './example-recordings.ts';
+import { type CallRecorder, createCallRecorder } from './record-calls.ts';
+import {
+  choosePlugins,
+  compare,
+  type ExamplePlayer,
+  loadBundle,
+  openExamplePlayer,
+  readOutcome,
+  runExample,
+} from './run-examples.ts';
+import { writeOutputs } from './write-outputs.ts';
+
+export interface RecordWish {
+  readonly folder: string;
+  readonly credentials: Readonly<Record<string, string>>;
+  /** Only these plugins; empty: all. */
+  readonly plugins: readonly string[];
+  /** Also examples that change something upstream. */
+  readonly allowWrites: boolean;
+  /** Write what came out into the examples as their `output`. */
+  readonly updateOutputs: boolean;
+  /** Of the operator: overrides and allowed addresses hold as they do for the service. */
+  readonly environment: Environment;
+}
+
+/** What became of one example. */
+export interface ExampleRecording {
+  readonly pluginId: string;
+  /** From 0, in the order of the file. */
+  readonly index: number;
+  /** `recorded`: `detail` is its file; `left`: why it was not asked for; `wrong`: what is wrong. */
+  readonly result: 'recorded' | 'left' | 'wrong';
+  readonly detail: string;
+}
+
+/**
+ * Runs the examples of a bundle against the real upstream, by the rules and through the parts of the service, and keeps
+ * what was asked and answered. Each recording is played back at once: what does not give the same again is wrong.
+ * @throws Error when the bundle does not load, ConfigError when the settings are wrong
+ */
+export async function recordExamples(wish: RecordWish): Promise<ExampleRecording[]> {
+  const { egressOverrides: overrides, egressAllow: allow } = parseConfig(wish.environment);
+  const { catalogue, bundle } = await loadBundle(wish.folder);
+  const plugins = choosePlugins(bundle, wish.plugins);
+  const recorder = createCallRecorder(scrubberOf(bundle, wish.credentials));
+  const runtime = await openBundleRuntime({ catalogue, overrides, allow, wrap: recorder.wrap });
+  const player = await openExamplePlayer(catalogue, bundle);
+  try {
+    const live = (placed: PlacedExample) => runExample(runtime.executor, placed, wish.credentials);
+    return await recordAll(plugins, { wish, recorder, player, live });
+  } finally {
+    await player.close();
+    await runtime.close();
+  }
+}
+
+interface Session {
+  readonly wish: RecordWish;
+  readonly recorder: CallRecorder;
+  readonly player: ExamplePlayer;
+  readonly live: (placed: PlacedExample) => ReturnType<typeof runExample>;
+}
+
+async function recordAll(plugins: readonly CompiledPlugin[], session: Session): Promise<ExampleRecording[]> {
+  const results: ExampleRecording[] = [];
+  for (const plugin of plugins) {
+    const outputs = new Map<number, unknown>();
+    for (const placed of examplesOf(plugin)) {
+      const { output, ...result } = await recordOne(placed, session);
+      results.push({ pluginId: plugin.id, index: placed.index, ...result });
+      if (output !== undefined) outputs.set(placed.index, output);
+    }
+    if (session.wish.updateOutputs && outputs.size > 0)
+      await writeOutputs(join(plugin.bundle.folder, `${plugin.id}.yaml`), outputs);
+  }
+  return results;
+}
+
+type Recorded = Pick<ExampleRecording, 'result' | 'detail'> & { readonly output?: unknown };
+
+async function recordOne(placed: PlacedExample, session: Session): Promise<Recorded> {
+  const { plugin, example } = placed;
+  const { wish, recorder, player, live } = session;
+  const file = cassetteOf(placed);
+  if (plugin.bundle.manifest.hosts.length === 0) return { result: 'left', detail: 'the bundle calls nobody' };
+  if (file === null) return { result: 'left', detail: `it has a payload of its own, ${example.upstream}` };
+  const { effects } = plugin.manifest;
+  if (effects !== 'read' && !wish.allowWrites) {
+    return { result: 'left', detail: `it changes something upstream (effects: ${effects})` };
+  }
+  const asked = readOutcome(await live(placed));
+  const { text, calls } = recorder.take(today());
+  if ('wrong' in asked) return { result: 'wrong', detail: asked.wrong };
+  if (calls === 0) return { result: 'left', detail: 'it calls nobody' };
+  const played = await player.play(placed, { calls: readCassette(text)?.calls ?? [] });
+  if ('wrong' in played) return { result: 'wrong', detail: `its recording does not play: ${played.wrong}` };
+  const path = join(plugin.bundle.folder, file);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+  const differs = wish.updateOutputs ? null : compare(played.output, example.output);
+  if (differs !== null) return { result: 'wrong', detail: `recorded into ${file}, but ${differs}` };
+  return { result: 'recorded', detail: file, output: played.output };
+}
+
+function today(): string {
+  return new Date(systemClock.now()).toISOString().slice(0, 10);
+}
+
+/** Every credential that was given, in all its encodings, and what it is sent as. */
+function scrubberOf(bundle: CompiledBundle, credentials: Readonly<Record<string, string>>): Scrubber {
+  const secrets = new Map(Object.entries(credentials).map(([name, value]) => [name, new Secret(value)]));
+  const own = [...bundle.plugins.values()].flatMap(({ manifest }) => manifest.request?.inject ?? []);
+  const derived = derivedSecrets([...(bundle.manifest.inject ?? []), ...own], secrets);
+  return createScrubber([...Object.values(credentials), ...derived]);
+}

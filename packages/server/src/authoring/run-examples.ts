@@ -1,0 +1,168 @@
+import { basename, dirname, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { Injection } from '@quartermaster/plugin-kit';
+import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
+import type { Executor } from '../execution/executor.ts';
+import type { Outcome } from '../execution/outcome.ts';
+import { Problem } from '../kernel/problem.ts';
+import { loadFolder } from '../load-folder.ts';
+import { openBundleRuntime } from './bundle-runtime.ts';
+import { examplesOf, findRecording, type PlacedExample } from './example-recordings.ts';
+import { openUpstreamStage, type Recording, type UpstreamStage } from './upstream-stage.ts';
+
+/** How one example of a plugin went. */
+export interface ExampleResult {
+  readonly pluginId: string;
+  /** From 0, in the order of the file. */
+  readonly index: number;
+  /** What is wrong, in words; null when nothing is. */
+  readonly wrong: string | null;
+}
+
+/**
+ * Runs the examples of a bundle through the real broker, sandbox and executor. Nothing leaves the machine: each recording
+ * (`upstream`) is answered by a server on 127.0.0.1 in place of every host. A plugin without an example is wrong too.
+ * @param only these plugins; empty: all
+ * @throws Error when the bundle does not load, or has no such plugin
+ */
+export async function runExamples(folder: string, only: readonly string[] = []): Promise<ExampleResult[]> {
+  const { catalogue, bundle } = await loadBundle(folder);
+  const plugins = choosePlugins(bundle, only);
+  const player = await openExamplePlayer(catalogue, bundle);
+  try {
+    const results: ExampleResult[] = [];
+    for (const plugin of plugins) {
+      const examples = examplesOf(plugin);
+      if (examples.length === 0) results.push({ pluginId: plugin.id, index: 0, wrong: 'there is no example' });
+      for (const placed of examples) {
+        results.push({ pluginId: plugin.id, index: placed.index, wrong: await player.judge(placed) });
+      }
+    }
+    return results;
+  } finally {
+    await player.close();
+  }
+}
+
+/** @throws Error when the bundle does not load */
+export async function loadBundle(folder: string): Promise<{ catalogue: Catalogue; bundle: CompiledBundle }> {
+  const path = resolve(folder);
+  const catalogue = await loadFolder(dirname(path));
+  const bundle = catalogue.findBundle(basename(path));
+  if (bundle === undefined) throw new Error(`${folder} is no bundle that loads; see "bundle check"`);
+  return { catalogue, bundle };
+}
+
+/** @throws Error when there is no such plugin */
+export function choosePlugins(bundle: CompiledBundle, only: readonly string[]): CompiledPlugin[] {
+  const unknown = only.find((id) => !bundle.plugins.has(id));
+  if (unknown !== undefined) throw new Error(`${bundle.id} has no plugin ${JSON.stringify(unknown)}`);
+  return [...bundle.plugins.values()].filter(({ id }) => only.length === 0 || only.includes(id));
+}
+
+/** Where the examples of one bundle are played, without a network. */
+export interface ExamplePlayer {
+  /** What is wrong with an example, in words; null when nothing is. */
+  judge(placed: PlacedExample): Promise<string | null>;
+  play(placed: PlacedExample, recording: Recording): Promise<Played>;
+  close(): Promise<void>;
+}
+
+export type Played = { readonly output: unknown } | { readonly wrong: string };
+
+export async function openExamplePlayer(catalogue: Catalogue, bundle: CompiledBundle): Promise<ExamplePlayer> {
+  const stage = await openUpstreamStage(tokenPathsOf(bundle));
+  const overrides = new Map(
+    bundle.manifest.hosts.flatMap((host) =>
+      ['https', 'http'].map((scheme) => [`${scheme}://${host}`, stage.origin] as const),
+    ),
+  );
+  const runtime = await openBundleRuntime({ catalogue, overrides, allow: [], wrap: stage.replay });
+  const credentials = inventCredentials(bundle);
+  const play = async (placed: PlacedExample, recording: Recording) => {
+    stage.play(recording);
+    return judgeRun(await runExample(runtime.executor, placed, credentials), stage);
+  };
+  return {
+    play,
+    judge: async (placed) => {
+      const recording = await findRecording(placed);
+      if (recording !== null && 'wrong' in recording) return recording.wrong;
+      const played = await play(placed, recording);
+      return 'wrong' in played ? played.wrong : compare(played.output, placed.example.output);
+    },
+    close: async () => {
+      await runtime.close();
+      await stage.close();
+    },
+  };
+}
+
+const never = new AbortController().signal;
+
+/** How an example ended; a sentence when it could not begin. */
+export async function runExample(
+  executor: Executor,
+  { plugin, example }: PlacedExample,
+  credentials: Readonly<Record<string, string>>,
+): Promise<Outcome | { readonly kind: 'refused'; readonly message: string }> {
+  const request = { bundle_id: plugin.bundle.id, plugin_id: plugin.id, input_params: example.input };
+  try {
+    return (await executor.execute({ ...request, credentials: { ...credentials } }, never)).outcome;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const [first] = error.details ?? [];
+    const found = first === undefined ? '' : ` (${JSON.stringify(first)})`;
+    return { kind: 'refused', message: `${error.message}${found}` };
+  }
+}
+
+/** The output of a run that ended well, or what is wrong with it. */
+export function readOutcome(outcome: Awaited<ReturnType<typeof runExample>>): Played {
+  if (outcome.kind === 'refused') return { wrong: outcome.message };
+  if (outcome.kind !== 'succeeded') {
+    const excerpt =
+      'excerpt' in outcome && outcome.excerpt !== null
+        ? `; it said ${JSON.stringify(outcome.excerpt.slice(0, 300))}`
+        : '';
+    return { wrong: `it ended as ${outcome.kind}${'message' in outcome ? `: ${outcome.message}` : ''}${excerpt}` };
+  }
+  const [violation] = outcome.violations;
+  if (violation === undefined) return { output: outcome.output };
+  return { wrong: `the output breaks its schema: ${violation.path}: ${violation.message}` };
+}
+
+function judgeRun(outcome: Awaited<ReturnType<typeof runExample>>, stage: UpstreamStage): Played {
+  const played = readOutcome(outcome);
+  if ('wrong' in played || stage.left() === 0) return played;
+  return { wrong: `${stage.left()} of the recorded calls were not made; record the example again` };
+}
+
+/** What differs from what is expected, in words; null when nothing does, or nothing is expected. */
+export function compare(output: unknown, expected: unknown): string | null {
+  if (expected === undefined || isDeepStrictEqual(plain(output), plain(expected))) return null;
+  return `expected ${JSON.stringify(expected)}, found ${JSON.stringify(output)?.slice(0, 500)}`;
+}
+
+/** As JSON has it: what comes out of a process may have other prototypes. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value ?? null));
+}
+
+function tokenPathsOf({ manifest, plugins }: CompiledBundle): Set<string> {
+  const own = [...plugins.values()].flatMap((plugin) => plugin.manifest.request?.inject ?? []);
+  const injections: Injection[] = [...(manifest.inject ?? []), ...own];
+  return new Set(injections.flatMap((one) => (one.in === 'oauth2' ? [new URL(one.token_url).pathname] : [])));
+}
+
+/** Credentials nobody has: text as long as the schema wants it. */
+function inventCredentials(bundle: CompiledBundle): Record<string, string> {
+  const properties: unknown = Reflect.get(bundle.manifest.credentials_schema ?? {}, 'properties');
+  return Object.fromEntries(
+    Object.entries(Object(properties)).map(([name, schema]) => {
+      const { minLength, enum: values } = Object(schema);
+      if (Array.isArray(values)) return [name, String(values[0])];
+      return [name, 'example-credential'.padEnd(typeof minLength === 'number' ? minLength : 0, '0')];
+    }),
+  );
+}

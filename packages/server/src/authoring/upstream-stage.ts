@@ -1,0 +1,87 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import type { Broker, EgressRequest } from '../execution/egress/broker.ts';
+import { bytesOf, isRequest, type RecordedCall, recordRequest } from './cassette.ts';
+
+/** What stands for the answer of every host: one payload for every call, or the calls of a cassette; null: nothing. */
+export type Recording =
+  | { readonly body: Buffer; readonly contentType: string }
+  | { readonly calls: readonly RecordedCall[] }
+  | null;
+
+/** A server on 127.0.0.1 in the place of every host, and the way to it. */
+export interface UpstreamStage {
+  readonly origin: string;
+  /** Sends what was recorded to the stage, through `broker`; what was not recorded goes nowhere. */
+  replay(broker: Broker): Broker;
+  play(recording: Recording): void;
+  /** Calls of the cassette that nobody has made. */
+  left(): number;
+  close(): Promise<void>;
+}
+
+/** Which recorded call a request is: the plugins' own requests cannot name it. */
+const replayHeader = 'x-quartermaster-replay';
+
+/** @param tokenPaths where access tokens are got: those are not recorded, so the stage grants one that nobody has */
+export async function openUpstreamStage(tokenPaths: ReadonlySet<string>): Promise<UpstreamStage> {
+  let recording: Recording = null;
+  let used = new Set<number>();
+
+  function answer(request: IncomingMessage, response: ServerResponse): void {
+    const called = request.headers[replayHeader];
+    if (called === undefined && tokenPaths.has(request.url ?? '') && request.method === 'POST') {
+      const token = { access_token: 'example-access-token', token_type: 'Bearer', expires_in: 3600 };
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(token));
+    } else if (recording !== null && 'body' in recording) {
+      response.writeHead(200, { 'content-type': recording.contentType }).end(recording.body);
+    } else {
+      const call = recording?.calls[Number(called)];
+      if (call === undefined) response.writeHead(501).end('nothing was recorded for this call');
+      else response.writeHead(call.response.status, call.response.headers).end(bytesOf(call.response.body));
+    }
+  }
+  const server = createServer((request, response) => {
+    // Read to its end, or the connection could not be used again.
+    void buffer(request).then(() => answer(request, response));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo; // listens on TCP
+
+  /** The first that fits and was not made yet: polling asks the same several times. */
+  function findCall(calls: readonly RecordedCall[], request: EgressRequest): number {
+    const asked = recordRequest(request);
+    return calls.findIndex((call, index) => !used.has(index) && isRequest(call.request, asked));
+  }
+
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    replay: (broker) => ({
+      close: () => broker.close(),
+      send: async (request, policy, signal) => {
+        if (recording === null || 'body' in recording) return await broker.send(request, policy, signal);
+        const index = findCall(recording.calls, request);
+        if (index < 0) return { kind: 'unreachable', message: notRecorded(request) };
+        used.add(index);
+        const headers = { ...request.headers, [replayHeader]: String(index) };
+        return await broker.send({ ...request, headers }, policy, signal);
+      },
+    }),
+    play: (next) => {
+      recording = next;
+      used = new Set();
+    },
+    left: () => (recording !== null && 'calls' in recording ? recording.calls.length - used.size : 0),
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+function notRecorded({ method, url, query = [] }: EgressRequest): string {
+  const search = new URLSearchParams(query.map(([name, value]) => [name, value])).toString();
+  const asked = `${method} ${url}${search === '' ? '' : `?${search}`}`;
+  return `the recording has no call ${asked.slice(0, 500)} with this body; record the example again`;
+}

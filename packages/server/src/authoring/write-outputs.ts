@@ -1,0 +1,11 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { parseDocument } from 'yaml';
+
+/** Sets the `output` of examples in a plugin's file, by their place; comments and order of the file stay. */
+export async function writeOutputs(file: string, outputs: ReadonlyMap<number, unknown>): Promise<void> {
+  const document = parseDocument(await readFile(file, 'utf8'));
+  for (const [index, output] of outputs) {
+    document.setIn(['examples', index, 'output'], document.createNode(output, { flow: true }));
+  }
+  await writeFile(file, document.toString({ lineWidth: 120, flowCollectionPadding: false }));
+}
