@@ -688,7 +688,8 @@ export const requirements: Readonly<Record<string, Requirement>> = {
     ],
   },
   'authoring.recordings': {
-    promise: 'Examples are recorded from the real API without a credential in any encoding, and tested without a network.',
+    promise:
+      'Examples are recorded from the real API without a credential in any encoding, and tested without a network.',
     source: 'DESIGN "Promises" 7; ADR 0045',
     tests: [
       'examples are recorded from the upstream without a credential, and played back without it',
