@@ -1,4 +1,5 @@
 import { basename, dirname, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Injection } from '@quartermaster/plugin-kit';
 import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
@@ -98,6 +99,7 @@ export async function openExamplePlayer(catalogue: Catalogue, bundle: CompiledBu
   };
 }
 
+const mostWaits = 30;
 const never = new AbortController().signal;
 
 /** How an example ended; a sentence when it could not begin. */
@@ -108,7 +110,12 @@ export async function runExample(
 ): Promise<Outcome | { readonly kind: 'refused'; readonly message: string }> {
   const request = { bundle_id: plugin.bundle.id, plugin_id: plugin.id, input_params: example.input };
   try {
-    return (await executor.execute({ ...request, credentials: { ...credentials } }, never)).outcome;
+    for (let waits = 0; ; waits += 1) {
+      const { outcome } = await executor.execute({ ...request, credentials: { ...credentials } }, never);
+      // Nothing of it has begun: a busy machine could not start the handler's process in time.
+      if (outcome.kind !== 'queue_full' || waits === mostWaits) return outcome;
+      await pause(outcome.retryAfterSeconds * 1000);
+    }
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const [first] = error.details ?? [];
