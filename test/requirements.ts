@@ -696,4 +696,13 @@ export const requirements: Readonly<Record<string, Requirement>> = {
       'a request that was not recorded is not answered, nor is a recorded one that is not made any more',
     ],
   },
+  'import.mcp': {
+    promise: 'MCP servers import as bundles, snapshotted; what has changed is shown and refused until it is accepted.',
+    source: 'DESIGN "Catalogue and execution"; ADR 0037',
+    tests: [
+      'the tools of a ${style} MCP server are imported, and run as plugins by the rules of their bundle',
+      'a server that describes a tool otherwise is shown as a difference and refused until it is accepted',
+      'what may not be reached is not imported, and neither is what is no MCP server',
+    ],
+  },
 };

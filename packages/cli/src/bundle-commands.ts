@@ -1,12 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkBundle, runExamples } from '@quartermaster/server/authoring';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { scaffoldBundle } from './bundles/scaffold.ts';
 import { writeTypes } from './bundles/write-types.ts';
 import { addInstallCommands } from './install-commands.ts';
+import { mcpImportCommand } from './mcp-import/mcp-import-command.ts';
 import { type ImportOptions, importOpenApi } from './openapi/import-openapi.ts';
 import { writeBundle } from './openapi/write-bundle.ts';
+import { readList, readPairs } from './read-arguments.ts';
 import { addRecordCommand } from './record-command.ts';
 
 /** Writing bundles: nothing here needs a running service, and only `record` and `import mcp` a network. */
@@ -49,7 +51,10 @@ export function bundleCommands(): Command {
     });
   addRecordCommand(bundle);
   addInstallCommands(bundle);
-  bundle.addCommand(new Command('import').description('make a bundle of something else').addCommand(importCommand()));
+  const imports = new Command('import').description('make a bundle of something else');
+  imports.addCommand(importCommand());
+  imports.addCommand(mcpImportCommand((folder) => check(folder, false)));
+  bundle.addCommand(imports);
   return bundle;
 }
 
@@ -100,14 +105,4 @@ async function test(folder: string, plugins: readonly string[]): Promise<void> {
   for (const { pluginId, index, wrong: reason } of wrong) console.error(`${pluginId} example ${index + 1}: ${reason}`);
   if (wrong.length > 0) process.exitCode = 1;
   console.log(`${folder}: ${results.length - wrong.length} of ${results.length} examples pass`);
-}
-
-function readList(text: string): string[] {
-  return text.split(',').map((item) => item.trim());
-}
-
-function readPairs(text: string): Record<string, string> {
-  const pairs = readList(text).map((pair) => pair.split('='));
-  if (pairs.some((pair) => pair.length !== 2 || pair.includes(''))) throw new InvalidArgumentError('expected a=b,c=d');
-  return Object.fromEntries(pairs);
 }

@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
 import { processEnvironment } from '@quartermaster/server';
 import { recordExamples } from '@quartermaster/server/authoring';
 import type { Command } from 'commander';
+import { readCredentials } from './read-credentials.ts';
 
 interface RecordArguments {
   readonly credentials?: string;
@@ -37,24 +36,4 @@ export function addRecordCommand(bundle: Command): void {
       if (results.some(({ result }) => result === 'wrong')) process.exitCode = 1;
       console.log(`${results.filter(({ result }) => result === 'recorded').length} of ${results.length} recorded`);
     });
-}
-
-/** Never from the command line, which every user of the machine can read. */
-async function readCredentials(file: string | undefined): Promise<Record<string, string>> {
-  if (file === undefined) return {};
-  const source = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
-  let value: unknown;
-  try {
-    value = JSON.parse(source);
-  } catch {
-    // Without the parser's words, which quote what was found.
-    throw new Error('the credentials are no JSON');
-  }
-  if (isTexts(value)) return value;
-  throw new Error('the credentials are no JSON object of texts');
-}
-
-function isTexts(value: unknown): value is Record<string, string> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  return Object.values(value).every((member) => typeof member === 'string');
 }

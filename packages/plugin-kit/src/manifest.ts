@@ -136,6 +136,20 @@ export const Example = Type.Object(
 );
 export type Example = Static<typeof Example>;
 
+/** A tool of an MCP server, called by the server in the plugin's name. */
+export const RemoteTool = Type.Object(
+  {
+    /** Where the server is reached (Streamable HTTP); its host must be one of the bundle's `hosts`. */
+    url: Type.String({ pattern: '^https?://' }),
+    /** The tool's own name. */
+    tool: Type.String({ minLength: 1, maxLength: 256 }),
+    /** Digest of the tool's definition as it was accepted; a tool that is described otherwise is not called. */
+    sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  },
+  strict,
+);
+export type RemoteTool = Static<typeof RemoteTool>;
+
 export const PluginManifest = Type.Object(
   {
     id: Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }),
@@ -150,8 +164,10 @@ export const PluginManifest = Type.Object(
     /** Either a declarative request (tier T0) … */
     request: Type.Optional(RequestTemplate),
     response: Type.Optional(ResponseMapping),
-    /** … or a file of the bundle's folder that exports `run` (tier T1). */
+    /** … or a file of the bundle's folder that exports `run` (tier T1) … */
     handler: Type.Optional(Type.String({ pattern: '^[a-z0-9-]+\\.(ts|mjs|js)$' })),
+    /** … or a tool of an MCP server. */
+    mcp: Type.Optional(RemoteTool),
     examples: Type.Optional(Type.Array(Example)),
   },
   strict,

@@ -6,8 +6,10 @@ import { createFindings } from './catalogue/findings.ts';
 import { compileLinearRegExp } from './catalogue/linear-regexp.ts';
 import { loadFolder } from './load-folder.ts';
 
+export { type McpSnapshot, readMcpServer } from './authoring/read-mcp-server.ts';
 export { type ExampleRecording, type RecordWish, recordExamples } from './authoring/record-examples.ts';
 export { type ExampleResult, runExamples } from './authoring/run-examples.ts';
+export { digestOf, type ToolDefinition } from './execution/remote-tools/tool-definition.ts';
 
 /** What the authors of bundles need of the service, without a running one. */
 

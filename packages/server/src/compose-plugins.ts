@@ -84,6 +84,7 @@ export async function openPluginsSide(base: Base): Promise<Side> {
       maxRunsOfKey: config.maxRunsOfKey,
     },
     journal: recorder,
+    version,
   });
 
   const keyRequired = config.pluginsKey === 'required' || (config.pluginsKey === 'auto' && !isLoopback(config.host));

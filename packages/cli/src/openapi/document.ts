@@ -27,6 +27,11 @@ export function readDocument(text: string): OpenApiDocument {
   // The upgrader changes what it is given.
   const root: unknown = upgrade(structuredClone(parsed), '3.1');
   if (!isJson(root)) throw new Error('the document cannot be read as OpenAPI 3.1');
+  return documentOf(version, root);
+}
+
+/** Anything whose references lead into itself. */
+export function documentOf(version: string, root: Json): OpenApiDocument {
   const resolve = (reference: string, seen: readonly string[] = []): unknown => {
     if (seen.includes(reference)) return undefined;
     const target = lookUp(root, reference);

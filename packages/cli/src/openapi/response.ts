@@ -75,7 +75,7 @@ function ofJson(document: OpenApiDocument, media: unknown, description: string):
 }
 
 /** The root itself, since a root says what it is. */
-function followRoot(schema: Json, $defs: Json): Json {
+export function followRoot(schema: Json, $defs: Json): Json {
   let root = schema;
   for (let hops = 0; typeof root.$ref === 'string' && hops < 20; hops += 1) {
     const { $ref, ...beside } = root;

@@ -6,14 +6,20 @@ import type { ImportedBundle } from './import-openapi.ts';
 /**
  * Writes a bundle into a folder of bundles and gives the path of its own folder. A folder that is there is refused
  * unless it was written by an import, whose files are replaced.
+ * @param more further files, by name
  */
-export async function writeBundle(out: string, { bundle, plugins, report }: ImportedBundle): Promise<string> {
+export async function writeBundle(
+  out: string,
+  { bundle, plugins, report }: ImportedBundle,
+  more: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const folder = join(out, bundle.id);
   await clear(folder);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'bundle.yaml'), toYaml(bundle));
   for (const [id, plugin] of plugins) await writeFile(join(folder, `${id}.yaml`), toYaml(plugin));
   await writeFile(join(folder, reportName), `${JSON.stringify(report, null, 2)}\n`);
+  for (const [name, text] of Object.entries(more)) await writeFile(join(folder, name), text);
   return folder;
 }
 

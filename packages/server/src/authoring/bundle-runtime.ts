@@ -38,6 +38,9 @@ export async function openBundleRuntime(options: BundleRuntimeOptions): Promise<
     newId: createNewId(),
     logger,
     metrics,
+    version,
+    // Each recording holds all that its run asks.
+    limits: { toolBeliefMs: 0 },
   });
   return {
     executor,

@@ -55,14 +55,23 @@ export async function readPlugin(folder: string, file: PluginFile): Promise<Plug
 
 /** Either a request as data or code that makes it. */
 function checkTier(manifest: PluginManifest, bundle: BundleManifest, findings: Findings): void {
-  const { request, response, handler } = manifest;
-  if (request === undefined && handler === undefined) {
-    findings.add([], 'Either "request" (no code) or "handler" (a file with code) is required.');
+  const { request, response, handler, mcp } = manifest;
+  if (request === undefined && handler === undefined && mcp === undefined) {
+    findings.add(
+      [],
+      'Either "request" (no code) or "handler" (a file with code) is required, or "mcp" (a remote tool).',
+    );
   }
   if (handler !== undefined) {
     if (request !== undefined) findings.add(['handler'], 'There is a "request" already; a plugin has one of the two.');
     else if (response !== undefined)
       findings.add(['response'], 'It belongs to a "request"; a handler gives the output.');
+  }
+  if (mcp !== undefined) {
+    if (request !== undefined || handler !== undefined || response !== undefined)
+      findings.add(['mcp'], 'A remote tool has neither "request", "response" nor "handler".');
+    // Its address is fixed: no parameter stands in it.
+    checkRequest({ method: 'POST', url: mcp.url }, ['mcp'], { context: requestContext(bundle, new Set()), findings });
   }
   if (request !== undefined) {
     const properties: unknown = Reflect.get(manifest.input_schema, 'properties');

@@ -43,6 +43,8 @@ export interface ExecutorDeps {
   readonly logger: Logger;
   readonly metrics: Registry;
   readonly limits?: Partial<ExecutionLimits>;
+  /** Of the service; MCP servers are told. */
+  readonly version?: string;
   /** Absent: nobody keeps account. */
   readonly journal?: RunJournal;
 }
@@ -69,7 +71,7 @@ const maxDepth = 64;
 export function createExecutor(deps: ExecutorDeps): Executor {
   const limits = { ...defaultLimits, ...deps.limits };
   const journal = deps.journal ?? noJournal;
-  const { runDeclarative, runHandler } = createPluginRunner({ ...deps, limits, journal });
+  const { runDeclarative, runHandler, runTool } = createPluginRunner({ ...deps, limits, journal });
   const calls = createPreparedCalls();
   const admission = createRunAdmission(limits.maxRunsOfKey);
   const conclude = createConclusion({ ...deps, journal });
@@ -102,8 +104,11 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     const { handlerPath } = plugin;
     const isolation = handlerPath === null ? 'none' : bundle.isolation;
     const run: Run = { ...begun, pluginId: plugin.id, isolation, input };
-    const start = async () =>
-      handlerPath === null ? await runDeclarative(calls.ofPlugin(plugin), run) : await runHandler(handlerPath, run);
+    const { mcp } = plugin.manifest;
+    const start = async () => {
+      if (handlerPath !== null) return await runHandler(handlerPath, run);
+      return mcp === undefined ? await runDeclarative(calls.ofPlugin(plugin), run) : await runTool(mcp, run);
+    };
     run.trace.validatedAt = performance.now();
     return { run, isRepeatable, start: () => conclude(run, start, plugin) };
   }

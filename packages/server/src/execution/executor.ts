@@ -52,6 +52,8 @@ export interface ExecutionLimits {
   readonly maxRunsOfKey: number;
   /** Declarative runs at the same time; one more is answered 429. */
   readonly maxConcurrentRuns: number;
+  /** Milliseconds for which a remote tool that was found to be as it was accepted is believed to be so still. */
+  readonly toolBeliefMs: number;
 }
 
 export const defaultLimits: ExecutionLimits = {
@@ -64,6 +66,7 @@ export const defaultLimits: ExecutionLimits = {
   maxRetries: 2,
   maxRunsOfKey: 128,
   maxConcurrentRuns: 256,
+  toolBeliefMs: 300_000,
 };
 
 /** Whether the same run may be made again without doing twice what should be done once. */

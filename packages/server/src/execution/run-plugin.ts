@@ -1,11 +1,13 @@
+import type { RemoteTool } from '@quartermaster/plugin-kit';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import type { Logger } from '../kernel/logger.ts';
-import { type PreparedCall, runCall } from './declarative/declarative.ts';
+import { type CallContext, type PreparedCall, runCall } from './declarative/declarative.ts';
 import type { Broker } from './egress/broker.ts';
 import type { ExecutionLimits } from './executor.ts';
 import { createHandlerFetch } from './handler-fetch.ts';
 import { jsonBytes } from './json-bounds.ts';
 import type { Outcome } from './outcome.ts';
+import { createToolRunner } from './remote-tools/run-tool.ts';
 import type { JournalRun, RunJournal } from './run-journal.ts';
 import type { RunPolicy } from './run-policy.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
@@ -22,8 +24,9 @@ export type RawOutcome =
   | { readonly kind: 'returned'; readonly output: unknown }
   | Exclude<Outcome, { kind: 'succeeded' }>;
 
-/** The two ways to run something: a declarative call in this process, a handler in the sandbox. */
+/** The ways to run something: a declarative call or a remote tool by this process, a handler in the sandbox. */
 export interface PluginRunner {
+  runTool(tool: RemoteTool, run: Run): Promise<RawOutcome>;
   runDeclarative(call: PreparedCall, run: Run): Promise<RawOutcome>;
   runHandler(handlerPath: string, run: Run): Promise<RawOutcome>;
 }
@@ -34,24 +37,35 @@ export interface PluginRunnerDeps {
   readonly logger: Logger;
   readonly limits: ExecutionLimits;
   readonly journal: RunJournal;
+  readonly version?: string;
 }
 
-export function createPluginRunner({ broker, sandbox, logger, limits, journal }: PluginRunnerDeps): PluginRunner {
+export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
+  const { broker, sandbox, logger, limits, journal, version = '0.0.0' } = deps;
   let running = 0;
+  const tools = createToolRunner({ version, beliefMs: limits.toolBeliefMs });
+
+  /** What this process does itself is bounded by number; handlers are by their processes. */
+  async function runHere(
+    { bundle, policy, signal, trace }: Run,
+    start: (context: CallContext & { readonly signal: AbortSignal }) => Promise<RawOutcome>,
+  ): Promise<RawOutcome> {
+    if (running >= limits.maxConcurrentRuns) return { kind: 'queue_full', retryAfterSeconds: 1 };
+    running += 1;
+    trace.pluginBeganAt = performance.now();
+    const takesCredentials = bundle.manifest.credentials_schema !== undefined;
+    const { maxOutputBytes } = limits;
+    try {
+      return await start({ broker, policy: policy.egress, takesCredentials, maxOutputBytes, signal });
+    } finally {
+      running -= 1;
+    }
+  }
 
   return {
-    async runDeclarative(call, { bundle, policy, signal, input, trace }) {
-      if (running >= limits.maxConcurrentRuns) return { kind: 'queue_full', retryAfterSeconds: 1 };
-      running += 1;
-      trace.pluginBeganAt = performance.now();
-      const takesCredentials = bundle.manifest.credentials_schema !== undefined;
-      const { maxOutputBytes } = limits;
-      try {
-        return await runCall(call, input, { broker, policy: policy.egress, takesCredentials, maxOutputBytes, signal });
-      } finally {
-        running -= 1;
-      }
-    },
+    runDeclarative: (call, run) => runHere(run, (context) => runCall(call, run.input, context)),
+
+    runTool: (tool, run) => runHere(run, (context) => tools.run(tool, run.input, context)),
 
     async runHandler(handlerPath, run) {
       const { bundle, policy, signal, input } = run;

@@ -1,0 +1,140 @@
+import type { BundleManifest, Injection } from '@quartermaster/plugin-kit';
+import { digestOf, type McpSnapshot, type ToolDefinition } from '@quartermaster/server/authoring';
+import { isJson, type Json, textOf } from '../openapi/document.ts';
+import type { ImportedBundle } from '../openapi/import-openapi.ts';
+import { freeName, humanised, snakeCase } from '../openapi/names.ts';
+import { convertRoot } from './tool-schema.ts';
+
+/** What a person decides about an import; kept beside it, so that the next one is as this one. */
+export interface McpChoices {
+  readonly id?: string | undefined;
+  /** Only these tools, by their name or plugin id. */
+  readonly operations?: readonly string[];
+  /** Plugin ids, by the tool's name. */
+  readonly rename?: Readonly<Record<string, string>>;
+  /** Texts in place of the server's, by the tool's name or plugin id. */
+  readonly describe?: Readonly<Record<string, string | Json>>;
+}
+
+export interface McpAccess {
+  readonly properties: Readonly<Record<string, Json>>;
+  readonly inject: readonly Injection[];
+}
+
+/** Turns the tools of an MCP server into a bundle of plugins without code. Each tool is imported or in the report. */
+export function importMcp(snapshot: McpSnapshot, choices: McpChoices, access: McpAccess): ImportedBundle {
+  const plugins = new Map<string, Json>();
+  const imported: Array<ImportedBundle['report']['imported'][number]> = [];
+  const skipped: Array<ImportedBundle['report']['skipped'][number]> = [];
+  for (const tool of snapshot.tools) {
+    const made = snakeCase(tool.name);
+    const reason = refusalOf(tool, made, choices);
+    if (reason !== null) skipped.push({ operation: tool.name, reason });
+    else {
+      const wanted = choices.rename?.[tool.name] ?? made;
+      const id = freeName(wanted, (name) => plugins.has(name) || name === 'bundle');
+      const { plugin, notes } = importTool(tool, { url: snapshot.url, texts: textsOf(tool, id, choices) });
+      plugins.set(id, { id, ...plugin });
+      imported.push({ operation: tool.name, plugin_id: id, notes });
+    }
+  }
+  if (plugins.size === 0) throw new Error(`no tool can be imported: ${skipped[0]?.reason ?? 'there is none'}`);
+  const { server, tools } = snapshot;
+  const others = server.capabilities.filter((name) => ['prompts', 'resources', 'completions', 'tasks'].includes(name));
+  return {
+    bundle: bundleOf(snapshot, choices, access),
+    plugins,
+    report: {
+      title: server.name,
+      openapi: 'MCP',
+      operations: tools.length,
+      ...{ imported, skipped },
+      notes: others.map((name) => `The server offers ${name} too, which plugins have no place for.`),
+    },
+  };
+}
+
+function refusalOf({ name, execution }: ToolDefinition, made: string, { operations }: McpChoices): string | null {
+  if (operations !== undefined && !operations.includes(name) && !operations.includes(made)) return 'not chosen';
+  return execution?.taskSupport === 'required' ? 'it runs as a task only' : null;
+}
+
+function bundleOf({ url, server }: McpSnapshot, choices: McpChoices, { properties, inject }: McpAccess) {
+  const { host, hostname } = new URL(url);
+  const names = Object.keys(properties);
+  return {
+    id: choices.id ?? `mcp_${snakeCase(server.name || hostname)}`.slice(0, 64),
+    version: versionOf(server.version),
+    name: server.name.slice(0, 120) || hostname,
+    description: (server.instructions || `Tools of the MCP server ${server.name || hostname}.`).slice(0, 4_000),
+    provider: hostname,
+    developer: 'Imported from MCP',
+    hosts: [host],
+    ...(names.length === 0 ? {} : { credentials_schema: { type: 'object', required: names, properties } }),
+    ...(inject.length === 0 ? {} : { inject: [...inject], verify: verification(url) }),
+  } satisfies Omit<BundleManifest, 'credentials_schema' | 'verify'> & { credentials_schema?: object; verify?: object };
+}
+
+/** The first message of the protocol: a server that asks for credentials refuses it. */
+function verification(url: string): object {
+  const clientInfo = { name: 'quartermaster', version: '1.0.0' };
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
+  const request = {
+    method: 'POST',
+    url,
+    headers: { Accept: 'application/json, text/event-stream' },
+    body: { jsonrpc: '2.0', id: 1, method: 'initialize', params },
+  };
+  return { request, response: { format: 'text', credentials_rejected: [401, 403] } };
+}
+
+function importTool(tool: ToolDefinition, { url, texts }: { url: string; texts: Json }) {
+  const notes: string[] = [];
+  const input = convertRoot(tool.inputSchema, 'input');
+  const output =
+    tool.outputSchema === undefined ? { schema: anyResult, notes: [] } : convertRoot(tool.outputSchema, 'output');
+  notes.push(...input.notes, ...output.notes);
+  const annotations = tool.annotations ?? {};
+  const isRead = annotations.readOnlyHint === true;
+  if (annotations.readOnlyHint === undefined && annotations.destructiveHint === undefined) {
+    notes.push('The server does not say what it changes, so it is taken to destroy, as MCP has it.');
+  }
+  const plugin = {
+    name: (textOf(tool.title) || textOf(annotations.title) || humanised(tool.name)).slice(0, 120),
+    description: (textOf(tool.description) || humanised(tool.name)).slice(0, 4_000),
+    ...texts,
+    effects: isRead ? 'read' : annotations.destructiveHint === false ? 'write' : 'destructive',
+    idempotent: isRead || annotations.idempotentHint === true,
+    input_schema: input.schema,
+    output_schema: output.schema,
+    mcp: { url, tool: tool.name, sha256: digestOf(tool) },
+  };
+  return { plugin, notes };
+}
+
+/** What a tool gives that promises nothing. */
+const anyResult: Json = {
+  type: 'object',
+  required: ['text', 'content'],
+  properties: {
+    text: { type: 'string', description: 'What the tool says, as one text.' },
+    content: {
+      type: 'array',
+      description: 'What it gives beside text: pictures, sound, resources, as MCP has them.',
+      items: { type: 'object' },
+    },
+  },
+};
+
+function textsOf({ name }: ToolDefinition, id: string, { describe = {} }: McpChoices): Json {
+  const chosen = describe[name] ?? describe[id];
+  if (typeof chosen === 'string') return { description: chosen };
+  if (!isJson(chosen)) return {};
+  const known = Object.entries(chosen).filter(([member]) => member === 'name' || member === 'description');
+  return Object.fromEntries(known);
+}
+
+function versionOf(text: string): string {
+  const [, major = '1', minor = '0', patch = '0'] = /(\d+)(?:\.(\d+))?(?:\.(\d+))?/.exec(text) ?? [];
+  return `${Number(major)}.${Number(minor)}.${Number(patch)}`;
+}

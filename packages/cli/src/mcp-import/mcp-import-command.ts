@@ -1,0 +1,109 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Injection } from '@quartermaster/plugin-kit';
+import { type Environment, processEnvironment } from '@quartermaster/server';
+import { readMcpServer } from '@quartermaster/server/authoring';
+import { Command, InvalidArgumentError } from 'commander';
+import { parse } from 'yaml';
+import { isJson } from '../openapi/document.ts';
+import { writeBundle } from '../openapi/write-bundle.ts';
+import { readList, readPairs } from '../read-arguments.ts';
+import { readCredentials } from '../read-credentials.ts';
+import { importMcp, type McpAccess, type McpChoices } from './import-mcp.ts';
+import { compareTools, readSnapshot, snapshotName, writeSnapshot } from './snapshot-file.ts';
+
+export interface McpArguments extends Omit<McpChoices, 'describe'> {
+  readonly out: string;
+  readonly describe?: string;
+  readonly bearer?: string;
+  readonly header?: Record<string, string>;
+  readonly credentials?: string;
+  readonly accept?: boolean;
+}
+
+/** @param check says what the service would refuse of the folder */
+export function mcpImportCommand(check: (folder: string) => Promise<void>): Command {
+  return new Command('mcp')
+    .argument('<url>', 'address of the MCP server (Streamable HTTP)')
+    .requiredOption('--out <folder>', 'folder of bundles')
+    .option('--id <id>', 'id of the bundle (default: made of the name of the server)')
+    .option('--operations <list>', 'only these tools: a,b', readList)
+    .option('--rename <pairs>', 'ids of plugins, by tool: a=b,c=d', readPairs)
+    .option('--describe <file>', 'names and descriptions in place of the server’s, by tool; YAML or JSON')
+    .option('--bearer <name>', 'the server wants a token: the name its credential gets, such as ACCESS_TOKEN')
+    .option('--header <pairs>', 'the server wants headers: X-Api-Key=API_KEY, a header and its credential', readPairs)
+    .option('--credentials <file>', 'JSON object with those credentials, by name; - reads it from standard input')
+    .option('--accept', 'take over what the server has changed since the last import', false)
+    .description('make a bundle without code of the tools of an MCP server')
+    .action(async (url: string, options: McpArguments) => {
+      const credentials = await readCredentials(options.credentials);
+      const { lines, folder } = await importFromServer(url, options, {
+        credentials,
+        environment: processEnvironment(),
+      });
+      for (const line of lines) console.log(line);
+      if (folder !== null) return await check(folder);
+      console.error('The server has changed since it was imported; nothing is written. Read the above, then --accept.');
+      process.exitCode = 1;
+    });
+}
+
+interface Surroundings {
+  readonly credentials: Readonly<Record<string, string>>;
+  readonly environment: Environment;
+}
+
+/** @returns what is to be told, and the bundle's folder; null when the server has changed and that was not accepted */
+export async function importFromServer(
+  url: string,
+  options: McpArguments,
+  surroundings: Surroundings,
+): Promise<{ readonly lines: readonly string[]; readonly folder: string | null }> {
+  const access = accessOf(options);
+  const snapshot = await readMcpServer({ url, inject: access.inject, ...surroundings });
+  const given = await choicesOf(options);
+  const { id } = importMcp(snapshot, { id: given.id }, access).bundle;
+  const before = await readSnapshot(join(options.out, id));
+  const changes = before === null ? [] : compareTools(before.tools, snapshot.tools);
+  if (changes.length > 0 && options.accept !== true) return { lines: changes, folder: null };
+  const choices = { ...before?.choices, ...given };
+  const made = importMcp(snapshot, choices, access);
+  const folder = await writeBundle(options.out, made, { [snapshotName]: writeSnapshot(snapshot, choices) });
+  const { report } = made;
+  const lines = [
+    ...changes,
+    ...report.skipped.map(({ operation, reason }) => `not imported: ${operation}: ${reason}`),
+    ...report.notes.map((note) => `note: ${note}`),
+    ...report.imported.flatMap(({ plugin_id, notes }) => notes.map((note) => `${plugin_id}: ${note}`)),
+    `${report.imported.length} of ${report.operations} tools imported into ${folder}`,
+  ];
+  return { lines, folder };
+}
+
+async function choicesOf({ id, operations, rename, describe }: McpArguments): Promise<McpChoices> {
+  const texts: unknown = describe === undefined ? undefined : parse(await readFile(describe, 'utf8'));
+  if (texts !== undefined && !isJson(texts)) throw new Error(`${describe} is no map of tools`);
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...(operations === undefined ? {} : { operations }),
+    ...(rename === undefined ? {} : { rename }),
+    // What is no text and no map is left out where it is used.
+    ...(texts === undefined ? {} : { describe: texts as NonNullable<McpChoices['describe']> }),
+  };
+}
+
+function accessOf({ bearer, header = {} }: McpArguments): McpAccess {
+  const wanted: Array<readonly [string, Injection]> = [
+    ...(bearer === undefined ? [] : [[bearer, { in: 'bearer', credential: bearer }] as const]),
+    ...Object.entries(header).map(([name, credential]) => [credential, { in: 'header', name, credential }] as const),
+  ];
+  const bad = wanted.find(([name]) => !/^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(name));
+  if (bad !== undefined) throw new InvalidArgumentError(`${JSON.stringify(bad[0])} is no name of a credential`);
+  const description = 'What the MCP server asks of its callers.';
+  return {
+    inject: wanted.map(([, injection]) => injection),
+    properties: Object.fromEntries(
+      wanted.map(([name]) => [name, { type: 'string', minLength: 1, description, 'x-secret': true }]),
+    ),
+  };
+}

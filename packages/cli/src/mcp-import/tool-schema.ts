@@ -1,0 +1,20 @@
+import { createSchemaConverter } from '../openapi/convert-schema.ts';
+import { documentOf, type Json } from '../openapi/document.ts';
+import { fitSchema } from '../openapi/fit-schema.ts';
+import { followRoot, withKnownRequired } from '../openapi/response.ts';
+
+/** A schema of a tool as one of a plugin: its root is an object, and what could not be taken over is noted. */
+export function convertRoot(
+  schema: Json,
+  what: 'input' | 'output',
+): { readonly schema: Json; readonly notes: string[] } {
+  const converter = createSchemaConverter(documentOf('2020-12', schema));
+  const { $schema: _, ...plain } = schema;
+  const converted = converter.property(plain, what);
+  const $defs = converter.definitions();
+  const { description: __, ...root } = followRoot(converted, $defs);
+  const whole = { ...withKnownRequired(root), type: 'object', ...(Object.keys($defs).length === 0 ? {} : { $defs }) };
+  const fitted = fitSchema(whole);
+  const notes = [...converter.notes, ...(fitted.note === null ? [] : [fitted.note])];
+  return { schema: fitted.schema, notes: notes.map((note) => `${what}: ${note}`) };
+}

@@ -1,0 +1,77 @@
+import type { Injection } from '@quartermaster/plugin-kit';
+import { type Environment, parseConfig } from '../config.ts';
+import type { EgressPolicy } from '../execution/egress/broker.ts';
+import { createBroker } from '../execution/egress/create-broker.ts';
+import { defaultLimits } from '../execution/executor.ts';
+import {
+  type Answered,
+  type McpFailure,
+  type McpServerFacts,
+  openMcpSession,
+} from '../execution/remote-tools/mcp-session.ts';
+import type { ToolDefinition } from '../execution/remote-tools/tool-definition.ts';
+import { createLogger } from '../kernel/logger.ts';
+import { Secret } from '../kernel/secret.ts';
+import { version } from '../version.ts';
+
+/** What an MCP server said of itself and its tools, at one moment. */
+export interface McpSnapshot {
+  readonly url: string;
+  readonly server: McpServerFacts;
+  /** As the server lists them. */
+  readonly tools: readonly ToolDefinition[];
+}
+
+export interface McpServerAddress {
+  readonly url: string;
+  readonly inject: readonly Injection[];
+  readonly credentials: Readonly<Record<string, string>>;
+  /** Of the operator: overrides and allowed addresses hold as they do for the service. */
+  readonly environment: Environment;
+}
+
+/** Asks an MCP server for its tools, by the rules plugins call it by. @throws Error that says why it cannot */
+export async function readMcpServer({ url, inject, credentials, environment }: McpServerAddress): Promise<McpSnapshot> {
+  const parsed = URL.parse(url);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) throw new Error(`${url} is no http or https URL`);
+  if (inject.length > 0 && parsed.protocol !== 'https:') throw new Error('credentials are sent by https only');
+  const { egressOverrides: overrides, egressAllow: allow } = parseConfig(environment);
+  const broker = createBroker({ overrides, allow, logger: createLogger('silent'), version });
+  const { maxResponseBytes, maxRedirects, timeoutMs } = defaultLimits;
+  const policy: EgressPolicy = {
+    hosts: new Set([parsed.host]),
+    schemes: new Set(['https', 'http']),
+    credentials: new Map(Object.entries(credentials).map(([name, value]) => [name, new Secret(value)])),
+    ...{ inject, maxResponseBytes, maxRedirects, timeoutMs },
+  };
+  try {
+    const send = (request: Parameters<typeof broker.send>[0]) =>
+      broker.send(request, policy, new AbortController().signal);
+    const session = given(await openMcpSession(url, { send, version }));
+    const tools = given(await session.listTools());
+    await session.close();
+    return { url, server: session.server, tools };
+  } finally {
+    await broker.close();
+  }
+}
+
+function given<T>(answered: Answered<T>): T {
+  if ('value' in answered) return answered.value;
+  throw new Error(`the MCP server cannot be read: ${wordsOf(answered.failure)}`);
+}
+
+function wordsOf(failure: McpFailure): string {
+  switch (failure.kind) {
+    case 'no_answer': {
+      const { result } = failure;
+      return 'message' in result ? result.message : result.kind.replaceAll('_', ' ');
+    }
+    case 'status':
+      return `it answered with status ${failure.status}${failure.excerpt === null ? '' : `: ${failure.excerpt.slice(0, 200)}`}`;
+    case 'error':
+      return failure.message || `error ${failure.code}`;
+    case 'protocol':
+      return failure.message;
+  }
+}

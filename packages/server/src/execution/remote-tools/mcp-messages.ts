@@ -1,0 +1,46 @@
+import { decodeText } from '../declarative/body.ts';
+
+/** What a JSON-RPC request was answered with. */
+export type McpReply =
+  | { readonly result: Readonly<Record<string, unknown>> }
+  | { readonly error: { readonly code: number; readonly message: string } };
+
+/**
+ * Finds the answer to the request `id` in an HTTP answer of the Streamable HTTP transport: one JSON message, or a stream
+ * of events among which it is. Null when it is not there.
+ */
+export function findReply(body: Buffer, contentType: string | undefined, id: number): McpReply | null {
+  const text = decodeText(body, contentType);
+  const isStream = /^text\/event-stream\b/i.test(contentType ?? '');
+  const messages = isStream ? eventsOf(text).map(parsed) : [parsed(text)].flat();
+  for (const message of messages) {
+    const { id: answered, result, error } = Object(message);
+    if (answered !== id) continue;
+    if (isObject(result)) return { result };
+    const { code, message: words } = Object(error);
+    if (Number.isInteger(code)) return { error: { code, message: typeof words === 'string' ? words : '' } };
+  }
+  return null;
+}
+
+/** The data of each event (HTML Standard, "Interpreting an event stream"). */
+function eventsOf(text: string): string[] {
+  return text.split(/(?:\r\n?|\n){2}/).flatMap((event) => {
+    const data = event
+      .split(/\r\n?|\n/)
+      .flatMap((line) => (/^data:/.test(line) ? [line.slice(5).replace(/^ /, '')] : []));
+    return data.length === 0 ? [] : [data.join('\n')];
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

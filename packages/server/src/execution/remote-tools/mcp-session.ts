@@ -1,0 +1,133 @@
+import { excerptOf } from '../declarative/declarative.ts';
+import type { EgressRequest, EgressResult } from '../egress/broker.ts';
+import { findReply, type McpReply } from './mcp-messages.ts';
+import { readToolDefinition, type ToolDefinition } from './tool-definition.ts';
+
+/** A conversation with one MCP server (Streamable HTTP, the revisions with a handshake). ADR 0037. */
+export interface McpSession {
+  readonly server: McpServerFacts;
+  listTools(): Promise<Answered<readonly ToolDefinition[]>>;
+  callTool(
+    name: string,
+    input: Readonly<Record<string, unknown>>,
+  ): Promise<Answered<Readonly<Record<string, unknown>>>>;
+  /** Ends it where the server keeps sessions. */
+  close(): Promise<void>;
+}
+
+export interface McpServerFacts {
+  readonly name: string;
+  readonly version: string;
+  readonly instructions: string;
+  /** What it offers: `tools`, `prompts`, … */
+  readonly capabilities: readonly string[];
+}
+
+export type Answered<T> = { readonly value: T } | { readonly failure: McpFailure };
+
+export type McpFailure =
+  /** It never answered, or may not be asked. */
+  | { readonly kind: 'no_answer'; readonly result: Exclude<EgressResult, { kind: 'response' }> }
+  /** An HTTP status that is no success. */
+  | { readonly kind: 'status'; readonly status: number; readonly excerpt: string | null }
+  /** A JSON-RPC error. */
+  | { readonly kind: 'error'; readonly code: number; readonly message: string }
+  /** It does not speak the protocol. */
+  | { readonly kind: 'protocol'; readonly message: string };
+
+export type SendRequest = (request: EgressRequest) => Promise<EgressResult>;
+
+const revisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+const maxPages = 50;
+const maxTools = 2_000;
+
+/** Opens a conversation. Declares no capabilities: a server has nothing to ask of us. */
+export async function openMcpSession(
+  url: string,
+  { send, version }: { readonly send: SendRequest; readonly version: string },
+): Promise<Answered<McpSession>> {
+  const headers: Record<string, string> = {
+    accept: 'application/json, text/event-stream',
+    'content-type': 'application/json',
+  };
+  let asked = 0;
+
+  async function post(message: Readonly<Record<string, unknown>>): Promise<EgressResult> {
+    return await send({ method: 'POST', url, headers, body: JSON.stringify({ jsonrpc: '2.0', ...message }) });
+  }
+
+  async function ask(method: string, params: unknown): Promise<Answered<Readonly<Record<string, unknown>>>> {
+    asked += 1;
+    const result = await post({ id: asked, method, params });
+    if (result.kind !== 'response') return { failure: { kind: 'no_answer', result } };
+    const { status } = result;
+    const reply = findReply(result.body, result.headers['content-type'], asked);
+    if (status < 200 || status > 299)
+      return { failure: { kind: 'status', status, excerpt: wordsOf(reply) ?? excerptOf(result) } };
+    const session = result.headers['mcp-session-id'];
+    if (session !== undefined) headers['mcp-session-id'] = session;
+    if (reply === null) return { failure: { kind: 'protocol', message: `it did not answer ${method} as MCP does` } };
+    return 'error' in reply ? { failure: { kind: 'error', ...reply.error } } : { value: reply.result };
+  }
+
+  const clientInfo = { name: 'quartermaster', version };
+  const opened = await ask('initialize', { protocolVersion: revisions[0], capabilities: {}, clientInfo });
+  if ('failure' in opened) return opened;
+  const { protocolVersion, serverInfo, instructions, capabilities } = opened.value;
+  if (typeof protocolVersion !== 'string' || !revisions.includes(protocolVersion)) {
+    const found = JSON.stringify(protocolVersion)?.slice(0, 40);
+    return {
+      failure: {
+        kind: 'protocol',
+        message: `it speaks revision ${found} of MCP, which is none of ${revisions.join(', ')}`,
+      },
+    };
+  }
+  headers['mcp-protocol-version'] = protocolVersion;
+  await post({ method: 'notifications/initialized' });
+  const { name, version: ofServer } = Object(serverInfo);
+
+  return {
+    value: {
+      server: {
+        ...{ name: textOf(name), version: textOf(ofServer), instructions: textOf(instructions) },
+        capabilities: Object.keys(Object(capabilities)),
+      },
+      listTools: () => listTools(ask),
+      callTool: (tool, input) => ask('tools/call', { name: tool, arguments: input }),
+      close: async () => {
+        if (headers['mcp-session-id'] === undefined) return;
+        const { 'content-type': _, ...rest } = headers;
+        await send({ method: 'DELETE', url, headers: rest });
+      },
+    },
+  };
+}
+
+type Ask = (method: string, params: unknown) => Promise<Answered<Readonly<Record<string, unknown>>>>;
+
+async function listTools(ask: Ask): Promise<Answered<readonly ToolDefinition[]>> {
+  const tools: ToolDefinition[] = [];
+  let cursor: unknown;
+  for (let page = 0; page < maxPages && tools.length <= maxTools; page += 1) {
+    const answered = await ask('tools/list', cursor === undefined ? {} : { cursor });
+    if ('failure' in answered) return answered;
+    const { tools: listed, nextCursor } = answered.value;
+    if (!Array.isArray(listed)) return { failure: { kind: 'protocol', message: 'its list of tools is none' } };
+    tools.push(...listed.map(readToolDefinition).filter((tool) => tool !== null));
+    if (typeof nextCursor !== 'string' || nextCursor === '') return { value: tools };
+    cursor = nextCursor;
+  }
+  return {
+    failure: { kind: 'protocol', message: `it lists more than ${maxTools} tools, or on more than ${maxPages} pages` },
+  };
+}
+
+/** Servers often say in a JSON-RPC error what an HTTP status means. */
+function wordsOf(reply: McpReply | null): string | null {
+  return reply !== null && 'error' in reply && reply.error.message !== '' ? reply.error.message : null;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

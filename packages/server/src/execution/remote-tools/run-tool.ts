@@ -1,0 +1,118 @@
+import type { RemoteTool } from '@quartermaster/plugin-kit';
+import { type Clock, systemClock } from '../../kernel/clock.ts';
+import { type CallContext, type CallOutcome, outcomeWithoutAnswer } from '../declarative/declarative.ts';
+import { jsonBytes } from '../json-bounds.ts';
+import { isObject } from './mcp-messages.ts';
+import { type McpFailure, type McpSession, openMcpSession, type SendRequest } from './mcp-session.ts';
+import { digestOf } from './tool-definition.ts';
+
+export interface ToolRunner {
+  /** Calls a tool of an MCP server, by the rules of its bundle. */
+  run(
+    tool: RemoteTool,
+    input: Readonly<Record<string, unknown>>,
+    context: CallContext & { readonly signal: AbortSignal },
+  ): Promise<CallOutcome>;
+}
+
+const mostBelieved = 10_000;
+
+export interface ToolRunnerDeps {
+  /** Of the service; servers are told. */
+  readonly version: string;
+  /** How long a tool that was found to be as it was accepted is believed to be so still. */
+  readonly beliefMs: number;
+  readonly clock?: Clock;
+}
+
+/**
+ * A tool whose server describes it otherwise than it was accepted is refused: what a model is told of a tool, and what it
+ * takes, was read by a person when it was imported. ADR 0037.
+ */
+export function createToolRunner({ version, beliefMs, clock = systemClock }: ToolRunnerDeps): ToolRunner {
+  const believedUntil = new Map<string, number>();
+
+  async function confirm(tool: RemoteTool, session: McpSession): Promise<CallOutcome | null> {
+    const key = [tool.url, tool.tool, tool.sha256].join('\n');
+    if ((believedUntil.get(key) ?? 0) > clock.now()) return null;
+    const listed = await session.listTools();
+    if ('failure' in listed) return null;
+    const found = listed.value.find(({ name }) => name === tool.tool);
+    if (found !== undefined && digestOf(found) === tool.sha256) {
+      if (believedUntil.size >= mostBelieved) believedUntil.clear();
+      believedUntil.set(key, clock.now() + beliefMs);
+      return null;
+    }
+    const what = found === undefined ? 'has it no more' : 'describes it otherwise';
+    const message = `the tool ${JSON.stringify(tool.tool)} is not what was imported: its server ${what}; import it again`;
+    return { kind: 'upstream_failed', message, upstreamStatus: null, excerpt: null };
+  }
+
+  return {
+    async run(tool, input, context) {
+      const opened = await openMcpSession(tool.url, { send: sendWithin(context, clock), version });
+      if ('failure' in opened) return outcomeOf(opened.failure, context);
+      const session = opened.value;
+      try {
+        const refused = await confirm(tool, session);
+        if (refused !== null) return refused;
+        const called = await session.callTool(tool.tool, input);
+        return 'failure' in called ? outcomeOf(called.failure, context) : readResult(called.value, context);
+      } finally {
+        await session.close();
+      }
+    },
+  };
+}
+
+/** All requests of a run together take no longer than one may. */
+function sendWithin(
+  { broker, policy, signal }: CallContext & { signal: AbortSignal },
+  clock = systemClock,
+): SendRequest {
+  const deadline = clock.now() + policy.timeoutMs;
+  return async (request) => {
+    const left = deadline - clock.now();
+    if (left <= 0) return { kind: 'timed_out', limitMs: policy.timeoutMs };
+    const result = await broker.send(request, { ...policy, timeoutMs: left }, signal);
+    return result.kind === 'timed_out' ? { kind: 'timed_out', limitMs: policy.timeoutMs } : result;
+  };
+}
+
+function outcomeOf(failure: McpFailure, { takesCredentials }: CallContext): CallOutcome {
+  switch (failure.kind) {
+    case 'no_answer':
+      return outcomeWithoutAnswer(failure.result);
+    case 'status': {
+      const { status, excerpt } = failure;
+      if (status === 401 && takesCredentials) return { kind: 'credentials_rejected', upstreamStatus: status, excerpt };
+      return failed(`the MCP server answered with status ${status}`, { status, excerpt });
+    }
+    case 'error':
+      return failed(failure.message.slice(0, 500) || `the MCP server answered with error ${failure.code}`);
+    case 'protocol':
+      return failed(`the MCP server cannot be used: ${failure.message}`);
+  }
+}
+
+function failed(
+  message: string,
+  { status = 200, excerpt = null }: { status?: number; excerpt?: string | null } = {},
+): CallOutcome {
+  return { kind: 'upstream_failed', message, upstreamStatus: status, excerpt };
+}
+
+/** What a tool gave: its structured content, else its texts as one and whatever else there is beside them. */
+function readResult(result: Readonly<Record<string, unknown>>, { maxOutputBytes }: CallContext): CallOutcome {
+  const blocks = (Array.isArray(result.content) ? result.content : []).filter(isObject);
+  const texts = blocks.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
+  const text = texts.join('\n');
+  if (result.isError === true) return failed(text.slice(0, 500) || 'the tool failed without saying why');
+  const { structuredContent } = result;
+  const output = isObject(structuredContent)
+    ? structuredContent
+    : { text, content: blocks.filter(({ type }) => type !== 'text') };
+  const size = jsonBytes(output);
+  if (size !== null && size <= maxOutputBytes) return { kind: 'returned', output };
+  return { kind: 'failed', message: `the output is larger than ${maxOutputBytes} bytes` };
+}
