@@ -5,8 +5,9 @@ import { parse } from 'yaml';
 import type { Received } from './bundle-fixture.ts';
 
 /**
- * What the documentation of each API asks of a request, written down apart from the bundles, in `documented/`: the
- * tests hold what a bundle sends against it.
+ * What the documentation of each API asks of a request, in `documented/`: the tests hold what a bundle sends against it.
+ * Written down apart from the bundles, but from the same general knowledge of the documentation (ADR 0034): it finds
+ * slips, not what that knowledge has wrong. Nothing in it was recorded.
  */
 export interface DocumentedRequest {
   /** Method and path, percent-encoding kept. */

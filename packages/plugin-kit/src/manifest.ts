@@ -80,7 +80,7 @@ export const ApiFacts = Type.Object(
   {
     /** Where the API is described. */
     documentation: Type.Optional(Type.String({ pattern: '^https://' })),
-    /** The month of the youngest description of the API that this was held against. */
+    /** The month up to which what is known of the API is believed to go. */
     as_of: Type.Optional(Type.String({ pattern: '^20\\d\\d-(0[1-9]|1[0-2])$' })),
     /** Where the payloads of the examples come from. */
     payloads: Type.Optional(Type.String({ minLength: 1 })),

@@ -127,7 +127,7 @@ function makeBundle(document: OpenApiDocument, { options, credentials, plugins }
     description: (textOf(info.description) || title).slice(0, 4_000),
     provider: new URL(`https://${list[0]?.host ?? ''}`).hostname,
     developer: 'Imported from OpenAPI',
-    hosts: [...new Set(list.map(({ host }) => host))].sort(),
+    hosts: [...new Set([...list.map(({ host }) => host), ...list.flatMap(tokenHosts)])].sort(),
     ...(names.length === 0
       ? {}
       : {
@@ -145,6 +145,11 @@ function makeBundle(document: OpenApiDocument, { options, credentials, plugins }
     return [pluginId, pluginManifest(pluginId, operation, { inject, secure, notes })] as const;
   });
   return { bundle: manifest, plugins: new Map<string, Json>(manifests), notes: [...new Set(notes)] };
+}
+
+/** Access tokens are got by the rules of the bundle as well. */
+function tokenHosts({ inject }: ImportedOperation): string[] {
+  return inject.flatMap((one) => (one.in === 'oauth2' ? [new URL(one.token_url).host] : []));
 }
 
 function pluginManifest(

@@ -61,11 +61,27 @@ export function createCredentials(document: OpenApiDocument): Credentials {
       const password = add('PASSWORD', `Password for basic authentication. ${description}`);
       return { names: [username, password], inject: [{ in: 'basic', username, password }] };
     }
+    const tokenUrl = kind === 'oauth2' ? clientTokenUrl(found) : undefined;
+    if (tokenUrl !== undefined) return clientCredentials(tokenUrl, description);
     const isToken = (kind === 'http' && scheme === 'bearer') || kind === 'oauth2' || kind === 'openIdConnect';
     if (!isToken) return undefined;
     const credential = add('ACCESS_TOKEN', kind === 'http' ? description : `An access token (OAuth 2). ${description}`);
     const inject = [{ in: 'header', name: 'Authorization', credential, template: 'Bearer {credential}' }] as const;
     return { names: [credential], inject };
+  }
+
+  /** Which scopes a client may ask for is between it and the server: none are asked for. */
+  function clientCredentials(token_url: string, description: string): Scheme {
+    const client_id = add('CLIENT_ID', `Id of the client (OAuth 2, client credentials). ${description}`, false);
+    const client_secret = add('CLIENT_SECRET', `Secret of the client (OAuth 2, client credentials). ${description}`);
+    notes.add(
+      `Access tokens are got at ${token_url} without a scope; add "scope" to "inject" where the server wants one.`,
+    );
+    const grant = 'client_credentials' as const;
+    return {
+      names: [client_id, client_secret],
+      inject: [{ in: 'oauth2', grant, token_url, client_id, client_secret }],
+    };
   }
 
   return {
@@ -80,6 +96,16 @@ export function createCredentials(document: OpenApiDocument): Credentials {
     properties,
     notes,
   };
+}
+
+/**
+ * Where a client gets tokens of its own; undefined where people sign in, too: then the API is theirs, and the token that
+ * somebody got by signing in is the credential.
+ */
+function clientTokenUrl({ flows }: Json): string | undefined {
+  if (!isJson(flows) || Object.keys(flows).some((flow) => flow !== 'clientCredentials')) return undefined;
+  const url: unknown = Reflect.get(Object(flows.clientCredentials), 'tokenUrl');
+  return typeof url === 'string' && /^https:\/\/[^\s?#{}]+$/.test(url) && URL.canParse(url) ? url : undefined;
 }
 
 function apiKey(found: Json, credential: string): Scheme | undefined {
