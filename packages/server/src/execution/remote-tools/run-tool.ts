@@ -32,11 +32,12 @@ export interface ToolRunnerDeps {
 export function createToolRunner({ version, beliefMs, clock = systemClock }: ToolRunnerDeps): ToolRunner {
   const believedUntil = new Map<string, number>();
 
-  async function confirm(tool: RemoteTool, session: McpSession): Promise<CallOutcome | null> {
+  async function confirm(tool: RemoteTool, session: McpSession, context: CallContext): Promise<CallOutcome | null> {
     const key = [tool.url, tool.tool, tool.sha256].join('\n');
     if ((believedUntil.get(key) ?? 0) > clock.now()) return null;
     const listed = await session.listTools();
-    if ('failure' in listed) return null;
+    // A server that does not say what its tools are is not believed either.
+    if ('failure' in listed) return outcomeOf(listed.failure, context);
     const found = listed.value.find(({ name }) => name === tool.tool);
     if (found !== undefined && digestOf(found) === tool.sha256) {
       if (believedUntil.size >= mostBelieved) believedUntil.clear();
@@ -54,7 +55,7 @@ export function createToolRunner({ version, beliefMs, clock = systemClock }: Too
       if ('failure' in opened) return outcomeOf(opened.failure, context);
       const session = opened.value;
       try {
-        const refused = await confirm(tool, session);
+        const refused = await confirm(tool, session, context);
         if (refused !== null) return refused;
         const called = await session.callTool(tool.tool, input);
         return 'failure' in called ? outcomeOf(called.failure, context) : readResult(called.value, context);
