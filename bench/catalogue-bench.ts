@@ -120,7 +120,7 @@ function describe({ p50, p99 }: { p50: number; p99: number }): string {
 }
 
 /** Copies of the bundles that ship with the product, under other ids. @returns how many plugins they have */
-async function multiplyBundles(folder: string): Promise<number> {
+export async function multiplyBundles(folder: string): Promise<number> {
   await mkdir(folder, { recursive: true });
   const own = await readdir('bundles');
   let plugins = 0;

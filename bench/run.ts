@@ -4,6 +4,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { catalogueBenches } from './catalogue-bench.ts';
+import { consoleBenches } from './console-bench.ts';
 import { hostileBenches } from './hostile-benches.ts';
 import { httpBenches } from './http-benches.ts';
 import { mcpBenches } from './mcp-benches.ts';
@@ -27,6 +28,7 @@ try {
   if ('hostile'.includes(wanted)) rows.push(...(await hostileBenches(join(folder, 'hostile'))));
   if ('pdf'.includes(wanted)) rows.push(...(await pdfBenches(join(folder, 'pdf'))));
   rows.push(...(await queryBenches(join(folder, 'query'), wanted)));
+  if ('console'.includes(wanted)) rows.push(...(await consoleBenches(join(folder, 'console'))));
   if ('mcp'.includes(wanted)) rows.push(...(await mcpBenches(join(folder, 'mcp'))));
   if ('records'.includes(wanted)) rows.push(...(await recordBenches(join(folder, 'records'))));
   // It takes minutes.

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { access } from 'node:fs/promises';
-import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Ending } from './service.ts';
 
 const run = promisify(execFile);
 const chromiumPath = '/usr/bin/chromium';
@@ -19,10 +19,7 @@ export interface OpenedBrowser {
 }
 
 /** Opens a browser that ends with the test. Chromium is installed when it is missing and apt can do it. */
-export async function openBrowser(
-  t: TestContext,
-  wish: { width?: number; height?: number } = {},
-): Promise<OpenedBrowser> {
+export async function openBrowser(t: Ending, wish: { width?: number; height?: number } = {}): Promise<OpenedBrowser> {
   await ensureChromium();
   const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', '--disable-gpu'] });
   t.after(() => browser.close());

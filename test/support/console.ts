@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { administrator } from './administrator.ts';
 import { type OpenedBrowser, openBrowser } from './browser.ts';
-import { type ServiceWish, type StartedService, startService } from './service.ts';
+import { type Ending, type ServiceWish, type StartedService, startService } from './service.ts';
 
 /** Of the page: what is passed to `evaluate` runs there. */
 declare const DataTransfer: new () => { readonly items: { add(file: File): void } };
@@ -13,7 +12,7 @@ export interface OpenedConsole extends OpenedBrowser {
 }
 
 /** The console of a fresh service, its administrator just made through its pages. */
-export async function openConsole(t: TestContext, wish: ServiceWish = {}): Promise<OpenedConsole> {
+export async function openConsole(t: Ending, wish: ServiceWish = {}): Promise<OpenedConsole> {
   const service = await startService(t, { settings: { LOG_LEVEL: 'warn', ...wish.settings } });
   const opened = await openBrowser(t);
   const { page } = opened;

@@ -4,7 +4,6 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { TestContext } from 'node:test';
 import { type Client, createClient } from '@quartermaster/client';
 import { startCommand } from '../../scripts/start-command.ts';
 
@@ -34,8 +33,13 @@ export interface ServiceWish {
   readonly launcher?: readonly string[];
 }
 
+/** What is told of the end: a test, or a script that makes pictures or measures. */
+export interface Ending {
+  after(end: () => unknown): void;
+}
+
 /** Starts the service on free ports and ends it with the test. */
-export async function startService(t: TestContext, wish: ServiceWish = {}): Promise<StartedService> {
+export async function startService(t: Ending, wish: ServiceWish = {}): Promise<StartedService> {
   const folder = wish.folder ?? (await temporaryFolder(t));
   const settings = { FILES_PORT: '0', PLUGINS_PORT: '0', DATA: folder, ...wish.settings };
   const env = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
@@ -79,7 +83,7 @@ export async function startService(t: TestContext, wish: ServiceWish = {}): Prom
 }
 
 /** A folder that goes with the test. */
-export async function temporaryFolder(t: TestContext): Promise<string> {
+export async function temporaryFolder(t: Ending): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-test-'));
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
   return folder;

@@ -1,5 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { send } from './call.ts';
 
 /** One line of the Prometheus text format. */
@@ -15,26 +14,27 @@ export interface Sample {
 }
 
 const everyMs = 5000;
+/** The first ones come sooner: a rate needs two. */
+const firstMs = 1000;
+const firstSamples = 4;
 const mostSamples = 60;
 
-/** The metrics of the last minutes, looked at while the page is open. */
+/** The metrics of the last minutes, looked at while the page is open; kept a while for when it is opened again. */
 export function useSamples() {
-  const [samples, setSamples] = useState<readonly Sample[]>([]);
+  const queries = useQueryClient();
+  const queryKey = ['metrics'];
   const query = useQuery({
-    queryKey: ['metrics'],
-    queryFn: async ({ signal }): Promise<Sample> => {
+    queryKey,
+    queryFn: async ({ signal }): Promise<readonly Sample[]> => {
       const text = await (await send('GET', '/metrics', { signal })).text();
-      return { at: Date.now(), measures: readMetrics(text) };
+      const before = queries.getQueryData<readonly Sample[]>(queryKey) ?? [];
+      return [...before, { at: Date.now(), measures: readMetrics(text) }].slice(-mostSamples);
     },
-    refetchInterval: everyMs,
+    refetchInterval: ({ state }) => ((state.data?.length ?? 0) < firstSamples ? firstMs : everyMs),
     staleTime: 0,
+    structuralSharing: false,
   });
-  const { data } = query;
-  useEffect(() => {
-    if (data === undefined) return;
-    setSamples((all) => (all.at(-1)?.at === data.at ? all : [...all, data].slice(-mostSamples)));
-  }, [data]);
-  return { samples, error: query.error, refetch: query.refetch };
+  return { samples: query.data ?? [], error: query.error, refetch: query.refetch };
 }
 
 export function readMetrics(text: string): readonly Measure[] {

@@ -23,9 +23,14 @@ function firstLanguage(): LanguageCode {
   return kept.startsWith('zh') ? 'zh' : 'en';
 }
 
+/** `{name}` is the parameter, `{name|one|many}` a word that goes with its number. */
 function translator(messages: Messages): Translate {
   return (key, parameters = {}) =>
-    messages[key].replace(/\{(\w+)\}/g, (whole, name: string) => String(parameters[name] ?? whole));
+    messages[key].replace(/\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g, (whole, name: string, one?: string, many?: string) => {
+      const value = parameters[name];
+      if (one === undefined || many === undefined) return String(value ?? whole);
+      return Number(value) === 1 ? one : many;
+    });
 }
 
 /** Texts in the chosen language. Chinese is loaded when it is chosen. */

@@ -80,7 +80,7 @@ function Charts({ samples }: { samples: readonly Sample[] }) {
   const sum = (name: string, passes?: typeof isFailure) =>
     last === undefined ? '…' : formatNumber(total(last, name, passes), code);
   return (
-    <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
+    <SimpleGrid cols={{ base: 2, lg: 4 }} spacing={{ base: 'xs', xs: 'md' }}>
       <Chart name={t('overview.requests')} value={number(now(perSecond))} values={perSecond}>
         {t('overview.since', { count: sum(requests) })}
       </Chart>

@@ -1,0 +1,84 @@
+// Pictures of every page of the console: `node scripts/screenshots.ts FOLDER [PAGE…]`. Starts a service
+// of its own with a few documents and runs, and Chromium. Pages × widths × colours × languages.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Page } from 'playwright-core';
+import { openConsole } from '../test/support/console.ts';
+import { fillForPictures, type Pictured } from '../test/support/console-pictures.ts';
+
+const folder = resolve(process.argv[2] ?? 'docs/screenshots');
+const widths = { 360: 740, 1280: 800, 1920: 1080 } as const;
+const wanted = process.argv.slice(3);
+
+interface Shot {
+  readonly name: string;
+  readonly path: string;
+  /** What is done on the page before the picture. */
+  readonly prepare?: (page: Page) => Promise<void>;
+}
+
+function shotsOf({ collectionId, sheetCollectionId, recordId, sheetRecordId, runId }: Pictured): readonly Shot[] {
+  return [
+    { name: 'overview', path: '/', prepare: waitForCurve },
+    { name: 'files', path: '/files' },
+    { name: 'collections', path: '/collections' },
+    { name: 'records', path: `/collections/${collectionId}` },
+    { name: 'ask', path: `/collections/${collectionId}`, prepare: askSomething },
+    { name: 'record', path: `/collections/${collectionId}/records/${recordId}` },
+    { name: 'rows', path: `/collections/${sheetCollectionId}/records/${sheetRecordId}` },
+    { name: 'catalogue', path: '/catalogue' },
+    { name: 'try', path: '/catalogue/calculator/evaluate', prepare: tryIt },
+    { name: 'runs', path: '/runs' },
+    { name: 'run', path: `/runs/${runId}` },
+    { name: 'settings', path: '/settings' },
+    { name: 'reference', path: '/docs' },
+  ];
+}
+
+async function waitForCurve(page: Page): Promise<void> {
+  const points = '/html/body//*[local-name()="polyline"][contains(@points, " ")]';
+  await page.locator(`xpath=${points}`).first().waitFor();
+}
+
+async function askSomething(page: Page): Promise<void> {
+  await page.getByRole('tab').nth(1).click();
+  await page.locator('form input').first().fill('How does one pronounce Debian?');
+  await page.locator('form button[type=submit]').click();
+  await page.locator('ol > li, ul > li').filter({ hasText: 'pronounce' }).first().waitFor();
+}
+
+async function tryIt(page: Page): Promise<void> {
+  await page.getByLabel('expression').fill('5**2+8/2-3');
+  await page.locator('form button[type=submit]').click();
+  await page.getByTestId('result-tree').waitFor();
+}
+
+const ends: Array<() => unknown> = [];
+const t = { after: (end: () => unknown) => ends.push(end) };
+try {
+  const { service, page, context } = await openConsole(t);
+  const shots = shotsOf(await fillForPictures(service));
+  const session = await context.newCDPSession(page);
+  await mkdir(folder, { recursive: true });
+  for (const language of ['en', 'zh']) {
+    await page.evaluate(`localStorage.setItem('quartermaster-language', '${language}')`);
+    for (const scheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+      for (const [width, height] of Object.entries(widths)) {
+        await page.setViewportSize({ width: Number(width), height });
+        for (const { name, path, prepare } of shots) {
+          if (wanted.length > 0 && !wanted.includes(name)) continue;
+          await page.goto(service.filesUrl + path);
+          await page.getByRole('heading', { level: 1 }).waitFor();
+          await page.waitForLoadState('networkidle');
+          await prepare?.(page);
+          const shot = { format: 'webp', quality: 40 } as const;
+          const { data } = await session.send('Page.captureScreenshot', shot);
+          await writeFile(join(folder, `${name}-${width}-${scheme}-${language}.webp`), Buffer.from(data, 'base64'));
+        }
+      }
+    }
+  }
+} finally {
+  for (const end of ends.reverse()) await end();
+}

@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import type { StartedService } from './service.ts';
+
+/** Where the pages with something on them are. */
+export interface Pictured {
+  readonly collectionId: string;
+  readonly recordId: string;
+  readonly sheetCollectionId: string;
+  readonly sheetRecordId: string;
+  readonly runId: string;
+}
+
+const corpus = resolve(import.meta.dirname, '../../../shared/corpus');
+const documents = [
+  'pdf/deb__debian-faq.en.pdf',
+  'docx/docling__Strict.docx',
+  'md/cheatsheets__AJAX_Security_Cheat_Sheet.md',
+];
+
+const sheet = `question,answer
+How long may books be kept?,Four weeks. Whoever needs longer asks at the desk.
+When is the library open?,From nine to six; on Sundays it stays closed.
+,Nobody asked this.
+Is there a café?,
+How long may books be kept?,Four weeks. Whoever needs longer asks at the desk.
+Can I return books by post?,Yes. The parcel counts from the day it is sent.
+`;
+
+const runs = [
+  ['calculator', 'evaluate', { expression: '5**2+8/2-3' }],
+  ['calculator', 'evaluate', { expression: '1/0' }],
+  ['arithmetic', 'add', { number_1: 19, number_2: 23 }],
+  ['time', 'get_time_by_timezone', { timezone: 'Europe/Berlin' }],
+  ['qr_code_generator', 'generate_qr_code', { text: 'https://quartermaster.example' }],
+  ['calculator', 'evaluate', { expression: '(3+4)*12' }],
+] as const;
+
+/** A few files, two collections and runs, as a new user would have after an hour. */
+export async function fillForPictures(service: StartedService): Promise<Pictured> {
+  const { client } = service;
+  const guides = await client.collections.create({
+    name: 'Handbooks',
+    description: 'What people look up',
+    type: 'text',
+  });
+  const records: string[] = [];
+  for (const path of documents) {
+    const content = new Blob([await readFile(resolve(corpus, path))]);
+    const file = await client.files.upload({
+      purpose: 'record_file',
+      name: basename(path).replace(/^.*__/, ''),
+      content,
+    });
+    const { record_id: id } = await client.records.create(guides.collection_id, {
+      type: 'file',
+      file_id: file.file_id,
+    });
+    records.push(id);
+  }
+  const questions = await client.collections.create({ name: 'Questions at the desk', type: 'qa' });
+  const content = new Blob([sheet]);
+  const file = await client.files.upload({ purpose: 'qa_record_file', name: 'desk.csv', content });
+  const made = await client.records.create(questions.collection_id, { type: 'qa_sheet', file_id: file.file_id });
+  for (const id of records) await client.records.settled(guides.collection_id, id);
+  await client.records.settled(questions.collection_id, made.record_id);
+  let runId = '';
+  for (const [bundle, plugin, input] of runs) runId = (await run(service, bundle, { plugin, input })) ?? runId;
+  return {
+    collectionId: guides.collection_id,
+    recordId: records[0] ?? '',
+    sheetCollectionId: questions.collection_id,
+    sheetRecordId: made.record_id,
+    runId,
+  };
+}
+
+/** @returns the id of a run that ended well. */
+async function run(
+  { filesUrl, key }: StartedService,
+  bundle: string,
+  { plugin, input }: { plugin: string; input: object },
+): Promise<string | undefined> {
+  const answer = await fetch(`${filesUrl}/plugins/v1/execute`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ bundle_id: bundle, plugin_id: plugin, input_params: input, credentials: {} }),
+  });
+  const { data } = (await answer.json()) as { data?: { run_id: string } }; // the contract of the path
+  return data?.run_id;
+}
