@@ -17,7 +17,7 @@ export async function consoleBenches(folder: string): Promise<Row[]> {
   await mkdir(bundles, { recursive: true });
   const plugins = await multiplyBundles(bundles);
   const data = join(folder, 'data');
-  const service = await startService(data, { QUARTERMASTER_BUNDLES: bundles });
+  const service = await startService(data, { QUARTERMASTER_BUNDLES: bundles, QUARTERMASTER_LOG_LEVEL: 'warn' });
   const ends: Array<() => unknown> = [service.stop];
   try {
     await uploadMany(service);
