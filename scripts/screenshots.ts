@@ -53,6 +53,9 @@ async function tryIt(page: Page): Promise<void> {
   await page.getByTestId('result-tree').waitFor();
 }
 
+const whenStill =
+  'Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished))';
+
 const ends: Array<() => unknown> = [];
 const t = { after: (end: () => unknown) => ends.push(end) };
 try {
@@ -72,7 +75,8 @@ try {
           await page.getByRole('heading', { level: 1 }).waitFor();
           await page.waitForLoadState('networkidle');
           await prepare?.(page);
-          const shot = { format: 'webp', quality: 40 } as const;
+          await page.evaluate(whenStill);
+          const shot = { format: 'webp', quality: 26 } as const;
           const { data } = await session.send('Page.captureScreenshot', shot);
           await writeFile(join(folder, `${name}-${width}-${scheme}-${language}.webp`), Buffer.from(data, 'base64'));
         }
