@@ -76,11 +76,7 @@ function statesOf({ collectionId }: Seeded): readonly State[] {
       /^Files$/,
       async (page) => {
         await page.getByRole('button', { name: 'guide.md', exact: true }).click();
-        await page
-          .getByRole('dialog')
-          .getByRole('link', { name: /^rcrd/ })
-          .first()
-          .waitFor();
+        await page.getByRole('dialog').getByRole('link', { name: /^rcrd/ }).first().waitFor();
       },
     ],
     [
