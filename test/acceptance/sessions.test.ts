@@ -58,7 +58,9 @@ test('[session] its cookie is HttpOnly and SameSite, Secure with __Host- over HT
     assert.equal(session.includes('; Secure'), secure);
     assert.ok(!session.includes('Domain'));
 
-    const paths = ['/v1/session', '/v1/projects', '/v1/files', '/v1/health_check', '/openapi.json', '/nothing', '/'];
+    const api = ['/v1/session', '/v1/projects', '/v1/files', '/v1/health_check', '/openapi.json', '/nothing'];
+    const pages = ['/', '/setup', '/files', '/collections/x/records/y', '/catalogue', '/runs', '/settings', '/docs'];
+    const paths = [...api, ...pages, '/favicon.svg', '/assets/nothing.js'];
     for (const path of paths) {
       const { headers } = await admin.ask('GET', path);
       const policy = headers.get('content-security-policy') ?? '';
