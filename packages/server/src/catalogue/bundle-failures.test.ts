@@ -101,7 +101,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: plugin,
     from: 'idempotent: true',
     to: 'idempotent: true\nidempotant: true',
-    says: `${plugin}:6 idempotant: Is not a known name; known names: id, name, description, api, input_schema, output_schema, effects, idempotent, request, response, handler, examples.`,
+    says: `${plugin}:6 idempotant: Is not a known name; known names: id, name, description, api, input_schema, output_schema, effects, idempotent, request, response, handler, mcp, examples.`,
   },
   'a member of the wrong type': {
     file: plugin,
@@ -143,7 +143,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: 'sums/add.yaml',
     from: 'handler: add.ts\n',
     to: '',
-    says: 'sums/add.yaml:1 (file): Either "request" (no code) or "handler" (a file with code) is required.',
+    says: 'sums/add.yaml:1 (file): One of "request" (no code), "handler" (a file with code) and "mcp" (a remote tool) is required.',
   },
   'a plugin with code and a request': {
     file: 'sums/add.yaml',

@@ -59,7 +59,7 @@ function checkTier(manifest: PluginManifest, bundle: BundleManifest, findings: F
   if (request === undefined && handler === undefined && mcp === undefined) {
     findings.add(
       [],
-      'Either "request" (no code) or "handler" (a file with code) is required, or "mcp" (a remote tool).',
+      'One of "request" (no code), "handler" (a file with code) and "mcp" (a remote tool) is required.',
     );
   }
   if (handler !== undefined) {
