@@ -57,10 +57,7 @@ export async function readPlugin(folder: string, file: PluginFile): Promise<Plug
 function checkTier(manifest: PluginManifest, bundle: BundleManifest, findings: Findings): void {
   const { request, response, handler, mcp } = manifest;
   if (request === undefined && handler === undefined && mcp === undefined) {
-    findings.add(
-      [],
-      'One of "request" (no code), "handler" (a file with code) and "mcp" (a remote tool) is required.',
-    );
+    findings.add([], 'One of "request" (no code), "handler" (a file with code) and "mcp" (a remote tool) is required.');
   }
   if (handler !== undefined) {
     if (request !== undefined) findings.add(['handler'], 'There is a "request" already; a plugin has one of the two.');
