@@ -44,6 +44,8 @@ export interface World {
 export interface Elsewhere {
   readonly folder: string;
   readonly upstream: string;
+  /** The upstream knows no login: the hosts where access tokens are got are answered here, and grant one to whoever asks. */
+  readonly grantsTokens?: boolean;
 }
 
 export async function openWorld(elsewhere?: Elsewhere): Promise<World> {
@@ -58,6 +60,10 @@ export async function openWorld(elsewhere?: Elsewhere): Promise<World> {
   const hosts = [...catalogue.bundles.values()].flatMap(({ manifest }) => manifest.hosts);
   const origin = elsewhere?.upstream ?? upstream.origin;
   const overrides = new Map(hosts.map((host) => [`https://${host}`, origin]));
+  if (elsewhere?.grantsTokens === true) {
+    upstream.willAnswer({ status: 200, contentType: 'application/json', body: JSON.stringify(grantedToken) });
+    for (const host of loginHosts(catalogue)) overrides.set(`https://${host}`, upstream.origin);
+  }
   const broker = createBroker({ overrides, allow: [], logger, version: '0.0.0' });
   const sandbox = await openSandbox({
     ...{ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 16, idleMs: 60_000, recycleAfterRuns: 1_000 },
@@ -82,6 +88,21 @@ export async function openWorld(elsewhere?: Elsewhere): Promise<World> {
       await upstream.close();
     },
   };
+}
+
+const grantedToken = { access_token: 'granted-token', token_type: 'Bearer', expires_in: 3600 };
+
+/** Hosts that nothing but access tokens comes from. */
+function loginHosts(catalogue: Catalogue): string[] {
+  const bundles = [...catalogue.bundles.values()];
+  const requests = bundles.flatMap(({ plugins }) => [...plugins.values()].map(({ manifest }) => manifest.request));
+  const inject = [
+    ...bundles.flatMap(({ manifest }) => manifest.inject ?? []),
+    ...requests.flatMap((one) => one?.inject ?? []),
+  ];
+  const called = new Set(requests.map((request) => new URL(request?.url ?? 'https://none.invalid').host));
+  const logins = inject.flatMap((one) => (one.in === 'oauth2' ? [new URL(one.token_url).host] : []));
+  return logins.filter((host) => !called.has(host));
 }
 
 async function startUpstream() {

@@ -41,7 +41,7 @@ for (const { file, options, calls } of documents) {
     await writeBundle(bundles, made);
     const urls = [...made.plugins.values()].map(({ request }) => String(Object(request).url));
     const mock = await startMock(t, source, commonPath(made.report.imported, urls));
-    const world = await openWorld({ folder: bundles, upstream: mock.origin });
+    const world = await openWorld({ folder: bundles, upstream: mock.origin, grantsTokens: true });
     t.after(() => world.close());
     assert.deepEqual(world.catalogue.failures, []);
 
