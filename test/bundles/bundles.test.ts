@@ -16,8 +16,8 @@ const table: Readonly<Record<string, readonly string[]>> = parse(
 const never = new AbortController().signal;
 const bundles = [...world.catalogue.bundles.values()];
 const plugins = bundles.flatMap((bundle) => [...bundle.plugins.values()]);
-/** Plugins whose requests data cannot say yet. */
-const codeThatCallsOut = new Set<string>([]);
+/** Plugins whose requests data cannot say: a message within a message. */
+const codeThatCallsOut = new Set(['send_gmail']);
 const networked = plugins.filter(({ manifest }) => manifest.request !== undefined || codeThatCallsOut.has(manifest.id));
 
 test('every bundle loads without a single complaint', () => {

@@ -12,8 +12,8 @@ import type { Received } from './bundle-fixture.ts';
 export interface DocumentedRequest {
   /** Method and path, percent-encoding kept. */
   readonly request: string;
-  /** Names and values, exactly these. */
-  readonly query?: Readonly<Record<string, string>>;
+  /** Names and values, exactly these; a list where a name is sent several times. */
+  readonly query?: Readonly<Record<string, string | readonly string[]>>;
   readonly headers?: Readonly<Record<string, string>>;
   /** Exactly this, as JSON; as the fields of a form when the request is one. */
   readonly body?: unknown;
@@ -57,7 +57,8 @@ export function assertSent(received: readonly Received[], expected: DocumentedRe
 
 function assertCall(sent: Received, { request, query = {}, headers = {}, body }: DocumentedRequest): void {
   assert.equal(`${sent.method} ${sent.path}`, request);
-  assert.deepEqual([...sent.query].sort(), Object.entries(query).sort());
+  const expected = Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
+  assert.deepEqual([...sent.query].sort(), expected.sort());
   for (const [name, value] of Object.entries(headers)) assert.equal(sent.headers[name], value, name);
   if (headers.authorization === undefined) assert.equal(sent.headers.authorization, undefined);
   assert.deepEqual(bodyOf(sent), body);

@@ -1,0 +1,67 @@
+import type { Handler } from '@quartermaster/plugin-kit';
+
+interface Input {
+  readonly to: readonly string[];
+  readonly cc?: readonly string[];
+  readonly bcc?: readonly string[];
+  readonly subject: string;
+  readonly text: string;
+  readonly in_reply_to?: string;
+  readonly thread_id?: string;
+}
+
+interface Output {
+  readonly id: string;
+  readonly thread_id: string;
+}
+
+const address = 'https://gmail.googleapis.com/gmail/v1/users/me/messages/send';
+
+/** Code, because Gmail wants the whole message (RFC 5322) as base64url. */
+export const run: Handler<Input, Output> = async (input, context) => {
+  const thread = input.thread_id === undefined ? {} : { threadId: input.thread_id };
+  const raw = base64(writeMessage(input)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+  const { status, text } = await context.fetch({ method: 'POST', url: address, body: { raw, ...thread } });
+  if (status !== 200) throw new Error(`Gmail answered with status ${status}`);
+  const { id, threadId } = JSON.parse(text);
+  return { id, thread_id: threadId };
+};
+
+/** Addresses and ids hold no line break: their schemas see to that. */
+function writeMessage({ to, cc = [], bcc = [], subject, text, in_reply_to }: Input): string {
+  const list = (name: string, addresses: readonly string[]) =>
+    addresses.length === 0 ? [] : [`${name}: ${addresses.join(',\r\n ')}`];
+  const answer = in_reply_to === undefined ? [] : [`In-Reply-To: ${in_reply_to}`, `References: ${in_reply_to}`];
+  const lines = [
+    ...list('To', to),
+    ...list('Cc', cc),
+    ...list('Bcc', bcc),
+    `Subject: ${encodeWords(subject)}`,
+    ...answer,
+    'MIME-Version: 1.0',
+    'Content-Type: text/plain; charset=utf-8',
+    'Content-Transfer-Encoding: base64',
+    '',
+    ...(base64(text.replace(/\r\n|\r|\n/g, '\r\n')).match(/.{1,76}/g) ?? []),
+  ];
+  return `${lines.join('\r\n')}\r\n`;
+}
+
+/** RFC 2047: words of at most 75 characters, none of which cuts a character in two. */
+function encodeWords(text: string): string {
+  if (/^[\x20-\x7e]*$/.test(text) && text.length <= 60 && !text.includes('=?')) return text;
+  const words: string[] = [];
+  let part = '';
+  for (const character of text) {
+    if (new TextEncoder().encode(part + character).length > 45) {
+      words.push(part);
+      part = '';
+    }
+    part += character;
+  }
+  return [...words, part].map((word) => `=?utf-8?B?${base64(word)}?=`).join('\r\n ');
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}
