@@ -1,16 +1,22 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { requestFiles } from './scaffold-request.ts';
 
-/** Writes a bundle that loads, with one plugin whose example fails until somebody writes it. @returns its folder */
-export async function scaffoldBundle(out: string, id: string): Promise<string> {
+/**
+ * Writes a bundle that loads, with one plugin whose example fails until somebody writes it, or, of the address of an API,
+ * until it is recorded.
+ * @returns its folder
+ */
+export async function scaffoldBundle(out: string, id: string, url?: string): Promise<string> {
   if (!/^[a-z][a-z0-9_]{0,63}$/.test(id)) {
     throw new Error(`${JSON.stringify(id)} is no id of a bundle: lower case letters, digits and "_", a letter first`);
   }
+  const files = url === undefined ? filesOf(id) : requestFiles(id, url);
   const folder = join(out, id);
   await mkdir(out, { recursive: true });
   // Fails when it is there already.
   await mkdir(folder);
-  for (const [name, text] of Object.entries(filesOf(id))) await writeFile(join(folder, name), text);
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   return folder;
 }
 

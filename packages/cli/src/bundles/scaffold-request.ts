@@ -1,0 +1,72 @@
+import { stringify } from 'yaml';
+import { freeName, humanised, snakeCase } from '../openapi/names.ts';
+
+/** The files of a bundle with one plugin without code, made of one call: what its query says is the first example. */
+export function requestFiles(id: string, url: string): Readonly<Record<string, string>> {
+  const call = URL.parse(url);
+  if (call === null || !/^https?:$/.test(call.protocol) || call.username !== '' || call.password !== '') {
+    throw new Error(`${JSON.stringify(url)} is no http or https URL without a user`);
+  }
+  const last = call.pathname.split('/').findLast((segment) => /[a-z]/i.test(segment));
+  const pluginId = freeName(snakeCase(last ?? 'call'), (name) => name === 'bundle');
+  return {
+    'bundle.yaml': toYaml({
+      id,
+      version: '0.1.0',
+      name: humanised(id),
+      description: 'Say what the plugins of this bundle are for.',
+      provider: call.hostname,
+      developer: 'Say who you are.',
+      hosts: [call.host],
+    }),
+    [`${pluginId}.yaml`]: toYaml(pluginOf(pluginId, call)),
+  };
+}
+
+function pluginOf(id: string, call: URL): object {
+  const given = new Map([...call.searchParams].map(([name, text]) => [propertyOf(name), { name, value: readValue(text) }]));
+  const properties = [...given].map(([property, { value }]) => {
+    return [property, { type: typeof value, description: `Say what ${property} is.` }];
+  });
+  return {
+    id,
+    name: humanised(id),
+    description: 'Say what it does: models choose a plugin by these words.',
+    effects: 'read',
+    idempotent: true,
+    input_schema: {
+      type: 'object',
+      additionalProperties: false,
+      required: [...given.keys()],
+      properties: Object.fromEntries(properties),
+    },
+    output_schema: {
+      type: 'object',
+      required: ['result'],
+      properties: { result: { description: 'Say what comes out; take what you need of it in "response".' } },
+    },
+    request: {
+      method: 'GET',
+      url: `${call.origin}${call.pathname}`,
+      ...(given.size === 0
+        ? {}
+        : { query: Object.fromEntries([...given].map(([property, { name }]) => [name, `{${property}}`])) }),
+    },
+    response: { output: '{result: body}' },
+    examples: [{ input: Object.fromEntries([...given].map(([property, { value }]) => [property, value])) }],
+  };
+}
+
+/** Names of inputs have fewer characters than names in a query. */
+function propertyOf(name: string): string {
+  return /^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name) ? name : snakeCase(name);
+}
+
+/** A number that is written as JSON writes it is one; `007` is a text. */
+function readValue(text: string): string | number {
+  return /^-?(0|[1-9]\d{0,14})(\.\d{0,14}[1-9])?$/.test(text) ? Number(text) : text;
+}
+
+function toYaml(value: object): string {
+  return stringify(value, { lineWidth: 120 });
+}
