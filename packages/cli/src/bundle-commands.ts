@@ -18,7 +18,10 @@ export function bundleCommands(): Command {
     .command('new')
     .argument('<id>', 'id of the bundle')
     .option('--out <folder>', 'folder of bundles', '.')
-    .option('--url <url>', 'a call of the API, as in its documentation: its query becomes the inputs of a plugin without code')
+    .option(
+      '--url <url>',
+      'a call of the API, as in its documentation: its query becomes the inputs of a plugin without code',
+    )
     .description('start a bundle: it loads, and its test fails until you write it')
     .action(async (id: string, { out, url }: { out: string; url?: string }) => {
       console.log(await scaffoldBundle(out, id, url));

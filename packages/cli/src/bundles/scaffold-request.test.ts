@@ -25,7 +25,11 @@ test('a call of an API becomes a plugin without code, which passes its test once
   });
   const { port } = server.address() as AddressInfo; // listens on TCP
 
-  const folder = await scaffoldBundle(out, 'places', 'https://places.example/v2/find-place?q=Bergen&limit=1&filter[in]=no');
+  const folder = await scaffoldBundle(
+    out,
+    'places',
+    'https://places.example/v2/find-place?q=Bergen&limit=1&filter[in]=no',
+  );
   assert.deepEqual((await checkBundle(folder)).failures, []);
   const [before] = await runExamples(folder);
   assert.match(before?.wrong ?? '', /nothing was recorded/);

@@ -24,7 +24,9 @@ export function requestFiles(id: string, url: string): Readonly<Record<string, s
 }
 
 function pluginOf(id: string, call: URL): object {
-  const given = new Map([...call.searchParams].map(([name, text]) => [propertyOf(name), { name, value: readValue(text) }]));
+  const given = new Map(
+    [...call.searchParams].map(([name, text]) => [propertyOf(name), { name, value: readValue(text) }]),
+  );
   const properties = [...given].map(([property, { value }]) => {
     return [property, { type: typeof value, description: `Say what ${property} is.` }];
   });
