@@ -25,7 +25,7 @@ import { operationRoutes } from './http/operations.ts';
 import { createCallTool } from './mcp/call-tool.ts';
 import type { EndpointsDeps } from './mcp/endpoints.ts';
 import { type Mcp, mcpRoutes } from './mcp/routes.ts';
-import { ownBundles } from './own-bundles.ts';
+import { ownBundles, ownBundlesRead } from './own-bundles.ts';
 import { createCredentialProfiles } from './profiles/credential-profiles.ts';
 import { checkSealingKeys } from './profiles/profile-upkeep.ts';
 import { credentialProfileRoutes } from './profiles/routes.ts';
@@ -64,7 +64,7 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     capabilities: { handlers: createIsolationPolicy(config.isolation), sandboxMissing: opening.then(missingIn) },
     publicUrl: config.publicPluginsUrl ?? `http://${config.host}:${port}`,
     logger,
-    cacheFile: join(config.dataFolder, 'cache', 'bundles.json'),
+    cache: { file: join(config.dataFolder, 'cache', 'bundles.json'), shipped: ownBundlesRead },
     onChange: (now, before) => void mcp?.then(({ endpoints }) => endpoints.toolsChanged(now, before)),
   });
   const [sandbox, live] = await Promise.all([opening, openingCatalogue]);

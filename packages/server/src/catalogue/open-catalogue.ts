@@ -3,7 +3,7 @@ import { findBundleFolders } from './bundle-folders.ts';
 import type { Catalogue } from './catalogue.ts';
 import { createCatalogueLoader, type LoadCatalogueOptions } from './load-catalogue.ts';
 import { reportUnsupported } from './report-load.ts';
-import { openYamlCache } from './yaml-cache.ts';
+import { openYamlCache, type YamlCacheFiles } from './yaml-cache.ts';
 
 /** A catalogue that follows its folders while the service runs. */
 export interface LiveCatalogue {
@@ -16,7 +16,7 @@ export interface OpenCatalogueOptions extends LoadCatalogueOptions {
   /** Called when another catalogue is in force. */
   readonly onChange?: (catalogue: Catalogue, previous: Catalogue) => void;
   /** Where what was read is kept, so that the next start is sooner. */
-  readonly cacheFile?: string;
+  readonly cache?: YamlCacheFiles;
   /** Milliseconds between looks at the folders; default 1,000. */
   readonly lookMs?: number;
 }
@@ -33,7 +33,7 @@ const share = 1 / 50;
  */
 export async function openCatalogue(options: OpenCatalogueOptions): Promise<LiveCatalogue> {
   const { logger, lookMs = 1_000, onChange } = options;
-  const cache = options.cacheFile === undefined ? undefined : await openYamlCache(options.cacheFile);
+  const cache = options.cache === undefined ? undefined : await openYamlCache(options.cache);
   const loader = createCatalogueLoader({ ...options, ...(cache === undefined ? {} : { readYaml: cache.read }) });
   let { catalogue, stamp } = await loader.load();
   const stopping = new AbortController();

@@ -14,8 +14,15 @@ export interface YamlCache {
 /** Another reader or another form of the file needs another number. */
 const format = 1;
 
-/** @param file is only ever read by the service that has written it */
-export async function openYamlCache(file: string): Promise<YamlCache> {
+export interface YamlCacheFiles {
+  /** Only ever read by the service that has written it. */
+  readonly file: string;
+  /** What came with the product, written when it was installed; only read. */
+  readonly shipped?: string;
+}
+
+export async function openYamlCache({ file, shipped }: YamlCacheFiles): Promise<YamlCache> {
+  const ready = shipped === undefined ? new Map<string, string>() : await readStored(shipped);
   const stored = await readStored(file);
   const asked = new Map<string, string>();
   let isChanged = false;
@@ -25,9 +32,9 @@ export async function openYamlCache(file: string): Promise<YamlCache> {
     read: (text) => {
       if (isKept) return readYaml(text);
       const key = createHash('sha256').update(text).digest('base64url');
-      const known = stored.get(key);
+      const known = ready.get(key) ?? stored.get(key);
       if (known !== undefined) {
-        asked.set(key, known);
+        if (!ready.has(key)) asked.set(key, known);
         return { value: JSON.parse(known), lineOf: (path) => lineIn(text, path) };
       }
       const yaml = readYaml(text);
@@ -41,8 +48,7 @@ export async function openYamlCache(file: string): Promise<YamlCache> {
       isKept = true;
       const text = JSON.stringify({ format, texts: Object.fromEntries(asked) });
       const isSmaller = asked.size < stored.size;
-      stored.clear();
-      asked.clear();
+      for (const map of [ready, stored, asked]) map.clear();
       if (isChanged || isSmaller) await write(file, text).catch(() => undefined);
     },
   };
