@@ -12,11 +12,18 @@ const titles = new Set(
 
 test('there are tests and requirements to compare', () => {
   assert.ok(titles.size > 400, `only ${titles.size} titles found`);
-  assert.ok(Object.keys(requirements).length >= 30);
+  assert.ok(requirements.length > 60, `only ${requirements.length} requirements found`);
+});
+
+test('every file of requirements is read, and no id stands twice', () => {
+  const families = globSync('test/requirements/*.ts').map((file) => readFileSync(file, 'utf8'));
+  const written = families.flatMap((source) => [...source.matchAll(/^ {2}'([a-z]+\.[a-z-]+)': \{$/gm)]);
+  assert.deepEqual(requirements.map(([id]) => id).sort(), written.map(([, id]) => id).sort());
+  assert.equal(new Set(requirements.map(([id]) => id)).size, requirements.length);
 });
 
 test('every requirement is held by tests that exist', () => {
-  const missing = Object.entries(requirements).flatMap(([id, { tests }]) =>
+  const missing = requirements.flatMap(([id, { tests }]) =>
     tests.length === 0
       ? [`${id} has no test`]
       : tests.filter((title) => !titles.has(title)).map((title) => `${id}: ${title}`),
@@ -25,7 +32,7 @@ test('every requirement is held by tests that exist', () => {
 });
 
 test('every test from outside is cited by a requirement', () => {
-  const cited = new Set(Object.values(requirements).flatMap(({ tests }) => tests));
+  const cited = new Set(requirements.flatMap(([, { tests }]) => tests));
   const outside = [...titles].filter((title) => /^\[[a-z]+\] /.test(title));
   assert.deepEqual(
     outside.filter((title) => !cited.has(title)),

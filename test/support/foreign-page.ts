@@ -10,6 +10,22 @@ export interface Attacked {
   readonly succeeded: readonly string[];
 }
 
+/** What the attack needs of a browser's own objects, for which tests of a server have no types. */
+interface Page {
+  readonly document: {
+    readonly body: Element;
+    createElement(name: 'form'): Element & { submit(): void };
+    createElement(name: 'iframe'): Element & { name: string };
+    createElement(name: 'img'): Element & { src: string };
+    createElement(name: 'input'): Element;
+  };
+  readonly navigator: { sendBeacon(path: string, body: string): boolean };
+}
+
+interface Element extends EventTarget {
+  append(child: Element): void;
+}
+
 /** A page at another port of this machine calls paths of the service in every way a page can, as the signed-in browser. */
 export async function attackFromElsewhere(
   t: TestContext,
@@ -37,8 +53,7 @@ export async function attackFromElsewhere(
 
 /** Runs in the page of the other origin. */
 async function attack(paths: readonly string[]): Promise<void> {
-  // biome-ignore lint/suspicious/noExplicitAny: the browser's own objects, which tests of a server have no types for.
-  const { document, navigator } = globalThis as any;
+  const { document, navigator } = globalThis as unknown as Page; // a browser's, where this runs
   const frame = document.createElement('iframe');
   frame.name = 'target';
   document.body.append(frame);

@@ -1,0 +1,62 @@
+import type { Requirements } from './requirement.ts';
+
+/** The catalogue, and how bundles come into being. */
+export const bundlesRequirements: Requirements = {
+  'bundles.list': {
+    promise: 'Bundles and plugins are listed in both forms, sorted, with a strong ETag.',
+    source: 'interface §4.2, §4.3; CONTRACT "Bundles and plugins"',
+    tests: [
+      'GET /v1/bundles lists all bundles by id in the list envelope',
+      'both forms of listing the plugins of a bundle give the same records, and one plugin is one of them',
+      '[story] bundles and plugins are listed, a plugin computes, another calls a third party with a credential',
+    ],
+  },
+  'bundles.installed': {
+    promise:
+      'A bundle is one sealed archive, the same everywhere, installed without a network and without a failed request.',
+    source: 'DESIGN "Catalogue and execution"',
+    tests: [
+      '[install] a signed bundle is installed, replaced and removed without a network while 50 executions a second run: none fails',
+      '[install] clients of MCP that listen are told of changed tools',
+      '[install] what is not signed by somebody trusted is refused, until the operator says so',
+      'the same files give the same archive, whenever and in whatever order they were written; the id holds their digest',
+      'an archive with ${what} is refused',
+      'a signature of other contents or by another key is refused, whatever is allowed',
+      'a version with mistakes leaves the one before in force, says so, and is replaced by one without',
+    ],
+  },
+  'bundles.checked': {
+    promise: 'A bad bundle is told by file, line and field, and never hides another.',
+    source: 'DESIGN "Catalogue and execution"',
+    tests: [
+      '${name} is told by file, line and field, and hides nothing else',
+      'every bundle loads without a single complaint',
+    ],
+  },
+  'bundles.examples': {
+    promise: 'Every plugin does what its examples show, against the payloads of the documentation.',
+    source: 'DESIGN "Promises" 10',
+    tests: [
+      '${bundle.id}/${id} does what its example ${index + 1} shows',
+      'each plugin of the table is there with its parameters, or it is said what became of it',
+    ],
+  },
+  'authoring.recordings': {
+    promise:
+      'Examples are recorded from the real API without a credential in any encoding, and tested without a network.',
+    source: 'DESIGN "Promises" 7; ADR 0045',
+    tests: [
+      'examples are recorded from the upstream without a credential, and played back without it',
+      'a request that was not recorded is not answered, nor is a recorded one that is not made any more',
+    ],
+  },
+  'import.mcp': {
+    promise: 'MCP servers import as bundles, snapshotted; what has changed is shown and refused until it is accepted.',
+    source: 'DESIGN "Catalogue and execution"; ADR 0037',
+    tests: [
+      'the tools of a ${style} MCP server are imported, and run as plugins by the rules of their bundle',
+      'a server that describes a tool otherwise is shown as a difference and refused until it is accepted',
+      'what may not be reached is not imported, and neither is what is no MCP server',
+    ],
+  },
+};

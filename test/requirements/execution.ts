@@ -1,0 +1,60 @@
+import type { Requirements } from './requirement.ts';
+
+/** What happens when a plugin is executed. */
+export const executionRequirements: Requirements = {
+  'execute.order': {
+    promise: 'Credentials, then input, are checked without coercion; the output is checked and still answered.',
+    source: 'interface §4.4; CONTRACT "Bundles and plugins"',
+    tests: [
+      'answers the output in the nesting the clients read, and sends defaults and the credential',
+      'answers 422 with paths for credentials and then input that break their schemas, without coercion',
+      'answers an output that breaks its schema, says how, and counts it',
+      'cancels the run and its upstream call when the client goes',
+    ],
+  },
+  'execute.once': {
+    promise: 'An idempotency key replays the answer, refuses other arguments, and stores no credential.',
+    source: 'CONTRACT "Bundles and plugins"',
+    tests: [
+      'gives the same answer for the same arguments, and runs once',
+      'answers 422 for other arguments or other credentials, and for a key that is too long',
+    ],
+  },
+  'execute.isolated': {
+    promise: 'A hostile plugin harms its own run only.',
+    source: 'DESIGN "Promises" 7',
+    tests: [
+      '[hostile] a hostile plugin fails its own run with the right code, others go on, and no credential is found anywhere',
+      'a sandbox contains every hostile handler of the corpus, and others go on',
+      'a process contains the corpus while Node and the seat belt hold',
+      'a handler cannot import a module that leads out of the process',
+      'a forged result for another run is ignored',
+      'what a run leaves behind does not speak in the next one',
+    ],
+  },
+  'execute.isolation': {
+    promise: 'What isolates a bundle is probed, told, and refused when policy asks for more than the machine gives.',
+    source: 'DESIGN "Catalogue and execution"; CONTRACT "Bundles and plugins"',
+    tests: [
+      '[isolation] code from elsewhere runs in a sandbox, ours in a process; both work and the lists say so',
+      '[isolation] the operator decides otherwise by one setting',
+      '[isolation] a machine ${what} refuses code from elsewhere, says why, and runs ours',
+      'in a sandbox the kernel alone contains what Node does not',
+      'the page of isolation says what was measured',
+      'a change of containment is one of the page; an attempt for which there was no time is not',
+    ],
+  },
+  'execute.leaves-nothing': {
+    promise: 'Whatever is killed, no process, no file and no credential is left.',
+    source: 'DESIGN "Promises" 3, 7',
+    tests: ['[soak] random kills of plugins and of the service leave no zombie, no orphan, no file and no credential'],
+  },
+  'execute.apart': {
+    promise: 'Plugins leave nothing behind that a run for another project meets.',
+    source: 'DESIGN "Promises" 6',
+    tests: [
+      'no state crosses projects: of 1,500 runs by turns none finds what another project has left',
+      'more projects than processes take turns, each with processes of its own, and leave room for other bundles',
+    ],
+  },
+};

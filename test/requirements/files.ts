@@ -1,0 +1,108 @@
+import type { Requirements } from './requirement.ts';
+
+/** Uploading files, reading and deleting them. */
+export const filesRequirements: Requirements = {
+  'upload.success': {
+    promise: 'A valid upload answers status success and data.file_id.',
+    source: 'interface §4.1 rule 1',
+    tests: ['answers with the file that was kept', '${size} bytes, ${order}, come back as they were sent'],
+  },
+  'upload.used': {
+    promise: 'The file id is accepted when a record of the matching kind is created.',
+    source: 'interface §4.1 rule 2',
+    tests: [
+      '[story] a real PDF is uploaded, made into a record, asked, and gives the passage with its page',
+      '[story] a question–answer sheet answers a question',
+      'what does not fit is refused and names what was found and what is needed',
+    ],
+  },
+  'upload.formats': {
+    promise: 'The extension must be one of the purpose, and the content must not contradict it.',
+    source: 'interface §4.1; CONTRACT "Files"',
+    tests: [
+      'a file under the extension of another kind is refused, whatever the pair',
+      'no good file of the corpus is refused, and no bad one is taken',
+      'no bytes are accepted under every extension',
+    ],
+  },
+  'upload.message': {
+    promise: 'The multipart message is read strictly; what is malformed is an error of the contract.',
+    source: 'CONTRACT "Files"',
+    tests: [
+      'refuses ${name}, in one piece and byte by byte',
+      'a body of which the end is missing, wherever it was cut',
+      'is not taken for whole when the length promised more, though its final boundary came',
+      'the Content-Type ${JSON.stringify(contentType)} with ${status}',
+    ],
+  },
+  'upload.nothing-left': {
+    promise: 'An upload that fails leaves nothing on disk or in the database.',
+    source: 'DESIGN "Storage"',
+    tests: [
+      'leaves nothing: cut ${name} (${way})',
+      'keeps nothing of an upload whose ${call} fails with ${code}, whichever it is, and goes on',
+      'an upload whose transaction fails leaves no bytes behind, and frees its key',
+    ],
+  },
+  'upload.durable': {
+    promise: 'A 200 on upload survives a kill; no half file is ever visible.',
+    source: 'DESIGN "Promises" 1',
+    tests: [
+      '[durable] kill −9 during 200 uploads, 20 times: every acknowledged file is there byte for byte, none is half',
+      'is asked in the order that survives a power cut: write, sync the file, rename, sync the folder',
+      'is written with synchronous FULL and a write-ahead log, the first time and when opened again',
+    ],
+  },
+  'upload.limits': {
+    promise: 'Limits are exact, told before and after, and hold while bytes arrive.',
+    source: 'CONTRACT "Files"',
+    tests: [
+      'answers ${status} to ${size} of at most ${limit} bytes',
+      'the first byte beyond the limit, length ${length}, with the limit in the message',
+      'says what may be uploaded and what is left',
+      'racing uploads never exceed the quota together',
+    ],
+  },
+  'upload.key-first': {
+    promise: 'A request without a key is refused before its body is read.',
+    source: 'interface §5; CONTRACT "Keys"',
+    tests: ['a request without a key, before its body', '100-continue is not said to those who may not send'],
+  },
+  'upload.idempotent': {
+    promise: 'Same idempotency key and content: one effect, one answer, under races and restarts.',
+    source: 'CONTRACT "Files"; DESIGN "Promises" 2',
+    tests: [
+      'the same key and content give the same answer, also after a restart; the file is kept once',
+      'of twenty at once one has an effect; the others get its answer or are told to wait',
+      'the same key with other content, name or purpose is refused',
+    ],
+  },
+  'files.read': {
+    promise: 'Files are listed, described with their references, and downloaded with ranges and a strong ETag, inert.',
+    source: 'CONTRACT "Files"',
+    tests: [
+      'newest first, 20 at a time',
+      'is byte for byte the same when read again',
+      'describes the file and names its records',
+      'one range is answered with 206, one outside with 416',
+      'the content is a download that no browser runs',
+    ],
+  },
+  'files.delete': {
+    promise: 'A file is deleted wholly, not while a record is being made; shared bytes go with their last file.',
+    source: 'CONTRACT "Files"',
+    tests: [
+      'is refused while a record is being made, and finished later',
+      'is kept once in a project, and stays until its last file is deleted',
+      'interrupted deletes are finished, and bytes without a row go once they are old',
+    ],
+  },
+  'files.low-disk': {
+    promise: 'Uploads are refused before the disk is full, so that the database can go on.',
+    source: 'CONTRACT "Codes", INSUFFICIENT_STORAGE',
+    tests: [
+      '[disk] while little is free on the disk uploads are refused with 507, everything else goes on; with room again they are taken',
+      'a disk with less room than asked for takes no blob; with enough it does',
+    ],
+  },
+};

@@ -1,0 +1,38 @@
+import type { Requirements } from './requirement.ts';
+
+/** The catalogue as tools of the Model Context Protocol. */
+export const mcpRequirements: Requirements = {
+  'mcp.clients': {
+    promise:
+      'Every plugin is an MCP tool that unmodified clients list and call, in three revisions, over HTTP and stdio.',
+    source: 'DESIGN "Catalogue and execution"',
+    tests: [
+      '[mcp] ${library} lists every plugin and calls every plugin that works offline, with and without a key',
+      '[mcp] ${library} is refused with a wrong key, and without one where a key is required',
+      '[mcp] the conformance suite of ${revision} finds nothing that the baseline does not give a reason for',
+      '[mcp] a result says the same to programs and to the model; a failure has its code; an unknown tool is an error',
+      '[mcp] a client that goes away stops its run; one that asks for progress gets it',
+      '[mcp] the same idempotency key runs a tool once',
+      '[mcp] a subscription is acknowledged, stays open until its client leaves, and ends with the service',
+      '[mcp] quartermaster mcp lists and calls over standard input and output, in each revision',
+      '[mcp] quartermaster mcp serves one bundle, with the key of a file and a credential of the environment',
+      '[mcp] quartermaster mcp says what the service refuses, and that there is none',
+      '[mcp] the lines of the guide that need no application work as they stand',
+      '[mcp] the program of the guide starts, here with the address of a test',
+    ],
+  },
+  'mcp.safe': {
+    promise:
+      'MCP has the authorisation, the bounds and the secrecy of the rest; foreign hosts and origins are refused.',
+    source: 'DESIGN "Promises" 5, 7',
+    tests: [
+      '[mcp] credentials come by header or _meta, reach the third party, and stand in no result, error or log',
+      '[mcp] credentials are never arguments, and what is wrong with them is said without repeating them',
+      '[mcp] malformed messages are refused in the words of JSON-RPC, and the service answers on',
+      '[mcp] what contradicts itself in the newest revision is refused',
+      '[mcp] bodies that are too large or too deep are refused before they cost anything',
+      '[mcp] a foreign Host or Origin is refused, with a key too; names that were set are answered',
+      '[mcp] there is nothing to GET or DELETE without sessions, and no endpoint for an unknown bundle',
+    ],
+  },
+};

@@ -1,0 +1,48 @@
+import type { Requirements } from './requirement.ts';
+
+/** Starting, stopping, settings, and what is documented. */
+export const operationsRequirements: Requirements = {
+  'operations.stop': {
+    promise: 'Told to stop, the service finishes or cleanly aborts what is in flight.',
+    source: 'DESIGN "Promises" 3',
+    tests: [
+      '[operations] told to stop, it finishes what is in flight and exits with 0',
+      'a record that is in work when the service stops goes on at once at the next start',
+    ],
+  },
+  'operations.described': {
+    promise: 'Health, readiness, version, metrics and OpenAPI 3.1 on both addresses.',
+    source: 'CONTRACT "Both addresses"',
+    tests: ['[operations] both addresses tell health, readiness, version and describe themselves'],
+  },
+  'operations.postgres': {
+    promise: 'PostgreSQL serves as SQLite does; one that may lose acknowledged commits is refused.',
+    source: 'DESIGN "Storage"',
+    tests: [
+      'is refused when it acknowledges what it may lose',
+      '[postgres] the service works on PostgreSQL as on SQLite, and finds everything again after a restart',
+    ],
+  },
+  'operations.settings': {
+    promise:
+      'Settings are one schema: a wrong or unknown one stops the start, all named at once; secrets are never printed.',
+    source: 'DESIGN "Rooms of the server"',
+    tests: [
+      '[settings] a setting that is wrong or does not exist stops the start, and all are named at once',
+      'a secret setting is printed neither in the configuration nor in a complaint',
+    ],
+  },
+  'operations.one-holder': {
+    promise: 'A data folder belongs to one process at a time.',
+    source: 'ADR 0012',
+    tests: [
+      '[storage] two services on one data folder: the second refuses to start',
+      'a data folder belongs to one process at a time, and is free again when that one is killed',
+    ],
+  },
+  'documented.tested': {
+    promise: 'What is documented is tested: the README tour runs.',
+    source: 'DESIGN "Promises" 10',
+    tests: ['[documented] every line of the README tour works, in order'],
+  },
+};

@@ -1,0 +1,96 @@
+import type { Requirements } from './requirement.ts';
+
+/** Collections, and records as jobs. */
+export const recordsRequirements: Requirements = {
+  'rows.reported': {
+    promise: 'Every row of a sheet becomes a pair or is reported, and a corrected report completes the import, once.',
+    source: 'CONTRACT "Collections, records, chunks"',
+    tests: [
+      'kept and reported rows are the rows that were written, whatever the policy',
+      'the rows come as a sheet that computes nothing, and its corrected upload completes the import, once',
+      '[rows] a sheet with refused rows is corrected from its own report, and completes the import however often it is sent',
+    ],
+  },
+  'collections.client': {
+    promise: 'The official Python client works unmodified: files, collections, records, chunk query.',
+    source: 'CONTRACT "Collections, records, chunks"',
+    tests: [
+      '[client] the official client: files, collections, records and chunk query work unmodified',
+      '[client] the official client: a question–answer sheet becomes a record of a qa collection',
+      'the life of a collection, with the bodies the official client sends',
+    ],
+  },
+  'records.asynchronous': {
+    promise: 'Create and update answer creating, then ready, partial or error with code and message.',
+    source: 'CONTRACT "Collections, records, chunks"',
+    tests: [
+      'a file record: its content tells the file, the size last, and the file serves again',
+      'a sheet record: one chunk a pair, refused rows make it partial',
+      'a document that cannot be read ends in error with its reason, and its record can be deleted',
+      'the stream tells the state now and each change, and ends with the record',
+    ],
+  },
+  'records.never-stuck': {
+    promise: 'No state is stuck: leases, deadlines and attempts end every record.',
+    source: 'DESIGN "Records"; "Promises" 3',
+    tests: [
+      'what a dead worker left is taken up when its lease has run out, without doubled chunks',
+      'a failure of ours is tried again, three times in all, then the record ends in error',
+      'a record ends in error when its deadline passes, whatever its reader does',
+      'an update while a record is made supersedes the work: only the newer source is kept',
+    ],
+  },
+  'records.metrics': {
+    promise: 'The metrics tell how the records fare.',
+    source: 'DESIGN "Records"',
+    tests: ['the metrics tell records by status, the seconds of each stage and the chunks that were written'],
+  },
+  'records.reader-killed': {
+    promise: 'A reader that is killed from outside is started again; killed in every try, its record says so.',
+    source: 'DESIGN "Records"; ADR 0035',
+    tests: [
+      '[killed] a reader killed at each stage, 50 times: every record ends with the chunks of an undisturbed run',
+      '[killed] a reader killed at each stage over PostgreSQL: every record ends with the chunks of an undisturbed run',
+      'a reader that is killed in every try ends the record in error, with what a machine without memory means',
+    ],
+  },
+  'records.resumed': {
+    promise:
+      'A worker that is killed at any stage costs nothing: the record ends with the chunks of an undisturbed run.',
+    source: 'DESIGN "Records"; ADR 0032',
+    tests: [
+      '[killed] a worker killed at each stage, 50 times: every record ends with the chunks of an undisturbed run',
+      'what was read whole is not read again when the last step fails',
+    ],
+  },
+  'records.retry-cancel': {
+    promise: 'Retry and cancel work in every status.',
+    source: 'CONTRACT "Collections, records, chunks"; ADR 0032',
+    tests: [
+      'a record that is cancelled while it is made ends in error, its work stops and nothing of it is kept',
+      'a record that waits for its turn can be cancelled, and is never read',
+      'to cancel a record that is made changes nothing',
+      'a retry makes a record anew from its source, in error and when it is ready; the old chunks stay until then',
+      'a retry of a record that is being read lets it go on, and of one that waits for its next try begins that now',
+      'retry and cancel of a record that is deleted, or is of somebody else, find nothing',
+    ],
+  },
+  'records.total-delete': {
+    promise: 'Deletion is total.',
+    source: 'DESIGN "Promises" 3',
+    tests: [
+      'a deleted collection leaves no row behind',
+      'a deleted record is swept whole, its unfinished chunks too',
+      'a removed chunk is gone from list, search and count',
+    ],
+  },
+  'records.killable': {
+    promise: 'Documents are read in a child that can be killed, with limits on time and memory.',
+    source: 'DESIGN "Records"',
+    tests: [
+      'a document that takes too much memory is given up, and the pool goes on',
+      'entity bombs and document types are refused, in any encoding of XML',
+      'the process can read its program only, and reach nothing',
+    ],
+  },
+};

@@ -1,0 +1,69 @@
+import type { Requirements } from './requirement.ts';
+
+/** The records of runs, and runs in the background. */
+export const runsRequirements: Requirements = {
+  'runs.recorded': {
+    promise: 'Every run has a record: outcome, phases, tier, outbound calls; no credential, no input unless asked for.',
+    source: 'DESIGN "Promises" 7',
+    tests: [
+      '[runs] every run is told: outcome, phases, outbound calls, and neither credentials nor inputs',
+      'a run tells every outbound call by host, status, bytes and time, and nothing of its address',
+      'the phases of ${plugin_id} add up to its duration',
+    ],
+  },
+  'runs.apart': {
+    promise: 'A project sees its own runs only, also after a restart.',
+    source: 'DESIGN "Promises" 6',
+    tests: ['[runs] runs are kept over a restart, filtered and turned page by page; a project sees its own only'],
+  },
+  'runs.asynchronous': {
+    promise:
+      'An asynchronous run that was acknowledged ends, whatever happens to its process; no writing plugin runs twice.',
+    source: 'ADR 0027',
+    tests: [
+      '[runs] a run asked for asynchronously is acknowledged before it is made, and its result is kept',
+      '[runs] kill −9: a reading run is made again; a writing one and one with credentials end interrupted and say why',
+      '[runs] kill −9: with a sealing key a reading run goes on with its credentials; a writing one is never made twice',
+      '[runs] an orderly stop leaves what can be made again to the next start and ends the rest',
+      '[runs] the same idempotency key gives the same asynchronous run, also after a crash',
+      'only who has a run may begin it; what was begun and left says so and waits again',
+      'a run and the answer of its idempotency key are stored together or not at all',
+    ],
+  },
+  'runs.followed': {
+    promise: 'The events of a run tell each change once, keep their connection alive, and end with the run.',
+    source: 'ADR 0027',
+    tests: [
+      '[runs] the events of a run tell its states and its progress, end with it, and are not told twice',
+      '[runs] the client and the command line start, list, show, follow and cancel runs',
+      'a stream of events says now and then that it is still there, and there are only so many',
+    ],
+  },
+  'runs.cancelled': {
+    promise: 'A run that is cancelled ends at once: its handler and its outbound calls.',
+    source: 'ADR 0027',
+    tests: [
+      '[runs] a run is cancelled while it waits for a third party, whichever way it was asked for',
+      '[runs] a handler that computes without end is ended by a cancellation',
+      'who runs it learns that it should be cancelled; an ended run cannot be',
+    ],
+  },
+  'runs.queued': {
+    promise: 'What waits is bounded for a bundle, a key and in all; what is too much is answered 429 with Retry-After.',
+    source: 'ADR 0044',
+    tests: [
+      'answers 429 with Retry-After while as many runs as allowed are running',
+      'a key has so many runs at once; others are not kept from theirs, and what has ended makes room',
+      '[runs] a key may have so many runs at once; one more is told to come back, whichever way it asks',
+    ],
+  },
+  'runs.bounded': {
+    promise: 'Runs and results are kept within bounds of age, count and bytes.',
+    source: 'DESIGN "Storage"',
+    tests: [
+      'each project keeps its newest runs, none older than the bound, and nothing of one under way is deleted',
+      'results go when they are over, and the oldest beyond the sum; the runs stay',
+      'the queue of accepted runs is bounded in all, of each key, and in bytes; what has ended makes room',
+    ],
+  },
+};

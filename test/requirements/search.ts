@@ -1,0 +1,40 @@
+import type { Requirements } from './requirement.ts';
+
+/** Chunks found by words and by vectors. */
+export const searchRequirements: Requirements = {
+  'query.found': {
+    promise: 'Questions find their passages at least as well as BM25 of others, in every language of the corpus.',
+    source: 'DESIGN "Records"',
+    tests: [
+      'questions find their passages as the page says, and above the bar: ${name}',
+      'questions find their passages on PostgreSQL, too: ${name}',
+    ],
+  },
+  'query.conditions': {
+    promise: 'Metadata filters choose chunks alike on both databases, and their keys and values are never SQL.',
+    source: 'CONTRACT "Collections, records, chunks"',
+    tests: [
+      'conditions choose chunks by their metadata, and a key or a value is never more than that',
+      'what a chunk does not say its record says',
+    ],
+  },
+  'vectors.never-in-the-way': {
+    promise: 'An embedder that fails or is changed neither fails a record nor mixes vectors; what is missing follows.',
+    source: 'DESIGN "Records"',
+    tests: [
+      'an embedder that fails does not fail the record: its words are found, its vectors follow',
+      'work that is cut off while it embeds goes on where it was, and nothing is embedded twice in the end',
+      'another model is noticed, does not mix, and takes over when it is asked to',
+      '[embeddings] a question finds what means the same, the key is seen nowhere, and words do when the service is down',
+    ],
+  },
+  'query.ranked': {
+    promise: 'A question in any script finds the passage first, with a score from 0 to 1, on both databases alike.',
+    source: 'DESIGN "Records"',
+    tests: [
+      'a question in ${language} finds the chunk that answers it first, with a score from 0 to 1',
+      'scores with BM25 as a share of what the query could score',
+      'max_tokens passes over a chunk that does not fit and takes a smaller one after it',
+    ],
+  },
+};

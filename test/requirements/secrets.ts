@@ -1,0 +1,30 @@
+import type { Requirements } from './requirement.ts';
+
+/** Credentials that are kept, and credentials that appear nowhere. */
+export const secretsRequirements: Requirements = {
+  'profiles.sealed': {
+    promise:
+      'Credentials of a project are kept sealed under a name, open for its keys and its bundle only, with keys that rotate.',
+    source: 'DESIGN "Promises" 7',
+    tests: [
+      '[profiles] credentials are kept sealed under a name, and used by it in execute, verify, the direct call and MCP',
+      '[profiles] a profile is for keys of its project and for its bundle; only a key of scope admin changes it',
+      '[profiles] without a sealing key there are none, and the answer names the setting',
+      '[profiles] keys are rotated beside a running service; without a key it needs, the service does not start and says which',
+      'opens nowhere else, and not with another key',
+      'does not open when any byte of it is another',
+    ],
+  },
+  'secrets.nowhere': {
+    promise:
+      'However a run fails, its credentials are in no answer, error, log, metric, record, message of MCP or file.',
+    source: 'DESIGN "Promises" 7',
+    tests: [
+      '[canary] credentials are looked for in everything that is said and kept, however a run fails',
+      '[canary] ${name}: no credential is found',
+      '[canary] no credential is found in the records of runs, nor in the folders',
+      '[canary] what is no secret is found in answers, log and folders by the same look',
+      '[canary] a credential is found in every notation, and nothing where there is none',
+    ],
+  },
+};

@@ -1,0 +1,70 @@
+import type { Requirements } from './requirement.ts';
+
+/** The administrator, and the sessions of a browser. */
+export const sessionsRequirements: Requirements = {
+  'session.password': {
+    promise: 'Passwords are kept as argon2id by the table of OWASP, made anew when it moves; a few hashes at once.',
+    source: 'ADR 0038',
+    tests: [
+      'a password is kept as argon2id with the parameters of OWASP, salted, and compared whole',
+      'a hash with other parameters still opens, and is found outdated',
+      'at most two hashes are made at once, and what would wait too long is refused',
+    ],
+  },
+  'session.policy': {
+    promise: 'Twelve to 256 characters of any kind, none that is guessed early.',
+    source: 'ADR 0038',
+    tests: [
+      'takes ${JSON.stringify(password.slice(0, 40))} of ${password.length} characters as a password',
+      'refuses as a password ${what}, without repeating it',
+    ],
+  },
+  'session.attempts': {
+    promise: 'Guessing is slowed by account and address, in counts that restarts keep; nobody is locked out for good.',
+    source: 'ADR 0038',
+    tests: [
+      'is delayed after ten wrong passwords, twice as long each time, and never for longer than the window',
+      'is guessed at ten times by two hundred tries at once, from one address or a hundred',
+      'signs in with a browser that signed in before while strangers guess',
+      'counts thirty tries of an address whatever names it tries, in a count that a restart keeps',
+      'answers unknown names as wrong passwords, after the same work',
+    ],
+  },
+  'session.life': {
+    promise: 'Sessions are random, stored hashed, end when idle, after half a day, by signing out or a new password.',
+    source: 'ADR 0038',
+    tests: [
+      'has sessions of 256 random bits of which only a hash is stored',
+      'has sessions that end after half an hour without use, and after twelve hours with',
+      'ends a session by signing out, and all of them everywhere or with a new password',
+      '[session] signing in takes a new cookie each time, ends the one before, and signing out ends it',
+    ],
+  },
+  'session.browser': {
+    promise: 'The cookie is out of reach of pages and of other origins; every answer says what browsers must not do.',
+    source: 'ADR 0038',
+    tests: [
+      '[session] its cookie is HttpOnly and SameSite, Secure with __Host- over HTTPS, and no answer lacks a protective header',
+      '[session] no operation that changes something can be called from another origin, nor without the header',
+      '[pages] a page of another origin, though of the same site, changes nothing by form, fetch, beacon or picture',
+    ],
+  },
+  'session.first': {
+    promise: 'There is no default account: a printed link makes one administrator, once, within an hour.',
+    source: 'ADR 0038; CONTRACT "Keys"',
+    tests: [
+      'is made once by the link, which stands in a file that others cannot read',
+      'is made by one of a hundred who try at once, in every race',
+      'is not made by another link, an older one, or after an hour',
+      '[session] a fresh service has no account, only a link; once used, its path is gone and nothing of it stays',
+    ],
+  },
+  'session.same-api': {
+    promise: 'The console has no API of its own: a session does what a key does, in the project it names.',
+    source: 'ADR 0039',
+    tests: [
+      '[session] a session does what a key does in the project it names, and reads may name it in the query',
+      '[session] the plugins address is at /plugins of the files address, for a session or a key, never without',
+    ],
+  },
+};
