@@ -23,9 +23,11 @@ import { createRunOnce, type RunOnce } from './run-once.ts';
 import { openSandbox } from './sandbox/open-sandbox.ts';
 
 /** For tests: the plugins address with real bundles, broker, sandbox and database, and an upstream on 127.0.0.1. */
-export const secret = 'canary/"secret"+0123456789ü';
+/** In every secret, and in no path of a checkout, which errors and logs may name. */
+export const mark = 'cAnArY';
+export const secret = `${mark}/"secret"+0123456789ü`;
 /** Every header of an upstream in these tests can carry this one. */
-export const plainSecret = 'canary-plain-0123456789';
+export const plainSecret = `${mark}-plain-0123456789`;
 
 const bundleYaml = `id: echo
 version: 1.0.0
