@@ -106,6 +106,9 @@ function loginHosts(catalogue: Catalogue): string[] {
   return logins.filter((host) => !called.has(host));
 }
 
+/** Answers after which the broker asks again (ADR 0044): this upstream lets it ask at once. */
+const busy = new Set([429, 502, 503, 504]);
+
 async function startUpstream() {
   const received: Received[] = [];
   let answer: Answer = { status: 500, contentType: 'text/plain', body: 'nothing was prepared' };
@@ -118,7 +121,8 @@ async function startUpstream() {
         return;
       }
       received.push({ method, path, query: new URLSearchParams(query), headers, body });
-      response.writeHead(answer.status, { 'content-type': answer.contentType }).end(answer.body);
+      const again = busy.has(answer.status) ? { 'retry-after': '0' } : {};
+      response.writeHead(answer.status, { 'content-type': answer.contentType, ...again }).end(answer.body);
     });
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
