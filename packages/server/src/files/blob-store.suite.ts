@@ -21,7 +21,9 @@ export function describeBlobStore(
 
     async function stage(content: Buffer, pieceSize = 64 * 1024): Promise<StagedBlob> {
       const staged = store.stage(newId('blob'));
-      for (let at = 0; at < content.length; at += pieceSize) await staged.append(content.subarray(at, at + pieceSize));
+      for (let at = 0; at < content.length; at += pieceSize) {
+        await staged.append(Buffer.from(content.subarray(at, at + pieceSize)));
+      }
       return staged;
     }
     async function keep(content: Buffer): Promise<string> {

@@ -7,7 +7,6 @@ import { createBucketFolders } from './bucket-folders.ts';
 import { isMissing, openFile, removeFile, renameFile } from './file-system.ts';
 import { createHashThread } from './hash-thread.ts';
 import { differentFileSystems, diskNearlyFull } from './problems.ts';
-import { createBufferRelease } from './release-buffers.ts';
 import { createStagedFile } from './staged-file.ts';
 import { sweepStaging } from './sweep-staging.ts';
 
@@ -31,7 +30,6 @@ export async function openDiskBlobStore(
   await sweepStaging(staging);
   const buckets = createBucketFolders(blobs);
   const hashThread = createHashThread();
-  const releaseBuffers = createBufferRelease();
   const pathOf = (blobId: string) => join(blobs, bucketOf(blobId), blobId);
 
   return {
@@ -43,7 +41,6 @@ export async function openDiskBlobStore(
         stagingPath: join(staging, `${blobId}.${process.pid}`),
         blobPath: pathOf(blobId),
         hashThread,
-        releaseBuffers,
         prepareFolder: () => buckets.make(bucket),
         syncFolder: () => buckets.sync(bucket),
       });

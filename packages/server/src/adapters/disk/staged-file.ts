@@ -3,6 +3,7 @@ import type { BlobDigest, StagedBlob } from '../../files/blob-store.ts';
 import { closeFile, openFile, readAt, removeFile, renameFile, syncFile, writeAll } from './file-system.ts';
 import type { FileHashing, HashThread } from './hash-thread.ts';
 import { diskFailure } from './problems.ts';
+import { releaseBuffers } from './release-buffers.ts';
 
 /** Bytes gathered before they are written together. A file that fits is first written when it is committed. */
 export const writeSize = 512 * 1024;
@@ -16,8 +17,6 @@ export interface StagedFilePlace {
   readonly stagingPath: string;
   readonly blobPath: string;
   readonly hashThread: HashThread;
-  /** Told of bytes that arrive in buffers of their own. */
-  readonly releaseBuffers: (receivedBytes: number) => void;
   /** Resolves when the blob's folder is there, durably. */
   readonly prepareFolder: () => Promise<void>;
   /** Resolves when a rename into the blob's folder, made before the call, is durable. */
@@ -62,6 +61,7 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
     gatheredBytes = 0;
     const into = await openStaging();
     await writeAll(into, pieces, written);
+    releaseBuffers(pieces);
     written += count;
     if (isHashed) return;
     hashing ??= place.hashThread.begin(into);
@@ -151,7 +151,6 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
       bytes += piece.length;
       gathered.push(piece);
       gatheredBytes += piece.length;
-      place.releaseBuffers(piece.length);
       if (gatheredBytes < writeSize && gathered.length < mostPieces) return undefined;
       if (writing !== undefined) return appendAfterWrite();
       startWriting();
