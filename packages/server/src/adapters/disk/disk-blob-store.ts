@@ -9,6 +9,7 @@ import { createHashThread } from './hash-thread.ts';
 import { differentFileSystems, diskNearlyFull } from './problems.ts';
 import { createStagedFile } from './staged-file.ts';
 import { sweepStaging } from './sweep-staging.ts';
+import { createWriteShares } from './write-share.ts';
 
 /**
  * Blobs as files: `<folder>/staging/<blobId>.<pid>` while they arrive, `<folder>/blobs/<bucket>/<blobId>` afterwards.
@@ -30,6 +31,7 @@ export async function openDiskBlobStore(
   await sweepStaging(staging);
   const buckets = createBucketFolders(blobs);
   const hashThread = createHashThread();
+  const shares = createWriteShares();
   const pathOf = (blobId: string) => join(blobs, bucketOf(blobId), blobId);
 
   return {
@@ -41,6 +43,7 @@ export async function openDiskBlobStore(
         stagingPath: join(staging, `${blobId}.${process.pid}`),
         blobPath: pathOf(blobId),
         hashThread,
+        share: shares.join(),
         prepareFolder: () => buckets.make(bucket),
         syncFolder: () => buckets.sync(bucket),
       });
