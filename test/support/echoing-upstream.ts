@@ -38,6 +38,12 @@ const modes: Readonly<Record<string, (exchange: Exchange) => void>> = {
   'as-base64url': ({ response, all }) => sendJson(response, 200, { a: Buffer.from(all).toString('base64url') }),
   'as-hex': ({ response, all }) => sendJson(response, 200, { a: Buffer.from(all).toString('hex') }),
   'as-upper-hex': ({ response, all }) => sendJson(response, 200, { a: Buffer.from(all).toString('hex').toUpperCase() }),
+  'as-hex-of-url': ({ response, all }) =>
+    sendJson(response, 200, { a: Buffer.from(encodeURIComponent(all)).toString('hex') }),
+  'as-base64-of-url': ({ response, all }) => sendJson(response, 200, { a: base64(encodeURIComponent(all)) }),
+  'as-url-of-base64': ({ response, all }) => sendJson(response, 200, { a: encodeURIComponent(base64(all)) }),
+  'as-base64-of-utf16': ({ response, all }) =>
+    sendJson(response, 200, { a: Buffer.from(all, 'utf16le').toString('base64') }),
   'as-url': ({ response, all }) => sendJson(response, 200, { a: encodeURIComponent(all) }),
   'as-lower-url': ({ response, all }) =>
     sendJson(response, 200, { a: encodeURIComponent(all).replace(/%../g, (code) => code.toLowerCase()) }),

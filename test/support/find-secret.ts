@@ -76,12 +76,20 @@ function* makeNeedles(secret: string): Generator<readonly [string, Buffer]> {
     'UTF-16 in JSON': [...secret].join('\\u0000'),
   };
   for (const [form, text] of Object.entries(texts)) yield [form, Buffer.from(text)];
+  for (const form of ['json', 'url', 'form', 'html']) {
+    yield [`hex of ${form}`, Buffer.from(Buffer.from(texts[form] ?? '').toString('hex'))];
+  }
   yield ['UTF-16LE', Buffer.from(secret, 'utf16le').subarray(0, -1)];
   yield ['UTF-16BE', Buffer.from(secret, 'utf16le').swap16().subarray(1)];
-  for (const behind of [0, 1, 2]) {
-    const base64 = innerBase64(secret, behind);
-    yield [`base64 behind ${behind}`, Buffer.from(base64)];
-    yield [`base64url behind ${behind}`, Buffer.from(base64.replaceAll('+', '-').replaceAll('/', '_'))];
+  yield ['hex of UTF-16', Buffer.from(Buffer.from(secret, 'utf16le').subarray(0, -1).toString('hex'))];
+  const utf16 = [...secret].join('\0');
+  for (const [form, text] of Object.entries({ base64: secret, 'base64 of url': encodeURIComponent(secret), utf16 })) {
+    for (const behind of [0, 1, 2]) {
+      const base64 = innerBase64(text, behind);
+      yield [`${form} behind ${behind}`, Buffer.from(base64)];
+      yield [`${form} in a URL, behind ${behind}`, Buffer.from(encodeURIComponent(base64))];
+      yield [`${form} for a URL, behind ${behind}`, Buffer.from(base64.replaceAll('+', '-').replaceAll('/', '_'))];
+    }
   }
 }
 

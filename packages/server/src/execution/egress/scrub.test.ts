@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { createScrubber, redacted } from './scrub.ts';
+import { familiesOf, familiesOfBytes } from './secret-forms.ts';
 
 const secrets = ['sk-live_4f9A+b/c==Zq', 'p@ss "wörd" & <more>/x', 'c0ffee00-1234-5678-9abc-def012345678'];
 const url = (text: string) => encodeURIComponent(text);
 const base64 = (text: string) => Buffer.from(text).toString('base64');
+const hex = (text: string) => Buffer.from(text).toString('hex');
 
 const encodings: Readonly<Record<string, (secret: string) => string>> = {
   raw: (secret) => secret,
@@ -27,11 +29,31 @@ const encodings: Readonly<Record<string, (secret: string) => string>> = {
   'base64 behind one byte': (secret) => base64(`:${secret}`),
   'base64 behind two bytes': (secret) => base64(`a:${secret}`),
   'base64 within text': (secret) => base64(`{"token":"${secret}"}`),
-  hex: (secret) => Buffer.from(secret).toString('hex'),
+  hex,
   'UTF-16 read as bytes': (secret) => [...secret].join('\0'),
   'UTF-16 read as bytes, in JSON': (secret) => [...secret].join('\\u0000'),
   'lower case': (secret) => secret.toLowerCase(),
-  HEX: (secret) => Buffer.from(secret).toString('hex').toUpperCase(),
+  HEX: (secret) => hex(secret).toUpperCase(),
+  'hex of a URL component': (secret) => hex(url(secret)),
+  'HEX of a URL component in lower case': (secret) =>
+    hex(url(secret).replace(/%../g, (code) => code.toLowerCase())).toUpperCase(),
+  'hex of a URL within a URL': (secret) => hex(url(url(secret))),
+  'hex of a form': (secret) => hex(new URLSearchParams({ a: secret }).toString()),
+  'hex of JSON': (secret) => hex(JSON.stringify({ a: secret })),
+  'hex of JSON within JSON': (secret) => hex(JSON.stringify({ a: JSON.stringify({ b: secret }) })),
+  'hex of JSON in a URL': (secret) => hex(url(JSON.stringify({ a: secret }))),
+  'hex of XML': (secret) => hex(secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')),
+  'hex of UTF-16': (secret) => Buffer.from(secret, 'utf16le').toString('hex'),
+  'hex of UTF-16, the other way round': (secret) => Buffer.from(secret, 'utf16le').swap16().toString('hex'),
+  'base64 of a URL component': (secret) => base64(url(secret)),
+  'base64 of a form': (secret) => base64(new URLSearchParams({ a: secret }).toString()),
+  'base64 of JSON in a URL': (secret) => base64(url(JSON.stringify({ a: secret }))),
+  'base64 of UTF-16': (secret) => Buffer.from(secret, 'utf16le').toString('base64'),
+  'base64 of UTF-16 behind a blank': (secret) => Buffer.from(` ${secret}`, 'utf16le').toString('base64'),
+  'base64 in a URL': (secret) => url(base64(secret)),
+  'base64 in a URL within a URL': (secret) => url(url(base64(`u:${secret}`))),
+  'base64 in a URL in lower case': (secret) => url(base64(secret)).replace(/%../g, (code) => code.toLowerCase()),
+  'base64 with escaped slashes': (secret) => base64(secret).replaceAll('/', '\\/'),
 };
 
 describe('a scrubber', () => {
@@ -74,6 +96,37 @@ describe('a scrubber', () => {
     const scrubbed = createScrubber(['12345678']).deep(value);
     assert.equal(JSON.stringify(scrubbed), '{"__proto__":{"a":"[redacted]"}}');
     assert.equal(Object.getPrototypeOf(scrubbed), Object.prototype);
+  });
+
+  it('knows every form by a sign', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', minLength: 4, maxLength: 40 }), (secret) => {
+        for (const { signs, forms } of [...familiesOf(secret), ...familiesOfBytes(Buffer.from(secret))]) {
+          for (const form of forms())
+            assert.ok(
+              signs.some((sign) => form.includes(sign)),
+              form,
+            );
+        }
+      }),
+    );
+  });
+
+  it('finds it in what is long as it does in what is short', () => {
+    const before = 'Nothing to see here. '.repeat(2000);
+    for (const secret of secrets) {
+      const scrubber = createScrubber([secret]);
+      assert.equal(scrubber.text(before), before);
+      assert.equal(scrubber.text(before + hex(url(secret))), before + redacted);
+      assert.equal(scrubber.text(before + secret + base64(secret)), before + redacted + redacted);
+    }
+  });
+
+  it('takes the whole of a secret that has another one in it', () => {
+    const [inner, outer] = ['0123456789abcdef', 'before-0123456789abcdef-and-more'];
+    for (const encode of [String, hex, base64]) {
+      assert.equal(createScrubber([inner, outer]).text(`${encode(outer)} ${encode(inner)}`), `${redacted} ${redacted}`);
+    }
   });
 
   it('never leaves a secret of eight characters or more, whatever surrounds it', () => {

@@ -1,3 +1,5 @@
+import { type FormFamily, familiesOf, familiesOfBytes } from './secret-forms.ts';
+
 /** Replaces secrets, in the encodings they travel in, with `[redacted]`. */
 export interface Scrubber {
   text(value: string): string;
@@ -20,22 +22,19 @@ const anywhere = 8;
 export const noSecrets: Scrubber = { text: (value) => value, bytes: (value) => value, deep: (value) => value };
 
 /**
- * A scrubber for the secrets of one run. Forms: as it is, JSON-escaped (also ASCII-only and HTML-safe, and once more),
- * as XML or HTML text, URL-encoded (component, RFC 3986, form; both cases), base64 and base64url (padded, not, and
- * inside longer text at any of the three alignments), hexadecimal (both cases), UTF-16 read as bytes, in lower case, as
- * names of hosts and headers are written. What an upstream invents beyond that is not found.
+ * A scrubber for the secrets of one run. The forms in which they are found are those of `familiesOf`; what an upstream
+ * invents beyond that is not found.
  */
 export function createScrubber(secrets: Iterable<string | Uint8Array>): Scrubber {
   const values = [...secrets].filter((secret) => secret.length >= shortest);
   if (values.length === 0) return noSecrets;
-  const forms = new Set(
-    values.flatMap((secret) => [...(typeof secret === 'string' ? formsOf(secret) : byteForms(secret))]),
+  const families = values.flatMap((secret) =>
+    typeof secret === 'string' ? familiesOf(secret) : familiesOfBytes(secret),
   );
-  const cores = values.flatMap((secret) => (typeof secret === 'string' ? coreOf(secret) : []));
-  const scrubText = createReplacer(forms, cores);
+  const scrubText = createReplacer(families);
   // Bytes are searched as Latin-1, so what is not ASCII is looked for as the Latin-1 of its UTF-8.
-  const isAscii = [...forms].every((form) => /^[\x00-\x7f]*$/.test(form));
-  const scrubBytes = isAscii ? scrubText : createReplacer(new Set([...forms].map(utf8AsLatin1)), cores);
+  const isAscii = values.every((secret) => typeof secret !== 'string' || /^[\x00-\x7f]*$/.test(secret));
+  const scrubBytes = isAscii ? scrubText : createReplacer(families.map(toLatin1));
 
   function bytes(value: Buffer): Buffer {
     const before = value.toString('latin1');
@@ -61,33 +60,41 @@ export function createGrowingScrubber(secrets: Iterable<string | Uint8Array>): R
   };
 }
 
-/** Making a pattern pays after this many characters; until then each form is searched for. */
+/** Making a pattern of the signs pays after this many characters; until then each is searched for. */
 const fewCharacters = 16 * 1024;
 /** What a call costs, in characters. */
 const perCall = 64;
 
-/**
- * Almost always finds nothing; so the pattern is made when it is needed.
- * @param cores pieces of the secrets, in which most forms are found at once
- */
-function createReplacer(forms: ReadonlySet<string>, cores: readonly string[]): (text: string) => string {
-  // The longest first: an alternation takes the first that fits.
-  const all = [...forms].sort((a, b) => b.length - a.length);
-  const signs = [...cores, ...all.filter((form) => !cores.some((core) => form.includes(core)))];
-  let pattern: RegExp | undefined;
+/** Almost always finds no sign; so the pattern of the forms is made when it is needed. */
+function createReplacer(families: readonly FormFamily[]): (text: string) => string {
+  const signs = [...new Set(families.flatMap((family) => family.signs))];
+  const patterns = new Map<string, RegExp>();
+  let anySign: RegExp | undefined;
   let searched = 0;
-  return (text) => {
+
+  function hasSign(text: string): boolean {
     searched += text.length + perCall;
-    if (searched <= fewCharacters && !signs.some((sign) => text.includes(sign))) return text;
-    pattern ??= new RegExp(all.map(patternOf).join('|'), 'g');
+    if (searched <= fewCharacters) return signs.some((sign) => text.includes(sign));
+    anySign ??= new RegExp(signs.map((sign) => RegExp.escape(sign)).join('|'));
+    return anySign.test(text);
+  }
+
+  return (text) => {
+    if (!hasSign(text)) return text;
+    const found = families.map(({ signs }) => signs.some((sign) => text.includes(sign)));
+    const which = found.join();
+    const pattern = patterns.get(which) ?? toPattern(families.filter((_, index) => found[index]));
+    patterns.set(which, pattern);
     return text.replace(pattern, redacted);
   };
 }
 
-/** The longest piece that no notation for text changes, where there is one that hardly any other text has. */
-function coreOf(secret: string): string[] {
-  const pieces = secret.match(/[A-Za-z0-9]{6,}/g) ?? [];
-  return pieces.sort((a, b) => b.length - a.length).slice(0, 1);
+/** One for all that may be there: a secret can be a part of another one, and all of that has to go. */
+function toPattern(families: readonly FormFamily[]): RegExp {
+  const forms = new Set(families.flatMap((family) => [...family.forms()]));
+  // The longest first: an alternation takes the first that fits.
+  const all = [...forms].sort((a, b) => b.length - a.length);
+  return new RegExp(all.map(patternOf).join('|'), 'g');
 }
 
 function patternOf(form: string): string {
@@ -123,117 +130,8 @@ function scrubArray(value: readonly unknown[], text: (value: string) => string):
   return copy ?? value;
 }
 
-/** What no notation for text writes in another way: most keys are made of nothing else. */
-const plain = /^[A-Za-z0-9_.-]+$/;
-
-function* formsOf(secret: string): Generator<string> {
-  yield secret;
-  if (secret.length >= anywhere) yield secret.toLowerCase();
-  yield* utf16Forms(secret);
-  if (!plain.test(secret)) yield* textForms(secret);
-  yield* byteForms(Buffer.from(secret.toWellFormed()));
-}
-
-function* byteForms(secret: Uint8Array): Generator<string> {
-  const bytes = Buffer.from(secret.buffer, secret.byteOffset, secret.byteLength);
-  const hex = bytes.toString('hex');
-  yield hex;
-  yield hex.toUpperCase();
-  for (const base64 of base64Forms(bytes)) {
-    yield base64;
-    yield base64.replaceAll('+', '-').replaceAll('/', '_');
-  }
-}
-
-/** What UTF-16 becomes where it is read as another encoding: without what stands before the first letter or after the last. */
-function* utf16Forms(secret: string): Generator<string> {
-  const letters = [...secret].join('\0');
-  yield letters;
-  // As JSON writes it.
-  yield letters.replaceAll('\0', '\\u0000');
-}
-
-function* textForms(secret: string): Generator<string> {
-  yield* notations(secret);
-  // An answer often quotes another answer: JSON as a string within JSON, or in a URL, or packed.
-  let nested = secret;
-  for (let level = 1; level <= jsonLevels; level += 1) {
-    const json = JSON.stringify(nested).slice(1, -1);
-    if (json === nested) return;
-    nested = json;
-    yield nested;
-    if (level > packedLevels) continue;
-    yield* notations(nested);
-    yield* byteForms(Buffer.from(nested.toWellFormed()));
-  }
-}
-
-/** How a text is written within another one. */
-function* notations(text: string): Generator<string> {
-  for (const json of jsonForms(text)) {
-    yield json;
-    if (json !== text) yield* jsonForms(json);
-  }
-  yield text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
-  yield text.replace(/[&<>]/g, (character) => entities[character] ?? character);
-  yield* urlForms(text);
-}
-
-/** An upstream that quotes a request which held JSON, in JSON, quoted by a handler. */
-const jsonLevels = 5;
-const packedLevels = 2;
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function* jsonForms(secret: string): Generator<string> {
-  const json = JSON.stringify(secret).slice(1, -1);
-  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  const ascii = json.replace(/[^\x20-\x7e]/g, escaped);
-  yield json;
-  yield ascii;
-  yield json.replaceAll('/', '\\/');
-  yield ascii.replaceAll('/', '\\/');
-  yield ascii.replace(/[<>&]/g, escaped);
-  yield ascii.replaceAll('/', '\\u002f');
-  // As .NET does it.
-  yield ascii
-    .replaceAll('\\"', '\\u0022')
-    .replace(/[<>&'+`]/g, (character) => escaped(character).toUpperCase().replace('U', 'u'));
-}
-
-function* urlForms(secret: string): Generator<string> {
-  const component = encodeURIComponent(secret.toWellFormed());
-  const strict = component.replace(/[!'()*]/g, percent);
-  const form = strict.replaceAll('%20', '+');
-  for (const encoded of [component, strict, form, encodeURI(secret.toWellFormed())]) {
-    for (const one of [encoded, encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())]) {
-      yield one;
-      // A URL as a parameter of another one.
-      yield one.replaceAll('%', '%25');
-    }
-  }
-}
-
-function percent(character: string): string {
-  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
-}
-
-/** The whole value with padding, then what it becomes inside longer text: only the characters it decides alone. */
-function* base64Forms(bytes: Buffer): Generator<string> {
-  yield bytes.toString('base64');
-  for (const offset of [0, 1, 2]) {
-    const encoded = Buffer.concat([Buffer.alloc(offset), bytes])
-      .toString('base64')
-      .replaceAll('=', '');
-    const inner = encoded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
-    if (inner.length >= shortest) yield inner;
-  }
+function toLatin1({ signs, forms }: FormFamily): FormFamily {
+  return { signs: signs.map(utf8AsLatin1), forms: () => [...forms()].map(utf8AsLatin1) };
 }
 
 function utf8AsLatin1(secret: string): string {

@@ -1,0 +1,179 @@
+/** Forms that a secret travels in, and the pieces of text of which each of these forms holds at least one. */
+export interface FormFamily {
+  readonly signs: readonly string[];
+  /** Made when a sign is found: almost always none is. */
+  readonly forms: () => Iterable<string>;
+}
+
+/** Shorter pieces of a packed secret are left alone. */
+const shortestInner = 4;
+/** From this length on a secret is looked for in lower case too. */
+const shortestLowered = 8;
+/** So many letters and digits in a row hardly any other text has; where they are packed, fewer are enough. */
+const rare = { asText: 6, packed: 4 } as const;
+/** An upstream that quotes a request which held JSON, in JSON, quoted by a handler. */
+const jsonLevels = 5;
+const packedLevels = 2;
+
+/**
+ * As it is; JSON-escaped (also ASCII-only and HTML-safe, and more than once); as XML or HTML text; URL-encoded (component,
+ * RFC 3986, form; both cases; twice); as UTF-16 read as bytes: all these also packed, which is hexadecimal (both cases),
+ * base64 or base64url (padded, not, and inside longer text at any of the three alignments), itself written in the same
+ * ways. Beyond that in lower case, as names of hosts and headers are written.
+ */
+export function familiesOf(secret: string): FormFamily[] {
+  // No notation changes a letter or a digit, nor the base64 of them: what becomes of a row of them is in every form.
+  const row = (secret.match(/[A-Za-z0-9]+/g) ?? []).reduce((a, b) => (b.length > a.length ? b : a), '');
+  const isRare = row.length >= rare.asText;
+  const isRarePacked = row.length >= rare.packed;
+  return [
+    makeFamily(isRare ? [row] : null, () => textForms(secret)),
+    makeFamily(null, () => [...(secret.length < shortestLowered ? [] : [secret.toLowerCase()]), ...utf16Forms(secret)]),
+    makeFamily(isRarePacked ? packedSigns([Buffer.from(row)]) : null, () => packedTexts(secret)),
+    makeFamily(isRarePacked ? packedSigns(utf16Bytes(row)) : null, () => utf16Bytes(secret).flatMap(packedForms)),
+  ];
+}
+
+/** Of a secret that is no text: packed. */
+export function familiesOfBytes(secret: Uint8Array): FormFamily[] {
+  const bytes = Buffer.from(secret.buffer, secret.byteOffset, secret.byteLength);
+  return [makeFamily(null, () => packedForms(bytes))];
+}
+
+/** @param signs null: each form is a sign of itself */
+function makeFamily(signs: readonly string[] | null, make: () => Iterable<string>): FormFamily {
+  if (signs !== null) return { signs, forms: make };
+  const all = [...new Set(make())];
+  return { signs: all, forms: () => all };
+}
+
+/** What no notation for text writes in another way: most keys are made of nothing else. */
+const plain = /^[A-Za-z0-9_.-]*$/;
+
+function* textForms(secret: string): Generator<string> {
+  for (const [level, nested] of nestedInJson(secret).entries()) {
+    yield nested;
+    if (level <= packedLevels) yield* notations(nested);
+  }
+}
+
+/** An answer often quotes another answer: JSON as a string within JSON. The first is the secret. */
+function nestedInJson(secret: string): string[] {
+  const all = [secret];
+  for (let nested = secret; all.length <= jsonLevels; all.push(nested)) {
+    const json = JSON.stringify(nested).slice(1, -1);
+    if (json === nested) break;
+    nested = json;
+  }
+  return all;
+}
+
+/** How a text is written within another one. */
+function* notations(text: string): Generator<string> {
+  if (plain.test(text)) return;
+  for (const json of jsonForms(text)) {
+    yield json;
+    if (json !== text) yield* jsonForms(json);
+  }
+  yield text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
+  yield text.replace(/[&<>]/g, (character) => entities[character] ?? character);
+  yield* urlForms(text);
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function* jsonForms(secret: string): Generator<string> {
+  const json = JSON.stringify(secret).slice(1, -1);
+  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  const ascii = json.replace(/[^\x20-\x7e]/g, escaped);
+  yield json;
+  yield ascii;
+  yield json.replaceAll('/', '\\/');
+  yield ascii.replaceAll('/', '\\/');
+  yield ascii.replace(/[<>&]/g, escaped);
+  yield ascii.replaceAll('/', '\\u002f');
+  // As .NET does it.
+  yield ascii
+    .replaceAll('\\"', '\\u0022')
+    .replace(/[<>&'+`]/g, (character) => escaped(character).toUpperCase().replace('U', 'u'));
+}
+
+function* urlForms(secret: string): Generator<string> {
+  const component = encodeURIComponent(secret.toWellFormed());
+  const strict = component.replace(/[!'()*]/g, percent);
+  const form = strict.replaceAll('%20', '+');
+  for (const encoded of [component, strict, form, encodeURI(secret.toWellFormed())]) {
+    for (const one of [encoded, encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())]) {
+      yield one;
+      // A URL as a parameter of another one.
+      yield one.replaceAll('%', '%25');
+    }
+  }
+}
+
+function percent(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
+
+/** What UTF-16 becomes where it is read as another encoding: without what stands before the first letter or after the last. */
+function utf16Forms(secret: string): string[] {
+  const letters = [...secret].join('\0');
+  // The second as JSON writes it.
+  return [letters, letters.replaceAll('\0', '\\u0000')];
+}
+
+/** In both orders of bytes, which for ASCII is the same but for the zero at one end. */
+function utf16Bytes(text: string): Buffer[] {
+  const little = Buffer.from(text, 'utf16le');
+  return [little.subarray(0, -1), Buffer.from(little).swap16().subarray(1)];
+}
+
+function* packedTexts(secret: string): Generator<string> {
+  for (const nested of nestedInJson(secret).slice(0, packedLevels + 1)) {
+    yield* packedForms(toBytes(nested));
+    for (const written of new Set(notations(nested))) yield* packings(toBytes(written));
+  }
+}
+
+/** Packed, and how that is written within a text. */
+function packedForms(bytes: Buffer): string[] {
+  return [...packings(bytes)].flatMap((packed) => [packed, ...notations(packed)]);
+}
+
+function* packings(bytes: Buffer): Generator<string> {
+  yield* hexForms(bytes);
+  for (const base64 of [bytes.toString('base64'), ...innerBase64(bytes)]) {
+    yield base64;
+    yield base64.replaceAll('+', '-').replaceAll('/', '_');
+  }
+}
+
+function packedSigns(rows: readonly Buffer[]): string[] {
+  return [...new Set(rows.flatMap((bytes) => [...hexForms(bytes), ...innerBase64(bytes)]))];
+}
+
+function hexForms(bytes: Buffer): string[] {
+  const hex = bytes.toString('hex');
+  return [hex, hex.toUpperCase()];
+}
+
+/** What base64 of a longer text has of the bytes: only the characters that they decide alone. */
+function innerBase64(bytes: Buffer): string[] {
+  const inner = [0, 1, 2].map((offset) => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes])
+      .toString('base64')
+      .replaceAll('=', '');
+    return encoded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
+  });
+  return inner.filter((piece) => piece.length >= shortestInner);
+}
+
+function toBytes(text: string): Buffer {
+  return Buffer.from(text.toWellFormed());
+}
