@@ -51,7 +51,7 @@ function describeRow(bundle: CompiledBundle): string {
     `[${textOf(bundle.manifest.name)}](#${bundle.id})`,
     String(bundle.plugins.size),
     credentialsOf(bundle).join(', ') || '–',
-    bundle.manifest.hosts.join(', ') || '–',
+    hostsOf(bundle),
   ];
   return tableRow(cells);
 }
@@ -71,16 +71,22 @@ function describeBundle(bundle: CompiledBundle): string[] {
   ];
 }
 
-function describeFacts({ manifest, plugins }: CompiledBundle): string[] {
-  const { hosts, api = {} } = manifest;
+function describeFacts(bundle: CompiledBundle): string[] {
+  const { manifest, plugins } = bundle;
+  const { api = {} } = manifest;
   const own = [...plugins.values()].flatMap((plugin) => notesOf(plugin.manifest.api, `\`${plugin.id}\`: `));
-  const facts = [...(hosts.length === 0 ? [] : [`Hosts: ${hosts.join(', ')}`]), ...notesOf(api, ''), ...own];
+  const facts = [...(bundle.callsOut ? [`Hosts: ${hostsOf(bundle)}`] : []), ...notesOf(api, ''), ...own];
   return facts.length === 0 ? [] : [...facts.map((fact) => `* ${fact}`), ''];
 }
 
 function notesOf(api: ApiFacts | undefined, start: string): string[] {
   const payloads = api?.payloads === undefined ? [] : [`${start}Payloads: ${api.payloads}`];
   return [...payloads, ...(api?.note === undefined ? [] : [`${start}${api.note}`])];
+}
+
+/** In words where the operator says which. */
+function hostsOf({ hosts, hostsBy }: CompiledBundle): string {
+  return hostsBy === 'operator' ? 'those the operator allows (`QUARTERMASTER_BUNDLE_HOSTS`)' : hosts.join(', ') || '–';
 }
 
 function describePlugin({ id, bundle, manifest }: CompiledPlugin): string {

@@ -54,10 +54,11 @@ export async function openWorld(elsewhere?: Elsewhere): Promise<World> {
     folders: [elsewhere?.folder ?? bundlesFolder],
     capabilities: { handlers: 'process' },
     publicUrl: 'http://127.0.0.1:8081',
+    operatorHosts: new Map([['http_request', ['api.example.com']]]),
     logger,
   });
   const upstream = await startUpstream();
-  const hosts = [...catalogue.bundles.values()].flatMap(({ manifest }) => manifest.hosts);
+  const hosts = [...catalogue.bundles.values()].flatMap((bundle) => bundle.hosts);
   const origin = elsewhere?.upstream ?? upstream.origin;
   const overrides = new Map(hosts.map((host) => [`https://${host}`, origin]));
   if (elsewhere?.grantsTokens === true) {

@@ -22,6 +22,15 @@ export const egressRequirements: Requirements = {
       'refuses ${undeclared.length} addresses whose scheme, host or port is not declared, without a lookup',
     ],
   },
+  'egress.operator': {
+    promise: 'A bundle that leaves its hosts to the operator calls only those, and sends credentials to one of them.',
+    source: 'ADR 0048',
+    tests: [
+      'requests go nowhere until the operator says where, and the answer says so',
+      'only hosts that the operator allows are reached, whatever input and redirects say',
+      'credentials go to the host they are for, and nowhere else',
+    ],
+  },
   'egress.injected': {
     promise:
       'The broker places credentials, signs requests and gets access tokens as the bundle declares, on every hop anew.',

@@ -8,6 +8,9 @@ export type PluginEffects = (typeof pluginEffects)[number];
 export const isolations = ['none', 'process', 'sandbox'] as const;
 export type Isolation = (typeof isolations)[number];
 
+/** `bundle`: it declares its `hosts` itself. `operator`: the operator of the service allows them, none until then. */
+export const hostsBy = ['bundle', 'operator'] as const;
+
 const JsonSchemaObject = Type.Record(Type.String(), Type.Unknown(), {
   description: 'JSON Schema 2020-12, root `type: object`.',
 });
@@ -21,6 +24,7 @@ export const Bundle = Type.Object({
   developer: Type.String(),
   credentials_schema: JsonSchemaObject,
   hosts: Type.Array(Type.String()),
+  hosts_by: Type.Enum([...hostsBy]),
   num_plugins: Type.Integer(),
   version: Type.String(),
   icon_url: Type.Union([Type.String(), Type.Null()]),

@@ -34,11 +34,15 @@ export interface OutboundRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** A string is sent as it is; anything else as JSON. */
   readonly body?: unknown;
+  /** An answer that is no text comes as `base64`. Default: it comes as text all the same, with what it can be read as. */
+  readonly binary?: boolean;
 }
 
 export interface OutboundResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** UTF-8 text of the body, credentials scrubbed. */
+  /** The body as text, by the charset it names, credentials scrubbed; empty where there is `base64`. */
   readonly text: string;
+  /** The body where `binary` asked for it and it is no text. */
+  readonly base64?: string;
 }

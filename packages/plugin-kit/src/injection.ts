@@ -87,10 +87,12 @@ export type OAuth2 = Static<typeof OAuth2>;
 
 /** Where a credential goes when the broker sends a request. */
 export const Injection = Type.Union([
+  /** A credential may name the header, too: of an API that is known only when it is called. */
+  Type.Object({ in: Type.Literal('header'), name: TextOrCredential, credential: Name, template }, strict),
   Type.Object(
     {
       /** `form`: a field of the request's form; `json`: a member of its JSON body. Only requests that send one. */
-      in: Type.Enum(['header', 'query', 'form', 'json']),
+      in: Type.Enum(['query', 'form', 'json']),
       /** In JSON: a member of the body, or a JSON pointer such as `/auth/key`. */
       name: Type.String({ minLength: 1 }),
       credential: Name,

@@ -91,6 +91,17 @@ export const ApiFacts = Type.Object(
 );
 export type ApiFacts = Static<typeof ApiFacts>;
 
+/** The operator says where a bundle may call (`QUARTERMASTER_BUNDLE_HOSTS`): nowhere, until then. */
+export const OperatorHosts = Type.Object(
+  {
+    by: Type.Literal('operator'),
+    /** The credential that names the one host to which the others are sent. Needed where there is an `inject`. */
+    credentials_to: Type.Optional(Type.String({ minLength: 1 })),
+  },
+  strict,
+);
+export type OperatorHosts = Static<typeof OperatorHosts>;
+
 export const BundleManifest = Type.Object(
   {
     id: Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }),
@@ -103,7 +114,7 @@ export const BundleManifest = Type.Object(
     /** A file of the bundle's folder: .svg or .png, at most 64 KiB. */
     icon: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]+\\.(svg|png)$' })),
     /** The only hosts a request of this bundle may go to. Exact names; no wildcard. */
-    hosts: Type.Array(Type.String({ pattern: '^[a-z0-9.-]+(:\\d+)?$' })),
+    hosts: Type.Union([Type.Array(Type.String({ pattern: '^[a-z0-9.-]+(:\\d+)?$' })), OperatorHosts]),
     /** JSON Schema of the `credentials` object; `x-secret: true` on each secret. Absent: none are needed. */
     credentials_schema: Type.Optional(Schema),
     inject: Type.Optional(Type.Array(Injection)),
@@ -131,6 +142,8 @@ export const Example = Type.Object(
     input: Type.Record(Type.String(), Type.Unknown()),
     output: Type.Optional(Type.Unknown()),
     upstream: Type.Optional(Type.String()),
+    /** Where the operator says which hosts may be called: those this example takes for allowed. */
+    hosts: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
   },
   strict,
 );

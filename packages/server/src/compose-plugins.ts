@@ -62,6 +62,7 @@ export async function openPluginsSide(base: Base): Promise<Side> {
   const openingCatalogue = openCatalogue({
     folders: [ownBundles, config.installedBundles, ...config.bundleFolders],
     capabilities: { handlers: createIsolationPolicy(config.isolation), sandboxMissing: opening.then(missingIn) },
+    operatorHosts: config.bundleHosts,
     publicUrl: config.publicPluginsUrl ?? `http://${config.host}:${port}`,
     logger,
     cache: { file: join(config.dataFolder, 'cache', 'bundles.json'), shipped: ownBundlesRead },

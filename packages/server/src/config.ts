@@ -23,6 +23,8 @@ export interface Config {
   readonly bundlePublishers: readonly string[];
   readonly egressOverrides: ReadonlyMap<string, string>;
   readonly egressAllow: readonly string[];
+  /** By bundle. */
+  readonly bundleHosts: ReadonlyMap<string, readonly string[]>;
   readonly pluginsKey: 'auto' | 'required' | 'off';
   readonly embeddingProvider: 'none' | 'hash' | 'openai';
   readonly embeddingDimensions: number | null;
@@ -130,6 +132,9 @@ export function parseConfig(environment: Environment): Config {
       optional('EGRESS_OVERRIDES', (value) => Object.entries(JSON.parse(value) as Record<string, string>)) ?? [],
     ),
     egressAllow: list('EGRESS_ALLOW'),
+    bundleHosts: new Map(
+      optional('BUNDLE_HOSTS', (value) => Object.entries(JSON.parse(value) as Record<string, string[]>)) ?? [],
+    ),
     pluginsKey: text('PLUGINS_KEY') as Config['pluginsKey'], // checked against its list
     embeddingProvider: text('EMBEDDING_PROVIDER') as Config['embeddingProvider'], // checked against its list
     embeddingDimensions: optional('EMBEDDING_DIMENSIONS', Number),

@@ -39,6 +39,19 @@ export function checkOverrides(text: string): string | null {
   return Object.entries(value).flat().every(isOrigin) ? null : complaint;
 }
 
+export function checkBundleHosts(text: string): string | null {
+  const complaint = 'is not a JSON object of lists of hosts, such as {"http_request":["api.example.com"]}';
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return complaint;
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return complaint;
+  const isHost = (host: unknown) => typeof host === 'string' && /^[a-z0-9.-]+(:\d{1,5})?$/.test(host);
+  return Object.values(value).every((hosts) => Array.isArray(hosts) && hosts.every(isHost)) ? null : complaint;
+}
+
 export function isOrigin(value: unknown): boolean {
   if (typeof value !== 'string' || !URL.canParse(value)) return false;
   const url = new URL(value);

@@ -1,6 +1,7 @@
 import { logLevels } from './kernel/logger.ts';
 import {
   anyText,
+  checkBundleHosts,
   checkHostNames,
   checkNetworks,
   checkOverrides,
@@ -79,6 +80,12 @@ export const settings = {
       'Addresses or networks (CIDR), separated by commas, that plugins may reach although they are not public.',
     default: '',
     check: checkNetworks,
+  },
+  BUNDLE_HOSTS: {
+    description:
+      'JSON object, bundle → hosts: where the bundles may call that leave this to the operator, such as {"http_request":["api.example.com","crm.example.com:8443"]}. Exact names; those of other bundles have no effect. Addresses that are not public need EGRESS_ALLOW as well.',
+    default: null,
+    check: checkBundleHosts,
   },
   PLUGINS_KEY: {
     description:

@@ -43,6 +43,7 @@ export const tools = {
   'plugin.isolation': 'Isolation',
   'plugin.losses': '{count} {count|difference|differences}',
   'plugin.noHosts': 'none',
+  'plugin.operatorHosts': 'none yet: the operator allows them (QUARTERMASTER_BUNDLE_HOSTS)',
   'plugin.noInput': 'It takes no input.',
   'plugin.notIdempotent': 'Each call counts.',
   'plugin.provider': 'Provider',

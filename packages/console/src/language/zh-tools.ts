@@ -42,6 +42,7 @@ export const tools = {
   'plugin.isolation': '隔离',
   'plugin.losses': '{count} 处差异',
   'plugin.noHosts': '无',
+  'plugin.operatorHosts': '暂无：由运营者设置（QUARTERMASTER_BUNDLE_HOSTS）',
   'plugin.noInput': '无需输入。',
   'plugin.notIdempotent': '每次调用都会产生效果。',
   'plugin.provider': '提供方',

@@ -50,8 +50,8 @@ export interface ExampleRecording {
  * @throws Error when the bundle does not load, ConfigError when the settings are wrong
  */
 export async function recordExamples(wish: RecordWish): Promise<ExampleRecording[]> {
-  const { egressOverrides: overrides, egressAllow: allow } = parseConfig(wish.environment);
-  const { catalogue, bundle } = await loadBundle(wish.folder);
+  const { egressOverrides: overrides, egressAllow: allow, bundleHosts } = parseConfig(wish.environment);
+  const { catalogue, bundle } = await loadBundle(wish.folder, bundleHosts);
   const plugins = choosePlugins(bundle, wish.plugins);
   const recorder = createCallRecorder(scrubberOf(bundle, wish.credentials));
   const runtime = await openBundleRuntime({ catalogue, overrides, allow, wrap: recorder.wrap });
@@ -93,7 +93,7 @@ async function recordOne(placed: PlacedExample, session: Session): Promise<Recor
   const { plugin, example } = placed;
   const { wish, recorder, player, live } = session;
   const file = cassetteOf(placed);
-  if (plugin.bundle.manifest.hosts.length === 0) return { result: 'left', detail: 'the bundle calls nobody' };
+  if (!plugin.bundle.callsOut) return { result: 'left', detail: 'the bundle calls nobody' };
   if (file === null) return { result: 'left', detail: `it has a payload of its own, ${example.upstream}` };
   const { effects } = plugin.manifest;
   if (effects !== 'read' && !wish.allowWrites) {

@@ -27,7 +27,7 @@ export interface ExampleResult {
  * @throws Error when the bundle does not load, or has no such plugin
  */
 export async function runExamples(folder: string, only: readonly string[] = []): Promise<ExampleResult[]> {
-  const { catalogue, bundle } = await loadBundle(folder);
+  const { catalogue, bundle } = await loadForExamples(folder);
   const plugins = choosePlugins(bundle, only);
   const player = await openExamplePlayer(catalogue, bundle);
   try {
@@ -45,13 +45,31 @@ export async function runExamples(folder: string, only: readonly string[] = []):
   }
 }
 
+export interface LoadedBundle {
+  readonly catalogue: Catalogue;
+  readonly bundle: CompiledBundle;
+}
+
 /** @throws Error when the bundle does not load */
-export async function loadBundle(folder: string): Promise<{ catalogue: Catalogue; bundle: CompiledBundle }> {
+export async function loadBundle(
+  folder: string,
+  operatorHosts?: ReadonlyMap<string, readonly string[]>,
+): Promise<LoadedBundle> {
   const path = resolve(folder);
-  const catalogue = await loadFolder(dirname(path));
+  const catalogue = await loadFolder(dirname(path), operatorHosts);
   const bundle = catalogue.findBundle(basename(path));
   if (bundle === undefined) throw new Error(`${folder} is no bundle that loads; see "bundle check"`);
   return { catalogue, bundle };
+}
+
+/** As loadBundle. Where the operator says which hosts may be called, the examples say it here. */
+async function loadForExamples(folder: string): Promise<LoadedBundle> {
+  const loaded = await loadBundle(folder);
+  const hosts = [...loaded.bundle.plugins.values()].flatMap(({ manifest }) =>
+    (manifest.examples ?? []).flatMap((example) => example.hosts ?? []),
+  );
+  if (hosts.length === 0 || loaded.bundle.hostsBy === 'bundle') return loaded;
+  return await loadBundle(folder, new Map([[loaded.bundle.id, hosts]]));
 }
 
 /** @throws Error when there is no such plugin */
@@ -74,9 +92,7 @@ export type Played = { readonly output: unknown } | { readonly wrong: string };
 export async function openExamplePlayer(catalogue: Catalogue, bundle: CompiledBundle): Promise<ExamplePlayer> {
   const stage = await openUpstreamStage(tokenPathsOf(bundle));
   const overrides = new Map(
-    bundle.manifest.hosts.flatMap((host) =>
-      ['https', 'http'].map((scheme) => [`${scheme}://${host}`, stage.origin] as const),
-    ),
+    bundle.hosts.flatMap((host) => ['https', 'http'].map((scheme) => [`${scheme}://${host}`, stage.origin] as const)),
   );
   const runtime = await openBundleRuntime({ catalogue, overrides, allow: [], wrap: stage.replay });
   const credentials = inventCredentials(bundle);

@@ -394,6 +394,32 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     to: '[api.example.com, api.example.com]',
     says: `${bundle}:8 hosts[1]: api.example.com is listed twice.`,
   },
+  'hosts of the operator without the one that credentials go to': {
+    file: bundle,
+    from: '[api.example.com]',
+    to: '{by: operator}',
+    says: [
+      `${bundle}:8 hosts.credentials_to: Expected the credential that names the host the others are sent to.`,
+      `${bundle}:19 verify.request.url: The bundle leaves its hosts to the operator: only a handler can call them.`,
+      `${plugin}:20 request.url: The bundle leaves its hosts to the operator: only a handler can call them.`,
+    ],
+  },
+  'hosts of the operator and credentials that go to nobody knows where': {
+    file: bundle,
+    from: '[api.example.com]',
+    to: '{by: operator, credentials_to: API_HOST}',
+    says: [
+      `${bundle}:8 hosts.credentials_to: "API_HOST" is not in credentials_schema.`,
+      `${bundle}:19 verify.request.url: The bundle leaves its hosts to the operator: only a handler can call them.`,
+      `${plugin}:20 request.url: The bundle leaves its hosts to the operator: only a handler can call them.`,
+    ],
+  },
+  'hosts of nobody': {
+    file: bundle,
+    from: '[api.example.com]',
+    to: '{by: caller}',
+    says: `${bundle}:8 hosts.by: Expected "operator", found string "caller".`,
+  },
   'an icon that is not there': {
     file: bundle,
     from: 'icon: icon.svg',

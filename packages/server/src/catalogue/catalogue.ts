@@ -34,6 +34,13 @@ export interface CompiledBundle {
   /** Another text is another version of its files; the same folder may have held both. */
   readonly stamp: string;
   readonly manifest: BundleManifest;
+  /** Where it may call: what it declares, or what the operator allows it. */
+  readonly hosts: readonly string[];
+  readonly hostsBy: 'bundle' | 'operator';
+  /** Name of the credential that says to which host the others go; undefined: to all of them. */
+  readonly credentialsHost: string | undefined;
+  /** Whether it calls anybody, now or once the operator allows it. */
+  readonly callsOut: boolean;
   readonly isolation: Isolation;
   /** Why its handlers are not run on this machine; absent: they are. */
   readonly refusal?: string;

@@ -1,4 +1,5 @@
 import type { BundleManifest } from '@quartermaster/plugin-kit';
+import { credentialsHostOf, knownHosts, leavesHosts } from './bundle-hosts.ts';
 import { checkInjections } from './check-injections.ts';
 import { checkSchema } from './check-schema.ts';
 import type { Findings } from './findings.ts';
@@ -31,6 +32,14 @@ export function checkCredentials(manifest: BundleManifest, findings: Findings): 
       findings.add([...path, 'x-secret'], 'Expected true or false.');
     }
   }
-  const { inject = [], hosts } = manifest;
-  checkInjections({ inject, path: ['inject'], known: properties, hosts }, findings);
+  const { inject = [] } = manifest;
+  checkInjections({ inject, path: ['inject'], known: properties, hosts: knownHosts(manifest) }, findings);
+  if (!leavesHosts(manifest)) return;
+  const to = credentialsHostOf(manifest);
+  if (to === undefined && inject.length > 0) {
+    findings.add(['hosts', 'credentials_to'], 'Expected the credential that names the host the others are sent to.');
+  }
+  if (to !== undefined && !properties.has(to)) {
+    findings.add(['hosts', 'credentials_to'], `${JSON.stringify(to)} is not in credentials_schema.`);
+  }
 }

@@ -1,8 +1,9 @@
 /** What is wrong with the host of an address; null when it is one of the bundle's `hosts`. */
-export function complaintAboutHost(origin: string, hosts: readonly string[]): string | null {
+export function complaintAboutHost(origin: string, hosts: readonly string[] | 'operator'): string | null {
   if (!/^https?:\/\/[^\s\\/?#]+$/.test(origin) || !URL.canParse(origin)) {
     return `${JSON.stringify(origin)} is no address.`;
   }
+  if (hosts === 'operator') return 'The bundle leaves its hosts to the operator: only a handler can call them.';
   const { host, port, protocol } = new URL(origin);
   const withPort = port === '' ? `${host}:${protocol === 'https:' ? 443 : 80}` : host;
   if (hosts.includes(host) || hosts.includes(withPort)) return null;

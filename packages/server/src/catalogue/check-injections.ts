@@ -7,7 +7,7 @@ export interface Injections {
   readonly path: FieldPath;
   /** By the names of the credentials. */
   readonly known: { has(name: string): boolean };
-  readonly hosts: readonly string[];
+  readonly hosts: readonly string[] | 'operator';
 }
 
 type Say = (member: readonly string[], message: string) => void;
@@ -57,7 +57,7 @@ function credentialsOf(value: object, member: readonly string[] = []): Named[] {
 
 function checkHeaderNames(injection: Injection, say: Say): void {
   const places: Array<readonly [string | undefined, readonly string[]]> = [];
-  if (injection.in === 'header') places.push([injection.name, ['name']]);
+  if (injection.in === 'header' && typeof injection.name === 'string') places.push([injection.name, ['name']]);
   if (injection.in === 'oauth2') places.push([injection.header, ['header']]);
   if (injection.in === 'hmac') {
     for (const member of ['signature', 'timestamp', 'nonce'] as const) {
@@ -100,7 +100,7 @@ function checkHmac(injection: HmacSigning, say: Say): void {
   }
 }
 
-function checkOAuth2(injection: OAuth2, hosts: readonly string[], say: Say): void {
+function checkOAuth2(injection: OAuth2, hosts: Injections['hosts'], say: Say): void {
   const { grant, token_url: url, client_authentication: authentication } = injection;
   const [origin = ''] = /^https?:\/\/[^/]*/.exec(url) ?? [];
   const complaint = origin.startsWith('http:')

@@ -1,4 +1,5 @@
 import type { BundleManifest, Injection, RequestTemplate } from '@quartermaster/plugin-kit';
+import { knownHosts } from './bundle-hosts.ts';
 import { credentialProperties } from './check-credentials.ts';
 import { complaintAboutHost } from './check-host.ts';
 import { checkInjections } from './check-injections.ts';
@@ -6,7 +7,7 @@ import type { FieldPath, Findings } from './findings.ts';
 import { readTemplate, textsOf } from './placeholders.ts';
 
 export interface RequestContext {
-  readonly hosts: readonly string[];
+  readonly hosts: readonly string[] | 'operator';
   /** Names of the input parameters. */
   readonly parameters: ReadonlySet<string>;
   /** Names of the bundle's credentials. */
@@ -17,7 +18,7 @@ export interface RequestContext {
 /** What the requests of a bundle may refer to. */
 export function requestContext(manifest: BundleManifest, parameters: ReadonlySet<string>): RequestContext {
   const credentials = new Set(credentialProperties(manifest).keys());
-  return { hosts: manifest.hosts, parameters, credentials, inject: manifest.inject ?? [] };
+  return { hosts: knownHosts(manifest), parameters, credentials, inject: manifest.inject ?? [] };
 }
 
 interface Located {

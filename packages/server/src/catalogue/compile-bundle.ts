@@ -1,3 +1,4 @@
+import { credentialsHostOf, declaredHosts, hostsInForce, leavesHosts, type OperatorHosts } from './bundle-hosts.ts';
 import type { BundleFailure, CompiledBundle, CompiledPlugin } from './catalogue.ts';
 import { secretNames } from './check-credentials.ts';
 import type { SchemaCompiler } from './compile-schema.ts';
@@ -8,6 +9,7 @@ import type { PluginSource } from './read-plugin.ts';
 export interface CompileBundleOptions {
   readonly compiler: SchemaCompiler;
   readonly capabilities: KnownCapabilities;
+  readonly operatorHosts: OperatorHosts | undefined;
   /** Of the files it was read from. */
   readonly stamp: string;
 }
@@ -15,7 +17,7 @@ export interface CompileBundleOptions {
 /** Makes what runs of what was read. Schemas are compiled when they are first used. */
 export function compileBundle(
   { manifest, folder, plugins: sources }: BundleSource,
-  { compiler, capabilities, stamp }: CompileBundleOptions,
+  { compiler, capabilities, operatorHosts, stamp }: CompileBundleOptions,
 ): CompiledBundle {
   const hasCode = sources.some(({ handlerPath }) => handlerPath !== null);
   const { handlers, sandboxMissing = null } = capabilities;
@@ -27,6 +29,10 @@ export function compileBundle(
     folder,
     stamp,
     manifest,
+    hosts: hostsInForce(manifest, operatorHosts),
+    hostsBy: leavesHosts(manifest) ? 'operator' : 'bundle',
+    credentialsHost: credentialsHostOf(manifest),
+    callsOut: leavesHosts(manifest) || declaredHosts(manifest).length > 0,
     isolation: hasCode ? needed : 'none',
     ...(isRefused ? { refusal: `Its handlers need a sandbox, and ${sandboxMissing}.` } : {}),
     checkCredentials: compiler.compileCredentials(manifest.credentials_schema ?? { type: 'object' }),

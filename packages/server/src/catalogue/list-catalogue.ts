@@ -117,7 +117,7 @@ function isPresent<T>(value: T | undefined): value is T {
 const noCredentials = { type: 'object', properties: {} };
 
 function bundleIn(
-  { id, manifest, plugins, isolation }: CompiledBundle,
+  { id, manifest, hosts, hostsBy, plugins, isolation }: CompiledBundle,
   view: { language: string; icon: string | null },
 ) {
   return {
@@ -128,7 +128,8 @@ function bundleIn(
     provider: manifest.provider,
     developer: manifest.developer,
     credentials_schema: { ...(manifest.credentials_schema ?? noCredentials) },
-    hosts: [...manifest.hosts],
+    hosts: [...hosts],
+    hosts_by: hostsBy,
     num_plugins: plugins.size,
     version: manifest.version,
     icon_url: view.icon,
@@ -151,7 +152,7 @@ function pluginIn({ bundle, id, manifest }: CompiledPlugin, language: string) {
 }
 
 function defineIn(plugin: CompiledPlugin, format: DefinitionFormat, language: string) {
-  const reachesOut = plugin.bundle.manifest.hosts.length > 0;
+  const reachesOut = plugin.bundle.callsOut;
   const { definition, losses } = functionFormats[format]({ plugin: pluginIn(plugin, language), reachesOut });
   // TaskingAI's clients read the records themselves, so nothing stands around them.
   if (format === 'taskingai') return { ...definition, losses };

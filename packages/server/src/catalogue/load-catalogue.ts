@@ -1,6 +1,7 @@
 import type { Isolation } from '@quartermaster/contract';
 import type { Logger } from '../kernel/logger.ts';
 import { type BundleFolder, findBundleFolders } from './bundle-folders.ts';
+import type { OperatorHosts } from './bundle-hosts.ts';
 import type { BundleFailure, Catalogue, CompiledBundle, Icon } from './catalogue.ts';
 import { compileBundle, refusalOf } from './compile-bundle.ts';
 import { createSchemaCompiler, type SchemaCompiler } from './compile-schema.ts';
@@ -20,6 +21,8 @@ export interface LoadCatalogueOptions {
   /** Where clients reach this address, such as `http://127.0.0.1:8081`; icon addresses start with it. */
   readonly publicUrl: string;
   readonly logger: Logger;
+  /** For the bundles that leave their hosts to the operator. */
+  readonly operatorHosts?: OperatorHosts;
   /** Default: every file is read anew. */
   readonly readYaml?: ReadYaml;
 }
@@ -111,7 +114,10 @@ export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueL
       return { ...before, stamp, failures, isKept: true };
     }
     if (source === undefined) return { name, stamp, inForce: undefined, isClean, failures, isKept: false };
-    const bundle = compileBundle(source, { compiler, capabilities, stamp });
+    const bundle = compileBundle(source, {
+      ...{ compiler, capabilities, stamp },
+      operatorHosts: options.operatorHosts,
+    });
     const { refusal } = bundle;
     if (refusal !== undefined)
       options.logger.error({ bundle_id: name }, `handlers of the bundle ${name} are refused: ${refusal}`);

@@ -1,6 +1,7 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { BundleManifest } from '@quartermaster/plugin-kit';
+import { declaredHosts } from './bundle-hosts.ts';
 import type { BundleFailure } from './catalogue.ts';
 import { checkCredentials } from './check-credentials.ts';
 import { checkResponse } from './check-expression.ts';
@@ -61,8 +62,9 @@ function checkBundle(manifest: BundleManifest, name: string, findings: Findings)
     const found = JSON.stringify(manifest.id);
     findings.add(['id'], `Expected ${JSON.stringify(name)}, the name of the folder, found ${found}.`);
   }
-  const twice = manifest.hosts.findIndex((host, index) => manifest.hosts.indexOf(host) !== index);
-  if (twice >= 0) findings.add(['hosts', String(twice)], `${manifest.hosts[twice]} is listed twice.`);
+  const hosts = declaredHosts(manifest);
+  const twice = hosts.findIndex((host, index) => hosts.indexOf(host) !== index);
+  if (twice >= 0) findings.add(['hosts', String(twice)], `${hosts[twice]} is listed twice.`);
   checkCredentials(manifest, findings);
   if (manifest.verify === undefined) return;
   const { request, response } = manifest.verify;

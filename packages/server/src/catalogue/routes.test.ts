@@ -68,6 +68,7 @@ test('GET /v1/bundles lists all bundles by id in the list envelope', async (t) =
       },
     },
     hosts: ['api.example.com'],
+    hosts_by: 'bundle',
     num_plugins: 1,
     version: '1.0.0',
     icon_url: 'http://127.0.0.1:8081/v1/bundles/weather/icon',

@@ -1,5 +1,5 @@
 import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
-import { decodeText } from './declarative/body.ts';
+import { decodeText, isText } from './declarative/body.ts';
 import { type CallOutcome, excerptOf } from './declarative/declarative.ts';
 import type { Broker, EgressRequest, EgressResult } from './egress/broker.ts';
 import type { RunPolicy } from './run-policy.ts';
@@ -29,8 +29,10 @@ export function createHandlerFetch(broker: Broker, policy: RunPolicy, takesCrede
     if (result.kind === 'timed_out') throw failure('timed_out', `no answer within ${result.limitMs} ms`);
     if (result.kind === 'credentials_rejected') throw failure(result.kind, 'the credentials were refused');
     if (result.kind !== 'response') throw failure(result.kind, result.message);
-    const text = decodeText(result.body, result.headers['content-type']);
-    return { status: result.status, headers: result.headers, text };
+    const { status, headers, body } = result;
+    const type = headers['content-type'];
+    if (request.binary !== true || isText(body, type)) return { status, headers, text: decodeText(body, type) };
+    return { status, headers, text: '', base64: body.toString('base64') };
   }
 
   return { fetch, blame: () => (last === null ? null : outcomeOf(last, takesCredentials)) };

@@ -49,6 +49,7 @@ export function makeRunPolicy(
     const { credential, message } = prepared.refusal;
     throw valueInvalid('credentials', [{ path: `/${credential}`, message: `the value ${message}` }]);
   }
+  const { credentialsHost: host } = bundle;
   const timeoutMs = Math.min(limits.timeoutMs, asked?.timeout_ms ?? limits.timeoutMs);
   return {
     timeoutMs,
@@ -56,8 +57,10 @@ export function makeRunPolicy(
     maxRequests: Math.min(limits.maxRequests, asked?.max_requests ?? limits.maxRequests),
     egress: {
       hosts: hostsOf(bundle),
-      // A credential never travels unencrypted; a bundle that has none may use an upstream that knows no better.
-      schemes: inject.length > 0 ? https : bothSchemes,
+      hostsBy: bundle.hostsBy,
+      ...(host === undefined ? {} : { credentialsHost: secrets.get(host)?.reveal() ?? null }),
+      // A credential never travels unencrypted; who has none may use an upstream that knows no better.
+      schemes: inject.length > 0 && (bundle.hostsBy === 'bundle' || secrets.size > 0) ? https : bothSchemes,
       credentials: secrets,
       inject,
       injected: prepared.injected,
@@ -74,7 +77,7 @@ export function makeRunPolicy(
 }
 
 function hostsOf(bundle: CompiledBundle): ReadonlySet<string> {
-  const hosts = hostSets.get(bundle) ?? new Set(bundle.manifest.hosts);
+  const hosts = hostSets.get(bundle) ?? new Set(bundle.hosts);
   hostSets.set(bundle, hosts);
   return hosts;
 }

@@ -54,9 +54,9 @@ export function createToolboxes(
 
 /** As the format `mcp` of the catalogue says it, and which plugin it is. */
 function defineTool(plugin: CompiledPlugin, catalogue: Pick<Catalogue, 'describePlugin'>): Tool {
-  const { manifest, id } = plugin.bundle;
+  const { manifest, id, callsOut } = plugin.bundle;
   const record = catalogue.describePlugin(plugin, 'en');
-  const { definition } = mcp({ plugin: record, reachesOut: manifest.hosts.length > 0 });
+  const { definition } = mcp({ plugin: record, reachesOut: callsOut });
   const origin = { bundle_id: id, plugin_id: plugin.id, version: manifest.version };
   // The format makes exactly the members of a tool; its type is that of every format.
   return { ...(definition as unknown as Tool), _meta: { [metaKeys.plugin]: origin } };

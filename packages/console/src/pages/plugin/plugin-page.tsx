@@ -54,7 +54,8 @@ function PluginView({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
           </Group>
           <Text size="xs" c="dimmed">
             {t('plugin.provider')}: {bundle.provider} · {t('plugin.version')} {bundle.version} · {t('plugin.hosts')}:{' '}
-            {bundle.hosts.join(', ') || t('plugin.noHosts')} · {t(`isolation.${bundle.isolation}.about`)}{' '}
+            {bundle.hosts.join(', ') || t(bundle.hosts_by === 'operator' ? 'plugin.operatorHosts' : 'plugin.noHosts')} ·{' '}
+            {t(`isolation.${bundle.isolation}.about`)}{' '}
             {t(plugin.idempotent ? 'plugin.idempotent' : 'plugin.notIdempotent')}
           </Text>
         </div>

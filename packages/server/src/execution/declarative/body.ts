@@ -1,4 +1,4 @@
-import { decoderFor } from '../egress/charset.ts';
+import { decoderFor, strictDecoderFor } from '../egress/charset.ts';
 import { isShallow } from '../json-bounds.ts';
 import { parseXml } from './xml-tree.ts';
 
@@ -29,4 +29,13 @@ export function readBody(bytes: Buffer, contentType: string | undefined, format:
 /** By the charset the answer names, else UTF-8; what cannot be decoded becomes U+FFFD, a byte order mark is removed. */
 export function decodeText(bytes: Buffer, contentType: string | undefined): string {
   return decoderFor(contentType).decode(bytes);
+}
+
+/** Whether bytes are text by the charset they come with: every sequence has a meaning, and no zero byte is among them. */
+export function isText(bytes: Buffer, contentType: string | undefined): boolean {
+  try {
+    return !strictDecoderFor(contentType).decode(bytes).includes('\0');
+  } catch {
+    return false;
+  }
 }

@@ -1,6 +1,6 @@
 import type { Broker, EgressPolicy, EgressRequest, EgressResult } from './broker.ts';
 import type { Call } from './call.ts';
-import type { Injected } from './inject.ts';
+import { type Injected, nothingInjected } from './inject.ts';
 import { requestToken } from './request-token.ts';
 import { noSecrets, type Scrubber } from './scrub.ts';
 import { type TokenNeed, tokenHeader } from './token-need.ts';
@@ -77,7 +77,7 @@ async function ask(need: TokenNeed, { policy, scrubber, send }: Authorisation) {
     ...rules,
     credentials: new Map(),
     inject: [],
-    injected: nothing,
+    injected: nothingInjected,
     // The answer is read with its secrets in it; what is told of it is scrubbed below.
     scrubber: noSecrets,
     maxResponseBytes: maxTokenAnswerBytes,
@@ -89,8 +89,6 @@ async function ask(need: TokenNeed, { policy, scrubber, send }: Authorisation) {
   if ('token' in granted || granted.failure.kind !== 'credentials_rejected') return granted;
   return { failure: { ...granted.failure, excerpt: scrubber.text(granted.failure.excerpt) } };
 }
-
-const nothing: Injected = { headers: {}, query: [], form: [], json: [], path: new Map(), signers: [], token: null };
 
 /** The caller waits no longer than its own call lasts. */
 async function untilEnded<T>(call: Call, work: Promise<T>): Promise<T | { readonly failure: EgressResult }> {

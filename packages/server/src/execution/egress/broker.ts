@@ -24,6 +24,10 @@ export interface EgressRequest {
 export interface EgressPolicy {
   /** Hosts (`name` or `name:port`) the request and its redirects may go to; `'any'` for web records. */
   readonly hosts: ReadonlySet<string> | 'any';
+  /** Who says so, for messages; default: the bundle. */
+  readonly hostsBy?: 'bundle' | 'operator';
+  /** The one host (`name` or `name:port`) credentials go to; null: to none. Absent: to every one of `hosts`. */
+  readonly credentialsHost?: string | null;
   readonly schemes: ReadonlySet<'https' | 'http'>;
   readonly credentials: ReadonlyMap<string, Secret>;
   readonly inject: readonly Injection[];

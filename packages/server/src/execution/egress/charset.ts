@@ -2,11 +2,20 @@ import type { Scrubber } from './scrub.ts';
 
 /** By the charset that a content type names, else UTF-8; one that nobody knows counts as none. */
 export function decoderFor(contentType: string | undefined): TextDecoder {
+  return makeDecoder(contentType, false);
+}
+
+/** The same; what has no meaning in the charset is an error. */
+export function strictDecoderFor(contentType: string | undefined): TextDecoder {
+  return makeDecoder(contentType, true);
+}
+
+function makeDecoder(contentType: string | undefined, fatal: boolean): TextDecoder {
   const charset = charsetPattern.exec(contentType ?? '')?.[2] ?? 'utf-8';
   try {
-    return new TextDecoder(charset);
+    return new TextDecoder(charset, { fatal });
   } catch {
-    return new TextDecoder();
+    return new TextDecoder('utf-8', { fatal });
   }
 }
 

@@ -9,9 +9,10 @@ import { startCall } from './call.ts';
 import { createConnections, type Resolve } from './connections.ts';
 import { derivedSecrets } from './derived-secrets.ts';
 import { followHops } from './hops.ts';
-import { type Injected, prepareInjection } from './inject.ts';
+import { type Injected, nothingInjected, prepareInjection } from './inject.ts';
 import { withRetries } from './retries.ts';
 import { createGrowingScrubber, createScrubber, type Scrubber } from './scrub.ts';
+import { isAtHost } from './target.ts';
 import { createTokens } from './tokens.ts';
 
 export interface BrokerDeps {
@@ -81,7 +82,7 @@ export function createBroker(deps: BrokerDeps): Broker {
     const follow = (injected: Injected) =>
       withRetries(retrying, () => followHops(request, policy, { ...rules, injected }));
     try {
-      const { injected } = prepared;
+      const injected = goesWithCredentials(request, policy) ? prepared.injected : nothingInjected;
       const result =
         injected.token === null
           ? await follow(injected)
@@ -109,6 +110,13 @@ export function createBroker(deps: BrokerDeps): Broker {
     close: () => connections.close(),
   };
   return broker;
+}
+
+/** Where the caller says which host the credentials are for, they go nowhere else. */
+function goesWithCredentials({ url }: EgressRequest, { credentialsHost }: EgressPolicy): boolean {
+  if (credentialsHost === undefined) return true;
+  const target = URL.parse(url);
+  return credentialsHost !== null && target !== null && isAtHost(target, credentialsHost);
 }
 
 /** Looking a metric up by its labels costs more than counting: each is looked up once. */

@@ -7,3 +7,9 @@ export function isHeaderValue(value: string): boolean {
 export function isHeaderName(name: string): boolean {
   return /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name);
 }
+
+/** Set by the connection or by us: a request may not name them. */
+export const reservedHeaders: ReadonlySet<string> = new Set([
+  ...['host', 'connection', 'content-length', 'transfer-encoding', 'upgrade', 'keep-alive'],
+  ...['proxy-authorization', 'proxy-connection', 'te', 'trailer', 'expect', 'accept-encoding'],
+]);

@@ -7,7 +7,7 @@ import type { ConnectionPool, Connections } from './connections.ts';
 import { decodeBody } from './decode.ts';
 import { type Exchanged, exchange, type WireRequest, type WireResponse } from './exchange.ts';
 import { codeOf, describeFailure } from './failures.ts';
-import { isHeaderName, isHeaderValue } from './header-text.ts';
+import { isHeaderName, isHeaderValue, reservedHeaders } from './header-text.ts';
 import { fillPath, type Injected } from './inject.ts';
 import type { Scrubber } from './scrub.ts';
 import { judgeTarget, type Target } from './target.ts';
@@ -63,22 +63,6 @@ export async function followHops(request: EgressRequest, policy: EgressPolicy, r
     hop = next;
   }
 }
-
-/** Set by the connection or by us: a request may not name them. */
-const reservedHeaders = new Set([
-  'host',
-  'connection',
-  'content-length',
-  'transfer-encoding',
-  'upgrade',
-  'keep-alive',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'expect',
-  'accept-encoding',
-]);
 
 function firstHop(request: EgressRequest, injected: Injected): Hop | Refused {
   const refuse = (message: string): Refused => ({ kind: 'refused', message });

@@ -1,7 +1,7 @@
 import type { Injection } from '@quartermaster/plugin-kit';
-import { isHeaderValue } from './header-text.ts';
+import { isHeaderName, isHeaderValue, reservedHeaders } from './header-text.ts';
 import { type JsonMember, memberPath } from './json-body.ts';
-import { type Credentials, type InjectionRefusal, type Prepared, unfitForHeader } from './prepared.ts';
+import { type Credentials, type InjectionRefusal, missing, type Prepared, textOf, unfitForHeader } from './prepared.ts';
 import { prepareAwsSigner, prepareHmacSigner } from './signers.ts';
 import type { Signer } from './signing.ts';
 import { prepareTokenNeed, type TokenNeed } from './token-need.ts';
@@ -22,6 +22,11 @@ export interface Injected {
   /** An access token that has to be got before anything is sent. */
   readonly token: TokenNeed | null;
 }
+
+/** Nothing: of a request that no credential goes with. */
+export const nothingInjected: Injected = {
+  ...{ headers: {}, query: [], form: [], json: [], path: new Map(), signers: [], token: null },
+};
 
 /** Renders every injection whose credential was given; the ones without are left out (an optional credential). */
 export function prepareInjection(
@@ -80,7 +85,11 @@ function renderValue(injection: ValueInjection, credentials: Credentials): Prepa
   if (injection.in === 'bearer') return renderHeader({ credential, name: 'authorization', value: `Bearer ${secret}` });
   const value = (injection.template ?? '{credential}').replaceAll('{credential}', () => secret);
   if (injection.in !== 'header') return { in: injection.in, name: injection.name, value };
-  return renderHeader({ credential, name: injection.name, value });
+  const name = textOf(injection.name, credentials);
+  if (typeof injection.name === 'string') return renderHeader({ credential, name: injection.name, value });
+  if (name === undefined) return missing(injection.name.credential);
+  if (isHeaderName(name) && !reservedHeaders.has(name.toLowerCase())) return renderHeader({ credential, name, value });
+  return { refusal: { credential: injection.name.credential, message: 'cannot be the name of a header' } };
 }
 
 function renderHeader(header: { credential: string; name: string; value: string }): Prepared<Placed> {

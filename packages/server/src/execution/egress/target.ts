@@ -16,10 +16,11 @@ export interface TargetRules {
   readonly isAllowed: (address: string) => boolean;
 }
 
+type TargetPolicy = Pick<EgressPolicy, 'hosts' | 'hostsBy' | 'schemes'>;
 type Judged = { readonly target: Target } | { readonly refused: string };
 
 /** Judges a URL before anything is looked up or dialled: scheme, declared host, port, literal address. */
-export function judgeTarget(url: URL, policy: Pick<EgressPolicy, 'hosts' | 'schemes'>, rules: TargetRules): Judged {
+export function judgeTarget(url: URL, policy: TargetPolicy, rules: TargetRules): Judged {
   const refused = refusalOf(url, policy);
   if (refused !== null) return { refused };
   const override = rules.overrides.get(url.origin);
@@ -31,17 +32,30 @@ export function judgeTarget(url: URL, policy: Pick<EgressPolicy, 'hosts' | 'sche
   return { target: { url, dialOrigin: url.origin, trusted: false } };
 }
 
-function refusalOf(url: URL, policy: Pick<EgressPolicy, 'hosts' | 'schemes'>): string | null {
+function refusalOf(url: URL, policy: TargetPolicy): string | null {
   const scheme = url.protocol.slice(0, -1);
   if (!isScheme(scheme) || !policy.schemes.has(scheme)) return `the scheme ${quote(scheme)} is not allowed here`;
   if (url.username !== '' || url.password !== '') return 'a URL may not hold a user name or a password';
   if (policy.hosts === 'any') {
     return url.port === '' ? null : `port ${url.port} is not allowed here; only the default port is`;
   }
+  const { hosts } = policy;
+  if (namesOf(url).some((name) => hosts.has(name))) return null;
+  if (policy.hostsBy !== 'operator') return `the host ${quote(url.host)} is not one the bundle declares`;
+  const allowed = 'is not one that the operator allows this bundle, see QUARTERMASTER_BUNDLE_HOSTS';
+  return `the host ${quote(url.host)} ${allowed}`;
+}
+
+/** Whether this is where a host, `name` or `name:port`, is reached. */
+export function isAtHost(url: URL, host: string): boolean {
+  return namesOf(url).includes(host.toLowerCase());
+}
+
+/** What a declaration may call the host of an http or https address. */
+function namesOf(url: URL): string[] {
   const host = bareHost(url.hostname);
-  const port = url.port === '' ? defaultPorts[scheme] : url.port;
-  const declared = policy.hosts.has(`${host}:${port}`) || (url.port === '' && policy.hosts.has(host));
-  return declared ? null : `the host ${quote(url.host)} is not one the bundle declares`;
+  const port = url.port === '' ? defaultPorts[url.protocol === 'https:' ? 'https' : 'http'] : url.port;
+  return url.port === '' ? [`${host}:${port}`, host] : [`${host}:${port}`];
 }
 
 const defaultPorts = { https: '443', http: '80' } as const;

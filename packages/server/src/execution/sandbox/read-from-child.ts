@@ -37,7 +37,8 @@ const methods = new Set<unknown>([undefined, 'GET', 'POST', 'PUT', 'PATCH', 'DEL
 
 function isRequest(value: unknown): boolean {
   if (!isRecord(value) || typeof value.url !== 'string' || !methods.has(value.method)) return false;
-  const { headers, query } = value;
+  const { headers, query, binary } = value;
+  if (binary !== undefined && typeof binary !== 'boolean') return false;
   if (headers !== undefined && !(isRecord(headers) && Object.values(headers).every((it) => typeof it === 'string'))) {
     return false;
   }
