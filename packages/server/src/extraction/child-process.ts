@@ -22,8 +22,15 @@ export interface Listener {
 
 const stderrKept = 4000;
 
-export function startChild(options: { memoryMb: number; cpuSeconds: number; logger: Logger }): Child {
-  const process = spawnChild(options);
+export interface ChildOptions {
+  readonly memoryMb: number;
+  readonly cpuSeconds: number;
+  readonly program?: string;
+  readonly logger: Logger;
+}
+
+export function startChild(options: ChildOptions): Child {
+  const process = spawnChild(options, options.program);
   let listener: Listener | undefined;
   let why: ReturnType<typeof explainExit> | undefined;
   let ready = false;

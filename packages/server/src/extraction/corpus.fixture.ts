@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { cutWords } from './words.ts';
 
 const folder = new URL('../../../../../shared/corpus/', import.meta.url);
@@ -7,6 +7,14 @@ const folder = new URL('../../../../../shared/corpus/', import.meta.url);
 /** The bytes of a file of the test corpus. */
 export function corpusFile(path: string): Buffer {
   return readFileSync(new URL(path.split('/').map(encodeURIComponent).join('/'), folder));
+}
+
+/** The lines of all files of these folders, as they come out when their bytes are taken for UTF-8: text, and nonsense. */
+export function corpusLines(folders: readonly string[]): string[] {
+  return folders.flatMap((name) => {
+    const paths = readdirSync(new URL(`${name}/`, folder)).map((file) => `${name}/${file}`);
+    return paths.flatMap((path) => corpusFile(path).toString().split('\n'));
+  });
 }
 
 export interface CorpusEntry {

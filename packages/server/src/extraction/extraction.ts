@@ -49,11 +49,22 @@ export interface ExtractedChunk {
   readonly numTokens: number;
   readonly locator: Locator | null;
   readonly metadata: Record<string, string>;
-  /** For the full-text index, as `words.ts` cuts them, with a blank between: a list of them costs both ends five times as much. */
+  /**
+   * For the full-text index, as `words.ts` cuts them, with a blank between: a list of them costs both ends five times as
+   * much. A word that occurs n times may stand there once, as word⟨U+0081⟩n.
+   */
   readonly words: string;
   /** Of a pair: a digest of its id or its question; the same for the same row of a later upload. */
   readonly rowKey?: string;
 }
+
+/** `content` of a pair. */
+export function contentOfPair(question: string, answer: string): string {
+  return `${question}\n\n${answer}`;
+}
+
+/** Between a word and the times it occurs. */
+export const repeatMark = '\u0081';
 
 /** Why a row of a sheet became no chunk. */
 export const rowCodes = {

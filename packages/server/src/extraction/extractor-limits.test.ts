@@ -187,6 +187,26 @@ test('when the server is killed its children end by themselves', async () => {
   await until(() => !isRunning(child));
 });
 
+test('a reader may send a second batch before the first one is stored; one that sends a third is ended', async () => {
+  const program = fileURLToPath(new URL('./eager-child.fixture.ts', import.meta.url));
+  const pool = opened({ processes: 1, program });
+  const stored = Promise.withResolvers<void>();
+  let storing = 0;
+  const onBatch = () => {
+    storing += 1;
+    return stored.promise;
+  };
+  const { task: greedy } = taskOf({ kind: 'text', text: '3' }, { onBatch });
+  const outcome = await pool.extract(greedy, AbortSignal.timeout(60_000));
+  assert.equal(outcome.kind === 'failed' && outcome.code, 'parser_crashed', JSON.stringify(outcome));
+  assert.equal(storing, 1);
+  assert.deepEqual(children(), []);
+  stored.resolve();
+  const { task, chunks } = taskOf({ kind: 'text', text: '2' });
+  const second = await pool.extract(task, never);
+  assert.deepEqual([second.kind, chunks.map(({ ordinal }) => ordinal)], ['extracted', [0, 1]]);
+});
+
 test('the process can read its program only, and reach nothing', async () => {
   const hostile = fileURLToPath(new URL('./hostile-child.fixture.ts', import.meta.url));
   const child = spawnChild({ memoryMb: 128, cpuSeconds: 20 }, hostile);

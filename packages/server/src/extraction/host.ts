@@ -12,6 +12,8 @@ export interface HostOptions {
   readonly timeoutMs: number;
   /** Most memory a process may hold. */
   readonly memoryMb: number;
+  /** What the process runs; absent: the reader of documents. */
+  readonly program?: string;
   readonly logger: Logger;
 }
 

@@ -1,5 +1,6 @@
 import type { Extension, TextSplitter } from '@quartermaster/contract';
 import { defaultChunkSize, separatorDefaults } from './check-splitter.ts';
+import { countWords } from './counted-words.ts';
 import { type Document, layOut, type PlacedBlock } from './document.ts';
 import type { ExtractedChunk, ExtractionReport, OnDuplicate, ReportedRow } from './extraction.ts';
 import { makePairs } from './make-pairs.ts';
@@ -9,7 +10,6 @@ import { type StructureCut, splitByStructure } from './structure-splitter.ts';
 import { splitByTokens } from './token-splitter.ts';
 import { countTokens } from './tokens.ts';
 import { capacityExceeded, fileEmpty, noText } from './unreadable.ts';
-import { cutWords } from './words.ts';
 
 /** What is to be made of the bytes; travels to the child. */
 export interface ExtractionJob {
@@ -100,7 +100,7 @@ async function makeTexts(document: Document, { job, sink, report }: Making): Pro
       numTokens: prefixTokens + cut.numTokens,
       locator: locate(cut.start, cut.end),
       metadata: {},
-      words: cutWords(content).join(' '),
+      words: countWords(content),
     });
     numChunks += 1;
     if (taken !== undefined) await taken;

@@ -1,11 +1,11 @@
 import type { Locator } from '@quartermaster/contract';
-import { type ExtractedChunk, rowCodes, type SheetReport } from './extraction.ts';
+import { countWords } from './counted-words.ts';
+import { contentOfPair, type ExtractedChunk, rowCodes, type SheetReport } from './extraction.ts';
 import type { ChunkSink, ExtractionJob, Made, ReportDraft } from './make-chunks.ts';
 import { type Pair, readPairs } from './pairs.ts';
 import { createWarn, type Warn, type Workbook } from './sheet.ts';
 import { countTokens } from './tokens.ts';
 import { capacityExceeded, noRows } from './unreadable.ts';
-import { cutWords } from './words.ts';
 
 interface Making {
   readonly job: ExtractionJob;
@@ -48,7 +48,7 @@ export async function makePairs({ job, bytes, sink, report }: Making): Promise<M
 
 function toChunk(pair: Pair, ordinal: number): ExtractedChunk {
   const { question, answer, metadata, rowKey } = pair;
-  const content = `${question}\n\n${answer}`;
+  const content = contentOfPair(question, answer);
   const locator: Locator = { ...(pair.sheet === null ? {} : { sheet: pair.sheet }), row: pair.row };
   return {
     ordinal,
@@ -58,7 +58,7 @@ function toChunk(pair: Pair, ordinal: number): ExtractedChunk {
     numTokens: countTokens(content),
     locator,
     metadata,
-    words: cutWords(content).join(' '),
+    words: countWords(content),
     rowKey,
   };
 }

@@ -32,7 +32,7 @@ test('a text becomes chunks with title, tokens, words and locator', async () => 
     numTokens: 6,
     locator: { char_start: 1, char_end: 10 },
     metadata: {},
-    words: 'titel ein text',
+    words: 'titel\u00811 ein\u00811 text\u00811',
   });
 });
 

@@ -12,6 +12,8 @@ export interface ExtractorOptions {
   readonly memoryMb?: number;
   /** A process without work ends after so many milliseconds. */
   readonly idleMs?: number;
+  /** What a process runs; absent: the reader of documents. */
+  readonly program?: string;
   readonly logger: Logger;
 }
 

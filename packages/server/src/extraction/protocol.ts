@@ -1,4 +1,5 @@
 import {
+  contentOfPair,
   type ExtractedChunk,
   type ExtractionFailureCode,
   type ExtractionReport,
@@ -62,7 +63,20 @@ export function toFrame(kind: FrameKind, content: Uint8Array): Buffer {
 }
 
 export function toMessageFrame(message: ToChild | FromChild): Buffer {
-  return toFrame(frameKinds.message, Buffer.from(JSON.stringify(message)));
+  return toFrame(frameKinds.message, Buffer.from(JSON.stringify(toSent(message))));
+}
+
+/** The content of a pair is not sent: question and answer say it. */
+function toSent(message: ToChild | FromChild) {
+  if (message.type !== 'batch') return message;
+  const chunks = message.chunks.map((chunk) => (chunk.question === null ? chunk : { ...chunk, content: undefined }));
+  return { ...message, chunks };
+}
+
+function putContentBack(chunk: unknown): void {
+  if (!isRecord(chunk)) return;
+  const { question, answer } = chunk;
+  if (isText(question) && isText(answer)) chunk.content = contentOfPair(question, answer);
 }
 
 /**
@@ -99,6 +113,7 @@ export function createFrameReader(onFrame: (kind: number, content: Buffer) => vo
  */
 export function parseFromChild(content: Buffer): FromChild {
   const message: unknown = JSON.parse(content.toString());
+  if (isRecord(message) && Array.isArray(message.chunks)) message.chunks.forEach(putContentBack);
   if (!isFromChild(message)) throw new TypeError('not a message of a child');
   return message;
 }
@@ -127,7 +142,7 @@ function isReportedRow(row: unknown): boolean {
   return isKnown && Number.isInteger(row.row) && [question, answer, row.excerpt].every(isText) && isRecord(metadata);
 }
 
-function isText(value: unknown): boolean {
+function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 

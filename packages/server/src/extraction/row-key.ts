@@ -11,10 +11,13 @@ export function rowKeyOf(question: string, id: string): string {
 
 const ascii = /^[\0-\x7f]*$/;
 
+/** Blanks that are more or other than one space: to put a space for each takes longer than to look. */
+const unusualBlank = /\s\s|[^\S ]/;
+
 /** Upper case first: letters such as ß and ς have more than one small form. */
 function fold(text: string): string {
   const folded = ascii.test(text)
     ? text.toLowerCase()
     : text.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
-  return folded.replace(/\s+/g, ' ').trim();
+  return (unusualBlank.test(folded) ? folded.replace(/\s+/g, ' ') : folded).trim();
 }

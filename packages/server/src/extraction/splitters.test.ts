@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { countTokens as reference } from 'gpt-tokenizer/encoding/cl100k_base';
-import { corpusFile } from './corpus.fixture.ts';
+import { corpusFile, corpusLines } from './corpus.fixture.ts';
 import { splitBySeparators } from './separator-splitter.ts';
 import { type Cut, splitByTokens } from './token-splitter.ts';
 import { countTokens, mapTokens } from './tokens.ts';
@@ -50,6 +50,28 @@ test('tokens are counted as other implementations of cl100k_base count them', ()
   fc.assert(
     fc.property(texts, (text) => assert.equal(countTokens(text), reference(text, { disallowedSpecial: new Set() }))),
   );
+});
+
+test('text of ASCII alone has the tokens that the pattern finds', () => {
+  const tokensByPattern = (text: string) => {
+    const map = mapTokens(text);
+    return map.tokens(map.numCuts - 1);
+  };
+  const blanks = [' ', '\n', '\r', '\t', '  ', '\n\n', ' '.repeat(130), '\n'.repeat(129), ' \n'.repeat(70)];
+  const part = fc.oneof(
+    fc.constantFrom(...blanks, "'s", "'S", "'ll", "'Re", "'", 'word', 'a'.repeat(130), '-'.repeat(130), '12345', '.'),
+    fc.string({ unit: 'binary-ascii' }),
+  );
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 30, size: 'max' }), (parts) => {
+      const text = parts.join('');
+      assert.equal(countTokens(text), tokensByPattern(text));
+    }),
+    { numRuns: 2000 },
+  );
+  const lines = corpusLines(['qa', 'txt', 'md', 'csv']);
+  assert.ok(lines.length > 10_000, `only ${lines.length} lines`);
+  for (const line of lines) assert.equal(countTokens(line), tokensByPattern(line));
 });
 
 test('the map of a text ends at its last character with all its tokens', () => {

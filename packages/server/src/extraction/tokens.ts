@@ -1,12 +1,13 @@
 import { BytePairEncodingCore } from 'gpt-tokenizer/BytePairEncodingCore';
 import ranks from 'gpt-tokenizer/bpeRanks/cl100k_base';
+import { endOfPiece, longestRun } from './ascii-pieces.ts';
+import { createPieceTable } from './piece-table.ts';
 
 /**
  * Tokens of cl100k_base. The pattern is the published one with a bound on every repetition: byte pair merging takes
  * quadratic time in the length of a piece, and an unbounded `\p{L}+` overflows the stack of the regex engine on a long
  * line. Counts differ from other implementations only where a run without a break is longer than the bound.
  */
-const longestRun = 128;
 const pieces = new RegExp(
   [
     `'(?:[sS]|[dD]|[mM]|[tT]|[lL][lL]|[vV][eE]|[rR][eE])`,
@@ -47,32 +48,34 @@ function* encodePieces(text: string): Generator<readonly number[], undefined> {
 /** Of a longer text not all pieces are made at once. */
 const longestAtOnce = 65_536;
 
+const ascii = /^[\0-\x7f]*$/;
+
 /** How many tokens a text has. Linear in its length, whatever it holds. */
 export function countTokens(text: string): number {
   let count = 0;
-  if (text.length <= longestAtOnce) for (const piece of text.match(pieces) ?? []) count += countPiece(piece);
-  else for (const tokens of encodePieces(text)) count += tokens.length;
+  if (ascii.test(text)) {
+    for (let start = 0; start < text.length; ) {
+      const end = endOfPiece(text, start);
+      count += countPiece(text, start, end);
+      start = end;
+    }
+  } else if (text.length <= longestAtOnce) {
+    for (const piece of text.match(pieces) ?? []) count += countPiece(piece, 0, piece.length);
+  } else for (const tokens of encodePieces(text)) count += tokens.length;
   return count;
 }
 
-/**
- * Of pieces met before: language repeats itself, and so few fit into a processor's cache, where the table of all
- * ranks does not. V8 copies strings of this length; a longer one would keep the text alive that it was cut from.
- */
-const counted = new Map<string, number>();
-const mostCounted = 10_000;
-const longestCounted = 12;
+/** Tokens of the pieces met last: few fit into a processor's cache, where the table of all ranks does not. */
+const met = createPieceTable(16_384);
+const tokensOfMet = new Uint8Array(16_384);
 
 /** A piece alone is one piece: its tokens are those it has within its text. */
-function countPiece(piece: string): number {
-  const known = counted.get(piece);
-  if (known !== undefined) return known;
+function countPiece(text: string, start: number, end: number): number {
+  const slot = met.find(text, start, end);
+  if (slot !== undefined && slot >= 0) return tokensOfMet[slot] ?? 0;
   clearWhenFull();
-  const count = core.countNative(piece);
-  if (piece.length <= longestCounted) {
-    if (counted.size === mostCounted) counted.clear();
-    counted.set(piece, count);
-  }
+  const count = core.countNative(text.slice(start, end));
+  if (slot !== undefined) tokensOfMet[~slot] = count;
   return count;
 }
 

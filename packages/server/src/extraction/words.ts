@@ -51,14 +51,14 @@ const asciiWord = /[a-z0-9_]+(?:(?:(?<=[a-z])[.':](?=[a-z])|(?<=[0-9])[.',;](?=[
 
 function cutAscii(text: string): string[] {
   const words: string[] = [];
-  for (const word of text.match(asciiWord) ?? []) if (!blank.test(word)) words.push(finish(word));
+  for (const word of text.match(asciiWord) ?? []) if (!blank.test(word)) words.push(finishWord(word));
   return words;
 }
 
 function cutSegments(text: string): string[] {
   const words: string[] = [];
   for (const { segment, isWordLike } of segmenter.segment(text)) {
-    if (isWordLike === true && !blank.test(segment)) words.push(finish(segment));
+    if (isWordLike === true && !blank.test(segment)) words.push(finishWord(segment));
   }
   return words;
 }
@@ -76,7 +76,8 @@ function cutHan(text: string): string[] {
   return words;
 }
 
-function finish(word: string): string {
+/** What becomes of a word that was cut out. */
+export function finishWord(word: string): string {
   return lightStem(word.length > longestWord ? cutLong(word) : word);
 }
 

@@ -1,3 +1,4 @@
+import { repeatMark } from '../../extraction/extraction.ts';
 import type { TextMatch } from './full-text.ts';
 
 /** Scores are summed as whole numbers of this fraction of 1, so that no order of summing and no database changes a rank. */
@@ -73,14 +74,24 @@ function normalise(word: string): string {
   return word.slice(0, longestWord).toWellFormed().replaceAll('\0', '');
 }
 
-/** Of a chunk to be indexed. */
-export function splitWords(words: string): string[] {
-  return words === '' ? [] : normaliseWords(words.split(' '));
+/** The words of a chunk to be indexed, and how often each occurs; `length`: all of them, repeats counted. */
+export interface CountedWords {
+  readonly counts: ReadonlyMap<string, number>;
+  readonly length: number;
 }
 
-/** How often each word occurs in a chunk. */
-export function countWords(words: readonly string[]): Map<string, number> {
+const countedWord = new RegExp(`^(.+)${repeatMark}([1-9][0-9]{0,8})$`, 's');
+
+/** Reads `words` of a chunk: words with a blank between, each with the times it occurs where it does not stand alone. */
+export function readWords(words: string): CountedWords {
   const counts = new Map<string, number>();
-  for (const word of words) counts.set(word, Math.min((counts.get(word) ?? 0) + 1, mostRepeats));
-  return counts;
+  let length = 0;
+  for (const part of words === '' ? [] : words.split(' ')) {
+    const [, word = part, times = '1'] = countedWord.exec(part) ?? [];
+    const [normal] = normaliseWords([word]);
+    if (normal === undefined) continue;
+    length += Number(times);
+    counts.set(normal, Math.min((counts.get(normal) ?? 0) + Number(times), mostRepeats));
+  }
+  return { counts, length: Math.min(length, mostLength) };
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { countWords, mostLength, normaliseWords, splitWords, toMatch, type Weighing, weigh } from './bm25.ts';
+import { mostLength, normaliseWords, readWords, toMatch, type Weighing, weigh } from './bm25.ts';
 import type { FullText, IndexedChunk } from './full-text.ts';
 import { countIn, findStatistics } from './full-text-statistics.ts';
 import type { Tables } from './tables.ts';
@@ -64,9 +64,7 @@ async function countBatch(chunks: readonly IndexedChunk[]): Promise<Batch> {
   const counted = [];
   for (const [place, { seq, words }] of chunks.entries()) {
     if (place > 0 && place % countedAtOnce === 0) await nextTurn();
-    const kept = splitWords(words);
-    const length = Math.min(kept.length, mostLength);
-    const counts = countWords(kept);
+    const { counts, length } = readWords(words);
     for (const [word, repeats] of counts) {
       let posting = postings.get(word);
       if (posting === undefined) {

@@ -1,20 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
+import { repeatMark } from '../../extraction/extraction.ts';
 import { isId } from '../../kernel/identifier.ts';
-import {
-  countWords,
-  mostLength,
-  normaliseWords,
-  splitWords,
-  toMatch,
-  type WeighedWord,
-  type Weighing,
-  weigh,
-} from './bm25.ts';
+import { mostLength, normaliseWords, toMatch, type WeighedWord, type Weighing, weigh } from './bm25.ts';
 import { type CommonWords, createCommonWords } from './common-words.ts';
 import type { FullText, IndexedChunk } from './full-text.ts';
 import { countIn, findStatistics } from './full-text-statistics.ts';
 import { runMany } from './sqlite-insert-many.ts';
+import { encodeWord, toTerms } from './sqlite-terms.ts';
 import type { Tables } from './tables.ts';
 import { type Taking, takeVisible } from './visible-chunks.ts';
 
@@ -26,23 +19,9 @@ import { type Taking, takeVisible } from './visible-chunks.ts';
 const lengthsOfRow = mostLength + 1;
 /** Literal: node:sqlite binds a number as REAL, and a row id divided by that is no whole number. */
 const lengths = sql.lit(lengthsOfRow);
-const repeatMark = '\u0081';
 const afterRepeatMark = '\u0082';
 /** Chunks sent in one statement: their words are counted on the event loop, about 2 ms at a time. */
 const addedAtOnce = 200;
-
-const plainWord = /^[a-z0-9]+$/;
-/**
- * FTS5's `ascii` tokenizer parts at ASCII that is neither letter nor digit, folds A–Z, and keeps all other characters
- * as they are. What it would touch (and our two marks) becomes U+0080 and the character's code.
- */
-function encodeWord(word: string): string {
-  if (plainWord.test(word)) return word;
-  return word.replace(
-    /[^a-z0-9\u0083-\u{10ffff}]/gu,
-    (part) => `\u0080${part.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  );
-}
 
 const tablesOf = (collectionId: string) => {
   if (!isId(collectionId)) throw new Error('not the id of a collection');
@@ -100,11 +79,9 @@ type IndexRow = readonly [rowId: bigint, terms: string];
 function toIndexRows(chunks: readonly IndexedChunk[]): { rows: IndexRow[]; words: number } {
   let total = 0;
   const rows = chunks.map(({ seq, words }): IndexRow => {
-    const kept = splitWords(words);
-    const length = Math.min(kept.length, mostLength);
+    const { terms, length } = toTerms(words);
     total += length;
-    const terms = [...countWords(kept)].map(([word, repeats]) => encodeWord(word) + repeatMark + repeats);
-    return [BigInt(seq * lengthsOfRow + length), terms.join(' ')];
+    return [BigInt(seq * lengthsOfRow + length), terms];
   });
   return { rows, words: total };
 }

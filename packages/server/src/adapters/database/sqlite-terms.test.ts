@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { repeatMark } from '../../extraction/extraction.ts';
+import { toTerms } from './sqlite-terms.ts';
+
+const word = fc.oneof(
+  fc.constantFrom(
+    'water',
+    "don't",
+    'e.g',
+    '3.5',
+    'snake_case',
+    'ё',
+    '北京',
+    '𝒳',
+    '\0',
+    '\u0080',
+    '\u0082',
+    'A',
+    'x'.repeat(129),
+  ),
+  fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => !/[ \u0081]/.test(text)),
+);
+const counted = fc.uniqueArray(fc.tuple(word, fc.integer({ min: 1, max: 300 })), { selector: ([text]) => text });
+
+function sorted({ terms, length }: ReturnType<typeof toTerms>) {
+  return { terms: terms.split(' ').sort(), length };
+}
+
+test('counted words have the terms of the words themselves', () => {
+  fc.assert(
+    fc.property(counted, (words) => {
+      const plain = words.flatMap(([text, times]) => Array.from({ length: times }, () => text)).join(' ');
+      const written = words.map(([text, times]) => text + repeatMark + times).join(' ');
+      assert.deepEqual(sorted(toTerms(written)), sorted(toTerms(plain)));
+    }),
+  );
+});
+
+test('a term is its word, encoded where FTS5 would part it, and how often it occurs', () => {
+  const at = (...words: string[]) => toTerms(words.join(' '));
+  assert.deepEqual(at('tea', 'water', 'tea'), { terms: 'tea\u00812 water\u00811', length: 3 });
+  assert.deepEqual(at('tea\u00812', 'water\u00811'), { terms: 'tea\u00812 water\u00811', length: 3 });
+  assert.deepEqual(at("don't\u00812", 'été\u00811'), { terms: 'don\u008027t\u00812 été\u00811', length: 3 });
+  assert.deepEqual(at('tea\u00811000'), { terms: 'tea\u0081255', length: 1000 });
+  assert.deepEqual(at(), { terms: '', length: 0 });
+});
+
+test('what is no number of times belongs to the word', () => {
+  for (const odd of ['tea\u0081', '\u00812', 'tea\u008101', 'tea\u00810', 'a\u0081b\u00812']) {
+    const { terms } = toTerms(odd);
+    assert.match(terms, /^[^\u0081 ]+\u0081[1-9]\d*$/, JSON.stringify(terms));
+  }
+});

@@ -1,0 +1,82 @@
+/*
+ * What the pattern of `tokens.ts` finds in text of ASCII alone, ten times as fast: most text is ASCII. The comments name
+ * its alternatives.
+ */
+
+const kinds = { mark: 0, letter: 1, digit: 2, blank: 3, lineEnd: 4 } as const;
+const kindOf = new Uint8Array(128);
+for (let code = 0; code < kindOf.length; code += 1) {
+  const character = String.fromCharCode(code);
+  if (/[a-z]/i.test(character)) kindOf[code] = kinds.letter;
+  else if (/[0-9]/.test(character)) kindOf[code] = kinds.digit;
+  else if (/[\r\n]/.test(character)) kindOf[code] = kinds.lineEnd;
+  else if (/\s/.test(character)) kindOf[code] = kinds.blank;
+}
+const apostrophe = 0x27;
+const space = 0x20;
+
+/** Bounds of the repetitions of the pattern. */
+export const longestRun = 128;
+const longestNumber = 3;
+
+/** Where the piece ends that begins at `start`, which is before the end of the text. */
+export function endOfPiece(text: string, start: number): number {
+  const code = text.charCodeAt(start);
+  const kind = kindOf[code];
+  if (kind === kinds.letter) return endOfRun(text, start, kind);
+  if (kind === kinds.digit) return endOfRun(text, start, kind, longestNumber);
+  // '(?:[sS]|[dD]|…)
+  const contraction = code === apostrophe ? endOfContraction(text, start + 1) : -1;
+  if (contraction !== -1) return contraction;
+  const next = start + 1 < text.length ? kindOf[text.charCodeAt(start + 1)] : undefined;
+  // [^\r\n\p{L}\p{N}]?\p{L}+
+  if (next === kinds.letter && kind !== kinds.lineEnd) return endOfRun(text, start + 1, kinds.letter);
+  // ` ?[^\s\p{L}\p{N}]+[\r\n]*`
+  if (kind === kinds.mark) return endOfMarks(text, start);
+  if (code === space && next === kinds.mark) return endOfMarks(text, start + 1);
+  return endOfBlanks(text, start);
+}
+
+function endOfRun(text: string, start: number, kind: number, longest: number = longestRun): number {
+  const last = Math.min(text.length, start + longest);
+  let at = start;
+  while (at < last && kindOf[text.charCodeAt(at)] === kind) at += 1;
+  return at;
+}
+
+/** -1 when there is none. */
+function endOfContraction(text: string, start: number): number {
+  switch (text.slice(start, start + 1).toLowerCase()) {
+    case 's':
+    case 'd':
+    case 'm':
+    case 't':
+      return start + 1;
+    default:
+      return ['ll', 've', 're'].includes(text.slice(start, start + 2).toLowerCase()) ? start + 2 : -1;
+  }
+}
+
+function endOfMarks(text: string, start: number): number {
+  return endOfRun(text, endOfRun(text, start, kinds.mark), kinds.lineEnd);
+}
+
+function isBlank(text: string, at: number): boolean {
+  const kind = kindOf[text.charCodeAt(at)];
+  return kind === kinds.blank || kind === kinds.lineEnd;
+}
+
+function endOfBlanks(text: string, start: number): number {
+  const last = Math.min(text.length, start + longestRun);
+  let end = start;
+  while (end < last && isBlank(text, end)) end += 1;
+  // \s+$
+  if (end === text.length) return end;
+  // \s*[\r\n]
+  const goesOn = isBlank(text, end);
+  for (let at = goesOn ? end : end - 1; at >= start; at -= 1) {
+    if (kindOf[text.charCodeAt(at)] === kinds.lineEnd) return at + 1;
+  }
+  // \s+(?!\S), then \s
+  return goesOn ? end : Math.max(end - 1, start + 1);
+}

@@ -1,0 +1,32 @@
+import { createFrameReader, type FromChild, frameKinds, type ToChild, toMessageFrame } from './protocol.ts';
+
+/** A reader that sends as many batches as its document says, and waits for none to be taken. */
+const send = (message: FromChild) => process.stdout.write(toMessageFrame(message));
+const chunk = { content: 'x', question: null, answer: null, numTokens: 1, locator: null, metadata: {}, words: 'x' };
+let text = '';
+let taken = 0;
+
+function work(): void {
+  for (let ordinal = 0; ordinal < Number(text); ordinal += 1) {
+    send({ type: 'batch', chunks: [{ ...chunk, ordinal }], reportedRows: [] });
+  }
+}
+
+function receive(message: ToChild): void {
+  if (message.type !== 'next') return;
+  taken += 1;
+  if (taken < Number(text)) return;
+  const report = { format: 'text', warnings: [], milliseconds: 0 };
+  const counts = { numChunks: taken, rejectedRows: 0, duplicateRows: 0 };
+  send({ type: 'done', result: { kind: 'extracted', ...counts, report }, cpuSeconds: 0 });
+}
+
+const read = createFrameReader((kind, content) => {
+  if (kind === frameKinds.message)
+    receive(JSON.parse(content.toString()) as ToChild); // written by our own host
+  else if (content.length > 0) text += content.toString();
+  else work();
+});
+process.stdin.on('data', read);
+process.stdin.on('end', () => process.exit());
+send({ type: 'ready' });
