@@ -28,7 +28,7 @@ export async function httpBenches(folder: string): Promise<Row[]> {
   try {
     const rows: Row[] = [];
     for (const path of ['/v1/bundles', '/v1/plugins']) rows.push(await listBench(service, folder, path));
-    const bare = await start('bench/bare-server.ts', 1, { BENCH_UPSTREAM: upstream.urls[0] ?? '' });
+    const bare = await start('bench/bare-server.ts', 1, { environment: { BENCH_UPSTREAM: upstream.urls[0] ?? '' } });
     running.push(bare);
     for (const connections of [1, 32]) rows.push(await handlerBench({ service, bare, tier: 'T1' }, connections));
     for (const connections of [1, 32]) rows.push(await declarativeBench({ service, bare, upstream, connections }));
@@ -73,7 +73,7 @@ export async function watched<T>(
 async function listBench(service: Service, folder: string, path: string): Promise<Row> {
   const file = join(folder, 'list.json');
   await writeFile(file, Buffer.from(await (await fetch(service.pluginsUrl + path)).arrayBuffer()));
-  const bare = await start('bench/bare-server.ts', 1, { BENCH_BYTES: file });
+  const bare = await start('bench/bare-server.ts', 1, { environment: { BENCH_BYTES: file } });
   const [[ours, floor], load] = await watched(service, () =>
     compare(
       () => runLoad({ url: service.pluginsUrl, request: requestBytes('GET', path), connections: 32, seconds }),

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { startCommand } from '../scripts/start-command.ts';
 
 export interface Running {
@@ -12,24 +13,37 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+interface StartOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  /** File for what it writes to standard error: a terminal that shows each line would take part in the race. */
+  readonly log?: string;
+}
+
 /** Starts a program of ours and waits until it has printed `addresses` URLs. */
 export async function start(
   program: string | readonly string[],
   addresses: number,
-  environment: Readonly<Record<string, string>> = {},
+  { environment = {}, log }: StartOptions = {},
 ): Promise<Running> {
+  // 2: the bench's own.
+  const errors = log === undefined ? 2 : openSync(log, 'a');
   const child = spawn(process.execPath, [program].flat(), {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', errors],
     env: { PATH: process.env.PATH ?? '', ...environment },
   });
+  if (log !== undefined) closeSync(errors);
+  const stdout = child.stdout as Readable; // a pipe, as asked
   const urls: string[] = [];
-  for await (const line of createInterface({ input: child.stdout })) {
+  for await (const line of createInterface({ input: stdout })) {
     const url = /http:\/\/\S+/.exec(line)?.[0];
     if (url !== undefined) urls.push(url);
     if (urls.length === addresses) break;
   }
-  if (urls.length < addresses) throw new Error(`${program} ended before it listened`);
-  child.stdout.resume();
+  if (urls.length < addresses) {
+    const said = log === undefined ? '' : `:\n${readFileSync(log, 'utf8').slice(-2000)}`;
+    throw new Error(`${program} ended before it listened${said}`);
+  }
+  stdout.resume();
   return { pid: child.pid as number, urls, stop: () => stop(child) }; // it runs, so it has a pid
 }
 
@@ -45,16 +59,20 @@ export interface Service extends Running {
   readonly key: string;
 }
 
-/** The real service on free ports with its data in `folder`. */
+/** The real service on free ports with its data in `folder`, and its log beside it. */
 export async function startService(folder: string, environment: Readonly<Record<string, string>>): Promise<Service> {
   const command = startCommand();
+  mkdirSync(dirname(folder), { recursive: true });
   const running = await start(command.args, 2, {
-    ...command.environment,
-    QUARTERMASTER_DATA: folder,
-    QUARTERMASTER_FILES_PORT: '0',
-    QUARTERMASTER_PLUGINS_PORT: '0',
-    QUARTERMASTER_MAX_FILE_BYTES: String(5 * 1024 ** 3),
-    ...environment,
+    environment: {
+      ...command.environment,
+      QUARTERMASTER_DATA: folder,
+      QUARTERMASTER_FILES_PORT: '0',
+      QUARTERMASTER_PLUGINS_PORT: '0',
+      QUARTERMASTER_MAX_FILE_BYTES: String(5 * 1024 ** 3),
+      ...environment,
+    },
+    log: `${folder}.log`,
   });
   const [filesUrl = '', pluginsUrl = ''] = running.urls;
   return { ...running, filesUrl, pluginsUrl, key: readFileSync(join(folder, 'first-key'), 'utf8').trim() };
