@@ -25,7 +25,10 @@ export interface BlobStore {
 
 export interface StagedBlob {
   readonly blobId: string;
-  /** Takes bytes, which must not change later. A promise asks the caller to wait before it brings more. */
+  /**
+   * Takes bytes over: the store frees their memory once they are written, so nobody reads them afterwards. A promise asks
+   * the caller to wait before it brings more.
+   */
   append(bytes: Buffer): Promise<void> | undefined;
   /** Says that all bytes came. Nothing is durable yet. */
   finish(): Promise<BlobDigest>;

@@ -7,7 +7,7 @@ import { multipartMalformed } from './problems.ts';
  * what is ambiguous is refused, never guessed. File bytes are handed on as slices of what was fed in, never copied.
  */
 export interface MultipartParser {
-  /** Reads the next bytes, calling the handler as it goes. Throws INVALID_REQUEST. The chunk must not change later. */
+  /** Reads the next bytes, calling the handler as it goes. Throws INVALID_REQUEST. The chunk is the parser's from then on. */
   write(chunk: Buffer): void;
   /** Says that no byte follows. Throws INVALID_REQUEST unless the final boundary was seen. */
   end(): void;
@@ -16,7 +16,7 @@ export interface MultipartParser {
 /** Called in the order of the message; what it throws comes out of `write`. */
 export interface MultipartHandler {
   onPart(part: PartDisposition): void;
-  /** A slice of the current part's content, never empty. */
+  /** A slice of the current part's content, never empty; a slice that is the whole of its chunk is not kept here. */
   onData(bytes: Buffer): void;
   onPartEnd(): void;
 }

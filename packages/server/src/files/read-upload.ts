@@ -8,6 +8,7 @@ import { fieldMissing, fieldRepeated, fileTooLarge, purposeUnknown } from './pro
 
 /** Where the bytes of the file go. */
 export interface FileSink {
+  /** Takes the bytes over: nobody else reads them afterwards. */
   append(bytes: Buffer): Promise<void> | undefined;
 }
 

@@ -1,26 +1,28 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Kysely, sql, type Transaction } from 'kysely';
-import { mostLength, normaliseWords, readWords, toMatch, type Weighing, weigh } from './bm25.ts';
+import { sql, type Transaction } from 'kysely';
+import { readWords } from './bm25.ts';
 import type { FullText, IndexedChunk } from './full-text.ts';
-import { countIn, findStatistics } from './full-text-statistics.ts';
+import { countIn } from './full-text-statistics.ts';
+import { createPostgresSearch } from './postgres-search.ts';
+import { lengthsOfId } from './posting-scores.ts';
 import type { Tables } from './tables.ts';
-import { takeVisible } from './visible-chunks.ts';
 
 /*
  * One row a word and batch of chunks, holding arrays: `ids` (seq · 65536 + length) and `repeats`. A row a word and
  * chunk would be twice as large and half as fast to write. `indexed_chunk` knows a chunk's batch and words, for `remove`.
  */
-const lengths = mostLength + 1;
 /** Chunks of one batch: their words are counted on the event loop, and a batch's longest array stays within a page. */
 const batchSize = 500;
 const countedAtOnce = 100;
 
 export function createPostgresFullText(): FullText {
+  const search = createPostgresSearch();
   return {
     async create(db, collectionId) {
       await db.insertInto('full_text').values({ collection_id: collectionId, chunks: 0, words: 0 }).execute();
     },
     async drop(db, collectionId) {
+      search.forget(collectionId);
       for (const table of ['posting', 'indexed_chunk', 'full_text']) {
         await sql`delete from ${sql.table(table)} where collection_id = ${collectionId}`.execute(db);
       }
@@ -31,18 +33,7 @@ export function createPostgresFullText(): FullText {
       }
     },
     remove: removeChunks,
-    async search(db, collectionId, { words, limit, filter }) {
-      const distinct = [...new Set(normaliseWords(words))];
-      if (distinct.length === 0) return [];
-      const statistics = await findStatistics(db, collectionId);
-      if (statistics === undefined) return [];
-      const found = await countChunks(db, collectionId, distinct);
-      const weighing = weigh(distinct, found, statistics);
-      if (weighing.words.length === 0) return [];
-      return takeVisible(db, { limit, filter, dialect: 'postgres' }, (count) =>
-        rank(db, collectionId, { weighing, count }),
-      );
-    },
+    search: search.search,
   };
 }
 
@@ -71,7 +62,7 @@ async function countBatch(chunks: readonly IndexedChunk[]): Promise<Batch> {
         posting = { ids: [], repeats: [] };
         postings.set(word, posting);
       }
-      posting.ids.push(seq * lengths + length);
+      posting.ids.push(seq * lengthsOfId + length);
       posting.repeats.push(repeats);
     }
     counted.push({ seq, length, words: [...counts.keys()] });
@@ -139,7 +130,7 @@ function postingsOf(chunks: readonly RemovedChunk[]) {
 
 async function shrinkPostings(db: Transaction<Tables>, collectionId: string, chunks: readonly RemovedChunk[]) {
   if (chunks.length === 0) return;
-  const ids = literal(chunks.map(({ seq, length }) => seq * lengths + length));
+  const ids = literal(chunks.map(({ seq, length }) => seq * lengthsOfId + length));
   const touched = postingsOf(chunks);
   await sql`update posting set (ids, repeats, chunks) = (
       select coalesce(array_agg(id), '{}'), coalesce(array_agg(repeat), '{}'), count(*)
@@ -160,31 +151,4 @@ async function deletePostings(db: Transaction<Tables>, collectionId: string, chu
     where collection_id = ${collectionId} and posting.word = touched.word and posting.batch = touched.batch`.execute(
     db,
   );
-}
-
-async function countChunks(db: Kysely<Tables>, collectionId: string, words: readonly string[]) {
-  const { rows } = await sql<{ word: string; chunks: number }>`
-    select word, sum(chunks)::int as chunks from posting
-    where collection_id = ${collectionId} and word = any(${words}::text[]) group by word`.execute(db);
-  return new Map(rows.map(({ word, chunks }) => [word, chunks]));
-}
-
-/** All in float8 and bigint: a bare 0.3 would be a `numeric`, which is four times as slow. */
-async function rank(
-  db: Kysely<Tables>,
-  collectionId: string,
-  { weighing, count }: { weighing: Weighing; count: number },
-) {
-  const words = weighing.words.map(({ word }) => word);
-  const weights = literal(weighing.words.map(({ weight }) => weight));
-  const { rows } = await sql<{ seq: number; score: number }>`
-    select id / ${sql.lit(lengths)} as seq, sum(trunc(
-      weight * repeats / (repeats + ${weighing.base}::float8 + ${weighing.perWord}::float8 * (id % ${sql.lit(lengths)})))::int) as score
-    from (
-      select unnest(ids) as id, unnest(repeats)::float8 as repeats, weight
-      from unnest(${words}::text[], ${weights}::float8[]) as asked (asked_word, weight)
-      join posting on collection_id = ${collectionId} and word = asked_word
-    ) as found
-    group by id order by score desc, id limit ${count}`.execute(db);
-  return rows.map(toMatch);
 }

@@ -39,7 +39,7 @@ describe('disk blob store', () => {
   test('files are 0600, folders 0700, and paths hold nothing but our ids', async () => {
     const store = await openDiskBlobStore(folder);
     const staged = store.stage(newId('blob'));
-    for (let index = 0; index < 12; index += 1) await staged.append(randomBytes(64 * 1024));
+    for (let index = 0; index < 24; index += 1) await staged.append(randomBytes(64 * 1024));
     await staged.finish();
     assert.equal((await stat(join(folder, 'staging', `${staged.blobId}.${process.pid}`))).mode & 0o777, 0o600);
     await staged.commit();

@@ -7,9 +7,9 @@ import { createBucketFolders } from './bucket-folders.ts';
 import { isMissing, openFile, removeFile, renameFile } from './file-system.ts';
 import { createHashThread } from './hash-thread.ts';
 import { differentFileSystems, diskNearlyFull } from './problems.ts';
-import { createBufferRelease } from './release-buffers.ts';
 import { createStagedFile } from './staged-file.ts';
 import { sweepStaging } from './sweep-staging.ts';
+import { createWriteShares } from './write-share.ts';
 
 /**
  * Blobs as files: `<folder>/staging/<blobId>.<pid>` while they arrive, `<folder>/blobs/<bucket>/<blobId>` afterwards.
@@ -31,7 +31,7 @@ export async function openDiskBlobStore(
   await sweepStaging(staging);
   const buckets = createBucketFolders(blobs);
   const hashThread = createHashThread();
-  const releaseBuffers = createBufferRelease();
+  const shares = createWriteShares();
   const pathOf = (blobId: string) => join(blobs, bucketOf(blobId), blobId);
 
   return {
@@ -43,7 +43,7 @@ export async function openDiskBlobStore(
         stagingPath: join(staging, `${blobId}.${process.pid}`),
         blobPath: pathOf(blobId),
         hashThread,
-        releaseBuffers,
+        share: shares.join(),
         prepareFolder: () => buckets.make(bucket),
         syncFolder: () => buckets.sync(bucket),
       });

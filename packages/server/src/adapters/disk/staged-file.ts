@@ -3,9 +3,9 @@ import type { BlobDigest, StagedBlob } from '../../files/blob-store.ts';
 import { closeFile, openFile, readAt, removeFile, renameFile, syncFile, writeAll } from './file-system.ts';
 import type { FileHashing, HashThread } from './hash-thread.ts';
 import { diskFailure } from './problems.ts';
+import { releaseBuffers } from './release-buffers.ts';
+import type { WriteShare } from './write-share.ts';
 
-/** Bytes gathered before they are written together. A file that fits is first written when it is committed. */
-export const writeSize = 512 * 1024;
 /** Bytes after which what was written is synced while more arrive, so that the last sync is short. */
 const syncDistance = 32 * 1024 * 1024;
 const mostPieces = 512;
@@ -16,15 +16,15 @@ export interface StagedFilePlace {
   readonly stagingPath: string;
   readonly blobPath: string;
   readonly hashThread: HashThread;
-  /** Told of bytes that arrive in buffers of their own. */
-  readonly releaseBuffers: (receivedBytes: number) => void;
+  /** Bytes gathered before they are written together. A file that fits is first written when it is committed. */
+  readonly share: WriteShare;
   /** Resolves when the blob's folder is there, durably. */
   readonly prepareFolder: () => Promise<void>;
   /** Resolves when a rename into the blob's folder, made before the call, is durable. */
   readonly syncFolder: () => Promise<void>;
 }
 
-/** One blob on its way to the disk. At most two times `writeSize` of it are in memory. */
+/** One blob on its way to the disk. At most two times its share of writing is in memory. */
 export function createStagedFile(place: StagedFilePlace): StagedBlob {
   /** Of a file that is larger than what is gathered; a small one is hashed at once, when it is finished. */
   let hashing: FileHashing | undefined;
@@ -62,13 +62,14 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
     gatheredBytes = 0;
     const into = await openStaging();
     await writeAll(into, pieces, written);
+    releaseBuffers(pieces);
     written += count;
     if (isHashed) return;
     hashing ??= place.hashThread.begin(into);
     hashing.advance(written);
   }
 
-  /** A file that was never written is hashed here: at most `writeSize` bytes. */
+  /** A file that was never written is hashed here: at most its share of writing. */
   async function digest(): Promise<string> {
     if (hashing === undefined) {
       const hash = createHash('sha256');
@@ -110,7 +111,7 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
   async function appendAfterWrite(): Promise<void> {
     await writing;
     throwFailure();
-    if (state === 'open' && gatheredBytes >= writeSize) startWriting();
+    if (state === 'open' && gatheredBytes >= place.share.size()) startWriting();
   }
 
   async function close(): Promise<void> {
@@ -129,6 +130,7 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
     await close();
     if (made) await removeFile(place.stagingPath);
     gathered = [];
+    place.share.leave();
   }
 
   async function makeDurable(): Promise<void> {
@@ -151,8 +153,7 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
       bytes += piece.length;
       gathered.push(piece);
       gatheredBytes += piece.length;
-      place.releaseBuffers(piece.length);
-      if (gatheredBytes < writeSize && gathered.length < mostPieces) return undefined;
+      if (gatheredBytes < place.share.size() && gathered.length < mostPieces) return undefined;
       if (writing !== undefined) return appendAfterWrite();
       startWriting();
       return undefined;
@@ -178,6 +179,7 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
       try {
         await makeDurable();
         state = 'committed';
+        place.share.leave();
       } catch (error) {
         keepFailure(error);
         await removeStaging();

@@ -1,0 +1,14 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { releaseBuffers } from './release-buffers.ts';
+
+test('a buffer that is the whole of its memory is freed; one that shares it stays', () => {
+  const whole = Buffer.alloc(64 * 1024, 'x');
+  const shared = Buffer.alloc(64 * 1024, 'y');
+  const [front, back] = [shared.subarray(0, 100), shared.subarray(100)];
+  const pooled = Buffer.from('of the pool');
+  releaseBuffers([whole, front, back, pooled]);
+  assert.equal(whole.length, 0);
+  assert.deepEqual([front.toString(), back.length], ['y'.repeat(100), 64 * 1024 - 100]);
+  assert.equal(pooled.toString(), 'of the pool');
+});
