@@ -5,7 +5,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { installOnnxRuntime } from '../support/onnx-runtime.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
+import { writeTinyModel } from '../support/tiny-model.ts';
 
 const key = 'sk-nobody-may-see-this';
 /** What the service is taught to think of: drinks, and vehicles. */
@@ -75,4 +77,50 @@ test('[embeddings] a question finds what means the same, the key is seen nowhere
   assert.deepEqual([byWords?.content, byWords?.explanation?.vector], ['The night train to Vienna.', null]);
   assert.equal(await again.stop(), 0);
   assert.ok(!again.log().includes(key));
+});
+
+test('[embeddings] a model in a local folder finds what means the same, without a network, and before and after its process is killed', async (t) => {
+  await installOnnxRuntime();
+  const folder = await temporaryFolder(t);
+  const model = join(folder, 'model');
+  const [drink, vehicle] = [
+    [1, 0],
+    [0, 1],
+  ];
+  await writeTinyModel(model, {
+    vectors: { tea: drink, beverage: drink, green: [0.1, 0], train: vehicle, tram: vehicle, vienna: [0, 0.1] },
+  });
+  const settings = { EMBEDDING_PROVIDER: 'onnx', EMBEDDING_FOLDER: model };
+  const service = await startService(t, { folder, settings });
+  const { client } = service;
+  const { collection_id: collection } = await client.collections.create({ name: 'things' });
+  for (const content of ['Green tea from Uji.', 'The night train to Vienna.']) {
+    const made = await client.records.create(collection, { content });
+    const { report } = await client.records.settled(collection, made.record_id);
+    const vectors = JSON.stringify(report?.embedding);
+    assert.match(vectors, /^\{"model":"onnx:model:[0-9a-f]{12}:2","chunks":1,"pending":0\}$/);
+  }
+  const ask = (query_text: string) => client.collections.query(collection, { query_text, top_k: 1, explain: true });
+  const [best] = await ask('a hot beverage');
+  assert.deepEqual([best?.content, best?.explanation?.words], ['Green tea from Uji.', null]);
+
+  const metrics = async () => {
+    const answer = await fetch(`${service.filesUrl}/metrics`, { headers: { authorization: `Bearer ${service.key}` } });
+    return answer.text();
+  };
+  assert.match(await metrics(), /quartermaster_embedded_texts_total\{use="chunk",outcome="made"\} 2/);
+  const [, pid] = /"pid":(\d+),"msg":"the process of the local model runs"/.exec(service.log()) ?? [];
+  process.kill(Number(pid), 'SIGKILL');
+  // Until it runs again questions are answered by words, which do not know trams.
+  let found = '';
+  while (found !== 'The night train to Vienna.') found = (await ask(`tram ${Date.now()}`))[0]?.content ?? '';
+  assert.match(await metrics(), /quartermaster_embedder_starts_total 2/);
+  assert.equal(await service.stop(), 0);
+});
+
+test('[embeddings] a model that cannot be used stops the start with what is wrong', async (t) => {
+  const folder = await temporaryFolder(t);
+  await installOnnxRuntime();
+  const settings = { EMBEDDING_PROVIDER: 'onnx', EMBEDDING_FOLDER: join(folder, 'nothing') };
+  await assert.rejects(startService(t, { settings }), /nothing has no model\.onnx and no onnx\/model\.onnx/);
 });

@@ -28,6 +28,17 @@ export const searchRequirements: Requirements = {
       '[embeddings] a question finds what means the same, the key is seen nowhere, and words do when the service is down',
     ],
   },
+  'vectors.local': {
+    promise: 'A model in a local folder makes vectors without a network, in a process that cannot harm the server.',
+    source: 'DESIGN "Records"',
+    tests: [
+      '[embeddings] a model in a local folder finds what means the same, without a network, and before and after its process is killed',
+      '[embeddings] a model that cannot be used stops the start with what is wrong',
+      'a process that ended is started anew, and what was in flight is asked of it',
+      'a process that gives no sign of life is ended, and rests when that happens again',
+      'without the runtime the error names the command that installs it',
+    ],
+  },
   'query.ranked': {
     promise: 'A question in any script finds the passage first, with a score from 0 to 1, on both databases alike.',
     source: 'DESIGN "Records"',

@@ -3,7 +3,9 @@ import type { EmbeddingParts } from './collections/vector-search.ts';
 import type { Base } from './compose.ts';
 import type { Config } from './config.ts';
 import type { Embedder } from './embedding/embedder.ts';
+import { createEmbedderMetrics, type EmbedderMetrics } from './embedding/embedder-metrics.ts';
 import { createHashEmbedder } from './embedding/hash-embedder.ts';
+import { openOnnxEmbedder } from './embedding/onnx/onnx-embedder.ts';
 import { openVectorIndex } from './embedding/open-vector-index.ts';
 import { createOpenAiEmbedder } from './embedding/openai-embedder.ts';
 import { createBroker } from './execution/egress/create-broker.ts';
@@ -16,8 +18,9 @@ const backoffMs = 500;
 /** What makes and searches vectors, as the settings say; undefined: nothing does. */
 export async function openEmbedding(base: Base): Promise<EmbeddingParts | undefined> {
   const { config, closer } = base;
-  const embedder = await createEmbedder(base);
-  if (embedder === undefined) return undefined;
+  if (config.embeddingProvider === 'none') return undefined;
+  const metrics = createEmbedderMetrics(base.registry);
+  const embedder = metrics.watch(await createEmbedder(base, config.embeddingProvider, metrics));
   closer.add('embedder', () => embedder.close());
   return {
     embedder,
@@ -25,10 +28,12 @@ export async function openEmbedding(base: Base): Promise<EmbeddingParts | undefi
   };
 }
 
-async function createEmbedder({ config, logger }: Base): Promise<Embedder | undefined> {
-  switch (config.embeddingProvider) {
-    case 'none':
-      return undefined;
+async function createEmbedder(
+  { config, logger }: Base,
+  provider: Exclude<Config['embeddingProvider'], 'none'>,
+  metrics: EmbedderMetrics,
+): Promise<Embedder> {
+  switch (provider) {
     case 'hash':
       return createHashEmbedder(config.embeddingDimensions ?? hashDimensions);
     case 'openai': {
@@ -44,6 +49,22 @@ async function createEmbedder({ config, logger }: Base): Promise<Embedder | unde
         batchSize: config.embeddingBatch,
         timeoutMs: config.embeddingSeconds * 1000,
         backoffMs,
+      });
+    }
+    case 'onnx': {
+      const folder = config.embeddingFolder;
+      if (folder === null) {
+        throw new Error('QUARTERMASTER_EMBEDDING_PROVIDER is onnx: set QUARTERMASTER_EMBEDDING_FOLDER, too.');
+      }
+      return openOnnxEmbedder({
+        folder,
+        dimensions: config.embeddingDimensions,
+        threads: config.embeddingThreads,
+        memoryMb: config.embeddingMemoryMb,
+        timeoutMs: config.embeddingSeconds * 1000,
+        batchSize: config.embeddingBatch,
+        logger,
+        onStart: metrics.processStarted,
       });
     }
   }

@@ -26,13 +26,16 @@ export interface Config {
   /** By bundle. */
   readonly bundleHosts: ReadonlyMap<string, readonly string[]>;
   readonly pluginsKey: 'auto' | 'required' | 'off';
-  readonly embeddingProvider: 'none' | 'hash' | 'openai';
+  readonly embeddingProvider: 'none' | 'hash' | 'openai' | 'onnx';
   readonly embeddingDimensions: number | null;
   readonly embeddingUrl: string;
   readonly embeddingModel: string;
   readonly embeddingKey: Secret | null;
   /** Absolute path. */
   readonly embeddingKeyFile: string | null;
+  readonly embeddingFolder: string | null;
+  readonly embeddingThreads: number;
+  readonly embeddingMemoryMb: number;
   readonly embeddingBatch: number;
   readonly embeddingSeconds: number;
   readonly vectorMemoryMb: number;
@@ -142,6 +145,9 @@ export function parseConfig(environment: Environment): Config {
     embeddingModel: text('EMBEDDING_MODEL'),
     embeddingKey: optional('EMBEDDING_KEY', (value) => new Secret(value)),
     embeddingKeyFile: optional('EMBEDDING_KEY_FILE', (value) => resolve(value)),
+    embeddingFolder: optional('EMBEDDING_FOLDER', (value) => resolve(value)),
+    embeddingThreads: number('EMBEDDING_THREADS'),
+    embeddingMemoryMb: number('EMBEDDING_MEMORY_MB'),
     embeddingBatch: number('EMBEDDING_BATCH'),
     embeddingSeconds: number('EMBEDDING_SECONDS'),
     vectorMemoryMb: number('VECTOR_MEMORY_MB'),

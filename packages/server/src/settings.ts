@@ -113,12 +113,12 @@ export const settings = {
   },
   EMBEDDING_PROVIDER: {
     description:
-      'Where vectors of chunks come from: `none` (chunks are found by their words), `hash` (vectors without a model: they forgive typing errors and know no meaning), or `openai` (any service with OpenAI’s `/v1/embeddings`).',
+      'Where vectors of chunks come from: `none` (chunks are found by their words), `hash` (vectors without a model: they forgive typing errors and know no meaning), `openai` (any service with OpenAI’s `/v1/embeddings`), or `onnx` (a model in a local folder, see docs/guides/embedding.md).',
     default: 'none',
-    check: oneOf(['none', 'hash', 'openai']),
+    check: oneOf(['none', 'hash', 'openai', 'onnx']),
   },
   EMBEDDING_DIMENSIONS: {
-    description: 'Dimensions of a vector. Unset: 512 for `hash`, as many as the model has for `openai`.',
+    description: 'Dimensions of a vector. Unset: 512 for `hash`, as many as the model has for `openai` and `onnx`.',
     default: null,
     check: wholeNumber(8, 8192),
   },
@@ -145,13 +145,30 @@ export const settings = {
     default: null,
     check: anyText,
   },
+  EMBEDDING_FOLDER: {
+    description: 'Folder of the model for `onnx`, with `model.onnx` and `tokenizer.json`.',
+    default: null,
+    check: anyText,
+  },
+  EMBEDDING_THREADS: {
+    description: 'Processor threads of the model for `onnx`.',
+    default: '1',
+    check: wholeNumber(1, 256),
+  },
+  EMBEDDING_MEMORY_MB: {
+    description:
+      'Memory of the process that runs the model for `onnx`, in MiB; it is ended and started anew when it takes more.',
+    default: '2048',
+    check: wholeNumber(64, 1_048_576),
+  },
   EMBEDDING_BATCH: {
-    description: 'Texts in one request to the embedding service.',
+    description: 'Texts in one request to the embedding service, or to the model for `onnx`.',
     default: '32',
     check: wholeNumber(1, 2048),
   },
   EMBEDDING_SECONDS: {
-    description: 'Seconds that one request to the embedding service may take.',
+    description:
+      'Seconds that one request to the embedding service may take, or the model for `onnx` may work without a sign of life.',
     default: '30',
     check: wholeNumber(1, 600),
   },

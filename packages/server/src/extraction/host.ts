@@ -1,11 +1,11 @@
 import type { Logger } from '../kernel/logger.ts';
+import { watchMemory } from '../kernel/watch-memory.ts';
 import { type Child, startChild } from './child-process.ts';
 import { type Countdown, createCountdown } from './countdown.ts';
 import type { ExtractionOutcome, ExtractionTask } from './extraction.ts';
 import { feedDocument } from './feed-document.ts';
 import { type FromChild, type JobResult, mostBatchesSent, toMessageFrame } from './protocol.ts';
 import { Unreadable } from './unreadable.ts';
-import { watchMemory } from './watch-memory.ts';
 
 export interface HostOptions {
   /** Of one document, without the time the server takes to hand over bytes and to store chunks. */
