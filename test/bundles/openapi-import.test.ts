@@ -34,6 +34,7 @@ for (const { file, options, calls } of documents) {
     if (source.startsWith(theirs)) {
       totals.operations += report.operations;
       totals.imported += report.imported.length;
+      assert.ok(report.imported.length / report.operations >= 0.98);
     }
     for (const { operation, reason } of report.skipped) t.diagnostic(`not imported: ${operation}: ${reason}`);
 

@@ -48,7 +48,15 @@ export const RequestTemplate = Type.Object(
     inject: Type.Optional(Type.Array(Injection)),
     /** An object or array is sent as JSON. */
     body: Type.Optional(Template),
-    body_type: Type.Optional(Type.Enum(['json', 'form'])),
+    /** `multipart`: a form that may hold files. `base64`: the body is base64, and its bytes are sent. */
+    body_type: Type.Optional(Type.Enum(['json', 'form', 'multipart', 'base64'])),
+    /** Of a multipart body, by the name of its field: the field is base64, and sent as a file. */
+    files: Type.Optional(
+      Type.Record(
+        Type.String(),
+        Type.Object({ filename: Type.Optional(Type.String()), content_type: Type.Optional(Type.String()) }, strict),
+      ),
+    ),
   },
   strict,
 );
@@ -57,8 +65,8 @@ export type RequestTemplate = Static<typeof RequestTemplate>;
 /** What to make of the upstream's answer. */
 export const ResponseMapping = Type.Object(
   {
-    /** How the body is read: `json` (default), `xml` (a tree of {name, attributes, text, children}), `text`. */
-    format: Type.Optional(Type.Enum(['json', 'xml', 'text'])),
+    /** How the body is read: `json` (default), `xml` (a tree of {name, attributes, text, children}), `text`, `base64` (bytes). */
+    format: Type.Optional(Type.Enum(['json', 'xml', 'text', 'base64'])),
     /** JMESPath over {status, headers, body, input}; its result is the output. Without it the body is the output. */
     output: Type.Optional(Type.String()),
     /**

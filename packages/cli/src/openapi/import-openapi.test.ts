@@ -20,6 +20,10 @@ function documentOf(members: object, root: object = {}): string {
   });
 }
 
+function posting(requestBody: object, responses: object = done): string {
+  return documentOf({}, { paths: { '/things': { post: { operationId: 'post', requestBody, responses } } } });
+}
+
 function importOne(text: string, options?: ImportOptions) {
   const made = importOpenApi(text, options);
   const [[id, plugin] = assert.fail('nothing was imported')] = made.plugins;
@@ -96,6 +100,41 @@ const schemes = {
   cookie: { type: 'apiKey', in: 'cookie', name: 'sid' },
   mutual: { type: 'mutualTLS' },
 };
+
+test('files are base64: in a form, as a whole body, and in an answer', async (t) => {
+  const binary = { type: 'string', format: 'binary' };
+  const form = {
+    required: ['file'],
+    properties: {
+      file: { ...binary, description: 'A document.' },
+      to: { type: 'string' },
+      more: { type: 'array', items: binary },
+    },
+  };
+  const answer = { 200: { description: 'The picture.', content: { 'image/png': { schema: binary } } } };
+  const content = { 'multipart/form-data': { schema: { type: 'object', ...form } } };
+  const made = importOne(posting({ required: true, content }, answer));
+  await assertLoads(t, made);
+  const { properties, required } = made.plugin.input_schema as {
+    properties: Record<string, object>;
+    required: string[];
+  };
+  assert.deepEqual(Object.keys(properties), ['file', 'file_name', 'to', 'more', 'more_name']);
+  assert.deepEqual([required, Reflect.get(properties.file ?? {}, 'description')], [['file'], 'A document. As base64.']);
+  assert.deepEqual(made.plugin.request, {
+    ...{ method: 'POST', url: 'https://api.example.com/v1/things', body_type: 'multipart' },
+    body: { file: '{file}', to: '{to}', more: '{more}' },
+    files: { file: { filename: '{file_name}' }, more: { filename: '{more_name}' } },
+  });
+  assert.deepEqual(made.plugin.response, { format: 'base64', output: '{result: body}' });
+  const bytes = { 'image/png': { schema: binary } };
+  const raw = importOne(posting({ required: true, content: bytes }));
+  await assertLoads(t, raw);
+  const { body_type, body, headers } = Object(raw.plugin.request);
+  assert.deepEqual([body_type, body, headers], ['base64', '{body}', { 'Content-Type': 'image/png' }]);
+  const secret = { 'multipart/form-data': { schema: { type: 'object', properties: { api_key: { type: 'string' } } } } };
+  assert.throws(() => importOpenApi(posting({ content: secret })), /its form with files holds a credential/);
+});
 
 test('each security scheme becomes credentials and the place where they are sent', async (t) => {
   const expected: Record<string, unknown> = {

@@ -49,7 +49,6 @@ export function importOperation(
   const server = findServer(context.document, [operation.servers, item.servers], context.server);
   if (server === undefined) return { reason: 'there is no absolute server address; name one with --server' };
   const output = readOutput(context.document, operation.responses);
-  if ('reason' in output) return output;
   const converter = createSchemaConverter(context.document);
   const parts = createRequestParts();
   const security = readSecurity(asked, context);
@@ -61,6 +60,9 @@ export function importOperation(
   const hasBody = operation.requestBody !== undefined && !safe.has(method);
   const refused = hasBody ? addBody(operation.requestBody, parts, { document: context.document, converter }) : null;
   if (refused !== null) return { reason: refused };
+  if (parts.bodyType === 'multipart' && hasSecretField(parts)) {
+    return { reason: 'its form with files holds a credential, which is no input' };
+  }
   const own = [
     ...secrets.map((secret) => ownCredential(secret, security.token, context)),
     ...formSecrets(parts, security.token, context),
@@ -155,6 +157,13 @@ function ownCredential(parameter: Parameter, token: string | undefined, { creden
   const [injection] = credentials.forParameter(parameter, parameter.in === 'query' ? 'query' : 'header', token).inject;
   if (injection === undefined) throw new Error('a credential of a parameter is injected once');
   return injection;
+}
+
+function hasSecretField({ body, properties }: RequestParts): boolean {
+  return Object.entries(Object(body)).some(([name, template]) => {
+    const description = textOf(properties[String(template).slice(1, -1)]?.description);
+    return isCredentialParameter({ name, description });
+  });
 }
 
 /** Fields of a form that are credentials leave the input and are added where the request is sent. */

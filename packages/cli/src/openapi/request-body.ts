@@ -17,25 +17,31 @@ export function addBody(value: unknown, parts: RequestParts, context: Context): 
   const { mediaType, media } = chosen;
   const wanted = { media, mediaType, isRequired: body.required === true, description: textOf(body.description) };
   if (isJsonType(mediaType)) return addFields(wanted, parts, { ...context, type: 'json' });
-  if (mediaType === 'application/x-www-form-urlencoded') return addFields(wanted, parts, { ...context, type: 'form' });
-  if (mediaType.startsWith('text/') || /[/+]xml$/.test(mediaType)) return addText(wanted, parts, context);
-  return `its body is ${mediaType}, which a request as data cannot send`;
+  if (isForm(mediaType)) return addFields(wanted, parts, { ...context, type: 'form' });
+  if (isMultipart(mediaType)) return addFields(wanted, parts, { ...context, type: 'multipart' });
+  if (isText(mediaType)) return addText(wanted, parts, context);
+  if (mediaType.startsWith('multipart/')) return `its body is ${mediaType}, which a request as data cannot send`;
+  return addBytes(wanted, parts, context);
 }
 
 function isJsonType(mediaType: string): boolean {
   return /^(application\/json|[^/]+\/[^;]+\+json|\*\/\*|application\/\*)$/.test(mediaType);
 }
 
-/** JSON where there is a choice, then a form, then a text. */
+/** JSON where there is a choice, then a form, then one with files, then a text, then bytes. */
 function chooseContent(content: Json): { mediaType: string; media: Json } | undefined {
   const offered = Object.entries(content).map(([type, media]) => ({
     mediaType: type.split(';', 1)[0]?.trim().toLowerCase() ?? type,
     media: isJson(media) ? media : {},
   }));
   const rank = ({ mediaType }: { mediaType: string }) =>
-    isJsonType(mediaType) ? 0 : mediaType.endsWith('urlencoded') ? 1 : mediaType.startsWith('text/') ? 2 : 3;
+    [isJsonType, isForm, isMultipart, isText, () => true].findIndex((is) => is(mediaType));
   return offered.sort((a, b) => rank(a) - rank(b))[0];
 }
+
+const isForm = (mediaType: string) => mediaType.endsWith('urlencoded');
+const isMultipart = (mediaType: string) => mediaType === 'multipart/form-data';
+const isText = (mediaType: string) => mediaType.startsWith('text/') || /[/+]xml$/.test(mediaType);
 
 interface Wanted {
   readonly media: Json;
@@ -48,7 +54,7 @@ interface Wanted {
 function addFields(
   { media, mediaType, isRequired, description }: Wanted,
   parts: RequestParts,
-  { document, converter, type }: Context & { type: 'json' | 'form' },
+  { document, converter, type }: Context & { type: 'json' | 'form' | 'multipart' },
 ): string | null {
   const schema = plainObject(document, media.schema);
   parts.bodyType = type;
@@ -56,7 +62,7 @@ function addFields(
   const needed = new Set(Array.isArray(schema?.required) ? schema.required.map(String) : []);
   // Left out as a whole or given as a whole: fields of its own could not say so.
   if (schema === undefined || (!isRequired && needed.size > 0 && type === 'json')) {
-    if (type === 'form') return 'its form is no plain object';
+    if (type !== 'json') return 'its form is no plain object';
     const name = addInput(parts, converter, { name: 'body', schema: media.schema, description, isRequired });
     parts.body = `{${name}}`;
     return null;
@@ -64,9 +70,12 @@ function addFields(
   const body: Record<string, string> = {};
   for (const [name, field] of Object.entries(schema.properties)) {
     if (Reflect.get(Object(document.follow(field)), 'readOnly') === true) continue;
-    const wanted = { name, schema: field, description: '', isRequired: needed.has(name) };
-    body[name] = `{${addInput(parts, converter, wanted)}}`;
-    const style = type === 'form' ? formStyle(media, name) : undefined;
+    const file = type === 'multipart' ? fileField(document, field) : undefined;
+    const wanted = { name, schema: file ?? field, description: '', isRequired: needed.has(name) };
+    const input = addInput(parts, converter, wanted);
+    body[name] = `{${input}}`;
+    if (file !== undefined) parts.files[name] = describeFile({ name, input }, parts, { media, converter });
+    const style = type === 'json' ? undefined : formStyle(media, name);
     if (style !== undefined) parts.styles.form[name] = style;
   }
   parts.body = body;
@@ -107,6 +116,51 @@ function formStyle(media: Json, name: string): ParameterStyle | undefined {
   if (encoding.style === 'pipeDelimited') return 'pipe';
   if (/json/.test(textOf(encoding.contentType))) return 'json';
   return encoding.explode === false ? 'comma' : undefined;
+}
+
+/** The bytes of a file, as JSON can carry them. */
+const base64 = { type: 'string', contentEncoding: 'base64', pattern: '^[A-Za-z0-9+/_-]*={0,2}$' } as const;
+
+/** What a field that is a file, or a list of files, is as an input; undefined when it is none. */
+function fileField(document: OpenApiDocument, field: unknown): Json | undefined {
+  const schema = document.follow(field);
+  if (!isJson(schema)) return undefined;
+  const said = textOf(schema.description);
+  const asBase64 = { ...base64, description: `${said === '' ? 'The file.' : said} As base64.` };
+  if (isBinary(schema)) return asBase64;
+  const { items, ...list } = schema;
+  if (!isBinary(document.follow(items))) return undefined;
+  return { ...list, items: { ...base64, description: 'A file as base64.' } };
+}
+
+/** In OpenAPI 3.1 a media type without an encoding; before, a format. */
+function isBinary(schema: unknown): boolean {
+  if (!isJson(schema) || schema.contentEncoding !== undefined) return false;
+  return (
+    schema.format === 'binary' || (schema.contentMediaType !== undefined && (schema.type ?? 'string') === 'string')
+  );
+}
+
+/** The name of the file is an input of its own. */
+function describeFile(
+  { name, input }: { name: string; input: string },
+  parts: RequestParts,
+  { media, converter }: { media: Json; converter: SchemaConverter },
+): Json {
+  const description = `Name of the file that is sent as ${name}.`;
+  const schema = { type: 'string', minLength: 1, maxLength: 255 };
+  const filename = addInput(parts, converter, { name: `${input}_name`, schema, description, isRequired: false });
+  const type = textOf(Object(Reflect.get(Object(media.encoding), name)).contentType);
+  return { filename: `{${filename}}`, ...(/^[\w.+-]+\/[\w.+-]+$/.test(type) ? { content_type: type } : {}) };
+}
+
+function addBytes({ mediaType, isRequired, description }: Wanted, parts: RequestParts, { converter }: Context): null {
+  const said = description === '' ? `The body, as ${mediaType}.` : description;
+  const wanted = { name: 'body', schema: base64, description: `${said} As base64.`, isRequired };
+  parts.body = `{${addInput(parts, converter, wanted)}}`;
+  parts.bodyType = 'base64';
+  if (/^[\w.+-]+\/[\w.+-]+$/.test(mediaType)) parts.headers['Content-Type'] = mediaType;
+  return null;
 }
 
 function addText({ mediaType, isRequired, description }: Wanted, parts: RequestParts, { converter }: Context): null {

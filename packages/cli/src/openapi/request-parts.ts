@@ -13,13 +13,15 @@ export interface RequestParts {
   readonly styles: Record<'path' | 'query' | 'headers' | 'cookies' | 'form', Record<string, ParameterStyle>>;
   /** Placeholders of the path, by the name the document gives them. */
   readonly path: Map<string, string>;
+  /** Fields of the body that are files. */
+  readonly files: Record<string, Json>;
   body: unknown;
   bodyType: RequestTemplate['body_type'];
 }
 
 export function createRequestParts(): RequestParts {
   return {
-    ...{ properties: {}, required: [], query: {}, headers: {}, cookies: {}, path: new Map() },
+    ...{ properties: {}, required: [], query: {}, headers: {}, cookies: {}, path: new Map(), files: {} },
     styles: { path: {}, query: {}, headers: {}, cookies: {}, form: {} },
     ...{ body: undefined, bodyType: undefined },
   };
@@ -58,6 +60,7 @@ export function toTemplate(parts: RequestParts, method: string, url: string): Js
     ...withoutEmpty({ query: parts.query, headers: parts.headers, cookies: parts.cookies }),
     ...(parts.body === undefined ? {} : { body: parts.body }),
     ...(parts.bodyType === undefined ? {} : { body_type: parts.bodyType }),
+    ...withoutEmpty({ files: parts.files }),
     ...(Object.keys(styles).length === 0 ? {} : { styles }),
   };
 }

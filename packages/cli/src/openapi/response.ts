@@ -8,8 +8,8 @@ export interface Output {
   readonly notes: readonly string[];
 }
 
-/** What an operation answers when it succeeds: the schema of its first 2xx; or why that is no output. */
-export function readOutput(document: OpenApiDocument, responses: unknown): Output | { readonly reason: string } {
+/** What an operation answers when it succeeds: the schema of its first 2xx. Bytes are base64. */
+export function readOutput(document: OpenApiDocument, responses: unknown): Output {
   const chosen = chooseResponse(document, responses);
   if (chosen === undefined) return statusOnly();
   const types = Object.keys(chosen.content).map((type) => type.toLowerCase());
@@ -23,7 +23,7 @@ export function readOutput(document: OpenApiDocument, responses: unknown): Outpu
       description: `${description} Tree of {name, attributes, text, children}.`,
     });
   if (/^text\/|javascript|yaml|csv|urlencoded/.test(only)) return wrapped('text', { type: 'string', description });
-  return { reason: `it answers ${only}, which is no text` };
+  return wrapped('base64', { type: 'string', contentEncoding: 'base64', description: `${description} As base64.` });
 }
 
 function mediaOf(content: Json, type: string): unknown {
@@ -50,7 +50,7 @@ function statusOnly(): Output {
   return { output_schema, response: { format: 'text', output: '{status: status}' }, notes: [] };
 }
 
-function wrapped(format: 'json' | 'xml' | 'text', result: Json, $defs: Json = {}): Output {
+function wrapped(format: NonNullable<ResponseMapping['format']>, result: Json, $defs: Json = {}): Output {
   const output_schema = { type: 'object', required: ['result'], properties: { result }, ...definitions($defs) };
   return { output_schema, response: { format, output: '{result: body}' }, notes: [] };
 }

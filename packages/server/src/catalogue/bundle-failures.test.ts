@@ -382,6 +382,12 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     to: 'version: 1.0',
     says: `${bundle}:2 version: Expected string, found number 1.`,
   },
+  'a file that is no field of the body': {
+    file: plugin,
+    from: /^request:\n/m,
+    to: 'request:\n  files: {photo: {}}\n',
+    says: `${plugin}:20 request.files.photo: Expected a field of a "body" with "body_type: multipart".`,
+  },
   'a host with a wildcard': {
     file: bundle,
     from: '[api.example.com]',

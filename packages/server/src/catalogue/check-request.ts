@@ -41,7 +41,7 @@ export function checkRequest(
     findings.add([...root, 'inject'], 'The bundle has an "in: oauth2" already; a request carries one access token.');
   }
   checkStyles(request, root, findings);
-  for (const member of ['query', 'headers', 'cookies', 'body'] as const) {
+  for (const member of ['query', 'headers', 'cookies', 'body', 'files'] as const) {
     for (const located of textsOf(request[member], [...root, member])) checkText(located, context, findings);
   }
   if (request.body !== undefined && (request.method === 'GET' || request.method === 'HEAD')) {
@@ -50,21 +50,24 @@ export function checkRequest(
   if (request.body_type !== undefined && request.body === undefined) {
     findings.add([...root, 'body_type'], 'There is no "body" it could be the type of.');
   }
-  if (request.body_type === 'form' && !isObject(request.body)) {
+  if (isForm(request) && !isObject(request.body)) {
     findings.add([...root, 'body'], 'A form is an object: expected names and values.');
+  }
+  for (const name of Object.keys(request.files ?? {})) {
+    if (request.body_type === 'multipart' && Object.hasOwn(Object(request.body), name)) continue;
+    findings.add([...root, 'files', name], 'Expected a field of a "body" with "body_type: multipart".');
   }
 }
 
 /** A style for something that is not sent is a typing error. */
 function checkStyles({ styles = {}, url, ...request }: RequestTemplate, root: FieldPath, findings: Findings): void {
   const inPath = readTemplate(url).placeholders.map(({ name }) => name);
-  const isForm = request.body_type === 'form';
   const sent = {
     path: inPath,
     query: Object.keys(request.query ?? {}),
     headers: Object.keys(request.headers ?? {}),
     cookies: Object.keys(request.cookies ?? {}),
-    form: isForm && isObject(request.body) ? Object.keys(Object(request.body)) : [],
+    form: isForm(request) && isObject(request.body) ? Object.keys(Object(request.body)) : [],
   };
   for (const place of ['path', 'query', 'headers', 'cookies', 'form'] as const) {
     for (const name of Object.keys(styles[place] ?? {})) {
@@ -122,6 +125,10 @@ function checkText(
       findings.add(path, `{credential:${name}} needs {in: path, credential: ${name}} in "inject" of the bundle.`);
     }
   }
+}
+
+function isForm({ body_type: type }: Pick<RequestTemplate, 'body_type'>): boolean {
+  return type === 'form' || type === 'multipart';
 }
 
 function isObject(value: unknown): boolean {

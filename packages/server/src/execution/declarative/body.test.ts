@@ -35,6 +35,11 @@ describe('the body of an answer', () => {
     assert.ok('wrong' in read('plain text', 'xml'));
   });
 
+  it('is base64 where it is no text', () => {
+    assert.deepEqual(readBody(Buffer.from('89504e47', 'hex'), 'image/png', 'base64'), { body: 'iVBORw==' });
+    assert.deepEqual(readBody(Buffer.alloc(0), undefined, 'base64'), { body: '' });
+  });
+
   it('is read as JSON, bounded in depth; empty is null', () => {
     assert.deepEqual(read('\ufeff{"a":1}', 'json'), { body: { a: 1 } });
     assert.deepEqual(read('  ', 'json'), { body: null });

@@ -2,13 +2,14 @@ import { decoderFor, strictDecoderFor } from '../egress/charset.ts';
 import { isShallow } from '../json-bounds.ts';
 import { parseXml } from './xml-tree.ts';
 
-export type BodyFormat = 'json' | 'xml' | 'text';
+export type BodyFormat = 'json' | 'xml' | 'text' | 'base64';
 export type ReadBody = { readonly body: unknown } | { readonly wrong: string };
 
 const maxDepth = 200;
 
-/** Reads an upstream's body. An empty one is null (text: the empty text), since many answers have none to give. */
+/** Reads an upstream's body. An empty one is null (text, base64: the empty text), since many answers have none to give. */
 export function readBody(bytes: Buffer, contentType: string | undefined, format: BodyFormat): ReadBody {
+  if (format === 'base64') return { body: bytes.toString('base64') };
   const text = decodeText(bytes, contentType);
   if (format === 'text') return { body: text };
   if (text.trim() === '') return { body: null };

@@ -2,7 +2,7 @@ import type { RequestTemplate, ResponseMapping } from '@quartermaster/plugin-kit
 import type { Broker, EgressPolicy, EgressResult } from '../egress/broker.ts';
 import { jsonBytes } from '../json-bounds.ts';
 import type { Outcome } from '../outcome.ts';
-import { decodeText, readBody } from './body.ts';
+import { type BodyFormat, decodeText, readBody } from './body.ts';
 import { compileMapping, type Evaluate, isTrue, type Mapping, type MappingScope } from './mapping.ts';
 import { compileRequest, type RenderRequest } from './request.ts';
 import { placeholdersOf } from './template.ts';
@@ -10,7 +10,7 @@ import { placeholdersOf } from './template.ts';
 /** A declarative call, ready to run: everything that can be done once is done. */
 export interface PreparedCall {
   readonly render: RenderRequest;
-  readonly format: 'json' | 'xml' | 'text';
+  readonly format: BodyFormat;
   readonly mapping: Mapping;
   readonly credentialsRejected: ReadonlySet<number>;
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RequestTemplate } from '@quartermaster/plugin-kit';
 import fc from 'fast-check';
+import type { EgressRequest } from '../egress/broker.ts';
 import { compileRequest } from './request.ts';
 
 const template = (members: Partial<RequestTemplate>): RequestTemplate => ({
@@ -10,6 +11,11 @@ const template = (members: Partial<RequestTemplate>): RequestTemplate => ({
   ...members,
 });
 
+/** Read by the platform, which is not ours. */
+function readForm({ body = '', headers = {} }: EgressRequest): Promise<FormData> {
+  return new Response(new Uint8Array(Buffer.from(body)), { headers }).formData();
+}
+
 function render(members: Partial<RequestTemplate>, input: Record<string, unknown> = {}) {
   const rendered = compileRequest(template(members))(input);
   assert.ok('request' in rendered, JSON.stringify(rendered));
@@ -17,6 +23,49 @@ function render(members: Partial<RequestTemplate>, input: Record<string, unknown
 }
 
 describe('a request template', () => {
+  it('sends files and fields as a multipart body, the same for the same input', async () => {
+    const members: Partial<RequestTemplate> = {
+      method: 'POST',
+      body_type: 'multipart',
+      body: { to: '{to}', tags: '{tags}', gone: '{gone}', file: '{file}', more: '{more}' },
+      files: { file: { filename: '{name}' }, more: { filename: 'more.txt', content_type: 'text/plain' } },
+    };
+    const base64 = (text: string) => Buffer.from(text).toString('base64');
+    const input = {
+      to: 'de',
+      tags: ['a', 'é'],
+      file: base64('\0\xff'),
+      name: 'Grüße "1".bin',
+      more: [base64('b'), ''],
+    };
+    const request = render(members, input);
+    assert.deepEqual(render(members, input), request);
+    const form = await readForm(request);
+    assert.deepEqual([form.get('to'), form.getAll('tags'), form.has('gone')], ['de', ['a', 'é'], false]);
+    const [file, ...more] = [...form.getAll('file'), ...form.getAll('more')];
+    assert.ok(file instanceof File);
+    assert.deepEqual([file.name, file.type], ['Grüße "1".bin', 'application/octet-stream']);
+    assert.equal(await file.text(), '\0\xff');
+    assert.deepEqual(
+      more.map((one) => one instanceof File && [one.name, one.type]),
+      [
+        ['more.txt', 'text/plain'],
+        ['more.txt', 'text/plain'],
+      ],
+    );
+    // Nothing to send is no file; what is no base64 is nobody's.
+    assert.deepEqual([...(await readForm(render(members, { file: null }))).keys()], []);
+    assert.ok('rejected' in compileRequest(template(members))({ file: 'no base64!' }));
+  });
+
+  it('sends the bytes that base64 stands for', () => {
+    const members: Partial<RequestTemplate> = { method: 'PUT', body_type: 'base64', body: '{file}' };
+    const request = render({ ...members, headers: { 'Content-Type': 'image/png' } }, { file: 'iVBORw0KGgo=' });
+    assert.deepEqual(Buffer.from(request.body ?? '').toString('hex'), '89504e470d0a1a0a');
+    assert.equal(request.headers?.['content-type'], 'image/png');
+    assert.ok('rejected' in compileRequest(template(members))({ file: { a: 1 } }));
+  });
+
   it('fills path, query, headers and body, each in its own way', () => {
     const request = render(
       {
@@ -177,6 +226,32 @@ describe('no value of a parameter', () => {
         assert.equal(`${url.origin}${url.pathname}`, rendered.request.url);
       }),
       { numRuns: 2000 },
+    );
+  });
+
+  it('ends a part of a multipart body, or adds one', async () => {
+    const run = compileRequest(
+      template({
+        method: 'POST',
+        body_type: 'multipart',
+        body: { title: '{a}', file: '{b}' },
+        files: { file: { filename: '{a}', content_type: 'image/png' } },
+      }),
+    );
+    const text = fc.string({ unit: 'binary', maxLength: 30 });
+    const bytes = fc.uint8Array({ maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(text, fc.constantFrom('"', '\r\n--x', '\r\n\r\nX: y')), bytes, async (a, b) => {
+        const rendered = run({ a, b: Buffer.from(b).toString('base64') });
+        assert.ok('request' in rendered);
+        const form = await readForm(rendered.request);
+        assert.deepEqual([...form.keys()], ['title', 'file']);
+        assert.equal(form.get('title'), a.toWellFormed());
+        const file = form.get('file');
+        assert.ok(file instanceof File && file.type === 'image/png');
+        assert.deepEqual(new Uint8Array(await file.arrayBuffer()), b);
+      }),
+      { numRuns: 500 },
     );
   });
 

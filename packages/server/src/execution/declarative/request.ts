@@ -1,7 +1,8 @@
-import type { ParameterStyle, RequestTemplate } from '@quartermaster/plugin-kit';
+import type { RequestTemplate } from '@quartermaster/plugin-kit';
 import type { EgressRequest } from '../egress/broker.ts';
 import { isHeaderValue } from '../egress/header-text.ts';
-import { stylePairs, styleText } from './styles.ts';
+import { compileContent } from './content.ts';
+import { namedPairs, type Styles, styleOf, styleText } from './styles.ts';
 import { absent, compileValue, type Input, parameter, parseText, type Render } from './template.ts';
 
 /** The request of one run, or what is wrong with the input that cannot be sent. */
@@ -20,7 +21,7 @@ export function compileRequest(template: RequestTemplate): RenderRequest {
   const query = Object.entries(template.query ?? {}).map(([name, value]) => [name, compileValue(value)] as const);
   const headers = Object.entries(template.headers ?? {}).map(([name, value]) => [name, compileValue(value)] as const);
   const cookies = Object.entries(template.cookies ?? {}).map(([name, value]) => [name, compileValue(value)] as const);
-  const body = compileBody(template);
+  const body = compileContent(template);
   return (input) => {
     const rendered = url(input);
     if ('rejected' in rendered) return rendered;
@@ -28,11 +29,12 @@ export function compileRequest(template: RequestTemplate): RenderRequest {
     if ('rejected' in sent) return sent;
     const cookie = renderCookies(cookies, input, styles.cookies);
     const content = body(input);
+    if ('rejected' in content) return content;
     return {
       request: {
         method,
         url: rendered.url,
-        query: query.flatMap(([name, render]) => queryPairs(name, render(input), styles.query)),
+        query: query.flatMap(([name, render]) => namedPairs(name, render(input), styles.query)),
         headers: { ...content.headers, ...cookie, ...sent.headers },
         ...(content.body === undefined ? {} : { body: content.body }),
       },
@@ -41,16 +43,6 @@ export function compileRequest(template: RequestTemplate): RenderRequest {
 }
 
 type NamedRender = readonly [string, Render];
-
-type Styles = Readonly<Record<string, ParameterStyle>>;
-
-function queryPairs(name: string, value: unknown, styles: Styles = {}): [string, string][] {
-  return value === absent ? [] : stylePairs(name, value, styleOf(styles, name));
-}
-
-function styleOf(styles: Styles, name: string): ParameterStyle | undefined {
-  return Object.hasOwn(styles, name) ? styles[name] : undefined;
-}
 
 function renderCookies(cookies: readonly NamedRender[], input: Input, styles: Styles = {}): Record<string, string> {
   const sent = cookies.flatMap(([name, render]) => {
@@ -112,34 +104,4 @@ function judgePath(rendered: string, template: string): string | null {
     .split('/')
     .some((segment, index) => segment === '.' || segment === '..' || (segment === '' && planned[index] !== ''));
   return isWrong ? 'a parameter that stands in the path is empty or made of dots' : null;
-}
-
-interface Content {
-  readonly body?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-function compileBody(template: RequestTemplate): (input: Input) => Content {
-  if (template.body === undefined) return () => ({});
-  const render = compileValue(template.body);
-  const isForm = template.body_type === 'form';
-  if (isForm && (typeof template.body !== 'object' || template.body === null || Array.isArray(template.body))) {
-    throw new Error('request.body: a form is an object');
-  }
-  return (input) => {
-    const value = render(input);
-    if (value === absent) return {};
-    if (isForm) return formContent(value, template.styles?.form);
-    if (template.body_type !== 'json' && typeof template.body === 'string' && typeof value === 'string') {
-      return { body: value, headers: { 'content-type': 'text/plain; charset=utf-8' } };
-    }
-    return { body: JSON.stringify(value), headers: { 'content-type': 'application/json' } };
-  };
-}
-
-function formContent(value: unknown, styles: Styles | undefined): Content {
-  // compileBody has seen that the template is an object, and an object renders to one.
-  const pairs = Object.entries(value as object).flatMap(([name, item]) => queryPairs(name, item, styles));
-  const body = new URLSearchParams(pairs.map(([name, item]) => [name, item.toWellFormed()])).toString();
-  return { body, headers: { 'content-type': 'application/x-www-form-urlencoded' } };
 }

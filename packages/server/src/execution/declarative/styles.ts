@@ -1,5 +1,5 @@
 import type { ParameterStyle } from '@quartermaster/plugin-kit';
-import { asText } from './template.ts';
+import { absent, asText } from './template.ts';
 
 /** How a list or an object becomes text, for APIs that want it their way; OpenAPI calls these styles. */
 type Pair = [string, string];
@@ -20,6 +20,18 @@ export function stylePairs(name: string, value: unknown, style: ParameterStyle =
   }
   const text = styleText(value, style);
   return text === '' ? [] : [[name, text]];
+}
+
+/** By the name under which something is sent. */
+export type Styles = Readonly<Record<string, ParameterStyle>>;
+
+export function styleOf(styles: Styles, name: string): ParameterStyle | undefined {
+  return Object.hasOwn(styles, name) ? styles[name] : undefined;
+}
+
+/** As stylePairs, in the style that its name has; nothing for what is absent. */
+export function namedPairs(name: string, value: unknown, styles: Styles = {}): Pair[] {
+  return value === absent ? [] : stylePairs(name, value, styleOf(styles, name));
 }
 
 /** One text for a value in a path, a header or a cookie; without a style as in any other text. */
