@@ -61,6 +61,8 @@ export const filesRequirements: Requirements = {
       'the first byte beyond the limit, length ${length}, with the limit in the message',
       'says what may be uploaded and what is left',
       'racing uploads never exceed the quota together',
+      'files added at once never exceed the limit of their project together, and a delete gives room back',
+      'what files took before there was a sum is counted once: ${name}',
     ],
   },
   'upload.key-first': {

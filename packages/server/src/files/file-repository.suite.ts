@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { HeldClaim, IdempotencyRepository } from '../idempotency/idempotency-repository.ts';
 import { createNewId } from '../kernel/identifier.ts';
-import type { FileRepository, NewFile, StoredFile } from './file-repository.ts';
+import type { FileLimits, FileRepository, NewFile, StoredFile } from './file-repository.ts';
 
 export interface OpenFileRepository {
   readonly files: FileRepository;
@@ -11,6 +11,8 @@ export interface OpenFileRepository {
   addRecord(projectId: string, fileId: string, status: string): Promise<string>;
   release(): Promise<void>;
 }
+
+const noLimit: FileLimits = { maxProjectBytes: null };
 
 /** What every file repository promises. */
 export function describeFileRepository(name: string, open: () => Promise<OpenFileRepository>): void {
@@ -45,7 +47,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
     }
     async function add(sha256: string, change: Partial<StoredFile> = {}): Promise<StoredFile> {
       const { file } = newFile(sha256, change);
-      const [outcome] = await files.add([{ file, claim: null }]);
+      const [outcome] = await files.add([{ file, claim: null }], noLimit);
       assert.ok(outcome?.kind === 'added');
       return { ...file, blobId: outcome.blobId };
     }
@@ -59,7 +61,9 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
 
     test('the same content has one blob in a project, within a group and between groups', async () => {
       const group = [newFile('aa'), newFile('bb'), newFile('aa'), newFile('aa', { projectId: `${project}x` })];
-      const blobs = (await files.add(group)).map((outcome) => (outcome.kind === 'added' ? outcome.blobId : ''));
+      const blobs = (await files.add(group, noLimit)).map((outcome) =>
+        outcome.kind === 'added' ? outcome.blobId : '',
+      );
       assert.equal(blobs[0], blobs[2]);
       assert.equal(new Set(blobs).size, 3);
       assert.equal((await add('aa')).blobId, blobs[0]);
@@ -80,7 +84,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
         { ...newFile('bb'), claim: complete(lost) },
         newFile('cc'),
       ];
-      const outcomes = await files.add(group);
+      const outcomes = await files.add(group, noLimit);
       assert.deepEqual(
         outcomes.map((outcome) => outcome.kind),
         ['added', 'claim_lost', 'added'],
@@ -97,9 +101,9 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
 
     test('a group that cannot be added whole is not added at all', async () => {
       const { file } = await newFile('aa');
-      await files.add([{ file, claim: null }]);
+      await files.add([{ file, claim: null }], noLimit);
       const other = newFile('bb');
-      await assert.rejects(files.add([other, { file: { ...file, sha256: 'cc' }, claim: null }]));
+      await assert.rejects(files.add([other, { file: { ...file, sha256: 'cc' }, claim: null }], noLimit));
       assert.equal(await files.find(project, other.file.id), undefined);
       assert.equal(await files.bytesKept(project), 10);
     });
@@ -199,7 +203,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
         const old = await add('aa');
         const results = await Promise.all([
           files.startDelete(project, old.id),
-          ...Array.from({ length: 4 }, () => files.add([newFile('aa'), newFile('bb')])),
+          ...Array.from({ length: 4 }, () => files.add([newFile('aa'), newFile('bb')], noLimit)),
           files.startDelete(project, old.id),
         ]);
         const removed = results.flatMap((result) =>
@@ -209,6 +213,53 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
         for (const file of items) assert.ok(!removed.includes(file.blobId), 'a live file lost its bytes');
         for (const file of items) await files.startDelete(project, file.id);
       }
+    });
+
+    test('files added at once never exceed the limit of their project together, and a delete gives room back', async () => {
+      const limits = { maxProjectBytes: 100 };
+      const other = `${project}x`;
+      const sizes = [30, 7, 55, 1, 20, 0, 12, 90];
+      for (let round = 0; round < 5; round += 1) {
+        const groups = Array.from({ length: 12 }, (_, n) =>
+          sizes.slice(n % 3, 8 - (n % 4)).map((bytes, place) => {
+            const projectId = place === 2 ? other : project;
+            return newFile(`${round} ${n} ${place}`, { bytes, projectId });
+          }),
+        );
+        const outcomes = (await Promise.all(groups.map((group) => files.add(group, limits)))).flat();
+        assert.deepEqual(new Set(outcomes.map(({ kind }) => kind)), new Set(['added', 'no_room']));
+        for (const projectId of [project, other]) {
+          const { items } = await files.list(projectId, { limit: 100 });
+          const sum = items.reduce((total, { bytes }) => total + bytes, 0);
+          assert.ok(sum <= 100 && sum > 80, `${sum}`);
+          assert.equal(await files.bytesKept(projectId), sum);
+          assert.equal(
+            (await files.add([newFile('more', { bytes: 101 - sum, projectId })], limits))[0]?.kind,
+            'no_room',
+          );
+          await Promise.all(
+            items.flatMap(({ id }) => [files.startDelete(projectId, id), files.startDelete(projectId, id)]),
+          );
+          assert.equal(await files.bytesKept(projectId), 0);
+        }
+      }
+    });
+
+    test('a file that is not kept takes no room: its claim was lost, or its group failed, or it stayed in use', async () => {
+      const limits = { maxProjectBytes: 20 };
+      const held = { projectId: project, operation: 'upload' as const, key: 'lost', heldUntil: 1000 };
+      await opened.idempotency.claim(held, 1);
+      const lost = { ...held, heldUntil: 999, fingerprint: 'print', answer: '{}', expiresAt: 9000 };
+      const outcomes = await files.add([{ ...newFile('aa'), claim: lost }, newFile('bb')], limits);
+      assert.deepEqual(
+        outcomes.map(({ kind }) => kind),
+        ['claim_lost', 'added'],
+      );
+      assert.equal(await files.bytesKept(project), 10);
+      const file = await add('cc');
+      await opened.addRecord(project, file.id, 'creating');
+      assert.equal(await files.startDelete(project, file.id), 'in_use');
+      assert.equal(await files.bytesKept(project), 20);
     });
 
     test('live blobs come by id, with what is known of their content', async () => {

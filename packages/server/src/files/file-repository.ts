@@ -20,8 +20,19 @@ export interface NewFile {
   readonly claim: CompletedClaim | null;
 }
 
-/** `claim_lost`: another request with the same idempotency key took over, so nothing of this one was kept. */
-export type AddOutcome = { readonly kind: 'added'; readonly blobId: string } | { readonly kind: 'claim_lost' };
+/**
+ * `claim_lost`: another request with the same idempotency key took over; `no_room`: the project's files would exceed its
+ * limit. Nothing of the file was kept then.
+ */
+export type AddOutcome =
+  | { readonly kind: 'added'; readonly blobId: string }
+  | { readonly kind: 'claim_lost' }
+  | { readonly kind: 'no_room' };
+
+export interface FileLimits {
+  /** Bytes that the files of one project may have together, whoever adds them meanwhile; null: no limit. */
+  readonly maxProjectBytes: number | null;
+}
 
 /** A file whose row says that it is being deleted. `removeBlob`: no other file has its bytes. */
 export interface DeletingFile {
@@ -37,7 +48,7 @@ export type FileQuery = ListQuery & { readonly purpose?: Purpose; readonly name?
 /** The rows of files and their blobs. What is being deleted is found by nobody. */
 export interface FileRepository {
   /** One transaction for all of them; one outcome each, in order. Bytes a live blob of the project has are kept once. */
-  add(files: readonly NewFile[]): Promise<readonly AddOutcome[]>;
+  add(files: readonly NewFile[], limits: FileLimits): Promise<readonly AddOutcome[]>;
   find(projectId: string, fileId: string): Promise<StoredFile | undefined>;
   /** Newest first unless asked otherwise; the cursors must be ids. */
   list(
@@ -50,7 +61,7 @@ export interface FileRepository {
     fileId: string,
     limit: number,
   ): Promise<ReadonlyArray<{ readonly collectionId: string; readonly recordId: string }>>;
-  /** Bytes of the project's files. */
+  /** Bytes of the project's files: a sum that is kept, not made. */
   bytesKept(projectId: string): Promise<number>;
   /** From now on nobody finds the file. `in_use`: a record is being made from it. */
   startDelete(projectId: string, fileId: string): Promise<DeletingFile | 'absent' | 'in_use'>;

@@ -1,46 +1,21 @@
-import type { FileRepository } from './file-repository.ts';
+import type { FileLimits, FileRepository } from './file-repository.ts';
 import { quotaUsedUp } from './problems.ts';
 
-/** Bytes a project may keep. What is kept and what is on its way together never exceed the limit. */
+/** Bytes a project may keep. */
 export interface Quota {
-  /** Throws RESOURCE_LIMIT_REACHED when a file of `bytes` has no room. Give the reservation back when it is over. */
-  reserve(projectId: string, bytes: number): Promise<Reservation>;
+  /** For the transaction that adds files: it decides, whatever other processes add meanwhile. */
+  readonly limits: FileLimits;
+  /** Before bytes are made durable in vain. @throws RESOURCE_LIMIT_REACHED when a file of `bytes` has no room now. */
+  check(projectId: string, bytes: number): Promise<void>;
 }
 
-export interface Reservation {
-  release(): void;
-}
-
-/**
- * `limit` null: no quota. Bytes are counted by the database each time, so that several processes agree; what runs in
- * this one is added to it. A file that is committed and not yet released counts twice for that moment: never too little.
- */
-export function createQuota(files: FileRepository, limit: number | null): Quota {
-  const reserved = new Map<string, number>();
-  function add(projectId: string, bytes: number): void {
-    const total = (reserved.get(projectId) ?? 0) + bytes;
-    if (total === 0) reserved.delete(projectId);
-    else reserved.set(projectId, total);
-  }
+/** `limit` null: no quota. */
+export function createQuota(files: Pick<FileRepository, 'bytesKept'>, limit: number | null): Quota {
   return {
-    async reserve(projectId, bytes) {
-      if (limit === null) return { release() {} };
-      add(projectId, bytes);
-      let held = bytes;
-      const release = () => {
-        add(projectId, -held);
-        held = 0;
-      };
-      try {
-        // Read before the database: a file committed meanwhile is in one of the two for certain.
-        const onTheWay = reserved.get(projectId) ?? 0;
-        const kept = await files.bytesKept(projectId);
-        if (kept + onTheWay > limit) throw quotaUsedUp(limit);
-        return { release };
-      } catch (error) {
-        release();
-        throw error;
-      }
+    limits: { maxProjectBytes: limit },
+    async check(projectId, bytes) {
+      if (limit === null || bytes === 0) return;
+      if ((await files.bytesKept(projectId)) + bytes > limit) throw quotaUsedUp(limit);
     },
   };
 }

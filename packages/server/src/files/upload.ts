@@ -10,7 +10,7 @@ import type { Admission } from './admission.ts';
 import type { BlobDigest, BlobStore } from './blob-store.ts';
 import { checkContent } from './content-type-check.ts';
 import type { FileRepository, NewFile, StoredFile } from './file-repository.ts';
-import { idempotencyClaimLost } from './problems.ts';
+import { idempotencyClaimLost, quotaUsedUp } from './problems.ts';
 import type { Quota } from './quota.ts';
 import { createUploadFormReader, type UploadForm } from './read-upload.ts';
 import { type Pace, receiveBody } from './receive-body.ts';
@@ -36,7 +36,7 @@ export interface UploadsDeps {
 const largestGroup = 256;
 
 export function createUploads(deps: UploadsDeps): Uploads {
-  const rows = createGroupCommit((files: readonly NewFile[]) => deps.files.add(files), largestGroup);
+  const rows = createGroupCommit((files: readonly NewFile[]) => deps.files.add(files, deps.quota.limits), largestGroup);
 
   async function receiveNew(admission: Admission, body: Readable): Promise<File> {
     await deps.blobs.checkRoom();
@@ -48,13 +48,9 @@ export function createUploads(deps: UploadsDeps): Uploads {
         bytes: digest.bytes,
         read: (position, length) => staged.read(position, length),
       });
-      const reservation = await deps.quota.reserve(admission.projectId, digest.bytes);
-      try {
-        await staged.commit();
-        return await addRow(admission, toStoredFile(deps, { admission, form, digest, blobId: staged.blobId }));
-      } finally {
-        reservation.release();
-      }
+      await deps.quota.check(admission.projectId, digest.bytes);
+      await staged.commit();
+      return await addRow(admission, toStoredFile(deps, { admission, form, digest, blobId: staged.blobId }));
     } finally {
       await staged.discard();
     }
@@ -68,6 +64,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
       if (admission.claim?.kind === 'running') claim = await admission.claim.complete(fingerprintOf(file), answer);
       const outcome = await rows.add({ file, claim });
       if (outcome.kind === 'claim_lost') throw idempotencyClaimLost();
+      if (outcome.kind === 'no_room') throw quotaUsedUp(deps.quota.limits.maxProjectBytes ?? 0);
       if (admission.claim?.kind === 'running') admission.claim.stored();
       if (outcome.blobId !== file.blobId) await removeQuietly(deps, file.blobId);
       return answer;

@@ -1,19 +1,29 @@
 import { sql, type Transaction } from 'kysely';
-import type { AddOutcome, NewFile, StoredFile } from '../../files/file-repository.ts';
+import type { AddOutcome, FileLimits, NewFile, StoredFile } from '../../files/file-repository.ts';
 import { storeAnswer } from './idempotency-repository.ts';
+import { changeUsage } from './project-usage.ts';
 import type { Tables } from './tables.ts';
 
-/** Adds files in as few statements as they allow: two, and one more for each idempotency key. */
+/**
+ * Adds files in as few statements as they allow: three for those of one project, and one more for each idempotency key.
+ * What would exceed the limit of its project is left out; a smaller file after it may still have room.
+ */
 export async function addFiles(
   transaction: Transaction<Tables>,
   files: readonly NewFile[],
+  { maxProjectBytes }: FileLimits,
 ): Promise<readonly AddOutcome[]> {
+  const room = await takeRoom(transaction, files, maxProjectBytes ?? Number.POSITIVE_INFINITY);
+  const refused = new Map<string, AddOutcome>();
   const kept: StoredFile[] = [];
-  const lost = new Set<string>();
   for (const { file, claim } of files) {
-    if (claim !== null && !(await storeAnswer(transaction, claim))) lost.add(file.id);
-    else kept.push(file);
+    if (!room.has(file)) refused.set(file.id, { kind: 'no_room' });
+    else if (claim !== null && !(await storeAnswer(transaction, claim))) {
+      refused.set(file.id, { kind: 'claim_lost' });
+      room.giveBack(file);
+    } else kept.push(file);
   }
+  await room.settle();
   const blobOf = kept.length === 0 ? new Map<string, string>() : await keepBlobs(transaction, kept);
   const rows = kept.map((file) => {
     const blobId = blobOf.get(contentKey(file.projectId, file.sha256));
@@ -24,8 +34,39 @@ export async function addFiles(
   const blobIds = new Map(rows.map((row) => [row.id, row.blob_id]));
   return files.map(({ file }): AddOutcome => {
     const blobId = blobIds.get(file.id);
-    return blobId === undefined ? { kind: 'claim_lost' } : { kind: 'added', blobId };
+    return blobId === undefined ? (refused.get(file.id) ?? { kind: 'claim_lost' }) : { kind: 'added', blobId };
   });
+}
+
+/** Counts all files first, which holds the projects' sums, and takes back what is not kept: mostly nothing. */
+async function takeRoom(transaction: Transaction<Tables>, files: readonly NewFile[], most: number) {
+  const fits = new Set<StoredFile>();
+  const unused = new Map<string, number>();
+  const addUnused = ({ projectId, bytes }: StoredFile) => unused.set(projectId, (unused.get(projectId) ?? 0) + bytes);
+  const byProject = Map.groupBy(
+    files.map(({ file }) => file),
+    ({ projectId }) => projectId,
+  );
+  // Sorted, so that two groups never wait for each other.
+  for (const [projectId, own] of [...byProject].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const wanted = own.reduce((sum, { bytes }) => sum + bytes, 0);
+    let used = (await changeUsage(transaction, projectId, wanted)) - wanted;
+    for (const file of own) {
+      // Nothing takes no room, whatever has been taken before there was a limit.
+      if (used + file.bytes > most && file.bytes > 0) addUnused(file);
+      else {
+        used += file.bytes;
+        fits.add(file);
+      }
+    }
+  }
+  return {
+    has: (file: StoredFile) => fits.has(file),
+    giveBack: addUnused,
+    async settle() {
+      for (const [projectId, bytes] of unused) await changeUsage(transaction, projectId, -bytes);
+    },
+  };
 }
 
 /**

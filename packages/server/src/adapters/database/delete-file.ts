@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { DeletingFile } from '../../files/file-repository.ts';
+import { changeUsage } from './project-usage.ts';
 import type { Tables } from './tables.ts';
 
 /** Marks the file, and its blob when no other live file has it. Locks the blob first: an upload of the same bytes waits. */
@@ -28,6 +29,7 @@ export async function startDelete(
     await transaction.updateTable('file').set({ state: 'live' }).where('id', '=', fileId).execute();
     return 'in_use';
   }
+  await changeUsage(transaction, projectId, -Number(file.bytes));
   await transaction
     .updateTable('blob')
     .set({ state: 'live' })

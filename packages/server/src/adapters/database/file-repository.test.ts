@@ -1,6 +1,9 @@
+import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { test } from 'node:test';
+import { sql } from 'kysely';
 import { createTestDatabase } from '../../../../../test/support/postgres.ts';
 import { describeFileRepository } from '../../files/file-repository.suite.ts';
 import { describeIdempotencyRepository } from '../../idempotency/idempotency-repository.suite.ts';
@@ -9,6 +12,7 @@ import { createLogger } from '../../kernel/logger.ts';
 import type { Database } from './database.ts';
 import { createFileRepository } from './file-repository.ts';
 import { createIdempotencyRepository } from './idempotency-repository.ts';
+import { migrate } from './migrations.ts';
 import { openDatabase } from './open-database.ts';
 
 const logger = createLogger('silent');
@@ -61,10 +65,12 @@ async function addRecord({ write }: Database, projectId: string, fileId: string,
   return id;
 }
 
-for (const [name, open] of [
+const databases = [
   ['SQLite', openSqlite],
   ['PostgreSQL', openPostgres],
-] as const) {
+] as const;
+
+for (const [name, open] of databases) {
   describeFileRepository(name, async () => {
     const { database, release } = await open();
     return {
@@ -77,5 +83,27 @@ for (const [name, open] of [
   describeIdempotencyRepository(name, async () => {
     const { database, release } = await open();
     return { repository: createIdempotencyRepository(database), release };
+  });
+}
+
+for (const [name, open] of databases) {
+  test(`what files took before there was a sum is counted once: ${name}`, async () => {
+    const { database, release } = await open();
+    const files = createFileRepository(database);
+    const file = (projectId: string, bytes: number) => {
+      const [id, blobId] = [newId('file'), newId('blob')];
+      const about = { name: 'a.txt', purpose: 'record_file', extension: 'txt', sha256: id, createdAt: 1 } as const;
+      return { file: { id, blobId, projectId, bytes, ...about }, claim: null };
+    };
+    const gone = file('a', 7);
+    await files.add([file('a', 5_000_000_000), file('a', 30), gone, file('b', 1)], { maxProjectBytes: null });
+    await files.startDelete('a', gone.file.id);
+    // As it was before the migration.
+    await sql`drop table project_usage`.execute(database.write);
+    await sql`delete from schema_migration where name = '0019-project-usage'`.execute(database.write);
+    await migrate(database.write, database.dialect);
+    const sums = await Promise.all(['a', 'b', 'c'].map((projectId) => files.bytesKept(projectId)));
+    assert.deepEqual(sums, [5_000_000_030, 1, 0]);
+    await release();
   });
 }

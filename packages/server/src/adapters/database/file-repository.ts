@@ -5,13 +5,14 @@ import { addFiles } from './add-files.ts';
 import type { Database } from './database.ts';
 import { finishDelete, startDelete, unfinishedDeletes } from './delete-file.ts';
 import { readKeysetPage } from './keyset-page.ts';
+import { findUsage } from './project-usage.ts';
 import type { FileTable } from './tables.ts';
 
 /** Files over either database. */
 export function createFileRepository(database: Database): FileRepository {
   const { read, write } = database;
   return {
-    add: (files) => write.transaction().execute((transaction) => addFiles(transaction, files)),
+    add: (files, limits) => write.transaction().execute((transaction) => addFiles(transaction, files, limits)),
     find: async (projectId, fileId) => {
       const row = await read
         .selectFrom('file')
@@ -35,15 +36,7 @@ export function createFileRepository(database: Database): FileRepository {
         .execute();
       return rows.map((row) => ({ collectionId: row.collection_id, recordId: row.id }));
     },
-    bytesKept: async (projectId) => {
-      const row = await read
-        .selectFrom('file')
-        .select(sql<number | string | null>`sum(bytes)`.as('bytes'))
-        .where('project_id', '=', projectId)
-        .where('state', '=', 'live')
-        .executeTakeFirst();
-      return Number(row?.bytes ?? 0);
-    },
+    bytesKept: (projectId) => findUsage(read, projectId),
     startDelete: (projectId, fileId) =>
       write.transaction().execute((transaction) => startDelete(transaction, projectId, fileId)),
     finishDelete: (deleting) => write.transaction().execute((transaction) => finishDelete(transaction, deleting)),

@@ -9,6 +9,7 @@ import { createRunsMigration } from './migrations/0011-runs.ts';
 import { createVectorsMigration } from './migrations/0012-vectors.ts';
 import { createCredentialProfilesMigration } from './migrations/0013-credential-profiles.ts';
 import { createRunRequestsMigration } from './migrations/0017-run-requests.ts';
+import { createProjectUsageMigration } from './migrations/0019-project-usage.ts';
 import type { Tables } from './tables.ts';
 
 /** In the order of their names, which are never changed once published. */
@@ -22,6 +23,7 @@ function migrationsFor(dialect: Database['dialect']): Record<string, Migration> 
     '0012-vectors': createVectorsMigration(dialect),
     '0013-credential-profiles': createCredentialProfilesMigration(dialect),
     '0017-run-requests': createRunRequestsMigration(dialect),
+    '0019-project-usage': createProjectUsageMigration(dialect),
   };
 }
 

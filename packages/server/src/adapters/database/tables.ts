@@ -11,6 +11,7 @@ export interface Tables {
   api_key: KeyTable;
   blob: BlobTable;
   file: FileTable;
+  project_usage: ProjectUsageTable;
   idempotency: IdempotencyTable;
   credential_profile: CredentialProfileTable;
   collection: CollectionTable;
@@ -74,6 +75,13 @@ export interface FileTable {
   sha256: string;
   state: 'live' | 'deleting';
   created_at: number;
+}
+
+/** Changed with the rows it counts, in the same transaction. A project without a row has no files yet. */
+export interface ProjectUsageTable {
+  project_id: string;
+  /** Of its live files. */
+  file_bytes: number;
 }
 
 /** One row a remembered or running request. Primary key (project_id, operation, key). */
