@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -135,6 +135,32 @@ test('what may not be reached is not imported, and neither is what is no MCP ser
   assert.deepEqual(server.asked, []);
   await assert.rejects(importFrom(server.origin, { out, bearer: 'TOKEN' }, address, 'wrong'), /status 401/);
   await assert.rejects(importFrom(null, { out }, 'ftp://a'), /is no http or https URL/);
+});
+
+test('a server that does not list its tools is neither imported nor called', async (t) => {
+  const server = await startToolServer('stateless');
+  t.after(() => server.close());
+  const out = await temporaryFolder(t);
+  await importFrom(server.origin, { out, bearer: 'TOKEN' });
+  const world = await openWorld({ folder: out, upstream: server.origin });
+  t.after(() => world.close());
+  for (const [answer, says] of [
+    [{ error: { code: -32601, message: 'Method not found' } }, /Method not found/],
+    [{ result: { tools: 'none' } }, /its list of tools is none/],
+    [{ result: {} }, /its list of tools is none/],
+  ] as const) {
+    server.listAs(answer);
+    const empty = await temporaryFolder(t);
+    await assert.rejects(importFrom(server.origin, { out: empty, bearer: 'TOKEN' }), says);
+    assert.deepEqual(await readdir(empty), []);
+    const request = { bundle_id: 'mcp_notes', plugin_id: 'draw', input_params: {}, credentials: { TOKEN: token } };
+    const { outcome } = await world.executor.execute(request, never);
+    assert.ok(outcome.kind === 'upstream_failed', JSON.stringify(outcome));
+    assert.match(outcome.message, says);
+  }
+  server.listAs({ result: { tools: [] } });
+  await assert.rejects(importFrom(server.origin, { out: await temporaryFolder(t), bearer: 'TOKEN' }), /no tool/);
+  assert.ok(!server.asked.includes('tools/call'));
 });
 
 test('examples of remote tools are recorded and tested without the server', async (t) => {

@@ -13,6 +13,8 @@ export interface ToolServer {
   readonly asked: string[];
   /** From now on a tool says this of itself. */
   describeSearch(description: string): void;
+  /** From now on it answers `tools/list` with this, whatever its tools are. */
+  listAs(answer: { readonly result: unknown } | { readonly error: unknown }): void;
   close(): Promise<void>;
 }
 
@@ -21,6 +23,7 @@ export const token = 'mcp-token-5f3a';
 /** @param style with sessions and streams of events, or without sessions and with plain JSON */
 export async function startToolServer(style: 'stateful' | 'stateless'): Promise<ToolServer> {
   let description = 'Searches the notes.';
+  let listing: object | null = null;
   const asked: string[] = [];
   const sessions = new Map<string, StreamableHTTPServerTransport>();
 
@@ -43,6 +46,11 @@ export async function startToolServer(style: 'stateful' | 'stateless'): Promise<
       }
       const message: unknown = request.method === 'POST' ? await json(request) : undefined;
       asked.push(request.method === 'POST' ? String(Reflect.get(Object(message), 'method')) : String(request.method));
+      if (listing !== null && asked.at(-1) === 'tools/list') {
+        const answer = { jsonrpc: '2.0', id: Reflect.get(Object(message), 'id'), ...listing };
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+        return;
+      }
       const known = sessions.get(String(request.headers['mcp-session-id']));
       await (known ?? (await open())).handleRequest(request, response, message);
     })();
@@ -54,6 +62,9 @@ export async function startToolServer(style: 'stateful' | 'stateless'): Promise<
     asked,
     describeSearch: (text) => {
       description = text;
+    },
+    listAs: (answer) => {
+      listing = answer;
     },
     close: async () => {
       for (const transport of sessions.values()) await transport.close();

@@ -57,6 +57,7 @@ export const bundlesRequirements: Requirements = {
       'the tools of a ${style} MCP server are imported, and run as plugins by the rules of their bundle',
       'a server that describes a tool otherwise is shown as a difference and refused until it is accepted',
       'what may not be reached is not imported, and neither is what is no MCP server',
+      'a server that does not list its tools is neither imported nor called',
     ],
   },
 };
