@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import type { Catalogue } from '../../packages/server/src/catalogue/catalogue.ts';
 import { loadCatalogue } from '../../packages/server/src/catalogue/load-catalogue.ts';
 import { createExecutor } from '../../packages/server/src/execution/create-executor.ts';
@@ -23,6 +23,7 @@ export interface Received {
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
+  readonly bytes: Buffer;
 }
 
 export interface Answer {
@@ -116,12 +117,13 @@ async function startUpstream() {
   const server = createServer((request, response) => {
     const { method = '', url = '', headers } = request;
     const [path = '', query = ''] = url.split('?');
-    void text(request).then((body) => {
+    void buffer(request).then((bytes) => {
+      const body = bytes.toString();
       if (method === 'POST' && path === '/token' && body.includes('grant_type=')) {
         response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(grantedToken));
         return;
       }
-      received.push({ method, path, query: new URLSearchParams(query), headers, body });
+      received.push({ method, path, query: new URLSearchParams(query), headers, body, bytes });
       const again = busy.has(answer.status) ? { 'retry-after': '0' } : {};
       response.writeHead(answer.status, { 'content-type': answer.contentType, ...again }).end(answer.body);
     });

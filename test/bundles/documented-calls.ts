@@ -15,7 +15,7 @@ export interface DocumentedRequest {
   /** Names and values, exactly these; a list where a name is sent several times. */
   readonly query?: Readonly<Record<string, string | readonly string[]>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Exactly this, as JSON; as the fields of a form when the request is one. */
+  /** Exactly this, as JSON; as the fields of a form when the request is one, a file as {filename, type, base64}. */
   readonly body?: unknown;
 }
 
@@ -66,10 +66,28 @@ function assertCall(sent: Received, { request, query = {}, headers = {}, body }:
   assert.match(sent.headers['user-agent'] ?? '', /^Quartermaster\//);
 }
 
-function bodyOf({ body, headers }: Received): unknown {
+function bodyOf({ body, bytes, headers }: Received): unknown {
   if (body === '') return undefined;
   const type = headers['content-type'] ?? '';
   if (type.startsWith('application/json')) return JSON.parse(body);
   if (type.startsWith('application/x-www-form-urlencoded')) return Object.fromEntries(new URLSearchParams(body));
+  if (type.startsWith('multipart/form-data')) return partsOf(bytes, type);
   return body;
+}
+
+/** Fields and files by name; each of ours comes once. */
+function partsOf(bytes: Buffer, type: string): Record<string, unknown> {
+  const [, boundary = ''] = /boundary=(\S+)$/.exec(type) ?? [];
+  const [, ...parts] = bytes.toString('latin1').split(`--${boundary}`);
+  assert.equal(parts.pop(), '--\r\n');
+  return Object.fromEntries(
+    parts.map((part) => {
+      const end = part.indexOf('\r\n\r\n');
+      const content = Buffer.from(part.slice(end + 4, -2), 'latin1');
+      const [, name = '', filename] = /name="([^"]*)"(?:; filename="([^"]*)")?/.exec(part.slice(0, end)) ?? [];
+      if (filename === undefined) return [name, content.toString()];
+      const [, kind] = /\r\nContent-Type: (.*)$/.exec(part.slice(0, end)) ?? [];
+      return [name, { filename, type: kind, base64: content.toString('base64') }];
+    }),
+  );
 }
