@@ -37,7 +37,8 @@ export interface World {
   readonly executor: Executor;
   /** The requests since the last `willAnswer`. */
   readonly received: readonly Received[];
-  willAnswer(answer: Answer): void;
+  /** Answers in turn, the last one from then on. */
+  willAnswer(...answers: readonly Answer[]): void;
   close(): Promise<void>;
 }
 
@@ -111,9 +112,11 @@ function loginHosts(catalogue: Catalogue): string[] {
 /** Answers after which the broker asks again (ADR 0044): this upstream lets it ask at once. */
 const busy = new Set([429, 502, 503, 504]);
 
+const unprepared: Answer = { status: 500, contentType: 'text/plain', body: 'nothing was prepared' };
+
 async function startUpstream() {
   const received: Received[] = [];
-  let answer: Answer = { status: 500, contentType: 'text/plain', body: 'nothing was prepared' };
+  let answers: readonly Answer[] = [];
   const server = createServer((request, response) => {
     const { method = '', url = '', headers } = request;
     const [path = '', query = ''] = url.split('?');
@@ -124,6 +127,7 @@ async function startUpstream() {
         return;
       }
       received.push({ method, path, query: new URLSearchParams(query), headers, body, bytes });
+      const answer = answers[Math.min(received.length, answers.length) - 1] ?? unprepared;
       const again = busy.has(answer.status) ? { 'retry-after': '0' } : {};
       response.writeHead(answer.status, { 'content-type': answer.contentType, ...again }).end(answer.body);
     });
@@ -133,9 +137,9 @@ async function startUpstream() {
   return {
     origin: `http://127.0.0.1:${port}`,
     received,
-    willAnswer: (next: Answer) => {
+    willAnswer: (...next: readonly Answer[]) => {
       received.length = 0;
-      answer = next;
+      answers = next;
     },
     close: () =>
       new Promise<void>((done) => {

@@ -71,8 +71,9 @@ const maxDepth = 64;
 export function createExecutor(deps: ExecutorDeps): Executor {
   const limits = { ...defaultLimits, ...deps.limits };
   const journal = deps.journal ?? noJournal;
-  const { runDeclarative, runHandler, runTool } = createPluginRunner({ ...deps, limits, journal });
   const calls = createPreparedCalls();
+  const verification = calls.ofVerification;
+  const { runDeclarative, runHandler, runTool } = createPluginRunner({ ...deps, limits, journal, verification });
   const admission = createRunAdmission(limits.maxRunsOfKey);
   const conclude = createConclusion({ ...deps, journal });
 

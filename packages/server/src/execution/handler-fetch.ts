@@ -13,9 +13,15 @@ export interface HandlerFetch {
 
 /** Ways in which an outbound call can be the reason of a failed run. */
 type Blamed = Exclude<CallOutcome, { kind: 'returned' }>;
+type RefusesCredentials = (answer: Extract<EgressResult, { kind: 'response' }>) => boolean;
 type Failure = Error & { readonly code: string };
 
-export function createHandlerFetch(broker: Broker, policy: RunPolicy, takesCredentials: boolean): HandlerFetch {
+/** @param refusesCredentials whether an answer says that the credentials are bad; absent: the bundle takes none */
+export function createHandlerFetch(
+  broker: Broker,
+  policy: RunPolicy,
+  refusesCredentials: RefusesCredentials = () => false,
+): HandlerFetch {
   let made = 0;
   let last: EgressResult | null = null;
 
@@ -35,10 +41,10 @@ export function createHandlerFetch(broker: Broker, policy: RunPolicy, takesCrede
     return { status, headers, text: '', base64: body.toString('base64') };
   }
 
-  return { fetch, blame: () => (last === null ? null : outcomeOf(last, takesCredentials)) };
+  return { fetch, blame: () => (last === null ? null : outcomeOf(last, refusesCredentials)) };
 }
 
-function outcomeOf(result: EgressResult, takesCredentials: boolean): Blamed | null {
+function outcomeOf(result: EgressResult, refusesCredentials: RefusesCredentials): Blamed | null {
   switch (result.kind) {
     case 'refused':
       return { kind: 'egress_refused', message: result.message };
@@ -51,10 +57,10 @@ function outcomeOf(result: EgressResult, takesCredentials: boolean): Blamed | nu
       return { kind: 'credentials_rejected', upstreamStatus: result.status, excerpt: result.excerpt };
     case 'response': {
       const excerpt = excerptOf(result);
-      if (result.status < 400) return null;
-      if (result.status === 401 && takesCredentials) {
+      if (refusesCredentials(result)) {
         return { kind: 'credentials_rejected', upstreamStatus: result.status, excerpt };
       }
+      if (result.status < 400) return null;
       const message = `the upstream answered with status ${result.status}`;
       return { kind: 'upstream_failed', message, upstreamStatus: result.status, excerpt };
     }

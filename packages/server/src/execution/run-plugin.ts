@@ -1,7 +1,7 @@
 import type { RemoteTool } from '@quartermaster/plugin-kit';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import type { Logger } from '../kernel/logger.ts';
-import { type CallContext, type PreparedCall, runCall } from './declarative/declarative.ts';
+import { blamesCredentials, type CallContext, type PreparedCall, runCall } from './declarative/declarative.ts';
 import type { Broker } from './egress/broker.ts';
 import type { ExecutionLimits } from './executor.ts';
 import { createHandlerFetch } from './handler-fetch.ts';
@@ -37,6 +37,8 @@ export interface PluginRunnerDeps {
   readonly logger: Logger;
   readonly limits: ExecutionLimits;
   readonly journal: RunJournal;
+  /** The call that verifies the credentials of a bundle, if it has one. */
+  readonly verification: (bundle: CompiledBundle) => PreparedCall | null;
   readonly version?: string;
 }
 
@@ -62,6 +64,14 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
     }
   }
 
+  /** How the API says that credentials are bad is known from the call that verifies them; else by status 401. */
+  function judgeOf(bundle: CompiledBundle) {
+    if (bundle.manifest.credentials_schema === undefined) return undefined;
+    const call = deps.verification(bundle);
+    return (answer: Parameters<typeof blamesCredentials>[1]) =>
+      call === null ? answer.status === 401 : blamesCredentials(call, answer);
+  }
+
   return {
     runDeclarative: (call, run) => runHere(run, (context) => runCall(call, run.input, context)),
 
@@ -70,7 +80,7 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
     async runHandler(handlerPath, run) {
       const { bundle, policy, signal, input } = run;
       const { timeoutMs, memoryMb, maxRequests } = policy;
-      const handlerFetch = createHandlerFetch(broker, policy, bundle.manifest.credentials_schema !== undefined);
+      const handlerFetch = createHandlerFetch(broker, policy, judgeOf(bundle));
       const task = {
         bundleId: bundle.id,
         projectId: run.caller.projectId,

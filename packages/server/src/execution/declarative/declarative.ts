@@ -86,6 +86,15 @@ export function outcomeWithoutAnswer(result: Exclude<EgressResult, Answer>): Cal
   return { kind: 'upstream_failed', message: result.message, upstreamStatus: null, excerpt: null };
 }
 
+/** Whether a failed answer says, by what a call knows of its API, that the credentials are bad. */
+export function blamesCredentials(call: PreparedCall, result: Answer): boolean {
+  if (call.credentialsRejected.has(result.status)) return true;
+  const read = readBody(result.body, result.headers['content-type'], call.format);
+  const { status, headers } = result;
+  const scope = { status, headers, body: 'wrong' in read ? null : read.body, input: {} };
+  return evaluate(call.mapping.credentialsRejectedWhen, scope) !== false;
+}
+
 function judgeAnswer(
   call: PreparedCall,
   scope: MappingScope,

@@ -1,0 +1,82 @@
+import type { Handler, HandlerContext, OutboundRequest } from '@quartermaster/plugin-kit';
+
+interface Input {
+  readonly query: string;
+  readonly journal?: string;
+  readonly pub_year?: string;
+  readonly max_results: number;
+  readonly start: number;
+  readonly sort_by: 'relevance' | 'pub_date';
+}
+
+interface Summary {
+  readonly title?: string;
+  readonly authors?: ReadonlyArray<{ readonly name: string }>;
+  readonly fulljournalname?: string;
+  readonly pubdate?: string;
+  readonly volume?: string;
+  readonly issue?: string;
+  readonly pages?: string;
+  readonly articleids?: ReadonlyArray<{ readonly idtype: string; readonly value: string }>;
+  readonly pubtype?: readonly string[];
+}
+
+const utilities = 'https://eutils.ncbi.nlm.nih.gov/entrez/eutils';
+
+/** Code, because PubMed takes two calls: one finds ids, the other says what they are of. */
+export const run: Handler<Input> = async (input, context) => {
+  const { max_results: retmax, start: retstart, sort_by: sort } = input;
+  const search = await ask(context, 'esearch', { term: termOf(input), retmax, retstart, sort });
+  const found = search.esearchresult;
+  if (typeof found?.ERROR === 'string') throw new Error(`PubMed: ${found.ERROR.slice(0, 200)}`);
+  const ids: readonly string[] = found.idlist ?? [];
+  const described = ids.length === 0 ? {} : (await ask(context, 'esummary', { id: ids.join(',') })).result;
+  return {
+    total_results: Number(found.count),
+    query_translation: found.querytranslation ?? null,
+    articles: ids.map((pmid) => articleOf(pmid, described?.[pmid] ?? {})),
+  };
+};
+
+/** The year and the journal narrow what the query says, however it is written. */
+function termOf({ query, journal, pub_year }: Input): string {
+  const parts = [
+    journal === undefined ? [] : `"${journal}"[Journal]`,
+    pub_year === undefined ? [] : `${pub_year}[pdat]`,
+  ];
+  const narrowing = parts.flat();
+  return narrowing.length === 0 ? query : [`(${query})`, ...narrowing].join(' AND ');
+}
+
+async function ask(context: HandlerContext, utility: string, query: OutboundRequest['query']) {
+  const url = `${utilities}/${utility}.fcgi`;
+  const { status, text } = await context.fetch({
+    url,
+    query: { db: 'pubmed', retmode: 'json', tool: 'quartermaster', ...query },
+  });
+  if (status !== 200) throw new Error(`PubMed answered with status ${status}`);
+  return JSON.parse(text);
+}
+
+function articleOf(pmid: string, summary: Summary) {
+  const id = (type: string) => summary.articleids?.find(({ idtype }) => idtype === type)?.value;
+  return {
+    pmid,
+    title: summary.title ?? '',
+    authors: (summary.authors ?? []).map(({ name }) => name),
+    journal: said(summary.fulljournalname),
+    published: said(summary.pubdate),
+    volume: said(summary.volume),
+    issue: said(summary.issue),
+    pages: said(summary.pages),
+    doi: said(id('doi')),
+    pmc_id: said(id('pmc')),
+    publication_types: summary.pubtype ?? [],
+    url: `https://pubmed.ncbi.nlm.nih.gov/${pmid}/`,
+  };
+}
+
+/** PubMed writes an empty text for what there is not. */
+function said(text: string | undefined): string | null {
+  return text === undefined || text === '' ? null : text;
+}
