@@ -1,3 +1,5 @@
+import type { Codes } from './ascii-pieces.ts';
+
 /*
  * What the segmenter of `words.ts` finds in text of ASCII alone (UAX #29), without a string for each word.
  */
@@ -16,7 +18,7 @@ function kindOfCharacter(character: string): number {
 }
 
 /** Calls `onWord` with the place of each word, in order. */
-export function findAsciiWords(text: string, onWord: (start: number, end: number) => void): void {
+export function findAsciiWords(text: Codes, onWord: (start: number, end: number) => void): void {
   for (let at = 0; at < text.length; at += 1) {
     if (!isPart(text, at)) continue;
     const end = endOfWord(text, at);
@@ -25,23 +27,23 @@ export function findAsciiWords(text: string, onWord: (start: number, end: number
   }
 }
 
-function kindAt(text: string, at: number): number {
-  return at < text.length ? (kindOf[text.charCodeAt(at)] ?? kinds.other) : kinds.other;
+function kindAt(text: Codes, at: number): number {
+  return at < text.length ? (kindOf[text.codes[at] ?? 0] ?? kinds.other) : kinds.other;
 }
 
-function isPart(text: string, at: number): boolean {
+function isPart(text: Codes, at: number): boolean {
   const kind = kindAt(text, at);
   return kind === kinds.letter || kind === kinds.digit || kind === kinds.line;
 }
 
-function endOfWord(text: string, start: number): number {
+function endOfWord(text: Codes, start: number): number {
   let at = start + 1;
   while (isPart(text, at) || joins(text, at)) at += 1;
   return at;
 }
 
 /** Whether a mark stands between two letters or two digits that it does not part. */
-function joins(text: string, at: number): boolean {
+function joins(text: Codes, at: number): boolean {
   const kind = kindAt(text, at);
   if (kind < kinds.between) return false;
   const before = kindAt(text, at - 1);
@@ -52,7 +54,7 @@ function joins(text: string, at: number): boolean {
 }
 
 /** A line to write on is no word. */
-function isLine(text: string, start: number, end: number): boolean {
+function isLine(text: Codes, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1) if (kindAt(text, at) !== kinds.line) return false;
   return true;
 }

@@ -1,4 +1,5 @@
 import { findAsciiWords } from './ascii-words.ts';
+import { createCodeBuffer } from './code-buffer.ts';
 import { repeatMark } from './extraction.ts';
 import { createPieceTable } from './piece-table.ts';
 import { createTally, type Term } from './tally.ts';
@@ -6,7 +7,7 @@ import { cutWords, finishWord } from './words.ts';
 
 /** Pieces of text whose terms are remembered. */
 const mostMet = 16_384;
-const ascii = /^[\0-\x7f]*$/;
+const buffer = createCodeBuffer();
 const tally = createTally();
 const termInAscii = createTerms((cut) => finishWord(cut.toLowerCase()));
 const termOfWord = createTerms((word) => word);
@@ -17,8 +18,15 @@ const termOfWord = createTerms((word) => word);
  */
 export function countWords(text: string): string {
   tally.begin();
-  if (ascii.test(text)) findAsciiWords(text, (start, end) => tally.add(termInAscii(text, start, end)));
-  else for (const word of cutWords(text)) tally.add(termOfWord(word, 0, word.length));
+  if (buffer.put(text)) {
+    const codes = { codes: buffer.codes, length: text.length };
+    findAsciiWords(codes, (start, end) => tally.add(termInAscii(text, start, end)));
+  } else {
+    for (const word of cutWords(text)) {
+      buffer.put(word);
+      tally.add(termOfWord(word, 0, word.length));
+    }
+  }
   return tally.terms().map(written).join(' ');
 }
 
@@ -27,12 +35,12 @@ function written({ word, once }: Term, place: number): string {
   return times === 1 ? once : `${word}${repeatMark}${times}`;
 }
 
-/** The terms of the pieces of text met last. */
+/** The terms of the pieces of text met last; the text is in the buffer. */
 function createTerms(finish: (piece: string) => string): (text: string, start: number, end: number) => Term {
   const met = createPieceTable(mostMet);
   const terms: Array<Term | undefined> = Array.from({ length: mostMet });
   return (text, start, end) => {
-    const slot = met.find(text, start, end);
+    const slot = met.find(buffer.codes, start, end);
     const known = slot !== undefined && slot >= 0 ? terms[slot] : undefined;
     if (known !== undefined) return known;
     const term = toTerm(finish(text.slice(start, end)));

@@ -8,7 +8,7 @@ const longestPiece = 16;
  */
 export interface PieceTable {
   /** @returns its slot; negative (`~slot`) when the piece was put there just now; undefined when it is too long. */
-  find(text: string, start: number, end: number): number | undefined;
+  find(codes: Uint16Array, start: number, end: number): number | undefined;
 }
 
 /** `slots` is a power of two. */
@@ -19,33 +19,29 @@ export function createPieceTable(slots: number): PieceTable {
   const older = new Uint8Array(slots / 2);
 
   /** Whether the piece in the slot stands in the text. */
-  function stands(slot: number, text: string, start: number): boolean {
+  function stands(slot: number, codes: Uint16Array, start: number): boolean {
     const length = lengths[slot] ?? 0;
     for (let at = 0; at < length; at += 1) {
-      if (characters[slot * longestPiece + at] !== text.charCodeAt(start + at)) return false;
+      if (characters[slot * longestPiece + at] !== codes[start + at]) return false;
     }
     return true;
   }
 
-  function put(slot: number, piece: string): void {
-    lengths[slot] = piece.length;
-    for (let at = 0; at < piece.length; at += 1) characters[slot * longestPiece + at] = piece.charCodeAt(at);
-  }
-
   return {
-    find: (text, start, end) => {
+    find: (codes, start, end) => {
       const length = end - start;
       if (length > longestPiece) return undefined;
       // FNV-1a.
       let hash = -2128831035;
-      for (let at = start; at < end; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 16777619);
+      for (let at = start; at < end; at += 1) hash = Math.imul(hash ^ (codes[at] ?? 0), 16777619);
       const pair = (hash ^ (hash >>> 15)) & (slots / 2 - 1);
       const first = 2 * pair;
-      if (lengths[first] === length && stands(first, text, start)) return first;
-      if (lengths[first + 1] === length && stands(first + 1, text, start)) return first + 1;
+      if (lengths[first] === length && stands(first, codes, start)) return first;
+      if (lengths[first + 1] === length && stands(first + 1, codes, start)) return first + 1;
       const slot = first + (older[pair] ?? 0);
       older[pair] = (older[pair] ?? 0) ^ 1;
-      put(slot, text.slice(start, end));
+      lengths[slot] = length;
+      characters.set(codes.subarray(start, end), slot * longestPiece);
       return ~slot;
     },
   };

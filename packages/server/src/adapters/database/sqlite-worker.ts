@@ -15,6 +15,11 @@ const busyTimeout = 10_000;
 /** KiB of the file that a connection keeps in memory. */
 const cacheSize = 16_384;
 const preparedStatements = 200;
+/**
+ * Pages (of 4 KiB) of the write-ahead log after which it is written into the file: a page that several transactions
+ * change is written there once, and synced.
+ */
+const checkpointPages = 4_000;
 /** Bytes that the write-ahead log keeps on disk after a checkpoint. */
 const logSizeLimit = 64 * 1024 * 1024;
 
@@ -31,7 +36,10 @@ interface Connection {
 
 function openConnection({ path, readOnly }: WorkerStart): Connection {
   const db = new DatabaseSync(path, { readOnly, timeout: busyTimeout, enableForeignKeyConstraints: true });
-  if (!readOnly) db.exec(`pragma journal_mode = wal; pragma journal_size_limit = ${logSizeLimit}`);
+  if (!readOnly) {
+    db.exec(`pragma journal_mode = wal; pragma journal_size_limit = ${logSizeLimit}`);
+    db.exec(`pragma wal_autocheckpoint = ${checkpointPages}`);
+  }
   db.exec(`pragma synchronous = full; pragma temp_store = memory; pragma cache_size = -${cacheSize}`);
   // Asserted, not assumed: a SQLite built with another default runs a re-opened log at NORMAL and loses commits.
   assertPragma(db, 'journal_mode', 'wal');

@@ -1,7 +1,12 @@
+export interface JoinedLine {
+  readonly text: string;
+  /** The file says that a hyphen stood behind it that only broke the word. */
+  readonly hyphen: boolean;
+}
+
 /** Joins the lines of a paragraph, and decides what a hyphen at the end of a line means. */
 export interface LineJoiner {
-  /** `hyphen`: the file says that one stood behind the first text and only broke the word. */
-  join(before: string, after: string, hyphen: boolean): string;
+  join(lines: readonly JoinedLine[]): string;
 }
 
 const cjk = /[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]/;
@@ -20,24 +25,35 @@ export function createLineJoiner(texts: Iterable<string>): LineJoiner {
     read ??= wordsOf(texts);
     return read.has(plain(text));
   };
-  return {
-    join: (before, after, hyphen) => {
-      const last = before.at(-1) ?? '';
-      if (hyphen || hyphens.includes(last)) {
-        const near = before.slice(-looksBack);
-        const end = /^[\p{L}\p{N}]+/u.exec(after)?.[0];
-        if (hyphen) {
-          const open = /[\p{L}\p{N}]+$/u.exec(near)?.[0] ?? '';
-          return has(`${open}-${end}`) && !has(`${open}${end}`) ? `${before}-${after}` : before + after;
-        }
-        const start = broken.exec(near)?.[1];
-        if (start !== undefined && end !== undefined) {
-          const isWord = has(start + end) && !has(`${start}-${end}`);
-          return (isWord ? before.slice(0, -1) : before) + after;
-        }
+  /** What stands between two lines; null: the hyphen of the first goes. `near` is the end of what stands before. */
+  function between(near: string, after: string, hyphen: boolean): string | null {
+    const last = near.at(-1) ?? '';
+    if (hyphen || hyphens.includes(last)) {
+      const end = /^[\p{L}\p{N}]+/u.exec(after)?.[0];
+      if (hyphen) {
+        const open = /[\p{L}\p{N}]+$/u.exec(near)?.[0] ?? '';
+        return has(`${open}-${end}`) && !has(`${open}${end}`) ? '-' : '';
       }
-      if (cjk.test(last) && cjk.test(after.charAt(0))) return before + after;
-      return `${before} ${after}`;
+      const start = broken.exec(near)?.[1];
+      if (start !== undefined && end !== undefined) return has(start + end) && !has(`${start}-${end}`) ? null : '';
+    }
+    return cjk.test(last) && cjk.test(after.charAt(0)) ? '' : ' ';
+  }
+
+  return {
+    join: (lines) => {
+      const [first, ...others] = lines;
+      let text = first?.text ?? '';
+      // To look at the end of the whole would put its parts together for each line.
+      let near = text.slice(-looksBack);
+      let { hyphen } = first ?? { hyphen: false };
+      for (const line of others) {
+        const put = between(near, line.text, hyphen);
+        text = put === null ? text.slice(0, -1) + line.text : text + put + line.text;
+        near = ((put === null ? near.slice(0, -1) : near + put) + line.text).slice(-looksBack);
+        hyphen = line.hyphen;
+      }
+      return text;
     },
   };
 }

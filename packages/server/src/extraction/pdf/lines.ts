@@ -52,6 +52,11 @@ function withoutLabels(group: readonly Segment[]): readonly Segment[] {
 }
 
 function toLine(segments: readonly Segment[]): Line {
+  const [only, ...others] = segments;
+  if (only !== undefined && others.length === 0) {
+    const { left, right, y, size, bold, mono, hyphen } = only;
+    return { segments, left, right, y, size, bold, mono, hyphen };
+  }
   const weigh = (segment: Segment) => segment.text.length;
   const all = segments.reduce((sum, segment) => sum + weigh(segment), 0);
   const share = (has: (segment: Segment) => boolean) =>

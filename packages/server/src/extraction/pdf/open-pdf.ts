@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { type PDFiumDocument, PDFiumLibrary } from '@hyzyla/pdfium';
 import { fileDamaged, fileEmpty, fileEncrypted, fileTypeMismatch } from '../unreadable.ts';
 
@@ -45,7 +46,7 @@ export interface OpenPdf {
 export async function openPdf(bytes: Uint8Array): Promise<OpenPdf> {
   if (bytes.length === 0) throw fileEmpty();
   // A new WebAssembly instance each time: nothing of a document that broke its memory reaches the next one.
-  const library = await PDFiumLibrary.init();
+  const library = await startPdfium();
   const document = await load(library, bytes);
   // The library keeps the interface below its own to itself.
   const { wasmExports } = (library as unknown as { module: { wasmExports: Pdfium & Memory } }).module;
@@ -66,6 +67,31 @@ export async function openPdf(bytes: Uint8Array): Promise<OpenPdf> {
       library.destroy();
     },
   };
+}
+
+/** What TypeScript knows of WebAssembly is part of its DOM. */
+interface WebAssemblyCode {
+  compile(bytes: Uint8Array): Promise<object>;
+  readonly Instance: new (code: object, imports: object) => { readonly exports: object };
+}
+const { WebAssembly } = globalThis as unknown as { WebAssembly: WebAssemblyCode };
+let compiled: Promise<object> | undefined;
+
+/** Its code is compiled once, and stays as fast as it has become. */
+async function startPdfium(): Promise<PDFiumLibrary> {
+  compiled ??= compile();
+  const code = await compiled;
+  return PDFiumLibrary.init({
+    instantiateWasm: (imports: object, onInstance: (instance: object) => void) => {
+      const instance = new WebAssembly.Instance(code, imports);
+      onInstance(instance);
+      return instance.exports;
+    },
+  });
+}
+
+async function compile(): Promise<object> {
+  return WebAssembly.compile(await readFile(new URL(import.meta.resolve('@hyzyla/pdfium/pdfium.wasm'))));
 }
 
 const titleBytes = 1024;

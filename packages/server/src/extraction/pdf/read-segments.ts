@@ -1,5 +1,6 @@
+import { type CharacterList, createCharacterList } from './character-list.ts';
 import type { OpenPdf } from './open-pdf.ts';
-import { createSegmentDraft, type SegmentDraft } from './segment-draft.ts';
+import { createSegmentDraft } from './segment-draft.ts';
 import { createTextProbe, type Font, type Style, type TextProbe } from './text-probe.ts';
 
 /** A piece of a line without a wide gap in it, in the order of the file, which is that of reading nearly always. */
@@ -34,6 +35,7 @@ export function createSegmentReader(pdf: OpenPdf): SegmentReader {
   const { pdfium } = pdf;
   const buffer = pdfium.malloc(512);
   const fonts = new Map<number, Font>();
+  const characters = createCharacterList();
 
   return {
     read: (index) => {
@@ -45,7 +47,7 @@ export function createSegmentReader(pdf: OpenPdf): SegmentReader {
         const width = pdfium.FPDF_GetPageWidthF(page);
         const height = pdfium.FPDF_GetPageHeightF(page);
         try {
-          return { width, height, ...readText(createTextProbe(pdf, { text, buffer, fonts })) };
+          return { width, height, ...readText(createTextProbe(pdf, { text, buffer, fonts }), characters) };
         } finally {
           pdfium.FPDFText_ClosePage(text);
         }
@@ -56,9 +58,9 @@ export function createSegmentReader(pdf: OpenPdf): SegmentReader {
   };
 }
 
-function readText(probe: TextProbe): Pick<PageSegments, 'segments' | 'turned'> {
+function readText(probe: TextProbe, characters: CharacterList): Pick<PageSegments, 'segments' | 'turned'> {
   const segments: Segment[] = [];
-  let draft: SegmentDraft | undefined;
+  const draft = createSegmentDraft(probe, characters);
   let style: Style = { bold: false, mono: false, size: 0, turned: false };
   let object = -1;
   let runs = 0;
@@ -67,9 +69,8 @@ function readText(probe: TextProbe): Pick<PageSegments, 'segments' | 'turned'> {
   let hyphen = false;
 
   function end(withHyphen: boolean): void {
-    const segment = draft?.finish(withHyphen);
+    const segment = draft.isOpen() ? draft.finish(withHyphen) : undefined;
     if (segment !== undefined) segments.push(segment);
-    draft = undefined;
     blank = false;
     hyphen = false;
   }
@@ -87,22 +88,22 @@ function readText(probe: TextProbe): Pick<PageSegments, 'segments' | 'turned'> {
 
   function takeCharacter(code: number, at: number): void {
     const changed = takeStyle(at);
-    if (draft !== undefined && (blank || changed)) {
+    if (draft.isOpen() && (blank || changed)) {
       if (draft.isApart(at, code, style.size)) end(false);
       else if (blank || draft.isMark(code, style.size)) draft.addBlank();
     }
-    draft ??= createSegmentDraft(probe, at);
+    if (!draft.isOpen()) draft.begin(at);
     draft.add(code, at, style);
     blank = false;
   }
 
   for (let at = 0; at < probe.count; at += 1) {
     const code = probe.code(at);
-    if (softHyphens.has(code)) hyphen = true;
+    if (isSoftHyphen(code)) hyphen = true;
     else if (code === 13 || code === 10) end(hyphen);
     else {
       // Behind a hyphen that only breaks a word, PDFium does not say that the line ends.
-      if (hyphen && draft !== undefined && Math.abs(probe.baseline(at) - draft.y) > 0.5 * style.size) end(true);
+      if (hyphen && draft.isOpen() && Math.abs(probe.baseline(at) - draft.y()) > 0.5 * style.size) end(true);
       hyphen = false;
       if (code <= 32 || code === 0xa0) blank = true;
       else takeCharacter(code, at);
@@ -113,7 +114,9 @@ function readText(probe: TextProbe): Pick<PageSegments, 'segments' | 'turned'> {
 }
 
 /** U+FFFE and U+0002 are what PDFium makes of a hyphen at the end of a line. */
-const softHyphens = new Set([0xfffe, 2, 0xad]);
+function isSoftHyphen(code: number): boolean {
+  return code === 0xfffe || code === 2 || code === 0xad;
+}
 
 /** Lines that run from top to bottom take little room across. */
 function isVertical(segments: readonly Segment[]): boolean {

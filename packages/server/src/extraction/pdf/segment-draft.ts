@@ -1,10 +1,16 @@
 import { correctArabic, withoutLigatures } from './arabic.ts';
+import { type CharacterList, characterOf } from './character-list.ts';
 import type { Segment } from './read-segments.ts';
 import type { Style, TextProbe } from './text-probe.ts';
 
-/** A piece of a line that is being put together. */
+/** A piece of a line that is being put together; one after the other. */
 export interface SegmentDraft {
-  readonly y: number;
+  /** Begins a piece with the character there, which is still to be added. */
+  begin(first: number): void;
+  /** Whether there is a piece that was begun and not finished. */
+  isOpen(): boolean;
+  /** Its baseline. */
+  y(): number;
   add(code: number, at: number, style: Style): void;
   addBlank(): void;
   /** Whether a character stands so far away that it belongs to another piece. */
@@ -19,66 +25,100 @@ export interface SegmentDraft {
 const wideGap = 1.15;
 const blank = 32;
 
-export function createSegmentDraft(probe: TextProbe, first: number): SegmentDraft {
-  const codes: number[] = [];
-  /** Their indices in the text of the page; -1 for a blank. */
-  const places: number[] = [];
-  /** How many characters each style has set; nearly always it is that of the one before. */
-  const styles: Array<{ readonly style: Style; count: number }> = [];
-  const y = probe.baseline(first);
-  let [left, right] = probe.box(first);
+interface StyledRun {
+  readonly style: Style;
+  count: number;
+}
+
+export function createSegmentDraft(probe: TextProbe, text: CharacterList): SegmentDraft {
+  let isOpen = false;
+  let first = 0;
   let rightToLeft = false;
-  let text = '';
+  /** How many characters each style has set; nearly always it is that of the one before. */
+  let styles: StyledRun[] = [];
+  let current: StyledRun | undefined;
+  /** Numbers with a fraction are kept in an array: in variables each new value would be an object of its own. */
+  const place = new Float64Array(3);
+  const [left, right, y] = [0, 1, 2];
+  const placed = (what: number) => place[what] ?? 0;
 
   /** Takes in the last character; those between it and the first need not be asked. */
   function measure(): void {
-    const box = probe.box(places.at(-1) ?? first);
-    left = Math.min(left, box[0]);
-    right = Math.max(right, box[1]);
+    const last = text.lastPlace();
+    probe.measure(last < 0 ? first : last);
+    place[left] = Math.min(placed(left), probe.left());
+    place[right] = Math.max(placed(right), probe.right());
   }
 
   return {
-    y,
+    begin: (at) => {
+      isOpen = true;
+      first = at;
+      rightToLeft = false;
+      styles = [];
+      current = undefined;
+      text.begin();
+      probe.measure(at);
+      place[left] = probe.left();
+      place[right] = probe.right();
+      place[y] = probe.baseline(at);
+    },
+    isOpen: () => isOpen,
+    y: () => placed(y),
     add: (code, at, style) => {
-      codes.push(code);
-      places.push(at);
-      text += characterOf(code);
+      text.add(code, at);
       rightToLeft ||= isRightToLeft(code);
-      const last = styles.at(-1);
-      if (last?.style === style) last.count += 1;
-      else styles.push({ style, count: 1 });
+      if (current?.style !== style) {
+        current = { style, count: 0 };
+        styles.push(current);
+      }
+      current.count += 1;
     },
-    addBlank: () => {
-      codes.push(blank);
-      text += ' ';
-      places.push(-1);
-    },
+    addBlank: () => text.add(blank, -1),
     isApart: (at, code, size) => {
       measure();
-      const box = probe.box(at);
-      const gap = Math.max(box[0] - right, left - box[1]);
+      probe.measure(at);
+      const gap = Math.max(probe.left() - placed(right), placed(left) - probe.right());
       // Words of another script stand at the other end of what was read so far.
       const widest = (rightToLeft ? 4 : 1) * wideGap * Math.max(size, 1);
-      return (gap > widest && !isRightToLeft(code)) || Math.abs(probe.baseline(at) - y) > 0.9 * size;
+      return (gap > widest && !isRightToLeft(code)) || Math.abs(probe.baseline(at) - placed(y)) > 0.9 * size;
     },
     isMark: (code, size) => {
       const usual = styles[0]?.style.size ?? 0;
+      const codes = text.codes();
       if (isDigit(code)) return size < 0.8 * usual && codes.length > 1 && codes.slice(-2).every(isLetter);
       return usual < 0.8 * size && isLetter(code) && codes.length <= 3 && codes.every(isDigit);
     },
     finish: (hyphen) => {
       measure();
-      const read = rightToLeft ? textOfArabic({ codes, places }, probe) : withMarksApart(withoutLigatures(text));
+      isOpen = false;
+      const read = rightToLeft ? textOfArabic(text, probe) : withMarksApart(withoutLigatures(text.text()));
       if (read.trim() === '') return undefined;
-      const sizes = new Map<number, number>();
-      for (const { style, count } of styles) sizes.set(style.size, (sizes.get(style.size) ?? 0) + count);
-      const [size] = [...sizes].reduce((most, next) => (next[1] > most[1] ? next : most), [0, 0]);
-      const isMost = (has: (style: Style) => boolean) =>
-        styles.reduce((sum, { style, count }) => sum + (has(style) ? count : 0), 0) > codes.length / 2;
-      const [bold, mono] = [isMost((style) => style.bold), isMost((style) => style.mono)];
-      return { text: read, left, right, y, size, bold, mono, hyphen };
+      return {
+        text: read,
+        left: placed(left),
+        right: placed(right),
+        y: placed(y),
+        ...lookOf(styles, text.length()),
+        hyphen,
+      };
     },
   };
+}
+
+/** Size, weight and width of most of the characters. */
+function lookOf(styles: readonly StyledRun[], length: number) {
+  const [only, ...others] = styles;
+  if (only !== undefined && others.length === 0) {
+    const isMost = only.count > length / 2;
+    return { size: only.style.size, bold: isMost && only.style.bold, mono: isMost && only.style.mono };
+  }
+  const sizes = new Map<number, number>();
+  for (const { style, count } of styles) sizes.set(style.size, (sizes.get(style.size) ?? 0) + count);
+  const [size] = [...sizes].reduce((most, next) => (next[1] > most[1] ? next : most), [0, 0]);
+  const isMost = (has: (style: Style) => boolean) =>
+    styles.reduce((sum, { style, count }) => sum + (has(style) ? count : 0), 0) > length / 2;
+  return { size, bold: isMost((style) => style.bold), mono: isMost((style) => style.mono) };
 }
 
 const raised = /[⁰¹²³⁴-⁹]/;
@@ -89,16 +129,14 @@ function withMarksApart(text: string): string {
   return raised.test(text) ? text.replace(mark, ' ').replace(/^([⁰¹²³⁴-⁹]{1,3})(?=\p{L})/u, '$1 ') : text;
 }
 
-function textOfArabic(
-  { codes, places }: { codes: readonly number[]; places: readonly number[] },
-  probe: TextProbe,
-): string {
-  const leftOf = (place: number) => (place < 0 ? Number.NaN : probe.box(place)[0]);
-  return correctArabic(codes.map(characterOf), (index) => leftOf(places[index] ?? -1));
-}
-
-function characterOf(code: number): string {
-  return code < 0x10000 ? String.fromCharCode(code) : String.fromCodePoint(code <= 0x10ffff ? code : 0xfffd);
+function textOfArabic(text: CharacterList, probe: TextProbe): string {
+  const places = text.places();
+  const leftOf = (place: number) => {
+    if (place < 0) return Number.NaN;
+    probe.measure(place);
+    return probe.left();
+  };
+  return correctArabic(text.codes().map(characterOf), (index) => leftOf(places[index] ?? -1));
 }
 
 function isDigit(code: number): boolean {

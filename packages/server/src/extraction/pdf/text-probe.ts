@@ -18,7 +18,10 @@ export interface TextProbe {
   code(at: number): number;
   /** What the character was drawn with; 0 for those that PDFium added. */
   object(at: number): number;
-  box(at: number): readonly [left: number, right: number];
+  /** Where a character begins and ends; of the one asked about last. */
+  measure(at: number): void;
+  left(): number;
+  right(): number;
   baseline(at: number): number;
   style(at: number, object: number): Style;
 }
@@ -53,14 +56,21 @@ export function createTextProbe(
     return Math.round(size * scale * 10) / 10;
   }
 
+  /** In variables each new value would be an object of its own. */
+  const sides = new Float32Array(2);
+
   return {
     count: pdfium.FPDFText_CountChars(text),
     code: (at) => pdfium.FPDFText_GetUnicode(text, at),
     object: (at) => pdfium.FPDFText_GetTextObject(text, at),
-    box: (at) => {
+    measure: (at) => {
       pdfium.FPDFText_GetLooseCharBox(text, at, buffer);
-      return [memory().getFloat32(buffer, true), memory().getFloat32(buffer + 8, true)];
+      const view = memory();
+      sides[0] = view.getFloat32(buffer, true);
+      sides[1] = view.getFloat32(buffer + 8, true);
     },
+    left: () => sides[0] ?? 0,
+    right: () => sides[1] ?? 0,
     baseline: (at) => {
       pdfium.FPDFText_GetCharOrigin(text, at, buffer, buffer + 8);
       return memory().getFloat64(buffer + 8, true);

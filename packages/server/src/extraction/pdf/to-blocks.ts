@@ -37,7 +37,7 @@ export function toBlocks({ page, lines }: PageLines, context: Context): PdfBlock
 
 function tableBlock(rows: readonly (readonly string[])[], { joiner }: Context): Block {
   const flat = rows.map((cells) =>
-    cells.map((cell) => withoutLeader(cell.split('\n').reduce((before, after) => joiner.join(before, after, false)))),
+    cells.map((cell) => withoutLeader(joiner.join(cell.split('\n').map((text) => ({ text, hyphen: false }))))),
   );
   return { kind: 'table', text: flat.map((cells) => cells.join(' | ')).join('\n'), headerRows: 1 };
 }
@@ -87,10 +87,7 @@ function usualStep(group: readonly Line[], above: Line, size: number): number {
 function toBlock(group: readonly Line[], { page, joiner, styles }: Context & { page: number }): PdfBlock {
   const [first] = group;
   const isNote = styles.isSmall(first);
-  const text = group.reduce((before, line, index) => {
-    const own = textOf(line);
-    return index === 0 ? own : joiner.join(before, own, group[index - 1]?.hyphen ?? false);
-  }, '');
+  const text = joiner.join(group.map((line) => ({ text: textOf(line), hyphen: line.hyphen })));
   const level = styles.levelOf(text, group);
   if (level !== undefined) return { kind: 'heading', level, text, page, isNote: false };
   if (group.every((line) => line.mono)) return { kind: 'code', text: codeOf(group), page, isNote };
