@@ -11,6 +11,8 @@ export type Handler<Input = Record<string, unknown>, Output = unknown> = (
 ) => Output | Promise<Output>;
 
 export interface HandlerContext {
+  /** Id of the plugin that runs: several may share a handler file. */
+  readonly plugin: string;
   /**
    * Makes an HTTP call through the server's broker: only to the bundle's `hosts`; credentials are added there as
    * `inject` says and are never seen here. Rejects with a HandlerError-shaped `{code, message}` when it may not or

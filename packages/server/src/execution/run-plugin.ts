@@ -88,6 +88,7 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
         bundleFolder: bundle.folder,
         bundleStamp: bundle.stamp,
         handlerPath,
+        ...(run.pluginId === null ? {} : { pluginId: run.pluginId }),
         input,
         limits: { timeoutMs, memoryMb, maxRequests, maxOutputBytes: limits.maxOutputBytes },
         onFetch: handlerFetch.fetch,

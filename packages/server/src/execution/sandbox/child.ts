@@ -55,7 +55,8 @@ async function execute(message: RunMessage): Promise<void> {
   try {
     if (cancelled.delete(message.run)) throw new Error('It was cancelled before it began.');
     const handler = handlers.get(message.handler) ?? (await load(message.handler));
-    current = createRun({ id: message.run, maxRequests: message.maxRequests, write, isCurrent });
+    const { run: id, plugin, maxRequests } = message;
+    current = createRun({ id, plugin, maxRequests, write, isCurrent });
     began = now();
     line = describeOutput(message, await handler(message.input, current.context), now() - began);
   } catch (cause) {

@@ -11,6 +11,7 @@ export interface RunInProgress {
 
 export interface RunSurroundings {
   readonly id: string;
+  readonly plugin: string;
   readonly maxRequests: number;
   /** Sends a line to the host. */
   readonly write: (line: string) => void;
@@ -29,7 +30,7 @@ const { stringify } = JSON;
 type Call = { line: string; resolve: (response: OutboundResponse) => void; reject: (cause: Error) => void };
 
 /** Makes all that a handler may do: messages to the host, which checks each again. */
-export function createRun({ id, maxRequests, write, isCurrent }: RunSurroundings): RunInProgress {
+export function createRun({ id, plugin, maxRequests, write, isCurrent }: RunSurroundings): RunInProgress {
   const [waiting, inFlight] = [new Map<number, Call>(), new Map<number, Call>()];
   /** Made when it is asked for: few handlers do, and it costs more than the rest. */
   let abort: AbortController | undefined;
@@ -88,7 +89,7 @@ export function createRun({ id, maxRequests, write, isCurrent }: RunSurroundings
     dial();
   }
   const context: HandlerContext = {
-    ...{ fetch, log, progress, reject },
+    ...{ plugin, fetch, log, progress, reject },
     get signal() {
       return signal();
     },

@@ -157,7 +157,8 @@ export function createHost({ process: child, pid }: Child, watch: MemoryWatch): 
       onExceeded: () => kill({ kind: 'out_of_memory', limitMb: memoryMb }),
     });
     if (runs.length === 1) run.begin();
-    send({ type: 'run', run: id, handler: handlerUrl, input: task.input, maxOutputBytes, maxRequests });
+    const { input, pluginId: plugin = '' } = task;
+    send({ type: 'run', run: id, handler: handlerUrl, plugin, input, maxOutputBytes, maxRequests });
     return run.ended;
   }
 

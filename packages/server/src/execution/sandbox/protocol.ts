@@ -13,6 +13,7 @@ export type ToChild =
       readonly run: string;
       /** A `file:` URL inside the bundle's folder. */
       readonly handler: string;
+      readonly plugin: string;
       readonly input: Record<string, unknown>;
       readonly maxOutputBytes: number;
       readonly maxRequests: number;

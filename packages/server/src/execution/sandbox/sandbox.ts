@@ -31,6 +31,8 @@ export interface SandboxTask {
   /** Which version of its files the folder holds: versions share no process. */
   readonly bundleStamp?: string;
   readonly handlerPath: string;
+  /** Told to the handler, which several plugins may share. Default: nothing. */
+  readonly pluginId?: string;
   readonly input: Record<string, unknown>;
   readonly limits: SandboxLimits;
   /** Answers the handler's `context.fetch`. A rejection reaches the handler as `{code, message}`. */
