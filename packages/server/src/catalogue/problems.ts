@@ -14,5 +14,5 @@ export function iconNotFound(bundleId: string): Problem {
 }
 
 export function listFormatUnknown(found: string, supported: readonly string[]): Problem {
-  return fieldInvalid('query/format', `found ${JSON.stringify(found.slice(0, 64))}`, `one of ${supported.join(', ')}`);
+  return fieldInvalid('query/format', JSON.stringify(found.slice(0, 64)), `one of ${supported.join(', ')}`);
 }

@@ -12,9 +12,9 @@ export const longestName = 255;
 
 /** Throws REQUEST_VALIDATION_ERROR for a name that is empty or too long, or whose extension the purpose does not take. */
 export function readFileName(name: string, purpose: Purpose): FileName {
-  if (name === '') throw fieldInvalid('body/file', 'the filename is empty', 'a name with an extension');
+  if (name === '') throw fieldInvalid('body/file', 'an empty filename', 'a name with an extension');
   if (Buffer.byteLength(name) > longestName) {
-    throw fieldInvalid('body/file', 'the filename is too long', `at most ${longestName} bytes of UTF-8`);
+    throw fieldInvalid('body/file', 'a longer filename', `at most ${longestName} bytes of UTF-8`);
   }
   const dot = name.lastIndexOf('.');
   const written = dot === -1 ? '' : name.slice(dot + 1).toLowerCase();

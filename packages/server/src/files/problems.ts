@@ -45,28 +45,28 @@ export function bodyCutShort(): Problem {
 
 export function fieldMissing(name: 'file' | 'purpose'): Problem {
   const expected = name === 'file' ? 'a part with a filename' : `one of ${purposeNames.join(', ')}`;
-  return fieldInvalid(`body/${name}`, 'is missing', expected);
+  return fieldInvalid(`body/${name}`, 'nothing', expected);
 }
 
 export function fieldRepeated(name: string): Problem {
-  return fieldInvalid(`body/${name}`, 'was sent twice', 'it once');
+  return fieldInvalid(`body/${name}`, 'two of them', 'one');
 }
 
 export function purposeUnknown(found: string): Problem {
-  return fieldInvalid('body/purpose', `found ${quote(found)}`, `one of ${purposeNames.join(', ')}`);
+  return fieldInvalid('body/purpose', quote(found), `one of ${purposeNames.join(', ')}`);
 }
 
 /** The extension is not one of the purpose; says so too when the other purpose would take it. */
 export function purposeNotAllowed(extension: string, purpose: Purpose): Problem {
   const allowed = purposes[purpose].extensions.map((name) => `.${name}`).join(', ');
-  const found = extension === '' ? 'the file name has no extension' : `found the extension ${quote(`.${extension}`)}`;
+  const found = extension === '' ? 'a filename without an extension' : `the extension ${quote(`.${extension}`)}`;
   const other = purposeNames.find((name) => (purposes[name].extensions as readonly string[]).includes(extension));
   const hint = other === undefined ? '' : ` (purpose ${other} takes .${extension})`;
   return fieldInvalid('body/file', found, `one of ${allowed} for purpose ${purpose}${hint}`);
 }
 
 export function contentContradicts(extension: string, found: string, expected: string): Problem {
-  return fieldInvalid('body/file', `the content of a .${extension} file is ${found}`, expected);
+  return fieldInvalid('body/file', `a .${extension} file whose content is ${found}`, expected);
 }
 
 export function idempotencyClaimLost(): Problem {

@@ -75,7 +75,7 @@ export function createUploadFormReader(boundary: string, sink: FileSink, maxFile
     const longest = current === 'purpose' ? longestPurpose : longestOtherField;
     if (currentBytes > longest) {
       const path = current === 'purpose' ? 'body/purpose' : 'body';
-      const found = current === 'purpose' ? 'too long' : `the field ${JSON.stringify(currentName)} is too long`;
+      const found = current === 'purpose' ? 'a longer text' : `a longer field ${JSON.stringify(currentName)}`;
       throw fieldInvalid(path, found, `at most ${longest} bytes`);
     }
     if (current === 'purpose') purposeBytes?.push(bytes);

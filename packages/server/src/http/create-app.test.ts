@@ -96,21 +96,30 @@ test('a field that is wrong is named with what was found and what is expected', 
       'REQUEST_VALIDATION_ERROR',
       'body/credentials: found a string; expected type object.',
     ],
-    ['{"count":', 400, 'INVALID_REQUEST', 'The body is not valid JSON.'],
+    ['{"count":', 400, 'INVALID_REQUEST', 'The body is not valid JSON (it ends too early).'],
+    ['{"count":1,}', 400, 'INVALID_REQUEST', 'The body is not valid JSON (line 1 column 12).'],
+    ['{"count":sk-123}', 400, 'INVALID_REQUEST', 'The body is not valid JSON.'],
     [`${'['.repeat(65)}${']'.repeat(65)}`, 400, 'INVALID_REQUEST', 'The body is nested deeper than 64 levels.'],
-    ['{"__proto__":{"x":1},"count":1}', 400, 'INVALID_REQUEST', 'The body is not valid JSON.'],
+    [
+      '{"__proto__":{"x":1},"count":1}',
+      400,
+      'INVALID_REQUEST',
+      'A member of the body named "__proto__" or "constructor" is not taken.',
+    ],
   ] as const;
   for (const [body, status, code, message] of cases) {
     const answer = await post(body);
     const error = await errorOf(answer);
     assert.deepEqual([answer.status, error.code, error.message], [status, code, message]);
   }
-  const media = await post('count=1', 'application/x-www-form-urlencoded');
-  assert.deepEqual([media.status, (await errorOf(media)).code], [415, 'UNSUPPORTED_MEDIA_TYPE']);
+  for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'application/xml']) {
+    const media = await post('{"count":1}', type);
+    assert.deepEqual([media.status, (await errorOf(media)).code], [415, 'UNSUPPORTED_MEDIA_TYPE']);
+  }
   const large = await post(`{"count":1,"x":"${'x'.repeat(1024 * 1024)}"}`);
   assert.deepEqual([large.status, (await errorOf(large)).code], [413, 'FILE_TOO_LARGE']);
   const query = await fetch(`${url}/v1/things?limit=x`);
-  assert.equal((await errorOf(query)).message, 'querystring/limit: found "x"; expected type integer.');
+  assert.equal((await errorOf(query)).message, 'query/limit: found "x"; expected type integer.');
   assert.deepEqual(await (await fetch(`${url}/v1/things?limit=5`)).json(), { limit: 5 });
 });
 

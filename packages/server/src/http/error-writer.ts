@@ -51,7 +51,10 @@ function wantsProblemJson(accept: string | undefined): boolean {
 function toProblem(error: unknown, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
   const failure = error as Partial<FastifyError>; // Fastify's own errors carry a code and a status
-  if (failure.validation !== undefined) return validationProblem(failure.validation, failure.validationContext);
+  if (failure.validation !== undefined) {
+    const part = failure.validationContext === 'querystring' ? 'query' : failure.validationContext;
+    return validationProblem(failure.validation, part);
+  }
   const known = failure.code === undefined ? undefined : frameworkProblems[failure.code];
   if (known !== undefined) return new Problem(known.code, known.message(request), { cause: error });
   if (failure.statusCode !== undefined && failure.statusCode >= 400 && failure.statusCode < 500) {
@@ -77,7 +80,6 @@ const frameworkProblems: Record<string, { code: ErrorCode; message: (request: Fa
     code: 'INVALID_REQUEST',
     message: () => 'The body is not as long as Content-Length says.',
   },
-  FST_ERR_CTP_INVALID_JSON_BODY: { code: 'INVALID_REQUEST', message: () => 'The body is not valid JSON.' },
   FST_ERR_CTP_EMPTY_JSON_BODY: { code: 'INVALID_REQUEST', message: () => 'The body is empty; JSON is expected.' },
   FST_ERR_BAD_URL: { code: 'INVALID_REQUEST', message: () => 'The path is not a valid URL path.' },
   FST_ERR_MAX_PARAM_LENGTH: { code: 'OBJECT_NOT_FOUND', message: () => 'There is nothing at this path.' },

@@ -4,17 +4,34 @@ import type { App } from './app.ts';
 /** Nesting beyond this is refused before anything walks the value. */
 const maxDepth = 64;
 
-/** Reads `application/json`: bounded in depth, no `__proto__`, and an empty body counts as none (deletes send that). */
+/**
+ * Reads `application/json` and nothing else: bounded in depth, no `__proto__`, and an empty body counts as none (deletes
+ * send that).
+ */
 export function readJson(app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error');
-  app.removeContentTypeParser('application/json');
+  app.removeAllContentTypeParsers();
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body.trim() === '') return done(null, undefined);
     if (isDeeperThan(body, maxDepth)) {
       return done(new Problem('INVALID_REQUEST', `The body is nested deeper than ${maxDepth} levels.`));
     }
-    return parse(request, body, done);
+    return parse(request, body, (error, value) => done(error === null ? null : notRead(body), value));
   });
+}
+
+/** Says where, never what: a text that is no JSON may still hold a credential. */
+function notRead(body: string): Problem {
+  try {
+    JSON.parse(body);
+    return new Problem('INVALID_REQUEST', 'A member of the body named "__proto__" or "constructor" is not taken.');
+  } catch (error) {
+    const said = String(error);
+    const place = said.includes('Unexpected end of')
+      ? '(it ends too early)'
+      : /\(line \d+ column \d+\)/.exec(said)?.[0];
+    return new Problem('INVALID_REQUEST', `The body is not valid JSON${place === undefined ? '' : ` ${place}`}.`);
+  }
 }
 
 function isDeeperThan(json: string, limit: number): boolean {

@@ -7,13 +7,13 @@ export function requestInFlight(): Problem {
 }
 
 export function keyMalformed(): Problem {
-  return fieldInvalid('headers/idempotency-key', 'found something else', '1 to 255 printable ASCII characters, once');
+  return fieldInvalid('headers/idempotency-key', 'something else', '1 to 255 printable ASCII characters, once');
 }
 
 export function keyReused(): Problem {
   return fieldInvalid(
     'headers/idempotency-key',
-    'the key was used for a request with other content',
+    'a key that was used for a request with other content',
     'a new key for a new request',
   );
 }

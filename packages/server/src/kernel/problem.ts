@@ -36,9 +36,9 @@ export function objectNotFound(kind: string, id: string): Problem {
   return new Problem('OBJECT_NOT_FOUND', `There is no ${kind} with the id ${JSON.stringify(id)}.`);
 }
 
-/** One field is wrong. `path` is where, such as `body/purpose`; `expected` is a phrase. */
+/** One field is wrong. `path` is where, such as `body/purpose`; `found` and `expected` are phrases for things. */
 export function fieldInvalid(path: string, found: string, expected: string): Problem {
-  return new Problem('REQUEST_VALIDATION_ERROR', `${path}: ${found}; expected ${expected}.`, {
+  return new Problem('REQUEST_VALIDATION_ERROR', `${path}: found ${found}; expected ${expected}.`, {
     details: [{ path, found, expected }],
   });
 }

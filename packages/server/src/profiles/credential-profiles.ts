@@ -68,7 +68,7 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     if (violations.length > 0) throw valueInvalid('credentials', violations);
     const text = JSON.stringify(credentials);
     if (Buffer.byteLength(text) <= maxBytes) return text;
-    throw fieldInvalid('body/credentials', `found ${Buffer.byteLength(text)} bytes of JSON`, `at most ${maxBytes}`);
+    throw fieldInvalid('body/credentials', `${Buffer.byteLength(text)} bytes of JSON`, `at most ${maxBytes}`);
   }
 
   function open(profile: StoredProfile): Named {
@@ -81,14 +81,14 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
   async function resolveProfile(projectId: string, bundleId: string, credentials: Named): Promise<Named> {
     if (projectId === '-') throw apiKeyRejected();
     const { [profileMember]: name, ...others } = credentials;
-    if (typeof name !== 'string') throw profileReferenceInvalid('found no text', 'the name of a credential profile');
+    if (typeof name !== 'string') throw profileReferenceInvalid('no text', 'the name of a credential profile');
     if (Object.keys(others).length > 0) {
-      throw profileReferenceInvalid('found other credentials beside it', 'a credential profile or credentials');
+      throw profileReferenceInvalid('other credentials beside it', 'a credential profile or credentials');
     }
     sealer();
     const profile = await find(projectId, name);
     if (profile.bundleId !== bundleId) {
-      const found = `found a profile of the bundle ${JSON.stringify(profile.bundleId)}`;
+      const found = `a profile of the bundle ${JSON.stringify(profile.bundleId)}`;
       throw profileReferenceInvalid(found, `one of the bundle ${JSON.stringify(bundleId.slice(0, 64))}`);
     }
     return open(profile);

@@ -132,7 +132,7 @@ function keyListRoutes(app: App, { gate, projects, clock }: ProjectRoutesDeps): 
       const wanted = [...new Set(request.body.scopes)];
       checkScopes(manager, wanted);
       if (expiresAt !== null && expiresAt <= clock.now()) {
-        throw fieldInvalid('body/expires_timestamp', 'found a time that has passed', 'a time in the future');
+        throw fieldInvalid('body/expires_timestamp', 'a time that has passed', 'a time in the future');
       }
       const made = await projects.createKey({ projectId, name, scopes: wanted, expiresAt });
       return { status: 'success' as const, data: newKeyToWire(made, clock) };

@@ -71,6 +71,16 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
   const server = await listen(app, '127.0.0.1', 0);
   const port = Number(new URL(server.url).port);
 
+  let isStopped = false;
+  async function stop(keep: 'keep' | 'remove' = 'remove'): Promise<void> {
+    if (isStopped) return;
+    isStopped = true;
+    await server.close(0);
+    await blobs.close();
+    await database.close();
+    if (keep === 'remove') await rm(folder, { recursive: true });
+  }
+
   return {
     folder,
     database,
@@ -95,12 +105,8 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
       return { staging: await readdir(join(folder, 'staging')), blobs: found };
     },
     rows: (table: 'file' | 'blob' | 'idempotency') => database.read.selectFrom(table).selectAll().execute(),
-    async stop(keep: 'keep' | 'remove' = 'remove'): Promise<void> {
-      await server.close(0);
-      await blobs.close();
-      await database.close();
-      if (keep === 'remove') await rm(folder, { recursive: true });
-    },
+    stop,
+    [Symbol.asyncDispose]: () => stop(),
   };
 }
 export type FilesService = Awaited<ReturnType<typeof startFilesService>>;

@@ -11,22 +11,21 @@ const upload = (service: Service, form: Form, options: Head = {}) => {
 
 describe('Idempotency-Key on POST /v1/files', () => {
   test('the same key and content give the same answer, also after a restart; the file is kept once', async () => {
-    let service = await startFilesService();
-    const first = await upload(service, { content: 'x'.repeat(700_000) }, { key: 'one key' });
+    await using before = await startFilesService();
+    const first = await upload(before, { content: 'x'.repeat(700_000) }, { key: 'one key' });
     assert.equal(first.status, 200);
-    const second = await upload(service, { content: 'x'.repeat(700_000), order: 'purpose first' }, { key: 'one key' });
+    const second = await upload(before, { content: 'x'.repeat(700_000), order: 'purpose first' }, { key: 'one key' });
     assert.deepEqual(second.body, first.body);
-    await service.stop('keep');
-    service = await startFilesService({ folder: service.folder });
+    await before.stop('keep');
+    await using service = await startFilesService({ folder: before.folder });
     const third = await upload(service, { content: 'x'.repeat(700_000) }, { key: 'one key' });
     assert.deepEqual(third.body, first.body);
     assert.equal((await service.rows('file')).length, 1);
     assert.deepEqual((await service.onDisk()).staging, []);
-    await service.stop();
   });
 
   test('the same key with other content, name or purpose is refused', async () => {
-    const service = await startFilesService();
+    await using service = await startFilesService();
     await upload(service, { content: 'a' }, { key: 'key' });
     for (const form of [
       { content: 'b' },
@@ -35,25 +34,23 @@ describe('Idempotency-Key on POST /v1/files', () => {
     ]) {
       const answer = await upload(service, form, { key: 'key' });
       assert.equal(answer.status, 422);
-      assert.match(answer.json?.error.message ?? '', /idempotency-key: the key was used/);
+      assert.match(answer.json?.error.message ?? '', /idempotency-key: found a key that was used/);
     }
     assert.equal((await service.rows('file')).length, 1);
-    await service.stop();
   });
 
   test('the same key of another project is another key', async () => {
-    const service = await startFilesService();
+    await using service = await startFilesService();
     const [a, b] = await Promise.all([
       upload(service, {}, { key: 'key', project: 'projecta' }),
       upload(service, {}, { key: 'key', project: 'projectb' }),
     ]);
     assert.deepEqual([a.status, b.status], [200, 200]);
     assert.notEqual(a.json?.data.file_id, b.json?.data.file_id);
-    await service.stop();
   });
 
   test('of twenty at once one has an effect; the others get its answer or are told to wait', async () => {
-    const service = await startFilesService();
+    await using service = await startFilesService();
     for (let round = 0; round < 5; round += 1) {
       const answers = await Promise.all(
         Array.from({ length: 20 }, () => upload(service, { content: `round ${round}` }, { key: `race ${round}` })),
@@ -65,18 +62,16 @@ describe('Idempotency-Key on POST /v1/files', () => {
     }
     assert.equal((await service.rows('file')).length, 5);
     assert.equal((await service.onDisk()).blobs.length, 5);
-    await service.stop();
   });
 
   test('a refused upload does not use the key up', async () => {
-    const service = await startFilesService();
+    await using service = await startFilesService();
     assert.equal((await upload(service, { name: 'a.exe' }, { key: 'key' })).status, 422);
     assert.equal((await upload(service, { name: 'a.txt' }, { key: 'key' })).status, 200);
-    await service.stop();
   });
 
   test('a claim that a crashed process left blocks its key only until its lease ends', async () => {
-    const service = await startFilesService();
+    await using service = await startFilesService();
     const claim = { project_id: 'projecta', operation: 'upload', fingerprint: null, answer: null, created_at: 1 };
     await service.database.write
       .insertInto('idempotency')
@@ -87,6 +82,5 @@ describe('Idempotency-Key on POST /v1/files', () => {
       .execute();
     assert.equal((await upload(service, {}, { key: 'held' })).status, 409);
     assert.equal((await upload(service, {}, { key: 'over' })).status, 200);
-    await service.stop();
   });
 });

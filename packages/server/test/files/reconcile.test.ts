@@ -12,7 +12,7 @@ import { startFilesService } from './files-service.ts';
 describe('after a crash', () => {
   const logger = createLogger('silent');
   test('interrupted deletes are finished, and bytes without a row go once they are old', async () => {
-    const service = await startFilesService();
+    await using service = await startFilesService();
     const { files, blobs } = service;
     const [a, b] = [await upload(service, { content: 'a' }), await upload(service, { content: 'b' })];
     const kept = await upload(service, { content: 'b' });
@@ -32,11 +32,10 @@ describe('after a crash', () => {
     );
     assert.equal((await ask(service, `/v1/files/${kept}/content`)).text, 'b');
     assert.equal((await service.onDisk()).blobs.length, 1);
-    await service.stop();
   });
 
   test('missing, cut and changed bytes, orphans and unfinished deletes are all found', async () => {
-    const service = await startFilesService();
+    await using service = await startFilesService();
     const { files, blobs, folder } = service;
     const ids = [];
     for (const content of ['gone', 'short', 'other', 'fine', 'deleting']) ids.push(await upload(service, { content }));
@@ -67,6 +66,5 @@ describe('after a crash', () => {
     assert.equal((await reconcileFiles({ files, blobs, logger, clock: { now: () => Date.now() } })).missing, 2);
     const lost = await ask(service, `/v1/files/${ids[0]}/content`);
     assert.equal(lost.status, 500);
-    await service.stop();
   });
 });

@@ -43,7 +43,7 @@ describe('POST /v1/files refuses', () => {
     ],
     'an empty purpose': [{ purpose: '' }, /body\/purpose: found ""/],
     'a purpose with a blank': [{ purpose: ' record_file' }, /body\/purpose/],
-    'a purpose that is too long': [{ purpose: 'x'.repeat(2000) }, /body\/purpose: too long/],
+    'a purpose that is too long': [{ purpose: 'x'.repeat(2000) }, /body\/purpose: found a longer text/],
     'an extension of the other purpose': [
       { name: 'a.csv' },
       /".csv"; expected one of .txt, .pdf, .docx, .md, .html for purpose record_file \(purpose qa_record_file takes .csv\)/,
@@ -56,14 +56,14 @@ describe('POST /v1/files refuses', () => {
       { name: 'a.exe' },
       /".exe"; expected one of .txt, .pdf, .docx, .md, .html for purpose record_file\.$/,
     ],
-    'no extension': [{ name: 'txt' }, /has no extension/],
-    'a dot at the end': [{ name: 'a.txt.' }, /has no extension/],
+    'no extension': [{ name: 'txt' }, /without an extension/],
+    'a dot at the end': [{ name: 'a.txt.' }, /without an extension/],
     'a blank at the end': [{ name: 'a.txt ' }, /".txt "/],
     'two extensions, the last one bad': [{ name: 'a.txt.exe' }, /".exe"/],
     'the written form of a NUL': [{ name: 'a.txt%00.exe' }, /".exe"/],
-    'an empty name': [{ name: '' }, /filename is empty/],
-    'a name that is too long': [{ name: `${'x'.repeat(300)}.txt` }, /filename is too long/],
-    'content that contradicts': [{ name: 'a.pdf' }, /content of a .pdf file is text; expected a PDF/],
+    'an empty name': [{ name: '' }, /found an empty filename/],
+    'a name that is too long': [{ name: `${'x'.repeat(300)}.txt` }, /found a longer filename/],
+    'content that contradicts': [{ name: 'a.pdf' }, /found a .pdf file whose content is text; expected a PDF/],
     'a program called text': [{ content: randomBytes(5000) }, /expected text/],
   };
   for (const [name, [form, message]] of Object.entries(forms)) {
@@ -73,22 +73,28 @@ describe('POST /v1/files refuses', () => {
   }
 
   const bodies: Record<string, [body: Buffer, expected: { status: number; code: string; message: RegExp }]> = {
-    'no file': [parts(purposePart), invalid(/body\/file: is missing/)],
-    'no purpose': [parts(filePart), invalid(/body\/purpose: is missing; expected one of record_file, qa_record_file/)],
-    'nothing at all': [parts(), invalid(/body\/file: is missing/)],
-    'two files': [parts(filePart, purposePart, filePart), invalid(/body\/file: was sent twice/)],
-    'two purposes': [parts(purposePart, filePart, purposePart), invalid(/body\/purpose: was sent twice/)],
+    'no file': [parts(purposePart), invalid(/body\/file: found nothing/)],
+    'no purpose': [
+      parts(filePart),
+      invalid(/body\/purpose: found nothing; expected one of record_file, qa_record_file/),
+    ],
+    'nothing at all': [parts(), invalid(/body\/file: found nothing/)],
+    'two files': [parts(filePart, purposePart, filePart), invalid(/body\/file: found two of them; expected one/)],
+    'two purposes': [
+      parts(purposePart, filePart, purposePart),
+      invalid(/body\/purpose: found two of them; expected one/),
+    ],
     'a file without a filename': [
       parts(purposePart, 'Content-Disposition: form-data; name="file"\r\n\r\ntext'),
       invalid(/without a filename/),
     ],
     'a purpose that is a file': [
       parts(purposePart.replace('"\r\n', '"; filename="p.txt"\r\n'), filePart),
-      invalid(/body\/purpose: a file; expected text/),
+      invalid(/body\/purpose: found a file; expected text/),
     ],
     'another field without end': [
       parts(purposePart, filePart, `Content-Disposition: form-data; name="more"\r\n\r\n${'x'.repeat(70_000)}`),
-      invalid(/"more" is too long/),
+      invalid(/found a longer field "more"/),
     ],
     'an empty body': [Buffer.alloc(0), malformed(/before the final boundary/)],
     'no boundary in the body': [Buffer.from('hello'), malformed(/before the final boundary/)],
