@@ -43,7 +43,8 @@ test('a call of an API becomes a plugin without code, which passes its test once
   ]);
   assert.deepEqual(asked, ['/v2/find-place?q=Bergen&limit=1&filter%5Bin%5D=no']);
   assert.deepEqual(await runExamples(folder), [{ pluginId: 'find_place', index: 0, wrong: null }]);
-  const { examples } = parse(await readFile(join(folder, 'find_place.yaml'), 'utf8'));
+  const { examples, input_schema } = parse(await readFile(join(folder, 'find_place.yaml'), 'utf8'));
+  assert.deepEqual([input_schema.properties.q.type, input_schema.properties.limit.type], ['string', 'integer']);
   assert.deepEqual(examples, [
     { input: { q: 'Bergen', limit: 1, filter_in: 'no' }, output: { result: [{ name: 'Bergen', lat: 60.39 }] } },
   ]);

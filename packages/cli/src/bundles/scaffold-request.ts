@@ -28,7 +28,10 @@ function pluginOf(id: string, call: URL): object {
     [...call.searchParams].map(([name, text]) => [propertyOf(name), { name, value: readValue(text) }]),
   );
   const properties = [...given].map(([property, { value }]) => {
-    return [property, { type: typeof value, description: `Say what ${property} is.` }];
+    return [
+      property,
+      { type: Number.isInteger(value) ? 'integer' : typeof value, description: `Say what ${property} is.` },
+    ];
   });
   return {
     id,

@@ -388,6 +388,12 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     to: 'request:\n  files: {photo: {}}\n',
     says: `${plugin}:20 request.files.photo: Expected a field of a "body" with "body_type: multipart".`,
   },
+  'a keyword of a schema that is misspelled': {
+    file: plugin,
+    from: '  required: [lat, lon]\n',
+    to: '  requierd: [lat, lon]\n',
+    says: `${plugin}:8 input_schema.requierd: "requierd" says nothing; is "required" meant?`,
+  },
   'a host with a wildcard': {
     file: bundle,
     from: '[api.example.com]',

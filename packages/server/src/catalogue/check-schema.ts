@@ -2,6 +2,7 @@ import { checkMetaSchema } from './check-manifest.ts';
 import { checkReferences } from './check-references.ts';
 import type { FieldPath, Findings } from './findings.ts';
 import { compileLinearRegExp } from './linear-regexp.ts';
+import { meantKeyword } from './meant-keyword.ts';
 import { type SchemaNode, subschemasOf } from './subschemas.ts';
 
 const maxSubschemas = 2_000;
@@ -55,6 +56,10 @@ function checkNode(node: SchemaNode, findings: Findings): void {
   if (typeof schema === 'boolean') return;
   for (const [keyword, reason] of Object.entries(refusedKeywords)) {
     if (Object.hasOwn(schema, keyword)) findings.add([...path, keyword], `"${keyword}" ${reason}.`);
+  }
+  for (const keyword of Object.keys(schema)) {
+    const meant = meantKeyword(keyword);
+    if (meant !== undefined) findings.add([...path, keyword], `"${keyword}" says nothing; is "${meant}" meant?`);
   }
   checkItems(schema, path, findings);
   if (Array.isArray(schema.enum) && schema.enum.length === 0) {

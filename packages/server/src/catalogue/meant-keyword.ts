@@ -1,0 +1,47 @@
+/** Keywords of JSON Schema 2020-12 that a bundle may use. */
+const keywords = [
+  ...['type', 'enum', 'const', 'title', 'description', 'default', 'examples', 'format', 'pattern', 'deprecated'],
+  ...['multipleOf', 'maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum', 'maxLength', 'minLength'],
+  ...['maxItems', 'minItems', 'uniqueItems', 'maxContains', 'minContains', 'maxProperties', 'minProperties'],
+  ...['required', 'dependentRequired', 'properties', 'patternProperties', 'additionalProperties', 'propertyNames'],
+  ...['items', 'prefixItems', 'contains', 'dependentSchemas', 'unevaluatedItems', 'unevaluatedProperties'],
+  ...['allOf', 'anyOf', 'oneOf', 'then', 'else', 'readOnly', 'writeOnly', 'contentEncoding', 'contentMediaType'],
+  ...['contentSchema'],
+];
+const known: ReadonlySet<string> = new Set(keywords);
+/** Others use it, and it looks like one that is known. */
+const remarks: ReadonlySet<string> = new Set(['example']);
+
+/**
+ * The keyword that was meant by one that is unknown: validators pass over those without a word, and a `requierd` that
+ * requires nothing is found by nobody. Undefined for what resembles none, which is somebody's remark.
+ */
+export function meantKeyword(written: string): string | undefined {
+  if (known.has(written) || remarks.has(written) || written.length < 4 || written.length > 30) return undefined;
+  const most = written.length < 6 ? 1 : 2;
+  return keywords.find(
+    (keyword) => Math.abs(keyword.length - written.length) <= most && distance(written, keyword) <= most,
+  );
+}
+
+/** How many letters were left out, added, replaced, or swapped with their neighbour. Upper case counts as lower. */
+function distance(written: string, meant: string): number {
+  const [a, b] = [written.toLowerCase(), meant.toLowerCase()];
+  let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, index) => index)];
+  for (let row = 1; row <= a.length; row += 1) {
+    const next = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const isSame = a[row - 1] === b[column - 1];
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      const at = (line: readonly number[], index: number) => line[index] ?? Number.POSITIVE_INFINITY;
+      next.push(
+        Math.min(
+          ...[at(last, column) + 1, at(next, column - 1) + 1, at(last, column - 1) + (isSame ? 0 : 1)],
+          swapped ? at(before, column - 2) + 1 : Number.POSITIVE_INFINITY,
+        ),
+      );
+    }
+    [before, last] = [last, next];
+  }
+  return last[b.length] ?? Number.POSITIVE_INFINITY;
+}
