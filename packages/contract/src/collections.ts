@@ -1,28 +1,17 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { ListQuery, Timestamp } from './envelope.ts';
 import { MetadataFilter } from './metadata-filter.ts';
+import {
+  collectionTypes,
+  duplicatePolicies,
+  recordStages,
+  recordStatuses,
+  recordTypes,
+  rowStatuses,
+  vectorStates,
+} from './vocabulary.ts';
 
 /** Collections, records and chunks. Source: CONTRACT "Collections, records, chunks". */
-
-export const collectionTypes = ['text', 'qa'] as const;
-export type CollectionType = (typeof collectionTypes)[number];
-export const recordTypes = ['text', 'file', 'web', 'qa_sheet'] as const;
-export type RecordType = (typeof recordTypes)[number];
-export const recordStatuses = ['creating', 'ready', 'partial', 'error', 'deleting'] as const;
-export type RecordStatus = (typeof recordStatuses)[number];
-export const recordStages = ['queued', 'fetching', 'parsing', 'chunking', 'embedding', 'indexing'] as const;
-export type RecordStage = (typeof recordStages)[number];
-
-/** What becomes of a pair that the collection, or the sheet itself, has already. */
-export const duplicatePolicies = ['skip', 'replace', 'keep'] as const;
-export type OnDuplicate = (typeof duplicatePolicies)[number];
-/** Rows of a sheet that became no pair. */
-export const rowStatuses = ['rejected', 'duplicate'] as const;
-export type RowStatus = (typeof rowStatuses)[number];
-
-/** Whether chunks are found by their vectors, too. */
-export const vectorStates = ['off', 'current', 'catching_up', 'other_model'] as const;
-export type VectorState = (typeof vectorStates)[number];
 
 /** The built-in model: words only, no vectors. Exactly 8 characters, as the official client demands. */
 export const builtInEmbeddingModel = 'QmBm25v1';

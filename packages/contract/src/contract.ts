@@ -10,3 +10,4 @@ export * from './purposes.ts';
 export * from './runs.ts';
 export * from './scopes.ts';
 export * from './session-rules.ts';
+export * from './vocabulary.ts';

@@ -1,32 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { ListQuery, Timestamp } from './envelope.ts';
 import { ExecuteResult, isolations } from './plugins.ts';
+import { runOrigins, runOutcomes, runStatuses } from './vocabulary.ts';
 
 /** Runs of plugins: what was run, how it ended, where its time went. Source: CONTRACT "Bundles and plugins". */
-
-/** How a run was asked for. `verify`: a check of credentials. */
-export const runOrigins = ['execute', 'direct', 'mcp', 'verify'] as const;
-export type RunOrigin = (typeof runOrigins)[number];
-
-/** How a run ended. Each but `succeeded` goes with an error code. */
-export const runOutcomes = [
-  'succeeded',
-  'input_rejected',
-  'upstream_failed',
-  'credentials_rejected',
-  'egress_refused',
-  'timed_out',
-  'failed',
-  'crashed',
-  'out_of_memory',
-  'queue_full',
-  'cancelled',
-  'interrupted',
-] as const;
-export type RunOutcome = (typeof runOutcomes)[number];
-
-export const runStatuses = ['queued', 'running', 'ended'] as const;
-export type RunStatus = (typeof runStatuses)[number];
 
 const Milliseconds = Type.Number({ description: 'Milliseconds.' });
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);

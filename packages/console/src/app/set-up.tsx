@@ -2,11 +2,11 @@ import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { passwordBounds } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { ask } from '../api/call.ts';
 import { sessionKey } from '../api/session.ts';
 import { useLanguage } from '../language/language.tsx';
-import { describeFailure } from '../pieces/failure.tsx';
+import { useSubmit } from '../pieces/use-submit.ts';
 import { GatePage } from './gate-page.tsx';
 
 /** Makes the administrator, with the token that stands behind the `#` of the printed link. */
@@ -28,26 +28,16 @@ function SetUpForm({ token }: { token: string }) {
   const [name, setName] = useState('admin');
   const [password, setPassword] = useState('');
   const [again, setAgain] = useState('');
-  const [failure, setFailure] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
   const isDifferent = again !== '' && again !== password;
 
-  const create = async (event: FormEvent) => {
-    event.preventDefault();
+  const { failure, busy, submit } = useSubmit(async () => {
     if (again !== password) return;
-    setBusy(true);
-    setFailure(null);
-    try {
-      await ask('POST', '/v1/setup', { body: { token, name, password } });
-      await queries.resetQueries({ queryKey: sessionKey });
-      await navigate({ to: '/settings', replace: true });
-    } catch (error) {
-      setFailure(describeFailure(error));
-      setBusy(false);
-    }
-  };
+    await ask('POST', '/v1/setup', { body: { token, name, password } });
+    await queries.resetQueries({ queryKey: sessionKey });
+    await navigate({ to: '/settings', replace: true });
+  });
   return (
-    <form onSubmit={create}>
+    <form onSubmit={submit}>
       <Stack gap="md">
         <TextInput
           label={t('setUp.name')}

@@ -1,10 +1,10 @@
 import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { ask } from '../api/call.ts';
 import { sessionKey } from '../api/session.ts';
 import { useLanguage } from '../language/language.tsx';
-import { describeFailure } from '../pieces/failure.tsx';
+import { useSubmit } from '../pieces/use-submit.ts';
 import { GatePage } from './gate-page.tsx';
 
 export function SignIn() {
@@ -12,24 +12,14 @@ export function SignIn() {
   const queries = useQueryClient();
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
-  const [failure, setFailure] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
 
-  const signIn = async (event: FormEvent) => {
-    event.preventDefault();
-    setBusy(true);
-    setFailure(null);
-    try {
-      await ask('POST', '/v1/session', { body: { name, password } });
-      await queries.resetQueries({ queryKey: sessionKey });
-    } catch (error) {
-      setFailure(describeFailure(error));
-      setBusy(false);
-    }
-  };
+  const { failure, busy, submit } = useSubmit(async () => {
+    await ask('POST', '/v1/session', { body: { name, password } });
+    await queries.resetQueries({ queryKey: sessionKey });
+  });
   return (
     <GatePage title={t('signIn.title')} about={t('signIn.about')}>
-      <form onSubmit={signIn}>
+      <form onSubmit={submit}>
         <Stack gap="md">
           <TextInput
             label={t('signIn.name')}

@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useLanguage } from '../language/language.tsx';
+import { Dialog } from './dialog.tsx';
 import { useToasts } from './toasts.tsx';
 
 export interface ConfirmWish {
@@ -27,7 +28,7 @@ export function Confirm({ title, children, action, onConfirm, onClose }: Confirm
     }
   };
   return (
-    <Modal opened onClose={onClose} title={title} centered closeButtonProps={{ 'aria-label': t('action.close') }}>
+    <Dialog onClose={onClose} title={title} centered>
       <Text size="sm" component="div">
         {children}
       </Text>
@@ -39,6 +40,6 @@ export function Confirm({ title, children, action, onConfirm, onClose }: Confirm
           {action}
         </Button>
       </Group>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Modal, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
 import type { FileWithReferences, File as StoredFile } from '@quartermaster/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -6,6 +6,7 @@ import { ask, linkTo } from '../../api/call.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Confirm } from '../../pieces/confirm.tsx';
 import { CopyButton } from '../../pieces/copy-button.tsx';
+import { Dialog } from '../../pieces/dialog.tsx';
 import { Failure } from '../../pieces/failure.tsx';
 import { formatBytes, formatTime } from '../../pieces/format.ts';
 import { Icon } from '../../pieces/icons.tsx';
@@ -39,13 +40,7 @@ export function FileDetails({ file, onClose }: { file: StoredFile; onClose: () =
     );
   }
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={<span className={classes.facts}>{file.file_name}</span>}
-      size="lg"
-      closeButtonProps={{ 'aria-label': t('action.close') }}
-    >
+    <Dialog onClose={onClose} title={<span className={classes.facts}>{file.file_name}</span>} size="lg">
       <Stack gap="md">
         <dl className={classes.facts}>
           <dt>{t('files.id')}</dt>
@@ -85,7 +80,7 @@ export function FileDetails({ file, onClose }: { file: StoredFile; onClose: () =
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

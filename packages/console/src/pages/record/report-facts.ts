@@ -1,13 +1,8 @@
 import type { MessageKey, Translate } from '../../language/language.tsx';
+import type { Fact } from '../../pieces/fact-cards.tsx';
 import { formatBytes, formatMs } from '../../pieces/format.ts';
 
 export type Facts = Readonly<Record<string, unknown>>;
-
-export interface Fact {
-  readonly name: string;
-  readonly label: string;
-  readonly text: string;
-}
 
 /** What people look for first. Facts that a later reader adds follow, under the names they have on the wire. */
 const labels: Readonly<Record<string, MessageKey>> = {

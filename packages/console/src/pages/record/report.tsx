@@ -1,5 +1,6 @@
 import { Alert, Text } from '@mantine/core';
 import { useLanguage } from '../../language/language.tsx';
+import { FactCards } from '../../pieces/fact-cards.tsx';
 import { Icon } from '../../pieces/icons.tsx';
 import classes from './record.module.css';
 import { type Facts, factsOf } from './report-facts.ts';
@@ -17,14 +18,7 @@ export function Report({ report }: { report: Facts | null }) {
   const sentences = Array.isArray(report.warnings) ? report.warnings.map(String) : [];
   return (
     <>
-      <dl className={classes.facts}>
-        {factsOf(report, t).map(({ name, label, text }) => (
-          <div key={name}>
-            <dt>{label}</dt>
-            <dd>{text}</dd>
-          </div>
-        ))}
-      </dl>
+      <FactCards facts={factsOf(report, t)} />
       {sentences.length === 0 ? null : (
         <Alert color="orange" variant="light" icon={<Icon name="warning" />} title={t('records.warnings')} mt="md">
           <ul className={classes.warnings}>

@@ -5,6 +5,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { ask } from '../../api/call.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Above } from '../../pieces/above.tsx';
+import { FactCards } from '../../pieces/fact-cards.tsx';
 import { Failure } from '../../pieces/failure.tsx';
 import { formatBytes, formatMs, formatTime } from '../../pieces/format.ts';
 import { Icon } from '../../pieces/icons.tsx';
@@ -49,6 +50,12 @@ export function RunPage() {
 
 function RunView({ run }: { run: Run }) {
   const { t, code } = useLanguage();
+  const facts = [
+    { name: 'when', label: t('run.when'), text: formatTime(run.created_timestamp, code) },
+    { name: 'took', label: t('run.duration'), text: run.duration_ms === null ? '…' : formatMs(run.duration_ms) },
+    { name: 'origin', label: t('run.origin'), text: run.origin },
+    { name: 'isolation', label: t('plugin.isolation'), text: t(`isolation.${run.isolation}`) },
+  ];
   return (
     <Stack gap="xl">
       <div>
@@ -59,24 +66,7 @@ function RunView({ run }: { run: Run }) {
           {run.error.message}
         </Alert>
       )}
-      <dl className={classes.facts}>
-        <div>
-          <dt>{t('run.when')}</dt>
-          <dd>{formatTime(run.created_timestamp, code)}</dd>
-        </div>
-        <div>
-          <dt>{t('run.duration')}</dt>
-          <dd>{run.duration_ms === null ? '…' : formatMs(run.duration_ms)}</dd>
-        </div>
-        <div>
-          <dt>{t('run.origin')}</dt>
-          <dd>{run.origin}</dd>
-        </div>
-        <div>
-          <dt>{t('plugin.isolation')}</dt>
-          <dd>{t(`isolation.${run.isolation}`)}</dd>
-        </div>
-      </dl>
+      <FactCards facts={facts} />
       {run.phases === null ? null : (
         <section aria-labelledby="phases">
           <Title order={2} size="h4" id="phases" mb="sm">

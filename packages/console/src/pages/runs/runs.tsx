@@ -1,5 +1,5 @@
 import { NativeSelect, Text } from '@mantine/core';
-import type { RunItem, RunOutcome } from '@quartermaster/contract';
+import { type RunItem, runOutcomes } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useBundles } from '../../api/catalogue.ts';
@@ -14,21 +14,6 @@ import { Phases } from '../../pieces/phases.tsx';
 import { VirtualList } from '../../pieces/virtual-list.tsx';
 import { RunEnd } from './run-end.tsx';
 import classes from './runs.module.css';
-
-const outcomes = [
-  'succeeded',
-  'input_rejected',
-  'upstream_failed',
-  'credentials_rejected',
-  'egress_refused',
-  'timed_out',
-  'failed',
-  'crashed',
-  'out_of_memory',
-  'queue_full',
-  'cancelled',
-  'interrupted',
-] as const satisfies readonly RunOutcome[];
 
 /** The runs of the project, live. */
 export function Runs() {
@@ -68,7 +53,7 @@ export function Runs() {
           data={[
             { value: '', label: t('runs.allOutcomes') },
             { value: 'none', label: t('runs.unfinished') },
-            ...outcomes.map((value) => ({ value, label: t(`outcome.${value}`) })),
+            ...runOutcomes.map((value) => ({ value, label: t(`outcome.${value}`) })),
           ]}
         />
       </div>

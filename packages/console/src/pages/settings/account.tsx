@@ -1,14 +1,14 @@
 import { Button, Group, PasswordInput, Stack, Text, Title } from '@mantine/core';
 import { passwordBounds, type Session } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { ask } from '../../api/call.ts';
 import { sessionKey } from '../../api/session.ts';
 import { useProjectChoice } from '../../app/project.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { describeFailure } from '../../pieces/failure.tsx';
 import { formatTime } from '../../pieces/format.ts';
 import { useToasts } from '../../pieces/toasts.tsx';
+import { useSubmit } from '../../pieces/use-submit.ts';
 
 export function Account() {
   const { t, code } = useLanguage();
@@ -42,26 +42,16 @@ function PasswordForm() {
   const queries = useQueryClient();
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
-  const [failure, setFailure] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
-  const change = async (event: FormEvent) => {
-    event.preventDefault();
-    setBusy(true);
-    setFailure(null);
-    try {
-      const body = { current_password: current, new_password: next };
-      const session = await ask<Session>('POST', '/v1/session/password', { body });
-      queries.setQueryData(sessionKey, { kind: 'signed-in', session });
-      setCurrent('');
-      setNext('');
-      say(t('settings.passwordChanged'));
-    } catch (error) {
-      setFailure(describeFailure(error));
-    }
-    setBusy(false);
-  };
+  const { failure, busy, submit } = useSubmit(async () => {
+    const body = { current_password: current, new_password: next };
+    const session = await ask<Session>('POST', '/v1/session/password', { body });
+    queries.setQueryData(sessionKey, { kind: 'signed-in', session });
+    setCurrent('');
+    setNext('');
+    say(t('settings.passwordChanged'));
+  });
   return (
-    <form onSubmit={change}>
+    <form onSubmit={submit}>
       <Stack gap="sm" maw={420}>
         <PasswordInput
           label={t('settings.currentPassword')}

@@ -1,7 +1,8 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import type { NewApiKey } from '@quartermaster/contract';
 import { useLanguage } from '../../language/language.tsx';
 import { CopyButton } from '../../pieces/copy-button.tsx';
+import { Dialog } from '../../pieces/dialog.tsx';
 import { Snippet } from '../../pieces/snippet.tsx';
 import classes from './settings.module.css';
 
@@ -9,14 +10,7 @@ import classes from './settings.module.css';
 export function MadeKey({ made, onClose }: { made: NewApiKey; onClose: () => void }) {
   const { t } = useLanguage();
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t('settings.madeTitle')}
-      size="lg"
-      closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': t('action.close') }}
-    >
+    <Dialog onClose={onClose} title={t('settings.madeTitle')} size="lg" closeOnClickOutside={false}>
       <Stack gap="md">
         <Text size="sm">{t('settings.madeAbout')}</Text>
         <div>
@@ -37,7 +31,7 @@ export function MadeKey({ made, onClose }: { made: NewApiKey; onClose: () => voi
           <Button onClick={onClose}>{t('settings.madeDone')}</Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

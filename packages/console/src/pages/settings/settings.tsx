@@ -1,13 +1,15 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Button, Stack } from '@mantine/core';
 import type { Project } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { ask } from '../../api/call.ts';
 import { useProjectChoice } from '../../app/project.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { describeFailure } from '../../pieces/failure.tsx';
+import { Dialog } from '../../pieces/dialog.tsx';
 import { Icon } from '../../pieces/icons.tsx';
+import { NameField } from '../../pieces/name-field.tsx';
 import { PageHead } from '../../pieces/page-head.tsx';
+import { SubmitForm } from '../../pieces/submit-form.tsx';
 import { useToasts } from '../../pieces/toasts.tsx';
 import { Account } from './account.tsx';
 import { KeyList } from './key-list.tsx';
@@ -44,41 +46,18 @@ function NewProject({ onClose }: { onClose: () => void }) {
   const { say } = useToasts();
   const queries = useQueryClient();
   const [name, setName] = useState('');
-  const [failure, setFailure] = useState<string | null>(null);
-  const make = async (event: FormEvent) => {
-    event.preventDefault();
-    try {
-      const made = await ask<Project>('POST', '/v1/projects', { body: { name } });
-      await queries.invalidateQueries({ queryKey: ['projects'] });
-      say(t('settings.projectMade', { name }));
-      choose(made.project_id);
-      onClose();
-    } catch (error) {
-      setFailure(describeFailure(error));
-    }
+  const make = async () => {
+    const made = await ask<Project>('POST', '/v1/projects', { body: { name } });
+    await queries.invalidateQueries({ queryKey: ['projects'] });
+    say(t('settings.projectMade', { name }));
+    choose(made.project_id);
+    onClose();
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t('settings.newProject')}
-      closeButtonProps={{ 'aria-label': t('action.close') }}
-    >
-      <form onSubmit={make}>
-        <TextInput
-          label={t('settings.projectName')}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          maxLength={127}
-          required
-          withAsterisk={false}
-          data-autofocus
-          error={failure}
-        />
-        <Group justify="flex-end" mt="lg">
-          <Button type="submit">{t('action.create')}</Button>
-        </Group>
-      </form>
-    </Modal>
+    <Dialog onClose={onClose} title={t('settings.newProject')}>
+      <SubmitForm action={t('action.create')} onSubmit={make}>
+        {(failure) => <NameField label={t('settings.projectName')} value={name} onChange={setName} failure={failure} />}
+      </SubmitForm>
+    </Dialog>
   );
 }

@@ -1,0 +1,68 @@
+import { Button, Checkbox, NativeSelect, Text } from '@mantine/core';
+import {
+  type Collection,
+  duplicatePolicies,
+  type OnDuplicate,
+  purposeNames,
+  purposes,
+  type RecordCreate,
+  type File as StoredFile,
+} from '@quartermaster/contract';
+import { useState } from 'react';
+import { useEndlessList } from '../../api/endless-list.ts';
+import { useLanguage } from '../../language/language.tsx';
+import { formatBytes } from '../../pieces/format.ts';
+import { Loading } from '../../pieces/loading.tsx';
+import { SubmitForm } from '../../pieces/submit-form.tsx';
+import classes from './collections.module.css';
+
+export type MakeRecords = (wishes: readonly RecordCreate[]) => Promise<void>;
+
+/** Records of any number of the files that fit the collection. */
+export function FromFiles({ collection, onMake }: { collection: Collection; onMake: MakeRecords }) {
+  const { t } = useLanguage();
+  const purpose = purposeNames.find((name) => purposes[name].collectionType === collection.type) ?? 'record_file';
+  const type = purposes[purpose].recordType;
+  const files = useEndlessList<StoredFile>({ path: '/v1/files', query: { purpose }, idOf: (file) => file.file_id });
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const [onDuplicate, setOnDuplicate] = useState<OnDuplicate>('keep');
+  if (files.isPending) return <Loading rows={3} />;
+  if (files.items.length === 0) return <Text size="sm">{t('records.noFiles')}</Text>;
+  const sheets = type === 'qa_sheet' ? { on_duplicate: onDuplicate } : {};
+  return (
+    <SubmitForm
+      action={t('records.make', { count: chosen.length })}
+      isReady={chosen.length > 0}
+      onSubmit={() => onMake(chosen.map((file_id) => ({ type, file_id, ...sheets })))}
+    >
+      {(failure) => (
+        <>
+          <Checkbox.Group label={t('records.chooseFiles')} value={[...chosen]} onChange={setChosen} error={failure}>
+            <div className={classes.choices}>
+              {files.items.map((file) => (
+                <Checkbox
+                  key={file.file_id}
+                  value={file.file_id}
+                  label={`${file.file_name} · ${formatBytes(file.bytes)}`}
+                />
+              ))}
+              {files.hasNextPage ? (
+                <Button size="compact-sm" variant="default" onClick={files.loadMore}>
+                  …
+                </Button>
+              ) : null}
+            </div>
+          </Checkbox.Group>
+          {type === 'qa_sheet' ? (
+            <NativeSelect
+              label={t('records.onDuplicate')}
+              value={onDuplicate}
+              onChange={(event) => setOnDuplicate(event.currentTarget.value as OnDuplicate)} // of the list below
+              data={duplicatePolicies.map((value) => ({ value, label: t(`records.duplicate.${value}`) }))}
+            />
+          ) : null}
+        </>
+      )}
+    </SubmitForm>
+  );
+}

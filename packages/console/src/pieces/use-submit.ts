@@ -1,0 +1,20 @@
+import { type FormEvent, useState } from 'react';
+import { describeFailure } from './failure.tsx';
+
+/** For forms: `submit` calls `action`, which is `busy` until it has ended, and `failure` is why the last one did not work. */
+export function useSubmit(action: () => Promise<unknown>) {
+  const [failure, setFailure] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setFailure(null);
+    try {
+      await action();
+    } catch (error) {
+      setFailure(describeFailure(error));
+    }
+    setBusy(false);
+  };
+  return { failure, busy, submit };
+}

@@ -1,0 +1,45 @@
+/** The words of closed lists on the wire. Schemas are made of them; here, who needs no schema gets them without TypeBox. */
+
+export const collectionTypes = ['text', 'qa'] as const;
+export type CollectionType = (typeof collectionTypes)[number];
+export const recordTypes = ['text', 'file', 'web', 'qa_sheet'] as const;
+export type RecordType = (typeof recordTypes)[number];
+export const recordStatuses = ['creating', 'ready', 'partial', 'error', 'deleting'] as const;
+export type RecordStatus = (typeof recordStatuses)[number];
+export const recordStages = ['queued', 'fetching', 'parsing', 'chunking', 'embedding', 'indexing'] as const;
+export type RecordStage = (typeof recordStages)[number];
+
+/** What becomes of a pair that the collection, or the sheet itself, has already. */
+export const duplicatePolicies = ['skip', 'replace', 'keep'] as const;
+export type OnDuplicate = (typeof duplicatePolicies)[number];
+/** Rows of a sheet that became no pair. */
+export const rowStatuses = ['rejected', 'duplicate'] as const;
+export type RowStatus = (typeof rowStatuses)[number];
+
+/** Whether chunks are found by their vectors, too. */
+export const vectorStates = ['off', 'current', 'catching_up', 'other_model'] as const;
+export type VectorState = (typeof vectorStates)[number];
+
+/** How a run was asked for. `verify`: a check of credentials. */
+export const runOrigins = ['execute', 'direct', 'mcp', 'verify'] as const;
+export type RunOrigin = (typeof runOrigins)[number];
+
+/** How a run ended. Each but `succeeded` goes with an error code. */
+export const runOutcomes = [
+  'succeeded',
+  'input_rejected',
+  'upstream_failed',
+  'credentials_rejected',
+  'egress_refused',
+  'timed_out',
+  'failed',
+  'crashed',
+  'out_of_memory',
+  'queue_full',
+  'cancelled',
+  'interrupted',
+] as const;
+export type RunOutcome = (typeof runOutcomes)[number];
+
+export const runStatuses = ['queued', 'running', 'ended'] as const;
+export type RunStatus = (typeof runStatuses)[number];
