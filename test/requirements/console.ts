@@ -22,4 +22,24 @@ export const consoleRequirements: Requirements = {
       '[pages] sign-in, set-up without its link and the reference of the plugins address have nothing serious either',
     ],
   },
+  'console.tools': {
+    promise:
+      'In the console plugins run with sealed profiles and in the background, where they are followed and stopped; collections are embedded anew.',
+    source: 'ADR 0027; ADR 0029; ADR 0039',
+    tests: [
+      '[console] what a catalogue and a collection offer beyond the first steps',
+      '[console] a sealed profile is chosen in the place of typed credentials',
+      '[console] a run in the background is followed, and gives its result',
+      '[console] a run in the background is stopped: its plugin, and its calls',
+      '[console] a collection is embedded anew',
+    ],
+  },
+  'console.language': {
+    promise: 'The console speaks English and Chinese, and so does what the service says, as far as its codes tell it.',
+    source: 'ADR 0040',
+    tests: [
+      '[console] what the service says of errors and rows is said in Chinese',
+      'every code of the service, and no other, has its sentence in the Chinese console',
+    ],
+  },
 };

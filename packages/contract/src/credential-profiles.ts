@@ -1,9 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Timestamp } from './envelope.ts';
 
-/** The member of `credentials` that names a credential profile instead of holding credentials. */
-export const profileMember = '$profile';
-
 const Name = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
   description: 'Unique in the project: letters, digits, ".", "_" and "-".',

@@ -43,3 +43,6 @@ export type RunOutcome = (typeof runOutcomes)[number];
 
 export const runStatuses = ['queued', 'running', 'ended'] as const;
 export type RunStatus = (typeof runStatuses)[number];
+
+/** The member of `credentials` that names a credential profile instead of holding credentials. */
+export const profileMember = '$profile';

@@ -8,6 +8,7 @@ type QueryValue = string | number | boolean | undefined;
 export interface Call {
   readonly query?: Readonly<Record<string, QueryValue>>;
   readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -42,8 +43,8 @@ export function linkTo(path: string, query: Call['query'] = {}): string {
 
 /** One call to this address; the answer as it is. @throws ApiError */
 export async function send(method: string, path: string, call: Call = {}): Promise<Response> {
-  const headers = sessionHeaders();
-  if (call.body !== undefined) headers['Content-Type'] = 'application/json';
+  const type = call.body === undefined ? {} : { 'Content-Type': 'application/json' };
+  const headers = { ...sessionHeaders(), ...type, ...call.headers };
   const answer = await fetch(withQuery(path, call.query), {
     method,
     headers,

@@ -1,5 +1,5 @@
 import type { Bundle, Plugin } from '@quartermaster/contract';
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useLanguage } from '../language/language.tsx';
 import { askPage } from './call.ts';
 
@@ -9,6 +9,8 @@ export function useBundles() {
   return useQuery({
     queryKey: ['bundles', code],
     queryFn: async () => (await askPage<Bundle>('/plugins/v1/bundles', { query: { lang: code } })).data,
+    // What is entered for a plugin stays when the language changes.
+    placeholderData: keepPreviousData,
   });
 }
 
@@ -19,5 +21,6 @@ export function usePlugins(bundleId?: string) {
     queryKey: ['plugins', code, bundleId ?? ''],
     queryFn: async () =>
       (await askPage<Plugin>('/plugins/v1/plugins', { query: { lang: code, bundle_id: bundleId } })).data,
+    placeholderData: (known, query) => (query?.queryKey[2] === (bundleId ?? '') ? known : undefined),
   });
 }

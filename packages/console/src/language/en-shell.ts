@@ -16,6 +16,7 @@ export const shell = {
   'call.failed': 'failed',
   'call.refused': 'not allowed',
   'call.too_large': 'too large',
+  'failure.details': 'What the service says of it',
   'failure.offline': 'The service did not answer. Is it running?',
   'failure.title': 'This did not work',
   loading: 'Loading',

@@ -165,4 +165,12 @@ export const stores = {
   'report.tables': 'Tables',
   'report.time': 'Time',
   'report.title': 'Title',
+  'vectors.anew': 'Embed anew',
+  'vectors.anewAbout':
+    'Every chunk is sent to the embedding model that is configured now. Until it is done, questions find by words what has no vector yet.',
+  'vectors.anewTitle': 'Embed “{name}” anew?',
+  'vectors.begun': 'The chunks are being embedded anew.',
+  'vectors.catching_up': 'vectors are being made',
+  'vectors.current': 'with vectors',
+  'vectors.other_model': 'vectors of another model',
 } as const;

@@ -6,6 +6,13 @@ export type Messages = Readonly<Record<MessageKey, string>>;
 export const languages = { en: 'English', zh: '中文' } as const;
 export type LanguageCode = keyof typeof languages;
 
+/** All that a language says. */
+export interface Words {
+  readonly messages: Messages;
+  /** What the service says in English, by its codes; those that are missing stay as they are. */
+  readonly codes: Readonly<Record<string, string>>;
+}
+
 type Parameters = Readonly<Record<string, string | number>>;
 export type Translate = (key: MessageKey, parameters?: Parameters) => string;
 
@@ -13,7 +20,17 @@ interface Language {
   readonly code: LanguageCode;
   readonly choose: (code: LanguageCode) => void;
   readonly t: Translate;
+  /** What the service says, in this language as far as its code tells it. */
+  readonly explain: (said: Said) => string;
 }
+
+/** An error of the service, or of a row, a record or a run. */
+export interface Said {
+  readonly code: string;
+  readonly message: string;
+}
+
+const english: Words = { messages: en, codes: {} };
 
 const storageKey = 'quartermaster-language';
 const LanguageContext = createContext<Language | null>(null);
@@ -36,26 +53,28 @@ function translator(messages: Messages): Translate {
 /** Texts in the chosen language. Chinese is loaded when it is chosen. */
 export function LanguageProvider({ children }: { children: ReactNode }) {
   const [code, setCode] = useState(firstLanguage);
-  const [messages, setMessages] = useState<Messages | null>(code === 'en' ? en : null);
+  const [words, setWords] = useState<Words | null>(code === 'en' ? english : null);
   useEffect(() => {
     document.documentElement.lang = code;
     let left = false;
-    const load = code === 'en' ? Promise.resolve({ messages: en as Messages }) : import('./zh.ts');
+    const load = code === 'en' ? Promise.resolve(english) : import('./zh.ts').then(({ zh }) => zh);
     load.then((loaded) => {
-      if (!left) setMessages(loaded.messages);
+      if (!left) setWords(loaded);
     });
     return () => {
       left = true;
     };
   }, [code]);
   const language = useMemo(() => {
-    if (messages === null) return null;
+    if (words === null) return null;
     const choose = (wanted: LanguageCode) => {
       localStorage.setItem(storageKey, wanted);
       setCode(wanted);
     };
-    return { code, choose, t: translator(messages) };
-  }, [code, messages]);
+    const explain = ({ code: said, message }: Said) =>
+      words.codes[said]?.replace('{message}', () => message) ?? message;
+    return { code, choose, explain, t: translator(words.messages) };
+  }, [code, words]);
   return language === null ? null : <LanguageContext value={language}>{children}</LanguageContext>;
 }
 

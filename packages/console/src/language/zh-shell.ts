@@ -16,6 +16,7 @@ export const shell = {
   'call.failed': '失败',
   'call.refused': '不允许',
   'call.too_large': '过大',
+  'failure.details': '服务给出的详情',
   'failure.offline': '服务没有响应，它在运行吗？',
   'failure.title': '操作未成功',
   loading: '正在加载',

@@ -165,4 +165,11 @@ export const stores = {
   'report.tables': '表格',
   'report.time': '用时',
   'report.title': '标题',
+  'vectors.anew': '重新向量化',
+  'vectors.anewAbout': '所有片段都会发送到当前配置的向量模型。完成之前，尚无向量的片段仍按词语检索。',
+  'vectors.anewTitle': '重新向量化“{name}”？',
+  'vectors.begun': '正在重新向量化各片段。',
+  'vectors.catching_up': '正在生成向量',
+  'vectors.current': '已有向量',
+  'vectors.other_model': '其他模型的向量',
 } as const;

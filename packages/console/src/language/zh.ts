@@ -1,7 +1,8 @@
-import type { Messages } from './language.tsx';
+import type { Words } from './language.tsx';
+import { codes } from './zh-codes.ts';
 import { shell } from './zh-shell.ts';
 import { stores } from './zh-stores.ts';
 import { tools } from './zh-tools.ts';
 
 /** The same in Chinese. */
-export const messages: Messages = { ...shell, ...stores, ...tools };
+export const zh: Words = { messages: { ...shell, ...stores, ...tools }, codes };

@@ -1,23 +1,23 @@
 import { Alert, Button } from '@mantine/core';
 import { ApiError } from '../api/call.ts';
-import { useLanguage } from '../language/language.tsx';
+import { type Said, useLanguage } from '../language/language.tsx';
 import { Icon } from './icons.tsx';
 
-/** What went wrong, in the words of the service. */
-export function describeFailure(error: unknown): string {
-  if (error instanceof ApiError) return error.message;
+/** What went wrong: in the words of the service, or of the language where it has some for the code. */
+export function describeFailure(error: unknown, explain: (said: Said) => string): string {
+  if (error instanceof ApiError) return explain(error);
   return error instanceof Error ? error.message : String(error);
 }
 
 /** A failure where something was to be shown, with a way to try again. */
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
-  const { t } = useLanguage();
+  const { t, explain } = useLanguage();
   const code = error instanceof ApiError ? error.code : undefined;
   const requestId = error instanceof ApiError ? error.requestId : null;
   const isOffline = error instanceof TypeError;
   return (
     <Alert color="red" variant="light" icon={<Icon name="warning" />} title={t('failure.title')} role="alert">
-      {isOffline ? t('failure.offline') : describeFailure(error)}
+      {isOffline ? t('failure.offline') : describeFailure(error, explain)}
       {code === undefined ? null : (
         <div>
           <small>

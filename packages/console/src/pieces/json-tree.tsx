@@ -32,3 +32,13 @@ export function JsonTree({ value, name, depth = 0 }: { value: unknown; name?: st
     </details>
   );
 }
+
+/** The tree in a box that scrolls, where there may be much of it. */
+export function JsonBox({ value, label, testId }: { value: unknown; label: string; testId?: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    <section className={classes.box} tabIndex={0} aria-label={label} data-testid={testId}>
+      <JsonTree value={value} />
+    </section>
+  );
+}

@@ -1,5 +1,5 @@
 import { CloseButton } from '@mantine/core';
-import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
+import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
 import { useLanguage } from '../language/language.tsx';
 import { describeFailure } from './failure.tsx';
 import classes from './toasts.module.css';
@@ -21,7 +21,7 @@ let lastId = 0;
 
 /** Short sentences about what just happened, read out by screen readers. */
 export function ToastProvider({ children }: { children: ReactNode }) {
-  const { t } = useLanguage();
+  const { t, explain } = useLanguage();
   const [toasts, setToasts] = useState<readonly Toast[]>([]);
   const remove = useCallback((id: number) => setToasts((all) => all.filter((toast) => toast.id !== id)), []);
   const add = useCallback(
@@ -32,10 +32,13 @@ export function ToastProvider({ children }: { children: ReactNode }) {
     },
     [remove],
   );
-  const [value] = useState<Toasts>(() => ({
-    say: (text) => add(text, false),
-    complain: (error) => add(describeFailure(error), true),
-  }));
+  const value = useMemo<Toasts>(
+    () => ({
+      say: (text) => add(text, false),
+      complain: (error) => add(describeFailure(error, explain), true),
+    }),
+    [add, explain],
+  );
   return (
     <ToastContext value={value}>
       {children}

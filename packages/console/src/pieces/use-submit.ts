@@ -1,8 +1,10 @@
 import { type FormEvent, useState } from 'react';
+import { useLanguage } from '../language/language.tsx';
 import { describeFailure } from './failure.tsx';
 
 /** For forms: `submit` calls `action`, which is `busy` until it has ended, and `failure` is why the last one did not work. */
 export function useSubmit(action: () => Promise<unknown>) {
+  const { explain } = useLanguage();
   const [failure, setFailure] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
   const submit = async (event: FormEvent) => {
@@ -12,7 +14,7 @@ export function useSubmit(action: () => Promise<unknown>) {
     try {
       await action();
     } catch (error) {
-      setFailure(describeFailure(error));
+      setFailure(describeFailure(error, explain));
     }
     setBusy(false);
   };

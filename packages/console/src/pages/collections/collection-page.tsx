@@ -1,4 +1,4 @@
-import { Button, Group, Tabs } from '@mantine/core';
+import { Badge, Button, Group, Tabs } from '@mantine/core';
 import type { Collection } from '@quartermaster/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
@@ -13,6 +13,7 @@ import { Icon } from '../../pieces/icons.tsx';
 import { Loading } from '../../pieces/loading.tsx';
 import { PageHead } from '../../pieces/page-head.tsx';
 import { useToasts } from '../../pieces/toasts.tsx';
+import { tones } from '../../pieces/tones.ts';
 import { AskBox } from './ask-box.tsx';
 import { RecordList } from './record-list.tsx';
 
@@ -21,7 +22,11 @@ export function CollectionPage() {
   const { t } = useLanguage();
   const { collectionId } = useParams({ strict: false }) as { collectionId: string }; // of this page's route
   const path = `/v1/collections/${collectionId}`;
-  const collection = useQuery({ queryKey: [path], queryFn: () => ask<Collection>('GET', path) });
+  const collection = useQuery({
+    queryKey: [path],
+    queryFn: () => ask<Collection>('GET', path),
+    refetchInterval: ({ state }) => (state.data?.vectors === 'catching_up' ? 2000 : false),
+  });
   if (collection.error !== null) {
     return <Failure error={collection.error} onRetry={() => void collection.refetch()} />;
   }
@@ -36,6 +41,11 @@ export function CollectionPage() {
           <Group gap="xs">
             {t(`collections.type.${item.type}`)}
             {item.description === '' ? '' : ` · ${item.description}`}
+            {item.vectors === 'off' ? null : (
+              <Badge size="sm" color={colors[item.vectors]} data-vectors={item.vectors}>
+                {t(`vectors.${item.vectors}`)}
+              </Badge>
+            )}
             <CopyButton
               text={item.collection_id}
               label={item.collection_id}
@@ -43,7 +53,12 @@ export function CollectionPage() {
             />
           </Group>
         }
-        actions={<DeleteCollection item={item} />}
+        actions={
+          <>
+            {item.vectors === 'off' ? null : <EmbedAnew item={item} path={path} />}
+            <DeleteCollection item={item} />
+          </>
+        }
       />
       <Tabs defaultValue="records" keepMounted={false}>
         <Tabs.List mb="lg">
@@ -57,6 +72,37 @@ export function CollectionPage() {
           <AskBox collection={item} />
         </Tabs.Panel>
       </Tabs>
+    </>
+  );
+}
+
+const colors = { current: tones.good, catching_up: tones.going, other_model: tones.caution } as const;
+
+/** Vectors of another model rest until all are made anew. */
+function EmbedAnew({ item, path }: { item: Collection; path: string }) {
+  const { t } = useLanguage();
+  const { say } = useToasts();
+  const queries = useQueryClient();
+  const [isAsking, setAsking] = useState(false);
+  const embed = async () => {
+    queries.setQueryData([path], await ask<Collection>('POST', `${path}/reembed`));
+    say(t('vectors.begun'));
+  };
+  return (
+    <>
+      <Button variant="default" leftSection={<Icon name="refresh" size={16} />} onClick={() => setAsking(true)}>
+        {t('vectors.anew')}
+      </Button>
+      {isAsking ? (
+        <Confirm
+          title={t('vectors.anewTitle', { name: item.name })}
+          action={t('vectors.anew')}
+          onConfirm={embed}
+          onClose={() => setAsking(false)}
+        >
+          {t('vectors.anewAbout')}
+        </Confirm>
+      ) : null}
     </>
   );
 }

@@ -55,7 +55,7 @@ export function RecordList({ collection }: { collection: Collection }) {
 }
 
 function RecordRow({ record }: { record: RecordItem }) {
-  const { t, code } = useLanguage();
+  const { t, code, explain } = useLanguage();
   const { collection_id: collectionId, record_id: recordId } = record;
   return (
     <Link
@@ -68,7 +68,7 @@ function RecordRow({ record }: { record: RecordItem }) {
         <span className={classes.name}>{nameOfRecord(record)}</span>
         <Text size="xs" c="dimmed" component="span" className={classes.cut}>
           {t(`records.type.${record.type}`)} · {t('records.chunks', { count: record.num_chunks })} ·{' '}
-          {record.error === null ? formatAge(record.created_timestamp, code) : record.error.message}
+          {record.error === null ? formatAge(record.created_timestamp, code) : explain(record.error)}
         </Text>
       </span>
       <span className={classes.state}>

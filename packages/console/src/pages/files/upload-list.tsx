@@ -77,7 +77,7 @@ function UploadRow({ upload }: { upload: Upload }) {
 }
 
 function Words({ upload }: { upload: Upload }) {
-  const { t } = useLanguage();
+  const { t, explain } = useLanguage();
   const total = formatBytes(upload.bytes);
   switch (upload.state) {
     case 'waiting':
@@ -93,7 +93,7 @@ function Words({ upload }: { upload: Upload }) {
     case 'done':
       return `${total} · ${t('files.done')}`;
     case 'failed':
-      return upload.error === null || upload.error === 'connection' ? t('files.connection') : upload.error.message;
+      return upload.error === null || upload.error === 'connection' ? t('files.connection') : explain(upload.error);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Bundle, Plugin } from '@quartermaster/contract';
+import { type Bundle, type Plugin, profileMember } from '@quartermaster/contract';
 
 export interface ExampleWish {
   readonly bundle: Bundle;
@@ -6,6 +6,8 @@ export interface ExampleWish {
   readonly input: unknown;
   /** Names only; values never leave the form. */
   readonly credentials: readonly string[];
+  /** Of a credential profile, in the place of credentials. */
+  readonly profile: string | null;
 }
 
 /** The same call from elsewhere; credentials stand there as variables. */
@@ -20,8 +22,9 @@ function bodyOf({ plugin, input }: ExampleWish, credentials: unknown) {
 }
 
 function curl(wish: ExampleWish): string {
-  const { credentials } = wish;
-  const shown = Object.fromEntries(credentials.map((name) => [name, `$${name}`]));
+  const { credentials, profile } = wish;
+  const variables = Object.fromEntries(credentials.map((name) => [name, `$${name}`]));
+  const shown = profile === null ? variables : { [profileMember]: profile };
   const body = JSON.stringify(bodyOf(wish, shown), null, 2).replaceAll("'", "'\\''");
   // The quotes of the shell end around each variable.
   const filled = credentials.reduce((text, name) => text.replaceAll(`"$${name}"`, `"'"$${name}"'"`), body);
@@ -34,9 +37,10 @@ function curl(wish: ExampleWish): string {
 }
 
 function typeScript(wish: ExampleWish): string {
-  const { plugin, input, credentials } = wish;
+  const { plugin, input, credentials, profile } = wish;
   const { origin } = window.location;
-  const given = credentials.map((name) => `${name}: process.env.${name}`).join(', ');
+  const variables = credentials.map((name) => `${name}: process.env.${name}`).join(', ');
+  const given = profile === null ? variables : `${profileMember}: '${profile}'`;
   const json = JSON.stringify(input, null, 2).replaceAll('\n', '\n  ');
   return `import { createClient } from '@quartermaster/client';
 
@@ -55,8 +59,9 @@ console.log(result.data);`;
 }
 
 function python(wish: ExampleWish): string {
-  const { plugin, input, credentials } = wish;
-  const given = credentials.map((name) => `"${name}": os.environ["${name}"]`).join(', ');
+  const { plugin, input, credentials, profile } = wish;
+  const variables = credentials.map((name) => `"${name}": os.environ["${name}"]`).join(', ');
+  const given = profile === null ? variables : `"${profileMember}": "${profile}"`;
   const text = JSON.stringify(JSON.stringify(input)).replaceAll("'", "\\'");
   return `import json, os, requests
 
@@ -75,14 +80,15 @@ print(answer.json()["data"]["data"])`;
 }
 
 /** The catalogue names its own address in the links to pictures. */
-function mcp({ bundle, credentials }: ExampleWish): string {
+function mcp({ bundle, credentials, profile }: ExampleWish): string {
   const { hostname, protocol } = window.location;
   const address = bundle.icon_url === null ? `${protocol}//${hostname}:8081` : new URL(bundle.icon_url).origin;
-  const headers = Object.fromEntries(credentials.map((name) => [`X-Credential-${name}`, `<${name}>`]));
+  const entered = Object.fromEntries(credentials.map((name) => [`X-Credential-${name}`, `<${name}>`]));
+  const headers = profile === null ? entered : { 'X-Plugin-Profile': profile };
   const server = {
     type: 'http',
     url: `${address}/mcp/${bundle.bundle_id}`,
-    ...(credentials.length > 0 ? { headers } : {}),
+    ...(Object.keys(headers).length > 0 ? { headers } : {}),
   };
   return JSON.stringify({ mcpServers: { [bundle.bundle_id]: server } }, null, 2);
 }

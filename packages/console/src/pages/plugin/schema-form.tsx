@@ -14,12 +14,12 @@ export interface FieldWish {
   readonly onChange: (value: unknown) => void;
 }
 
-type Members = Readonly<Record<string, unknown>>;
+export type Values = Readonly<Record<string, unknown>>;
 
 /** The fields of an object, made from its schema; the service checks what is entered. */
 export function SchemaForm(wish: Omit<FieldWish, 'name' | 'isRequired'>) {
   const { schema, root, value, onChange } = wish;
-  const members = (typeof value === 'object' && value !== null ? value : {}) as Members; // an object, checked
+  const members = (typeof value === 'object' && value !== null ? value : {}) as Values; // an object, checked
   const change = (name: string, part: unknown) => {
     const { [name]: _, ...others } = members;
     onChange(part === undefined ? others : { ...others, [name]: part });

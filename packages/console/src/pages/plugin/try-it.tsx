@@ -1,37 +1,46 @@
 import { Alert, Button, Group, Stack, Tabs, Text, Textarea, Title } from '@mantine/core';
 import type { Bundle, ExecuteResult, Plugin } from '@quartermaster/contract';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useRef, useState } from 'react';
 import { ask } from '../../api/call.ts';
+import { startRun } from '../../api/runs.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Icon } from '../../pieces/icons.tsx';
 import type { JsonSchema } from '../../pieces/json-schema.ts';
 import { Snippet } from '../../pieces/snippet.tsx';
 import { useToasts } from '../../pieces/toasts.tsx';
+import { CredentialsForm, profileOf } from './credentials-form.tsx';
 import { examplesOf } from './examples.ts';
 import classes from './plugin.module.css';
-import { SchemaForm } from './schema-form.tsx';
+import { SchemaForm, type Values } from './schema-form.tsx';
 import { TryResult } from './try-result.tsx';
-
-type Values = Readonly<Record<string, unknown>>;
 
 /** Runs the plugin with what is entered; credentials stay in this form and go with the page. */
 export function TryIt({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
   const { t } = useLanguage();
   const queries = useQueryClient();
+  const navigate = useNavigate();
+  const { complain } = useToasts();
   const [input, setInput] = useState<Values>({});
   const [credentials, setCredentials] = useState<Values>({});
   const stop = useRef<AbortController | null>(null);
+  const { bundle_id, plugin_id } = plugin;
+  const call = { bundle_id, plugin_id, input_params: input, credentials };
   const run = useMutation({
     // Credentials are not kept with the call's answer.
     gcTime: 0,
     mutationFn: () => {
       stop.current = new AbortController();
-      const { bundle_id, plugin_id } = plugin;
-      const body = { bundle_id, plugin_id, input_params: input, credentials };
-      return ask<ExecuteResult>('POST', '/plugins/v1/execute', { body, signal: stop.current.signal });
+      return ask<ExecuteResult>('POST', '/plugins/v1/execute', { body: call, signal: stop.current.signal });
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['/plugins/v1/runs'] }),
+  });
+  const start = useMutation({
+    gcTime: 0,
+    mutationFn: () => startRun(call),
+    onSuccess: ({ run_id: runId }) => navigate({ to: '/runs/$runId', params: { runId } }),
+    onError: complain,
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -52,7 +61,11 @@ export function TryIt({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
               <Button variant="default" onClick={() => stop.current?.abort()}>
                 {t('try.stop')}
               </Button>
-            ) : null}
+            ) : (
+              <Button variant="default" loading={start.isPending} onClick={() => start.mutate()}>
+                {t('try.start')}
+              </Button>
+            )}
           </Group>
         </Stack>
       </form>
@@ -138,50 +151,6 @@ function RawJson({ value, onChange }: Omit<FormWish, 'schema'>) {
   );
 }
 
-interface CredentialsWish {
-  readonly bundle: Bundle;
-  readonly value: Values;
-  readonly onChange: (value: Values) => void;
-}
-
-function CredentialsForm({ bundle, value, onChange }: CredentialsWish) {
-  const { t } = useLanguage();
-  const { say, complain } = useToasts();
-  const [isChecking, setChecking] = useState(false);
-  const schema: JsonSchema = bundle.credentials_schema;
-  if (Object.keys(schema.properties ?? {}).length === 0) return null;
-  const verify = async () => {
-    setChecking(true);
-    try {
-      const body = { bundle_id: bundle.bundle_id, credentials: value };
-      await ask('POST', '/plugins/v1/verify_credentials', { body });
-      say(t('try.verified'));
-    } catch (error) {
-      complain(error);
-    }
-    setChecking(false);
-  };
-  return (
-    <section aria-labelledby="try-credentials">
-      <Title order={2} size="h5" id="try-credentials">
-        {t('try.credentials')}
-      </Title>
-      <Text size="xs" c="dimmed" mb="xs">
-        {t('try.credentialsAbout')}
-      </Text>
-      <SchemaForm
-        schema={schema}
-        root={schema}
-        value={value}
-        onChange={(next) => onChange(next as Values)} // the form of an object makes objects
-      />
-      <Button mt="sm" size="xs" variant="default" loading={isChecking} onClick={() => void verify()}>
-        {t('try.verify')}
-      </Button>
-    </section>
-  );
-}
-
 interface ElsewhereWish {
   readonly bundle: Bundle;
   readonly plugin: Plugin;
@@ -192,8 +161,9 @@ interface ElsewhereWish {
 function SameElsewhere({ bundle, plugin, input, credentials }: ElsewhereWish) {
   const { t } = useLanguage();
   const schema: JsonSchema = bundle.credentials_schema;
-  const needed = [...new Set([...(schema.required ?? []), ...Object.keys(credentials)])];
-  const examples = examplesOf({ bundle, plugin, input, credentials: needed });
+  const profile = profileOf(credentials);
+  const needed = profile === null ? [...new Set([...(schema.required ?? []), ...Object.keys(credentials)])] : [];
+  const examples = examplesOf({ bundle, plugin, input, credentials: needed, profile });
   return (
     <section aria-labelledby="elsewhere">
       <Title order={2} size="h5" id="elsewhere" mb="xs">

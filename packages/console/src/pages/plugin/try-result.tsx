@@ -1,4 +1,4 @@
-import { Alert, Group, Tabs, Text, Title } from '@mantine/core';
+import { Group, Text, Title } from '@mantine/core';
 import type { ExecuteResult, Run } from '@quartermaster/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -7,11 +7,10 @@ import { useLanguage } from '../../language/language.tsx';
 import { Empty } from '../../pieces/empty.tsx';
 import { Failure } from '../../pieces/failure.tsx';
 import { formatMs } from '../../pieces/format.ts';
-import { JsonTree } from '../../pieces/json-tree.tsx';
+import { JsonBox } from '../../pieces/json-tree.tsx';
 import { Loading } from '../../pieces/loading.tsx';
 import { Phases } from '../../pieces/phases.tsx';
-import { Snippet } from '../../pieces/snippet.tsx';
-import classes from './plugin.module.css';
+import { RunOutput } from '../../pieces/run-output.tsx';
 
 export interface TryResultWish {
   readonly result: ExecuteResult | undefined;
@@ -37,7 +36,7 @@ export function TryResult({ result, error, isRunning }: TryResultWish) {
       </Group>
       {isRunning ? <Loading rows={3} /> : null}
       {!isRunning && error !== null ? <RunFailure error={error} /> : null}
-      {!isRunning && result !== undefined ? <Output result={result} /> : null}
+      {!isRunning && result !== undefined ? <RunOutput result={result} /> : null}
       {!isRunning && error === null && result === undefined ? (
         <Empty icon="play" title={t('try.noResult')}>
           {t('try.noResultAbout')}
@@ -54,60 +53,27 @@ function runIdOf(error: Error | null): string | undefined {
 }
 
 function RunFailure({ error }: { error: Error }) {
+  const { t } = useLanguage();
   const details = error instanceof ApiError ? error.details : [];
   return (
     <>
       <Failure error={error} />
-      {details.length === 0 ? null : (
-        <div className={classes.tree}>
-          <JsonTree value={details} />
-        </div>
-      )}
+      {details.length === 0 ? null : <JsonBox value={details} label={t('failure.details')} />}
     </>
   );
 }
 
-function Output({ result }: { result: ExecuteResult }) {
-  const { t } = useLanguage();
-  const violations = result.output_violations ?? [];
-  return (
-    <>
-      {violations.length === 0 ? null : (
-        <Alert color="orange" variant="light" mb="sm" title={t('try.violations', { count: violations.length })}>
-          {violations.map(({ path, message }) => (
-            <div key={path + message}>
-              <code>{path}</code> {message}
-            </div>
-          ))}
-        </Alert>
-      )}
-      <Tabs defaultValue="tree" keepMounted={false}>
-        <Tabs.List mb="sm">
-          <Tabs.Tab value="tree">{t('try.resultTree')}</Tabs.Tab>
-          <Tabs.Tab value="json">{t('try.json')}</Tabs.Tab>
-        </Tabs.List>
-        <Tabs.Panel value="tree">
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
-          <section className={classes.tree} tabIndex={0} aria-label={t('try.resultTree')} data-testid="result-tree">
-            <JsonTree value={result.data} />
-          </section>
-        </Tabs.Panel>
-        <Tabs.Panel value="json">
-          <Snippet code={JSON.stringify(result.data, null, 2)} label={t('try.result')} />
-        </Tabs.Panel>
-      </Tabs>
-    </>
-  );
-}
+/** The record of a run is written behind it: a busy service may take its time. */
+const waitForRecord = { tries: 60, ms: 500 } as const;
 
-/** The record of the run is written behind it: asked for until it is there. */
+/** Where the time of the run went, when its record is there. */
 function RunTimes({ runId }: { runId: string }) {
   const { t } = useLanguage();
   const run = useQuery({
     queryKey: ['/plugins/v1/runs', runId],
     queryFn: () => ask<Run>('GET', `/plugins/v1/runs/${runId}`),
-    retry: (count, error) => error instanceof ApiError && error.status === 404 && count < 5,
-    retryDelay: 300,
+    retry: (count, error) => error instanceof ApiError && error.status === 404 && count < waitForRecord.tries,
+    retryDelay: waitForRecord.ms,
   });
   if (run.data?.phases == null) return null;
   return (

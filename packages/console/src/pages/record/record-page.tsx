@@ -22,7 +22,7 @@ import { RowReport } from './row-report.tsx';
 
 /** One record: how it was read, what became of it, and its chunks. */
 export function RecordPage() {
-  const { t, code } = useLanguage();
+  const { t, code, explain } = useLanguage();
   const { collectionId, recordId } = useParams({ strict: false }) as { collectionId: string; recordId: string }; // route
   const path = `/v1/collections/${collectionId}/records/${recordId}`;
   const query = useQuery({
@@ -51,7 +51,7 @@ export function RecordPage() {
         </div>
         {record.error === null ? null : (
           <Alert color="red" variant="light" icon={<Icon name="warning" />} title={record.error.code}>
-            {record.error.message}
+            {explain(record.error)}
           </Alert>
         )}
         <section aria-labelledby="report">

@@ -35,7 +35,7 @@ export function RowReport({ path, version }: { path: string; version: number }) 
 }
 
 function Rows({ path, status, version }: { path: string; status: RowStatus; version: number }) {
-  const { t } = useLanguage();
+  const { t, explain } = useLanguage();
   const query = { status, order: 'asc' };
   const list = useEndlessList<RecordRow>({ path, query, idOf: (row) => row.row_id, enabled: version > 0 });
   if (list.error !== null) return <Failure error={list.error} onRetry={() => void list.refetch()} />;
@@ -54,7 +54,7 @@ function Rows({ path, status, version }: { path: string; status: RowStatus; vers
                     ? t('records.row', { row: row.row })
                     : t('records.sheetRow', { sheet: row.sheet, row: row.row })}
                 </Table.Td>
-                <Table.Td>{row.message}</Table.Td>
+                <Table.Td>{explain(row)}</Table.Td>
                 <Table.Td>
                   <code>{row.excerpt}</code>
                 </Table.Td>

@@ -1,17 +1,19 @@
-import { Alert, Button, Stack, Table, Text, Title } from '@mantine/core';
+import { Alert, Progress, Stack, Text, Title } from '@mantine/core';
 import type { Run } from '@quartermaster/contract';
-import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
-import { ask } from '../../api/call.ts';
+import { useParams } from '@tanstack/react-router';
+import { isGoing, useRun } from '../../api/runs.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Above } from '../../pieces/above.tsx';
 import { FactCards } from '../../pieces/fact-cards.tsx';
 import { Failure } from '../../pieces/failure.tsx';
-import { formatBytes, formatMs, formatTime } from '../../pieces/format.ts';
+import { formatMs, formatTime } from '../../pieces/format.ts';
 import { Icon } from '../../pieces/icons.tsx';
 import { Loading } from '../../pieces/loading.tsx';
 import { PageHead } from '../../pieces/page-head.tsx';
 import { Phases } from '../../pieces/phases.tsx';
+import { RunOutput } from '../../pieces/run-output.tsx';
+import { RunActions } from './run-actions.tsx';
+import { RunCalls } from './run-calls.tsx';
 import { RunEnd } from './run-end.tsx';
 import classes from './runs.module.css';
 
@@ -19,11 +21,7 @@ import classes from './runs.module.css';
 export function RunPage() {
   const { t } = useLanguage();
   const { runId } = useParams({ strict: false }) as { runId: string }; // of this page's route
-  const run = useQuery({
-    queryKey: ['/plugins/v1/runs', runId],
-    queryFn: () => ask<Run>('GET', `/plugins/v1/runs/${runId}`),
-    refetchInterval: ({ state }) => (state.data !== undefined && state.data.status !== 'ended' ? 1000 : false),
-  });
+  const run = useRun(runId);
   if (run.error !== null) return <Failure error={run.error} onRetry={() => void run.refetch()} />;
   if (run.data === undefined) return <Loading />;
   const { bundle_id: bundleId, plugin_id: pluginId } = run.data;
@@ -33,15 +31,7 @@ export function RunPage() {
         above={<Above to="/runs">{t('runs.title')}</Above>}
         title={`${bundleId}/${pluginId ?? t('runs.verify')}`}
         about={runId}
-        actions={
-          pluginId === null ? null : (
-            <Link to="/catalogue/$bundleId/$pluginId" params={{ bundleId, pluginId }}>
-              <Button component="span" variant="default" leftSection={<Icon name="play" size={16} />}>
-                {t('run.again')}
-              </Button>
-            </Link>
-          )
-        }
+        actions={<RunActions run={run.data} />}
       />
       <RunView run={run.data} />
     </>
@@ -49,7 +39,7 @@ export function RunPage() {
 }
 
 function RunView({ run }: { run: Run }) {
-  const { t, code } = useLanguage();
+  const { t, code, explain } = useLanguage();
   const facts = [
     { name: 'when', label: t('run.when'), text: formatTime(run.created_timestamp, code) },
     { name: 'took', label: t('run.duration'), text: run.duration_ms === null ? '…' : formatMs(run.duration_ms) },
@@ -58,12 +48,13 @@ function RunView({ run }: { run: Run }) {
   ];
   return (
     <Stack gap="xl">
-      <div>
+      <div aria-live="polite">
         <RunEnd run={run} />
+        {isGoing(run) ? <RunProgress progress={run.progress} /> : null}
       </div>
       {run.error === null ? null : (
         <Alert color="red" variant="light" icon={<Icon name="warning" />} title={run.error.code}>
-          {run.error.message}
+          {explain({ code: run.error.code, message: run.error.message ?? '' })}
         </Alert>
       )}
       <FactCards facts={facts} />
@@ -75,52 +66,42 @@ function RunView({ run }: { run: Run }) {
           <Phases phases={run.phases} />
         </section>
       )}
-      <Calls run={run} />
+      <KeptResult run={run} />
+      <RunCalls run={run} />
     </Stack>
   );
 }
 
-function Calls({ run }: { run: Run }) {
+/** What the plugin says of its work; nothing, as long as it has said nothing. */
+function RunProgress({ progress }: Pick<Run, 'progress'>) {
   const { t } = useLanguage();
+  if (progress === null) return null;
+  const percent = Math.round(progress.fraction * 100);
   return (
-    <section aria-labelledby="calls">
-      <Title order={2} size="h4" id="calls" mb="sm">
-        {t('run.calls')}
+    <div className={classes.progress}>
+      <Progress value={percent} animated aria-label={t('run.progress', { percent })} />
+      <Text size="sm" c="dimmed" mt={4}>
+        {percent} %{progress.message === null ? '' : ` · ${progress.message}`}
+      </Text>
+    </div>
+  );
+}
+
+/** Of a run in the background, whose answer nobody waited for. */
+function KeptResult({ run }: { run: Run }) {
+  const { t, code } = useLanguage();
+  if (!run.asynchronous || run.outcome !== 'succeeded') return null;
+  const { result, result_expires_timestamp: expires } = run;
+  return (
+    <section aria-labelledby="result">
+      <Title order={2} size="h4" id="result" mb="sm">
+        {t('try.result')}
       </Title>
-      {run.egress.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          {t('run.noCalls')}
+      {result === null ? <Text size="sm">{t('run.resultGone')}</Text> : <RunOutput result={result} />}
+      {result === null || expires === null ? null : (
+        <Text size="sm" c="dimmed" mt="xs">
+          {t('run.resultKept', { time: formatTime(expires, code) })}
         </Text>
-      ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
-        <section className={classes.calls} tabIndex={0} aria-label={t('run.calls')}>
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>{t('run.host')}</Table.Th>
-                <Table.Th>{t('run.method')}</Table.Th>
-                <Table.Th>{t('run.status')}</Table.Th>
-                <Table.Th>{t('run.bytes')}</Table.Th>
-                <Table.Th>{t('run.time')}</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {run.egress.map((call, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: calls have no name but their place.
-                <Table.Tr key={index}>
-                  <Table.Td>{call.host}</Table.Td>
-                  <Table.Td>{call.method}</Table.Td>
-                  <Table.Td>
-                    {call.status ?? ''} {t(`call.${call.result}`)}
-                  </Table.Td>
-                  <Table.Td>{formatBytes(call.bytes)}</Table.Td>
-                  <Table.Td>{formatMs(call.ms)}</Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-          {run.egress_left_out > 0 ? t('run.leftOut', { count: run.egress_left_out }) : null}
-        </section>
       )}
     </section>
   );

@@ -1,0 +1,42 @@
+import { Button } from '@mantine/core';
+import type { Run } from '@quartermaster/contract';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { cancelRun, isGoing } from '../../api/runs.ts';
+import { useLanguage } from '../../language/language.tsx';
+import { Icon } from '../../pieces/icons.tsx';
+import { useToasts } from '../../pieces/toasts.tsx';
+
+/** What can be done with a run: ended as long as it goes, and tried again. */
+export function RunActions({ run }: { run: Run }) {
+  const { t } = useLanguage();
+  const { complain } = useToasts();
+  const queries = useQueryClient();
+  const { run_id: runId, bundle_id: bundleId, plugin_id: pluginId } = run;
+  const stop = useMutation({
+    mutationFn: () => cancelRun(runId),
+    onError: complain,
+    onSettled: () => queries.invalidateQueries({ queryKey: ['/plugins/v1/runs'] }),
+  });
+  return (
+    <>
+      {isGoing(run) ? (
+        <Button
+          variant="default"
+          loading={stop.isPending}
+          leftSection={<Icon name="pause" size={16} />}
+          onClick={() => stop.mutate()}
+        >
+          {t('run.stop')}
+        </Button>
+      ) : null}
+      {pluginId === null ? null : (
+        <Link to="/catalogue/$bundleId/$pluginId" params={{ bundleId, pluginId }}>
+          <Button component="span" variant="default" leftSection={<Icon name="play" size={16} />}>
+            {t('run.again')}
+          </Button>
+        </Link>
+      )}
+    </>
+  );
+}

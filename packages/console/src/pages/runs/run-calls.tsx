@@ -1,0 +1,52 @@
+import { Table, Text, Title } from '@mantine/core';
+import type { Run } from '@quartermaster/contract';
+import { useLanguage } from '../../language/language.tsx';
+import { formatBytes, formatMs } from '../../pieces/format.ts';
+import classes from './runs.module.css';
+
+/** Whom a run called, and what came of it. */
+export function RunCalls({ run }: { run: Run }) {
+  const { t } = useLanguage();
+  return (
+    <section aria-labelledby="calls">
+      <Title order={2} size="h4" id="calls" mb="sm">
+        {t('run.calls')}
+      </Title>
+      {run.egress.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {t('run.noCalls')}
+        </Text>
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+        <section className={classes.calls} tabIndex={0} aria-label={t('run.calls')}>
+          <Table>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{t('run.host')}</Table.Th>
+                <Table.Th>{t('run.method')}</Table.Th>
+                <Table.Th>{t('run.status')}</Table.Th>
+                <Table.Th>{t('run.bytes')}</Table.Th>
+                <Table.Th>{t('run.time')}</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {run.egress.map((call, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: calls have no name but their place.
+                <Table.Tr key={index}>
+                  <Table.Td>{call.host}</Table.Td>
+                  <Table.Td>{call.method}</Table.Td>
+                  <Table.Td>
+                    {call.status ?? ''} {t(`call.${call.result}`)}
+                  </Table.Td>
+                  <Table.Td>{formatBytes(call.bytes)}</Table.Td>
+                  <Table.Td>{formatMs(call.ms)}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+          {run.egress_left_out > 0 ? t('run.leftOut', { count: run.egress_left_out }) : null}
+        </section>
+      )}
+    </section>
+  );
+}

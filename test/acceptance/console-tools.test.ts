@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type OpenedConsole, openConsole } from '../support/console.ts';
+import { openProbe, type Probe } from '../support/probe-bundle.ts';
+
+const token = 'a-token-that-nobody-types';
+const sheet = 'question,answer\nWhen does it open?,At nine.\nWhen does it close?,\n';
+
+/** One service and one browser for all of it: starting them takes longer than looking. */
+test('[console] what a catalogue and a collection offer beyond the first steps', async (t) => {
+  const probe = await openProbe(t);
+  const settings = { ...probe.settings, SEALING_KEY: Buffer.alloc(32, 7).toString('base64url') };
+  const opened = await openConsole(t, { settings: { ...settings, LOG_LEVEL: 'warn', EMBEDDING_PROVIDER: 'hash' } });
+  await t.test('[console] a sealed profile is chosen in the place of typed credentials', () => chooseProfile(opened));
+  await t.test('[console] a run in the background is followed, and gives its result', () => followRun(opened, probe));
+  await t.test('[console] a run in the background is stopped: its plugin, and its calls', () =>
+    stopRuns(opened, probe),
+  );
+  await t.test('[console] a collection is embedded anew', () => embedAnew(opened));
+  await t.test('[console] what the service says of errors and rows is said in Chinese', () => readChinese(opened));
+  assert.deepEqual(opened.complaints, []);
+  assert.deepEqual([...opened.origins], [opened.service.filesUrl]);
+});
+
+async function openPlugin({ page, service }: OpenedConsole, path: string, q: string): Promise<void> {
+  await page.goto(`${service.filesUrl}/catalogue/${path}`);
+  await page.getByRole('textbox', { name: 'q' }).fill(q);
+}
+
+async function chooseProfile(opened: OpenedConsole): Promise<void> {
+  const { page, service } = opened;
+  const answer = await fetch(`${service.pluginsUrl}/v1/credential_profiles`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ name: 'team', bundle_id: 'guarded', credentials: { token } }),
+  });
+  assert.equal(answer.status, 200, await answer.text());
+  await openPlugin(opened, 'guarded/read', 'profile');
+  const typed = page.getByLabel(/^token/);
+  await typed.waitFor();
+  await page.getByLabel('Credentials from').selectOption('team');
+  await typed.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByTestId('result-tree').getByText('"/read?q=profile"').waitFor();
+  const shown = (await page.getByRole('tabpanel', { name: 'curl' }).textContent()) ?? '';
+  assert.match(shown, /"credentials": \{\s*"\$profile": "team"\s*\}/);
+  assert.ok(!(await page.content()).includes(token));
+}
+
+async function followRun(opened: OpenedConsole, probe: Probe): Promise<void> {
+  const { page } = opened;
+  const path = '/read?q=later';
+  probe.hold(path);
+  await openPlugin(opened, 'probe/read', 'later');
+  await page.getByRole('button', { name: 'Run in the background' }).click();
+  await page.getByRole('heading', { level: 1, name: 'probe/read' }).waitFor();
+  await page.getByText('running', { exact: true }).waitFor();
+  await probe.arrived(path);
+  probe.release();
+  await page.getByTestId('result-tree').getByText(`"${path}"`).waitFor();
+  await page.getByText('succeeded', { exact: true }).waitFor();
+  await page.getByText(/^Kept until/).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Stop it' }).count(), 0);
+}
+
+async function stopRuns(opened: OpenedConsole, probe: Probe): Promise<void> {
+  const { page } = opened;
+  const path = '/write?q=held';
+  probe.hold(path);
+  await openPlugin(opened, 'probe/write', 'held');
+  await page.getByRole('button', { name: 'Run in the background' }).click();
+  await probe.arrived(path);
+  await page.getByRole('button', { name: 'Stop it' }).click();
+  await page.getByText('cancelled', { exact: true }).waitFor();
+  await probe.aborted(path);
+
+  await openPlugin(opened, 'probe/think', 'forever');
+  await page.getByRole('button', { name: 'Run in the background' }).click();
+  await page.getByText('50 % · thinking of forever').waitFor();
+  await page.getByRole('button', { name: 'Stop it' }).click();
+  await page.getByText('cancelled', { exact: true }).waitFor();
+}
+
+async function embedAnew({ page, service }: OpenedConsole): Promise<void> {
+  const { client } = service;
+  const { collection_id: collection } = await client.collections.create({ name: 'Teas' });
+  const made = await client.records.create(collection, { content: 'Green tea from Uji.' });
+  await client.records.settled(collection, made.record_id);
+  await page.goto(`${service.filesUrl}/collections/${collection}`);
+  await page.locator('[data-vectors=current]').waitFor();
+  await page.getByRole('button', { name: 'Embed anew' }).click();
+  const answered = page.waitForResponse((response) => response.url().endsWith('/reembed'));
+  await page.getByRole('dialog').getByRole('button', { name: 'Embed anew' }).click();
+  assert.equal((await answered).status(), 200);
+  await page.getByText('The chunks are being embedded anew.').waitFor();
+  await page.locator('[data-vectors=current]').waitFor();
+}
+
+async function readChinese(opened: OpenedConsole): Promise<void> {
+  const { page, service } = opened;
+  const { client } = service;
+  const upload = { purpose: 'qa_record_file', name: 'hours.csv', content: new Blob([sheet]) } as const;
+  const file = await client.files.upload(upload);
+  const { collection_id: collection } = await client.collections.create({ name: 'Hours', type: 'qa' });
+  const made = await client.records.create(collection, { type: 'qa_sheet', file_id: file.file_id });
+  await client.records.settled(collection, made.record_id);
+  await openPlugin(opened, 'probe/read', 'fail');
+  await page.getByRole('button', { name: '中文' }).click();
+  await page.getByRole('button', { name: '运行', exact: true }).click();
+  await page.getByText(/^第三方拒绝了调用/).waitFor();
+  await page.goto(`${service.filesUrl}/collections/${collection}/records/${made.record_id}`);
+  await page.getByText('答案单元格为空。').waitFor();
+  await page.goto(`${service.filesUrl}/runs/xrunnothing`);
+  await page.getByText(/^找不到该对象/).waitFor();
+}
