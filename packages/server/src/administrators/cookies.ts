@@ -8,6 +8,8 @@ export interface Cookies {
   endSession(): string;
 }
 
+/** Without the prefix it has over HTTPS. */
+export const sessionCookie = 'quartermaster_session';
 const browserSeconds = 90 * 86_400;
 
 /**
@@ -16,7 +18,7 @@ const browserSeconds = 90 * 86_400;
  */
 export function createCookies(https: boolean): Cookies {
   const prefix = https ? '__Host-' : '';
-  const session = `${prefix}quartermaster_session`;
+  const session = `${prefix}${sessionCookie}`;
   const browser = `${prefix}quartermaster_browser`;
   const attributes = `Path=/; HttpOnly; SameSite=Strict${https ? '; Secure' : ''}`;
   const write = (name: string, value: string, seconds: number) => `${name}=${value}; Max-Age=${seconds}; ${attributes}`;

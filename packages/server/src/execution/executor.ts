@@ -25,6 +25,7 @@ export interface PreparedRun {
   start(): Promise<Execution>;
 }
 
+/** How a run that began has ended. */
 export interface Execution {
   readonly runId: string;
   readonly durationMs: number;

@@ -1,6 +1,6 @@
 import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
 import { decodeText, isText } from './declarative/body.ts';
-import { type CallOutcome, excerptOf } from './declarative/declarative.ts';
+import { type CallFailure, excerptOf, outcomeWithoutAnswer } from './declarative/declarative.ts';
 import type { Broker, EgressRequest, EgressResult } from './egress/broker.ts';
 import type { RunPolicy } from './run-policy.ts';
 
@@ -8,11 +8,9 @@ import type { RunPolicy } from './run-policy.ts';
 export interface HandlerFetch {
   fetch(request: OutboundRequest, signal: AbortSignal): Promise<OutboundResponse>;
   /** The last call when it failed: a handler that throws then has most likely thrown because of it. */
-  blame(): Blamed | null;
+  blame(): CallFailure | null;
 }
 
-/** Ways in which an outbound call can be the reason of a failed run. */
-type Blamed = Exclude<CallOutcome, { kind: 'returned' }>;
 type RefusesCredentials = (answer: Extract<EgressResult, { kind: 'response' }>) => boolean;
 type Failure = Error & { readonly code: string };
 
@@ -44,27 +42,14 @@ export function createHandlerFetch(
   return { fetch, blame: () => (last === null ? null : outcomeOf(last, refusesCredentials)) };
 }
 
-function outcomeOf(result: EgressResult, refusesCredentials: RefusesCredentials): Blamed | null {
-  switch (result.kind) {
-    case 'refused':
-      return { kind: 'egress_refused', message: result.message };
-    case 'timed_out':
-      return { kind: 'timed_out', limitMs: result.limitMs };
-    case 'unreachable':
-    case 'too_large':
-      return { kind: 'upstream_failed', message: result.message, upstreamStatus: null, excerpt: null };
-    case 'credentials_rejected':
-      return { kind: 'credentials_rejected', upstreamStatus: result.status, excerpt: result.excerpt };
-    case 'response': {
-      const excerpt = excerptOf(result);
-      if (refusesCredentials(result)) {
-        return { kind: 'credentials_rejected', upstreamStatus: result.status, excerpt };
-      }
-      if (result.status < 400) return null;
-      const message = `the upstream answered with status ${result.status}`;
-      return { kind: 'upstream_failed', message, upstreamStatus: result.status, excerpt };
-    }
-  }
+function outcomeOf(result: EgressResult, refusesCredentials: RefusesCredentials): CallFailure | null {
+  if (result.kind !== 'response') return outcomeWithoutAnswer(result);
+  const { status } = result;
+  const isRefusal = refusesCredentials(result);
+  if (status < 400 && !isRefusal) return null;
+  const answered = { upstreamStatus: status, excerpt: excerptOf(result) };
+  if (isRefusal) return { kind: 'credentials_rejected', ...answered };
+  return { kind: 'upstream_failed', message: `the upstream answered with status ${status}`, ...answered };
 }
 
 function toEgress(request: OutboundRequest): EgressRequest {

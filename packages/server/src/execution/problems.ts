@@ -32,10 +32,12 @@ export function handlersRefused(bundleId: string, reason: string): Problem {
   );
 }
 
+/** `part` is a member of the body. */
 export function valueTooDeep(part: string, maxDepth: number): Problem {
   return new Problem('INVALID_REQUEST', `body/${part}: nested deeper than ${maxDepth} levels.`);
 }
 
+/** The bundle has credentials, but no call that would tell whether they work. */
 export function verificationImpossible(bundleId: string): Problem {
   return new Problem(
     'REQUEST_VALIDATION_ERROR',
@@ -43,6 +45,7 @@ export function verificationImpossible(bundleId: string): Problem {
   );
 }
 
+/** `most`: runs of one key at the same time, waiting or running. */
 export function tooManyRunsOfKey(most: number): Problem {
   return new Problem('TOO_MANY_REQUESTS', `${most} plugins of this key are running or waiting. Try again later.`, {
     retryAfter: 1,

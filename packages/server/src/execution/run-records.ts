@@ -17,6 +17,7 @@ interface RunKind {
   readonly fields: string;
 }
 
+/** What all runs of one plugin with one outcome share is prepared once. */
 export function createRunRecords(logger: Logger, metrics: Registry): RunRecords {
   const executions = new Counter({
     name: 'quartermaster_executions_total',

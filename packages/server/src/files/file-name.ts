@@ -2,13 +2,15 @@ import { type Extension, type Purpose, purposes } from '@quartermaster/contract'
 import { fieldInvalid } from '../kernel/problem.ts';
 import { purposeNotAllowed } from './problems.ts';
 
+/** The name of an uploaded file, read. */
 export interface FileName {
   /** For display only. */
   readonly name: string;
   readonly extension: Extension;
 }
 
-export const longestName = 255;
+/** Bytes of UTF-8: what the file systems that a download lands on take. */
+const longestName = 255;
 
 /** Throws REQUEST_VALIDATION_ERROR for a name that is empty or too long, or whose extension the purpose does not take. */
 export function readFileName(name: string, purpose: Purpose): FileName {

@@ -1,6 +1,7 @@
 import type { Extension, ListQuery, Purpose } from '@quartermaster/contract';
 import type { CompletedClaim } from '../idempotency/idempotency-repository.ts';
 
+/** A file as its row has it. */
 export interface StoredFile {
   readonly id: string;
   readonly projectId: string;
@@ -13,6 +14,7 @@ export interface StoredFile {
   readonly createdAt: number;
 }
 
+/** What the commit of an upload writes. */
 export interface NewFile {
   /** Its `blobId` is the blob just committed; the stored file may name another one with the same content. */
   readonly file: StoredFile;

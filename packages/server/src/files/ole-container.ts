@@ -7,6 +7,7 @@ const entrySize = 128;
 const mostDirectorySectors = 256;
 const lastRegularSector = 0xfffffffa;
 
+/** By the first bytes: the container of old Office files, and of new ones with a password. */
 export function isOle(head: Buffer): boolean {
   return head.subarray(0, magic.length).equals(magic);
 }

@@ -6,21 +6,25 @@ export function multipartMalformed(what: string): Problem {
   return new Problem('INVALID_REQUEST', `The multipart/form-data body is malformed: ${what}`);
 }
 
+/** The body is of a type that an upload is not. */
 export function mediaTypeNotRead(found: string | undefined): Problem {
   const said = found === undefined || found === '' ? 'none was sent' : `found ${quote(found)}`;
   return new Problem('UNSUPPORTED_MEDIA_TYPE', `Content-Type: ${said}; expected multipart/form-data.`);
 }
 
+/** The body is packed: an upload is hashed and bounded as it comes. */
 export function contentEncodingNotRead(found: string): Problem {
   return new Problem('UNSUPPORTED_MEDIA_TYPE', `Content-Encoding: found ${quote(found)}; expected none.`);
 }
 
+/** `limit`: bytes. */
 export function fileTooLarge(limit: number): Problem {
   return new Problem('FILE_TOO_LARGE', `body/file: the file is larger than the limit of ${limit} bytes.`, {
     details: [{ path: 'body/file', max_bytes: limit }],
   });
 }
 
+/** `limit`: bytes of the project. */
 export function quotaUsedUp(limit: number): Problem {
   return new Problem(
     'RESOURCE_LIMIT_REACHED',
@@ -29,16 +33,19 @@ export function quotaUsedUp(limit: number): Problem {
   );
 }
 
+/** `limit`: uploads of one project at the same time. */
 export function tooManyUploads(limit: number): Problem {
   return new Problem('TOO_MANY_REQUESTS', `This project has ${limit} uploads running, which is the most at once.`, {
     retryAfter: 1,
   });
 }
 
+/** `what`: a phrase, without a full stop. */
 export function uploadTooSlow(what: string): Problem {
   return new Problem('REQUEST_TIMEOUT', `The upload was given up: ${what}. Nothing of it was kept.`);
 }
 
+/** The client went, or said a length that was not true. */
 export function bodyCutShort(): Problem {
   return new Problem('INVALID_REQUEST', 'The body ended before the length it declared. Nothing of it was kept.');
 }
@@ -65,16 +72,19 @@ export function purposeNotAllowed(extension: string, purpose: Purpose): Problem 
   return fieldInvalid('body/file', found, `one of ${allowed} for purpose ${purpose}${hint}`);
 }
 
+/** `found`: what the content is, after "is"; `expected`: what it should be. */
 export function contentContradicts(extension: string, found: string, expected: string): Problem {
   return fieldInvalid('body/file', `a .${extension} file whose content is ${found}`, expected);
 }
 
+/** Its claim ran out while it was uploading. */
 export function idempotencyClaimLost(): Problem {
   return new Problem('DUPLICATE_OBJECT', 'Idempotency-Key: a request with the same key took over; ask again.', {
     retryAfter: 1,
   });
 }
 
+/** A record that is being made reads it. */
 export function fileInUse(fileId: string): Problem {
   return new Problem('DUPLICATE_OBJECT', `The file ${fileId} is in use: a record is being made from it. Try again.`, {
     retryAfter: 1,

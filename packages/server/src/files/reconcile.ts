@@ -93,6 +93,6 @@ async function isStillLive(deps: ReconcileDeps, blobId: string): Promise<boolean
 }
 
 /** Sorts before `id` with nothing that could be an id in between. */
-export function previousId(id: string): string {
+function previousId(id: string): string {
   return id.slice(0, -1);
 }

@@ -10,6 +10,7 @@ const longestComment = 0xffff;
 /** Central directories beyond this are not those of a document. */
 const largestDirectory = 16 * 1024 * 1024;
 
+/** By the first bytes. */
 export function isZip(head: Buffer): boolean {
   return head.length >= 4 && (head.readUInt32LE(0) === localHeader || head.readUInt32LE(0) === endRecord);
 }

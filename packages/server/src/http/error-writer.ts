@@ -74,7 +74,7 @@ const frameworkProblems: Record<string, { code: ErrorCode; message: (request: Fa
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
     code: 'UNSUPPORTED_MEDIA_TYPE',
     message: (request) =>
-      `Content-Type is ${JSON.stringify((request.headers['content-type'] ?? '').slice(0, 100))}; this operation does not read it.`,
+      `Content-Type: found ${JSON.stringify((request.headers['content-type'] ?? '').slice(0, 100))}; expected application/json.`,
   },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
     code: 'INVALID_REQUEST',

@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger';
 import { csrfHeader, projectHeader } from '@quartermaster/contract';
+import { sessionCookie } from '../administrators/cookies.ts';
 import type { App } from './app.ts';
 
 export interface OpenApiDeps {
@@ -17,7 +18,7 @@ export async function collectOpenApi(app: App, deps: OpenApiDeps): Promise<void>
   const session = {
     type: 'apiKey' as const,
     in: 'cookie' as const,
-    name: 'quartermaster_session',
+    name: sessionCookie,
     description: `The session of an administrator. Requests name their project in "${projectHeader}"; those that change something have "${csrfHeader}".`,
   };
   await app.register(swagger, {

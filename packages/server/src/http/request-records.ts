@@ -2,6 +2,7 @@ import { infoLines, type Logger } from '../kernel/logger.ts';
 import type { App } from './app.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
+/** Where the answers of one address are told. */
 export interface RequestRecords {
   readonly logger: Logger;
   /** `files` or `plugins`. */

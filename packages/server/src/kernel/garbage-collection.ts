@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /** V8's collector as a function: the caller knows better than it when there is much to collect, or time for it. */
-export function exposeCollector(): NodeJS.GCFunction {
+function exposeCollector(): NodeJS.GCFunction {
   // It has no other door for a program that was started without the flag; nobody else gets it.
   setFlagsFromString('--expose-gc');
   const collect: NodeJS.GCFunction = runInNewContext('gc');

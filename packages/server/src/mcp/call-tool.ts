@@ -19,6 +19,7 @@ export interface CallToolDeps {
   readonly resolveCredentials: ResolveCredentials;
 }
 
+/** One call of a tool, as it came by the protocol. */
 export interface ToolCall {
   readonly plugin: CompiledPlugin;
   readonly input: Record<string, unknown>;

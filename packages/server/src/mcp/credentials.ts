@@ -6,6 +6,7 @@ import { credentialsMetaInvalid } from './problems.ts';
 
 type Named = Readonly<Record<string, unknown>>;
 
+/** Where credentials of a call may stand. */
 export interface CredentialSources {
   readonly headers: Headers;
   readonly meta: Named | undefined;
@@ -14,8 +15,8 @@ export interface CredentialSources {
 /**
  * The credentials a bundle declares, from what came with the call; never from the arguments, which models write and
  * hosts log. The later of these wins: a header `X-Credential-<NAME>` each, the header `X-Plugin-Credentials` for all (or
- * `X-Plugin-Profile` for the name of a profile), `_meta["quartermaster/credentials"]` for one call. Names that the bundle does not declare are left behind: the
- * credentials of another bundle are none of its business.
+ * `X-Plugin-Profile` for the name of a profile), `_meta["quartermaster/credentials"]` for one call. Names that the bundle
+ * does not declare are left behind: the credentials of another bundle are none of its business.
  * @throws Problem when a source cannot be read
  */
 export function readCredentials(bundle: CompiledBundle, { headers, meta }: CredentialSources): Record<string, unknown> {

@@ -12,6 +12,7 @@ export interface Toolbox {
   findPlugin(name: string): CompiledPlugin | undefined;
 }
 
+/** The toolboxes of one catalogue. */
 export interface Toolboxes {
   /** Every plugin, under names that are unique among all bundles. */
   readonly all: Toolbox;

@@ -20,6 +20,10 @@ export type CallOutcome =
   | { readonly kind: 'returned'; readonly output: unknown }
   | Exclude<Outcome, { kind: 'succeeded' | 'crashed' | 'out_of_memory' | 'queue_full' }>;
 
+/** Ways in which an outbound call can be the reason of a failed run. */
+export type CallFailure = Exclude<CallOutcome, { kind: 'returned' }>;
+
+/** What a call is made with, besides its input. */
 export interface CallContext {
   readonly broker: Broker;
   readonly policy: EgressPolicy;
@@ -77,7 +81,7 @@ export async function runCall(
 type Answer = Extract<EgressResult, { kind: 'response' }>;
 
 /** What the broker could not do, as an outcome. */
-export function outcomeWithoutAnswer(result: Exclude<EgressResult, Answer>): CallOutcome {
+export function outcomeWithoutAnswer(result: Exclude<EgressResult, Answer>): CallFailure {
   if (result.kind === 'timed_out') return { kind: 'timed_out', limitMs: result.limitMs };
   if (result.kind === 'refused') return { kind: 'egress_refused', message: result.message };
   if (result.kind === 'credentials_rejected') {

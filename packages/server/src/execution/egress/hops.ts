@@ -9,6 +9,7 @@ import { type Exchanged, exchange, type WireRequest, type WireResponse } from '.
 import { codeOf, describeFailure } from './failures.ts';
 import { isHeaderName, isHeaderValue, reservedHeaders } from './header-text.ts';
 import { fillPath, type Injected } from './inject.ts';
+import { isReading } from './retries.ts';
 import type { Scrubber } from './scrub.ts';
 import { judgeTarget, type Target } from './target.ts';
 import { wireRequest, withQuery } from './wire-request.ts';
@@ -97,11 +98,9 @@ async function sendHop(
   return isStale(exchanged, request.method, { pool, opened }) ? await send() : exchanged;
 }
 
-const retriedMethods = new Set(['GET', 'HEAD']);
-
 /** A kept-alive connection that the other side was just closing: nobody has answered, so the read is sent once more. */
 function isStale(exchanged: Exchanged, method: string, { pool, opened }: { pool: ConnectionPool; opened: number }) {
-  if (!('failure' in exchanged) || !exchanged.failure.beforeAnswer || !retriedMethods.has(method)) return false;
+  if (!('failure' in exchanged) || !exchanged.failure.beforeAnswer || !isReading(method)) return false;
   const code = codeOf(exchanged.failure.error);
   return (code === 'ECONNRESET' || code === 'EPIPE' || code === 'UND_ERR_SOCKET') && pool.opened() === opened;
 }

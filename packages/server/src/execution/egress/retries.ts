@@ -6,11 +6,15 @@ import { traceWait } from './call-trace.ts';
 
 /** The third party is busy or away, and says so: nothing was done. */
 const passing = new Set([429, 502, 503, 504]);
-/** They read: sending them twice does no more than sending them once. */
 const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 const firstPauseMs = 500;
 /** Who is asked to come back later than that is told at once: the caller decides. */
 const longestPauseMs = 10_000;
+
+/** Whether sending a request twice does no more than sending it once. */
+export function isReading(method: string): boolean {
+  return readingMethods.has(method.toUpperCase());
+}
 
 export interface Retrying {
   readonly method: string;
@@ -24,7 +28,7 @@ export async function withRetries(
   { method, policy, call, clock }: Retrying,
   send: () => Promise<EgressResult>,
 ): Promise<EgressResult> {
-  const isRepeatable = policy.isRepeatable === true || readingMethods.has(method.toUpperCase());
+  const isRepeatable = policy.isRepeatable === true || isReading(method);
   const most = isRepeatable ? (policy.maxRetries ?? 0) : 0;
   const latest = performance.now() + policy.timeoutMs;
   for (let retries = 0; ; retries += 1) {

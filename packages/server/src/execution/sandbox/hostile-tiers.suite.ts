@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import type { SandboxOutcome } from './sandbox.ts';
-import { childrenOf, openTestBed, type TestBed } from './test-bed.ts';
+import { childrenOf, openTestBed, type TestBed } from './test-bed.suite.ts';
 
 /** Stands for a secret: in the environment of the server, in its files, in another bundle. */
 export const planted = 'planted-7f3a9c';

@@ -7,7 +7,7 @@ import { systemClock } from '../../kernel/clock.ts';
 import { createPool } from './pool.ts';
 import type { SandboxOutcome } from './sandbox.ts';
 import { createSlots } from './slots.ts';
-import { childrenOf, isRunning, openTestBed, type TestBed, until } from './test-bed.ts';
+import { childrenOf, isRunning, openTestBed, type TestBed, until } from './test-bed.suite.ts';
 
 /** Ends when told to: by the answer of its request. */
 const held = `globalThis.runs = 0;

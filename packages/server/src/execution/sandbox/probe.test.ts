@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { isReadableByAll, probeMachine } from './probe.ts';
 import { spawnChild } from './spawn-child.ts';
-import { childrenOf, isRunning, openTestBed, until } from './test-bed.ts';
+import { childrenOf, isRunning, openTestBed, until } from './test-bed.suite.ts';
 
 /**
  * What the command line alone denies, without the seat belt; `false` is open, and the reason for the seat belt. When

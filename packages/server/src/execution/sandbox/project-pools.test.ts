@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SandboxOutcome } from './sandbox.ts';
-import { childrenOf, openTestBed, type TestBed, until } from './test-bed.ts';
+import { childrenOf, openTestBed, type TestBed, until } from './test-bed.suite.ts';
 
 /** Leaves a mark wherever a handler can, and answers with those that it has found. */
 const marking = `

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { probeSandbox } from './probe.ts';
 import { spawnChild } from './spawn-child.ts';
-import { openTestBed, until } from './test-bed.ts';
+import { openTestBed, until } from './test-bed.suite.ts';
 
 test('a sandboxed child has its streams and its channel, and no file of the server', async () => {
   await using bed = await openTestBed();

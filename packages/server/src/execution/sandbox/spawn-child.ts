@@ -37,7 +37,7 @@ const firstUser = 1_900_000_000;
 
 const folder = import.meta.dirname;
 /** All the runtime that a child reads. */
-export const runtimeFiles = [
+const runtimeFiles = [
   ...['child.ts', 'handler-context.ts', 'protocol.ts', 'seat-belt.ts', 'probe-child.ts', 'probe-sandbox.ts'],
 ].map((name) => join(folder, name));
 
@@ -47,7 +47,7 @@ const untilServerEnds = ['/usr/bin/setpriv', '--pdeathsig', 'KILL', '--no-new-pr
 const taskLimit = ['/usr/bin/prlimit', '--nproc=64', '--'];
 /** What Node maps as writable before it runs anything, most of it never touched: room for machine code and stacks. */
 const mappedAtStartMb = 768;
-export const maxFileMb = 32;
+const maxFileMb = 32;
 
 /**
  * No core file (it would hold inputs), few descriptors, small files, and an end to memory that the watch on resident

@@ -98,9 +98,6 @@ const machines = {
   arm64: { audit: 0xc00000b7, column: 1 },
 } as const;
 
-/** Names of what the filter denies, for the documentation and its test. */
-export const deniedSystemCalls: readonly string[] = [...Object.keys(denied), 'clone3', 'clone without CLONE_THREAD'];
-
 const [loadWord, jumpIfEqual, jumpIfAbove, jumpIfSet, giveBack] = [0x20, 0x15, 0x35, 0x45, 0x06];
 const [allow, fail, kill] = [0x7fff0000, 0x00050000, 0x80000000];
 const [notPermitted, notImplemented] = [1, 38];

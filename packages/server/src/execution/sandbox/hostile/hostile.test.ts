@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, test } from 'node:test';
 import { isReadableByAll } from '../probe.ts';
-import { childrenOf } from '../test-bed.ts';
+import { childrenOf } from '../test-bed.suite.ts';
 import { attempts, harm } from './corpus.suite.ts';
 import type { HostileCase } from './hostile-case.suite.ts';
 import { measure, type Verdicts, verdictOn } from './measure.suite.ts';

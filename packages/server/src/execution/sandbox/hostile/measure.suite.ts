@@ -6,7 +6,7 @@ import { createMemoryWatch } from '../memory-watch.ts';
 import { probeMachine, probeSandbox } from '../probe.ts';
 import type { SandboxLimits, SandboxOutcome } from '../sandbox.ts';
 import { type SpawnSettings, spawnChild } from '../spawn-child.ts';
-import { openTestBed, type TestBed } from '../test-bed.ts';
+import { openTestBed, type TestBed } from '../test-bed.suite.ts';
 import { type HostileCase, sourceOf, through } from './hostile-case.suite.ts';
 import { openWorld, type World } from './world.suite.ts';
 
