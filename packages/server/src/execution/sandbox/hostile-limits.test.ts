@@ -28,6 +28,7 @@ inEachTier('a handler that logs a million lines is heard as far as the bounds go
     onProgress: () => {
       reports += 1;
     },
+    limits: { timeoutMs: 120_000 }, // it has much to say
   });
   assert.deepEqual(outcome, { kind: 'returned', output: 'done' });
   assert.ok(bytes > 10_000 && bytes <= 64 * 1024, `${bytes}`);
