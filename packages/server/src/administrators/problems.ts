@@ -1,4 +1,4 @@
-import { Problem } from '../kernel/problem.ts';
+import { fieldInvalid, Problem } from '../kernel/problem.ts';
 
 /** One answer for an unknown name and a wrong password. */
 export function signInRefused(): Problem {
@@ -18,10 +18,7 @@ export function tooManySignIns(seconds: number): Problem {
 }
 
 export function passwordRefused(field: string, found: string, expected: string): Problem {
-  const path = `body/${field}`;
-  return new Problem('REQUEST_VALIDATION_ERROR', `${path}: ${found}; expected ${expected}.`, {
-    details: [{ path, found, expected }],
-  });
+  return fieldInvalid(`body/${field}`, found, expected);
 }
 
 export function setUpLinkRefused(): Problem {

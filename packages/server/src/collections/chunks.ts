@@ -1,11 +1,12 @@
 import type { Chunk, ChunkCreate, ChunkQuery, ChunkUpdate, ListQuery, ScoredChunk } from '@quartermaster/contract';
 import type { Clock } from '../kernel/clock.ts';
 import { isId, type NewId } from '../kernel/identifier.ts';
+import { fieldInvalid } from '../kernel/problem.ts';
 import type { ChunkKey, ChunkListKey, ChunkRepository, StoredChunk } from './chunk-repository.ts';
 import { type Collections, checkCursors } from './collections.ts';
 import { type CountTokens, measureText } from './measure-text.ts';
 import type { Page } from './page.ts';
-import { chunkNotFound, collectionFull, collectionNotFound, fieldRefused, pairContentFixed } from './problems.ts';
+import { chunkNotFound, collectionFull, collectionNotFound, pairContentFixed } from './problems.ts';
 import { fillBudget } from './query-budget.ts';
 import { readText } from './read-fields.ts';
 import type { Records } from './records.ts';
@@ -131,7 +132,7 @@ const candidatesPerResult = 5;
 
 function readContent(content: string): string {
   const text = readText(content, 'body/content');
-  if (text.trim() === '') throw fieldRefused('body/content', 'blank', 'text');
+  if (text.trim() === '') throw fieldInvalid('body/content', 'blank text', 'some words');
   return text;
 }
 

@@ -1,4 +1,5 @@
-import { objectNotFound, Problem } from '../kernel/problem.ts';
+import type { SplitterComplaint } from '../extraction/check-splitter.ts';
+import { fieldInvalid, objectNotFound, Problem } from '../kernel/problem.ts';
 
 export function collectionNotFound(id: string): Problem {
   return objectNotFound('collection', id);
@@ -20,38 +21,24 @@ export function fileNotFound(id: string): Problem {
   return objectNotFound('file', id);
 }
 
-/** `path` is where, such as `body/content`; `needed` a phrase. */
-export function fieldMissing(path: string, needed: string): Problem {
-  return invalid(path, `${path}: missing; expected ${needed}.`);
-}
-
-export function fieldRefused(path: string, found: string, expected: string): Problem {
-  return invalid(path, `${path}: ${found}; expected ${expected}.`);
-}
-
-/** `complaint` is a sentence that starts with the field, as `extraction/check-splitter.ts` makes it. */
-export function splitterRefused(complaint: string): Problem {
-  return invalid(`body/${complaint.slice(0, complaint.indexOf(':'))}`, `body/${complaint}`);
+export function splitterRefused({ field, found, expected }: SplitterComplaint): Problem {
+  return fieldInvalid(`body/text_splitter/${field}`, found, expected);
 }
 
 export function holdsNul(path: string): Problem {
-  return fieldRefused(path, 'holds the character U+0000', 'text without it');
+  return fieldInvalid(path, 'text with the character U+0000', 'text without it');
 }
 
 /** Names both sides of a pair that does not fit: the record's type and the collection's. */
 export function collectionTypeMismatch(recordType: string, needed: string, found: string): Problem {
-  return invalid(
-    'body/type',
-    `body/type: a record of type "${recordType}" needs a collection of type "${needed}"; this collection is of type "${found}".`,
-  );
+  const both = `a record of type "${recordType}" for a collection of type "${found}"`;
+  return fieldInvalid('body/type', both, `a collection of type "${needed}"`);
 }
 
 /** Names both sides of a pair that does not fit: the record's type and the file's purpose. */
 export function purposeMismatch(recordType: string, needed: string, found: string): Problem {
-  return invalid(
-    'body/file_id',
-    `body/file_id: a record of type "${recordType}" needs a file with the purpose "${needed}"; this file has the purpose "${found}".`,
-  );
+  const both = `a file with the purpose "${found}" for a record of type "${recordType}"`;
+  return fieldInvalid('body/file_id', both, `one with the purpose "${needed}"`);
 }
 
 export function collectionFull(id: string, capacity: number): Problem {
@@ -64,10 +51,8 @@ export function collectionFull(id: string, capacity: number): Problem {
 
 /** The question and answer of a pair come from its sheet: changing the text of the chunk would part them from it. */
 export function pairContentFixed(id: string): Problem {
-  return invalid(
-    'body/content',
-    `body/content: the chunk ${JSON.stringify(id)} is a question-answer pair; change the sheet and update its record.`,
-  );
+  const found = `other text for the chunk ${JSON.stringify(id)}, which is a question-answer pair`;
+  return fieldInvalid('body/content', found, 'the sheet to be changed and its record updated');
 }
 
 export function tooManyListeners(limit: number): Problem {
@@ -86,8 +71,4 @@ export function tooManyDryRuns(limit: number): Problem {
 
 export function noEmbeddingModel(): Problem {
   return new Problem('INVALID_REQUEST', 'No embedding model is configured: see QUARTERMASTER_EMBEDDING_PROVIDER.');
-}
-
-function invalid(path: string, message: string): Problem {
-  return new Problem('REQUEST_VALIDATION_ERROR', message, { details: [{ path }] });
 }

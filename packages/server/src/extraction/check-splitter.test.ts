@@ -2,6 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkSplitter } from './check-splitter.ts';
 
+function describe(splitter: Parameters<typeof checkSplitter>[0]): string {
+  const { field, found, expected } = checkSplitter(splitter) ?? { field: '', found: '', expected: '' };
+  return `${field}: found ${found}; expected ${expected}`;
+}
+
 test('a whole splitter is accepted', () => {
   assert.equal(checkSplitter({ type: 'token', chunk_size: 400, chunk_overlap: 0 }), null);
   assert.equal(checkSplitter({ type: 'token', chunk_size: 400, chunk_overlap: 200 }), null);
@@ -9,30 +14,24 @@ test('a whole splitter is accepted', () => {
 });
 
 test('the token splitter needs both sizes', () => {
-  assert.match(
-    checkSplitter({ type: 'token', chunk_overlap: 0 }) ?? '',
-    /^text_splitter\/chunk_size: missing; expected/,
-  );
-  assert.match(checkSplitter({ type: 'token', chunk_size: 100 }) ?? '', /^text_splitter\/chunk_overlap: missing/);
+  assert.match(describe({ type: 'token', chunk_overlap: 0 }), /^chunk_size: found nothing; expected/);
+  assert.match(describe({ type: 'token', chunk_size: 100 }), /^chunk_overlap: found nothing/);
 });
 
 test('the separator splitter needs separators, none a part of another', () => {
-  assert.match(checkSplitter({ type: 'separator' }) ?? '', /^text_splitter\/separators: missing/);
+  assert.match(describe({ type: 'separator' }), /^separators: found nothing/);
   assert.match(
-    checkSplitter({ type: 'separator', separators: ['\n\n', '\n'] }) ?? '',
-    /separators\/1: "\\n" is part of/,
+    describe({ type: 'separator', separators: ['\n\n', '\n'] }),
+    /separators\/1: found "\\n", which is part of/,
   );
-  assert.match(checkSplitter({ type: 'separator', separators: [';', ';'] }) ?? '', /is part of/);
+  assert.match(describe({ type: 'separator', separators: [';', ';'] }), /is part of/);
 });
 
 test('chunks overlap by at most half, also of the default size', () => {
   assert.match(
-    checkSplitter({ type: 'token', chunk_size: 100, chunk_overlap: 51 }) ?? '',
+    describe({ type: 'token', chunk_size: 100, chunk_overlap: 51 }),
     /at most half of chunk_size, which is 100/,
   );
   assert.equal(checkSplitter({ type: 'separator', separators: ['\n'], chunk_overlap: 200 }), null);
-  assert.match(
-    checkSplitter({ type: 'separator', separators: ['\n'], chunk_size: 50, chunk_overlap: 26 }) ?? '',
-    /half/,
-  );
+  assert.match(describe({ type: 'separator', separators: ['\n'], chunk_size: 50, chunk_overlap: 26 }), /half/);
 });

@@ -5,11 +5,16 @@ export const defaultChunkSize = 400;
 /** What a separator splitter takes when it names no sizes. Source: CONTRACT "Collections, records, chunks". */
 export const separatorDefaults = { chunk_size: 1000, chunk_overlap: 0 } as const;
 
-/**
- * What is wrong with a splitter that the schema let pass, as a sentence that names the field; null when nothing is.
- * Checks the combinations that a schema cannot say.
- */
-export function checkSplitter(splitter: TextSplitter): string | null {
+/** Phrases for things. */
+export interface SplitterComplaint {
+  /** Within the splitter, such as `separators/1`. */
+  readonly field: string;
+  readonly found: string;
+  readonly expected: string;
+}
+
+/** What is wrong with a splitter that the schema let pass; null: nothing. Checks what a schema cannot say. */
+export function checkSplitter(splitter: TextSplitter): SplitterComplaint | null {
   if (splitter.type === 'token') {
     if (splitter.chunk_size === undefined) return missing('chunk_size', 'token');
     if (splitter.chunk_overlap === undefined) return missing('chunk_overlap', 'token');
@@ -21,18 +26,19 @@ export function checkSplitter(splitter: TextSplitter): string | null {
   const size = splitter.chunk_size ?? separatorDefaults.chunk_size;
   const overlap = splitter.chunk_overlap ?? separatorDefaults.chunk_overlap;
   if (overlap * 2 <= size) return null;
-  return `text_splitter/chunk_overlap: ${overlap}; expected at most half of chunk_size, which is ${size}.`;
+  return { field: 'chunk_overlap', found: String(overlap), expected: `at most half of chunk_size, which is ${size}` };
 }
 
-function missing(field: string, type: string): string {
-  return `text_splitter/${field}: missing; expected because text_splitter/type is ${type}.`;
+function missing(field: string, type: string): SplitterComplaint {
+  return { field, found: 'nothing', expected: `it, because text_splitter/type is ${type}` };
 }
 
-function findNested(separators: readonly string[]): string | null {
+function findNested(separators: readonly string[]): SplitterComplaint | null {
   for (const [index, separator] of separators.entries()) {
     const other = separators.findIndex((longer, at) => at !== index && longer.includes(separator));
     if (other === -1) continue;
-    return `text_splitter/separators/${index}: ${JSON.stringify(separator)} is part of separators/${other}; expected no separator to be part of another.`;
+    const found = `${JSON.stringify(separator)}, which is part of separators/${other}`;
+    return { field: `separators/${index}`, found, expected: 'no separator to be part of another' };
   }
   return null;
 }

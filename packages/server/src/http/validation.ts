@@ -58,7 +58,7 @@ function expected(finding: Finding): string {
       return JSON.stringify(params.allowedValue);
     case 'minLength':
     case 'maxLength':
-      return `${keyword === 'minLength' ? 'at least' : 'at most'} ${String(params.limit)} characters`;
+      return `${keyword === 'minLength' ? 'at least' : 'at most'} ${params.limit === 1 ? 'one character' : `${String(params.limit)} characters`}`;
     case 'minimum':
     case 'maximum':
       return `a value ${String(params.comparison)} ${String(params.limit)}`;
