@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createDecoder } from './code-pages.ts';
 import { guessEncoding } from './guess-encoding.ts';
 import { fileEmpty, undecodable } from './unreadable.ts';
@@ -119,6 +120,8 @@ const sampleBytes = 4096;
 
 /** Whether all bytes are characters of the encoding. */
 function fits(bytes: Uint8Array, encoding: string): boolean {
+  // Without making a text of them.
+  if (encoding === 'utf-8') return isUtf8(bytes);
   try {
     for (const _ of decodePieces(bytes, { encoding, confidence: 1, markBytes: 0 }));
     return createDecoder(encoding) !== undefined;
