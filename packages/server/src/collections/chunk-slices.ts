@@ -1,9 +1,9 @@
 import type { ExtractedChunk } from '../extraction/extraction.ts';
 
-/** What one transaction writes: other writers wait as long as it takes, some 60 ms for so many. See ADR 0047. */
-const mostChunks = 2_000;
-/** Of their words: some 60,000 of them. */
-const mostCharacters = 500_000;
+/** What one transaction writes: other writers wait as long as it takes, some 50 ms for so many. See ADR 0047. */
+const mostChunks = 1_000;
+/** Of their words: some 35,000 of them. */
+const mostCharacters = 300_000;
 
 /** Cuts a batch into parts that one transaction takes; a chunk with more words than that goes alone. */
 export function* inSlices(batch: readonly ExtractedChunk[]): Generator<readonly ExtractedChunk[]> {

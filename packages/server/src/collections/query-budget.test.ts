@@ -43,9 +43,9 @@ test('slices hold every chunk once, in order, within their bounds', () => {
         given.map((chunk) => chunk.ordinal),
       );
       for (const slice of slices) {
-        assert.ok(slice.length > 0 && slice.length <= 2_000);
+        assert.ok(slice.length > 0 && slice.length <= 1_000);
         const characters = slice.reduce((sum, chunk) => sum + chunk.words.length, 0);
-        assert.ok(slice.length === 1 || characters <= 500_000);
+        assert.ok(slice.length === 1 || characters <= 300_000);
       }
     }),
     { numRuns: 20 },

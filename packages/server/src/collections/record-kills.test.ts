@@ -48,7 +48,7 @@ const everywhere = [
   at('addChunks', 1, 'before'),
   at('addChunks', 1, 'during'),
   at('addChunks', 2, 'after'),
-  at('addChunks', 2, 'during'),
+  at('addChunks', 3, 'during'),
   at('keepMade', 1, 'before'),
   at('keepMade', 1, 'during'),
   at('keepMade', 1, 'after'),

@@ -17,7 +17,7 @@ import { Unreadable } from './unreadable.ts';
  * program; documents come in on the standard input, chunks go out on the standard output. When the server is gone the
  * input ends, and so does it.
  */
-const batchLimits = { items: 2_000, characters: 1024 * 1024 };
+const batchLimits = { items: 1_000, characters: 512 * 1024 };
 
 // The server decides when it ends; a signal to the whole group (Ctrl-C) must not fail the document being read.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});

@@ -103,7 +103,7 @@ test('the child waits until a batch is taken', async () => {
   const batches: number[] = [];
   let taking = 0;
   const { task } = taskOf(
-    { kind: 'text', text: 'word '.repeat(800_000) },
+    { kind: 'text', text: 'word '.repeat(400_000) },
     {
       splitter: { type: 'token', chunk_size: 50, chunk_overlap: 0 },
       onBatch: async (chunks) => {
@@ -116,5 +116,5 @@ test('the child waits until a batch is taken', async () => {
     },
   );
   assert.equal((await opened().extract(task, never)).kind, 'extracted');
-  assert.ok(batches.length > 5 && batches.every((length) => length <= 2_000));
+  assert.ok(batches.length > 5 && batches.every((length) => length <= 1_000));
 });
