@@ -45,6 +45,8 @@ export const searchRequirements: Requirements = {
     tests: [
       'a question in ${language} finds the chunk that answers it first, with a score from 0 to 1',
       'scores with BM25 as a share of what the query could score',
+      'collections come and go without a change of tables, share no words and no counts, and leave nothing',
+      'an index that a collection had for itself is moved to the shared one, with every word',
       'max_tokens passes over a chunk that does not fit and takes a smaller one after it',
     ],
   },

@@ -12,7 +12,7 @@ import { createLogger } from '../../kernel/logger.ts';
 import type { Database } from './database.ts';
 import { createFileRepository } from './file-repository.ts';
 import { createIdempotencyRepository } from './idempotency-repository.ts';
-import { migrate } from './migrations.ts';
+import { createProjectUsageMigration } from './migrations/0019-project-usage.ts';
 import { openDatabase } from './open-database.ts';
 
 const logger = createLogger('silent');
@@ -87,8 +87,9 @@ for (const [name, open] of databases) {
 }
 
 for (const [name, open] of databases) {
-  test(`what files took before there was a sum is counted once: ${name}`, async () => {
+  test(`what files took before there was a sum is counted once: ${name}`, async (t) => {
     const { database, release } = await open();
+    t.after(release);
     const files = createFileRepository(database);
     const file = (projectId: string, bytes: number) => {
       const [id, blobId] = [newId('file'), newId('blob')];
@@ -100,10 +101,8 @@ for (const [name, open] of databases) {
     await files.startDelete('a', gone.file.id);
     // As it was before the migration.
     await sql`drop table project_usage`.execute(database.write);
-    await sql`delete from schema_migration where name = '0019-project-usage'`.execute(database.write);
-    await migrate(database.write, database.dialect);
+    await createProjectUsageMigration(database.dialect).up(database.write);
     const sums = await Promise.all(['a', 'b', 'c'].map((projectId) => files.bytesKept(projectId)));
     assert.deepEqual(sums, [5_000_000_030, 1, 0]);
-    await release();
   });
 }

@@ -180,14 +180,14 @@ function testIsolation(database: () => Database, current: () => { corpus: Corpus
     const { write, fullText } = database();
     const [seq] = await corpus.add('water');
     const undone = write.transaction().execute(async (transaction) => {
-      await fullText.drop(transaction, collectionId);
+      await fullText.drop(transaction, collectionId, 1);
       assert.deepEqual(await fullText.search(transaction, collectionId, { words: ['water'], limit: 1 }), []);
       throw new Error('undo');
     });
     await assert.rejects(undone, /undo/);
     assert.deepEqual(seqsOf(await corpus.search(['water'])), [seq]);
-    await write.transaction().execute((transaction) => fullText.drop(transaction, collectionId));
-    await write.transaction().execute((transaction) => fullText.drop(transaction, collectionId));
+    await write.transaction().execute((transaction) => fullText.drop(transaction, collectionId, 1));
+    await write.transaction().execute((transaction) => fullText.drop(transaction, collectionId, 1));
     assert.deepEqual(await corpus.search(['water']), []);
   });
 

@@ -22,12 +22,16 @@ export interface TextWish {
 }
 
 /**
- * The full-text index, one a collection, so that neither a score nor a time tells about another's. Both dialects
+ * The full-text index, apart for each collection, so that no score tells about another's. Both dialects
  * compute the same BM25 (k1 1.2, b 0.75, idf = ln(1 + (N − n + 0.5)/(n + 0.5))) over the same words.
  */
 export interface FullText {
   create(db: Transaction<Tables>, collectionId: string): Promise<void>;
-  drop(db: Transaction<Tables>, collectionId: string): Promise<void>;
+  /**
+   * Nothing is found from the first call on. What `limit` chunks have in the index may go with each call, so that no
+   * transaction is long: call it until it gives true, and keep the chunks until then.
+   */
+  drop(db: Transaction<Tables>, collectionId: string, limit: number): Promise<boolean>;
   add(db: Transaction<Tables>, collectionId: string, chunks: readonly IndexedChunk[]): Promise<void>;
   remove(db: Transaction<Tables>, collectionId: string, chunkSeqs: readonly number[]): Promise<void>;
   /** Best first, only chunks that are visible (generation of their record), at most `limit`. Words found in most chunks are left out of the match. */

@@ -10,6 +10,7 @@ import { createVectorsMigration } from './migrations/0012-vectors.ts';
 import { createCredentialProfilesMigration } from './migrations/0013-credential-profiles.ts';
 import { createRunRequestsMigration } from './migrations/0017-run-requests.ts';
 import { createProjectUsageMigration } from './migrations/0019-project-usage.ts';
+import { createSharedFullTextMigration } from './migrations/0020-shared-full-text.ts';
 import type { Tables } from './tables.ts';
 
 /** In the order of their names, which are never changed once published. */
@@ -24,6 +25,7 @@ function migrationsFor(dialect: Database['dialect']): Record<string, Migration> 
     '0013-credential-profiles': createCredentialProfilesMigration(dialect),
     '0017-run-requests': createRunRequestsMigration(dialect),
     '0019-project-usage': createProjectUsageMigration(dialect),
+    '0020-shared-full-text': createSharedFullTextMigration(dialect),
   };
 }
 

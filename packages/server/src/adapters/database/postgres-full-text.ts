@@ -26,6 +26,7 @@ export function createPostgresFullText(): FullText {
       for (const table of ['posting', 'indexed_chunk', 'full_text']) {
         await sql`delete from ${sql.table(table)} where collection_id = ${collectionId}`.execute(db);
       }
+      return true;
     },
     async add(db, collectionId, chunks) {
       for (let from = 0; from < chunks.length; from += batchSize) {

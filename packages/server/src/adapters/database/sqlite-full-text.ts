@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { repeatMark } from '../../extraction/extraction.ts';
-import { isId } from '../../kernel/identifier.ts';
 import { mostLength, normaliseWords, toMatch, type WeighedWord, type Weighing, weigh } from './bm25.ts';
 import { type CommonWords, createCommonWords } from './common-words.ts';
 import type { FullText, IndexedChunk } from './full-text.ts';
-import { countIn, findStatistics } from './full-text-statistics.ts';
+import { countIn } from './full-text-statistics.ts';
+import { type FullTextPlace, findPlace, findPlaceAndStatistics } from './sqlite-full-text-place.ts';
 import { runMany } from './sqlite-insert-many.ts';
 import { encodeWord, toTerms } from './sqlite-terms.ts';
 import type { Tables } from './tables.ts';
@@ -13,7 +13,8 @@ import { type Taking, takeVisible } from './visible-chunks.ts';
 
 /*
  * FTS5's own bm25() has another idf and is slow (it looks up each chunk's length). So a row of the index says all by
- * itself: its row id is seq · 65536 + length, and a word that occurs t times is indexed once, as the term word⟨U+0081⟩t.
+ * itself: its row id is seq · 65536 + length, and a word that occurs t times is indexed once, as the term
+ * tag⟨U+0082⟩word⟨U+0081⟩t, where the tag is the collection's: collections share indexes and no terms (ADR 0051).
  * Reading a term's row ids is what FTS5 does fastest; the formula is plain SQL over them.
  */
 const lengthsOfRow = mostLength + 1;
@@ -23,39 +24,28 @@ const afterRepeatMark = '\u0082';
 /** Chunks sent in one statement: their words are counted on the event loop, about 2 ms at a time. */
 const addedAtOnce = 200;
 
-const tablesOf = (collectionId: string) => {
-  if (!isId(collectionId)) throw new Error('not the id of a collection');
-  return { index: sql.id(`fts_${collectionId}`), terms: sql.id(`terms_${collectionId}`) };
-};
-
 export function createSqliteFullText(): FullText {
   const commonWords = createCommonWords();
   return {
     async create(db, collectionId) {
-      const { index, terms } = tablesOf(collectionId);
-      await sql`create virtual table ${index} using fts5(words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')`.execute(
-        db,
-      );
-      await sql`create virtual table ${terms} using fts5vocab(${index}, 'row')`.execute(db);
       await db.insertInto('full_text').values({ collection_id: collectionId, chunks: 0, words: 0 }).execute();
+      await db.insertInto('full_text_place').values({ collection_id: collectionId, cleared_to: null }).execute();
     },
-    async drop(db, collectionId) {
+    async drop(db, collectionId, limit) {
       commonWords.forget(collectionId);
-      const { index, terms } = tablesOf(collectionId);
-      await sql`drop table if exists ${terms}`.execute(db);
-      await sql`drop table if exists ${index}`.execute(db);
-      await db.deleteFrom('full_text').where('collection_id', '=', collectionId).execute();
+      return dropSome(db, collectionId, limit);
     },
     async add(db, collectionId, chunks) {
+      const place = await getPlace(db, collectionId);
       let words = 0;
       // While the thread indexes some, the words of the next are counted here.
-      let adding: Promise<void> | undefined;
+      let adding: Promise<unknown> | undefined;
       for (let from = 0; from < chunks.length; from += addedAtOnce) {
         if (from > 0) await nextTurn();
-        const some = toIndexRows(chunks.slice(from, from + addedAtOnce));
+        const some = toIndexRows(chunks.slice(from, from + addedAtOnce), place);
         words += some.words;
         await adding;
-        adding = addRows(db, collectionId, some.rows);
+        adding = runMany(db, `insert into ${place.table} (rowid, words) values (?, ?)`, some.rows);
         adding.catch(() => undefined); // it is awaited after the next turn
       }
       await adding;
@@ -76,23 +66,30 @@ export function createSqliteFullText(): FullText {
 /** A number would be bound as a REAL. */
 type IndexRow = readonly [rowId: bigint, terms: string];
 
-function toIndexRows(chunks: readonly IndexedChunk[]): { rows: IndexRow[]; words: number } {
+function toIndexRows(chunks: readonly IndexedChunk[], { tag }: FullTextPlace): { rows: IndexRow[]; words: number } {
   let total = 0;
   const rows = chunks.map(({ seq, words }): IndexRow => {
     const { terms, length } = toTerms(words);
     total += length;
-    return [BigInt(seq * lengthsOfRow + length), terms];
+    return [BigInt(seq * lengthsOfRow + length), terms === '' ? '' : tag + terms.replaceAll(' ', ` ${tag}`)];
   });
   return { rows, words: total };
 }
 
-async function addRows(db: Kysely<Tables>, collectionId: string, rows: readonly IndexRow[]): Promise<void> {
-  if (!isId(collectionId)) throw new Error('not the id of a collection');
-  await runMany(db, `insert into "fts_${collectionId}" (rowid, words) values (?, ?)`, rows);
+async function getPlace(db: Kysely<Tables>, collectionId: string): Promise<FullTextPlace> {
+  const place = await findPlace(db, collectionId);
+  if (place === undefined) throw new Error(`the collection ${collectionId} has no full-text index`);
+  return place;
 }
 
 async function removeChunks(db: Kysely<Tables>, collectionId: string, seqs: readonly number[]): Promise<void> {
-  const { index } = tablesOf(collectionId);
+  const rowIds = await removeRows(db, await getPlace(db, collectionId), seqs);
+  const words = rowIds.reduce((sum, rowId) => sum + (rowId % lengthsOfRow), 0);
+  await countIn(db, collectionId, { chunks: -rowIds.length, words: -words });
+}
+
+/** @returns the ids of the rows that were there. */
+async function removeRows(db: Kysely<Tables>, { index }: FullTextPlace, seqs: readonly number[]): Promise<number[]> {
   const { rows } = await sql<{ rowid: number }>`
     select indexed.rowid from json_each(${JSON.stringify(seqs)}) as wanted
     cross join ${index} as indexed on indexed.rowid >= wanted.value * ${lengths} and indexed.rowid < (wanted.value + 1) * ${lengths}`.execute(
@@ -100,8 +97,40 @@ async function removeChunks(db: Kysely<Tables>, collectionId: string, seqs: read
   );
   const rowIds = rows.map((row) => row.rowid);
   await sql`delete from ${index} where rowid in (select value from json_each(${JSON.stringify(rowIds)}))`.execute(db);
-  const words = rowIds.reduce((sum, rowId) => sum + (rowId % lengthsOfRow), 0);
-  await countIn(db, collectionId, { chunks: -rowIds.length, words: -words });
+  return rowIds;
+}
+
+/** Without its statistics a collection is searched no more; then its chunks leave the index, in the order of their ids. */
+async function dropSome(db: Kysely<Tables>, collectionId: string, limit: number): Promise<boolean> {
+  await db.deleteFrom('full_text').where('collection_id', '=', collectionId).execute();
+  const place = await findPlace(db, collectionId);
+  if (place === undefined) return true;
+  const { cleared_to } = await db
+    .selectFrom('full_text_place')
+    .select('cleared_to')
+    .where('collection_id', '=', collectionId)
+    .executeTakeFirstOrThrow();
+  const chunks = await db
+    .selectFrom('chunk')
+    .select(['seq', 'id'])
+    .where('collection_id', '=', collectionId)
+    .where('id', '>', cleared_to ?? '')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  const last = chunks.at(-1);
+  if (last === undefined) {
+    await db.deleteFrom('full_text_place').where('collection_id', '=', collectionId).execute();
+    return true;
+  }
+  const seqs = chunks.map(({ seq }) => seq);
+  await removeRows(db, place, seqs);
+  await db
+    .updateTable('full_text_place')
+    .set({ cleared_to: last.id })
+    .where('collection_id', '=', collectionId)
+    .execute();
+  return false;
 }
 
 interface Search {
@@ -116,13 +145,14 @@ interface Term {
 }
 
 async function searchWords(db: Kysely<Tables>, collectionId: string, { distinct, commonWords, take }: Search) {
-  const statistics = await findStatistics(db, collectionId);
-  if (statistics === undefined) return [];
+  const index = await findPlaceAndStatistics(db, collectionId);
+  if (index === undefined) return [];
+  const { place, statistics } = index;
   const common = commonWords.of(collectionId, statistics);
   const unknown = distinct.filter((word) => !common.has(word));
   const found = new Map<string, number>();
   for (const word of distinct) if (!unknown.includes(word)) found.set(word, common.get(word) ?? 0);
-  const terms = await findTerms(db, collectionId, unknown);
+  const terms = await findTerms(db, place, unknown);
   for (const { word, chunks } of terms) found.set(word, (found.get(word) ?? 0) + chunks);
   const weighing = weigh(distinct, found, statistics);
   if (weighing.words.length === 0) return [];
@@ -130,16 +160,16 @@ async function searchWords(db: Kysely<Tables>, collectionId: string, { distinct,
   for (const [word, chunks] of found) if (!used.has(word)) common.set(word, chunks);
   // Where all words of the question are common they are matched after all.
   const others = distinct.filter((word) => used.has(word) && !unknown.includes(word));
-  const all = others.length === 0 ? terms : [...terms, ...(await findTerms(db, collectionId, others))];
-  return takeVisible(db, take, (count) => rank(db, collectionId, { weighing, terms: all, count }));
+  const all = others.length === 0 ? terms : [...terms, ...(await findTerms(db, place, others))];
+  return takeVisible(db, take, (count) => rank(db, place, { weighing, terms: all, count }));
 }
 
 /* CROSS JOIN is how SQLite is told to go through the list first and look each of its values up. */
 
 /** Each word's terms, one a number of repeats, with the number of chunks that have it. */
-async function findTerms(db: Kysely<Tables>, collectionId: string, words: readonly string[]): Promise<Term[]> {
-  const { terms } = tablesOf(collectionId);
-  const asked = JSON.stringify(words.map(encodeWord));
+async function findTerms(db: Kysely<Tables>, place: FullTextPlace, words: readonly string[]): Promise<Term[]> {
+  const { terms, tag } = place;
+  const asked = JSON.stringify(words.map((word) => tag + encodeWord(word)));
   const { rows } = await sql<{ place: number; term: string; chunks: number }>`
     select asked.key as place, found.term, found.doc as chunks from json_each(${asked}) as asked
     cross join ${terms} as found on found.term >= asked.value || ${repeatMark} and found.term < asked.value || ${afterRepeatMark}`.execute(
@@ -155,8 +185,7 @@ interface Ranking {
   readonly count: number;
 }
 
-async function rank(db: Kysely<Tables>, collectionId: string, { weighing, terms, count }: Ranking) {
-  const { index } = tablesOf(collectionId);
+async function rank(db: Kysely<Tables>, { index }: FullTextPlace, { weighing, terms, count }: Ranking) {
   const weights = new Map(weighing.words.map(({ word, weight }: WeighedWord) => [word, weight]));
   const asked = terms
     .filter(({ word }) => weights.has(word))

@@ -16,7 +16,10 @@ export async function sweepCollection(database: Database, sweep: CollectionSweep
   const { collectionId, limit } = sweep;
 
   await endWork(database, sweep, signal);
-  await write.transaction().execute((transaction) => fullText.drop(transaction, collectionId));
+  for (let gone = false; !gone; ) {
+    signal.throwIfAborted();
+    gone = await write.transaction().execute((transaction) => fullText.drop(transaction, collectionId, limit));
+  }
   for (const table of ['chunk', 'record_row', 'record'] as const) {
     const key = table === 'chunk' ? 'seq' : 'id';
     let removed = BigInt(limit);

@@ -19,6 +19,7 @@ export interface Tables {
   record_row: RecordRowTable;
   chunk: ChunkTable;
   full_text: FullTextTable;
+  full_text_place: FullTextPlaceTable;
   administrator: AdministratorTable;
   session: SessionTable;
   set_up_token: SetUpTokenTable;
@@ -197,6 +198,15 @@ export interface FullTextTable {
   chunks: number;
   /** Words in all of them, repeats counted. */
   words: number;
+}
+
+/** SQLite only: which words of the shared indexes are a collection's. */
+export interface FullTextPlaceTable {
+  /** Never used twice. */
+  number: Generated<number>;
+  collection_id: string;
+  /** While it is dropped: chunks up to this id have left the index. */
+  cleared_to: string | null;
 }
 
 export interface AdministratorTable {

@@ -155,7 +155,7 @@ export function createFirstMigration(dialect: Database['dialect']): Migration {
   };
 }
 
-/** In SQLite each collection has a virtual table instead, see `sqlite-full-text.ts`. */
+/** In SQLite words are in virtual tables instead, see `sqlite-full-text.ts`. */
 const postgresFullText = [
   `create table posting (
     collection_id text collate "C" not null,
