@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { severalAtOnce } from '../kernel/several-at-once.ts';
 import type { BundleFailure } from './catalogue.ts';
 import { wholeFile } from './findings.ts';
 import { errorCode } from './plain-file.ts';
@@ -22,15 +23,19 @@ export interface BundleFolders {
   readonly stamp: string;
 }
 
+/** Each answer of the file system is waited for, the sooner the more are asked for at once; more than these gain nothing. */
+export const atOnce = 8;
+
 /** Looks at the bundles in some folders without reading a file: names, sizes and times only. */
 export async function findBundleFolders(roots: readonly string[]): Promise<BundleFolders> {
   const folders: BundleFolder[] = [];
   const failures: BundleFailure[] = [];
   for (const root of roots) {
-    for (const name of await listNames(root, failures)) {
+    const look = async (name: string) => {
       const path = join(root, name);
-      folders.push({ name, path, stamp: await stampOf(path) });
-    }
+      return { name, path, stamp: await stampOf(path) };
+    };
+    folders.push(...(await severalAtOnce(await listNames(root, failures), atOnce, look)));
   }
   const stamp = digest([...folders.map(({ path, stamp }) => `${path}\n${stamp}`), ...failures.map(textOf)]);
   return { folders, failures, stamp };

@@ -1,6 +1,7 @@
 import type { Isolation } from '@quartermaster/contract';
 import type { Logger } from '../kernel/logger.ts';
-import { type BundleFolder, findBundleFolders } from './bundle-folders.ts';
+import { severalAtOnce } from '../kernel/several-at-once.ts';
+import { atOnce, type BundleFolder, findBundleFolders } from './bundle-folders.ts';
 import type { OperatorHosts } from './bundle-hosts.ts';
 import type { BundleFailure, Catalogue, CompiledBundle, Icon } from './catalogue.ts';
 import { compileBundle, refusalOf } from './compile-bundle.ts';
@@ -73,9 +74,10 @@ export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueL
       const { folders, failures, stamp } = await findBundleFolders(options.folders);
       const compiler = createSchemaCompiler();
       const readings = new Map<string, BundleReading>();
-      for (const { name, path, stamp: found } of folders) {
-        if (known.get(path)?.stamp !== found) readings.set(path, await readBundleSafely(path, name, options.readYaml));
-      }
+      const changed = folders.filter(({ path, stamp: found }) => known.get(path)?.stamp !== found);
+      await severalAtOnce(changed, atOnce, async ({ name, path }) => {
+        readings.set(path, await readBundleSafely(path, name, options.readYaml));
+      });
       const sandboxMissing = await options.capabilities.sandboxMissing;
       const capabilities = { handlers: options.capabilities.handlers, sandboxMissing };
       const entries = new Map<string, KnownBundle>();

@@ -17,7 +17,7 @@ const remarks: ReadonlySet<string> = new Set(['example']);
  * requires nothing is found by nobody. Undefined for what resembles none, which is somebody's remark.
  */
 export function meantKeyword(written: string): string | undefined {
-  if (known.has(written) || remarks.has(written) || written.length < 4 || written.length > 30) return undefined;
+  if (known.has(written) || remarks.has(written) || /^(\$|x-|.{0,3}$|.{31})/.test(written)) return undefined;
   const most = written.length < 6 ? 1 : 2;
   return keywords.find(
     (keyword) => Math.abs(keyword.length - written.length) <= most && distance(written, keyword) <= most,
