@@ -35,6 +35,12 @@ test('the lines of a paragraph are one text, a wider gap begins another, each wi
   assert.equal(facts.pages, 2);
 });
 
+test('a line of many thousand characters is read to its end, and the next one by itself', async () => {
+  const long = Array.from({ length: 1500 }, (_, n) => `word${n}`).join(' ');
+  const read = await textOf(pdfOf([lines(10, 700, [long, 'and a short one.'])]));
+  assert.equal(read.replace(/\s+/g, ' '), `${long} and a short one.`);
+});
+
 test('columns that were written across the page are read one after the other', async () => {
   const [left, right] = [lines(40, 700, prose('Left')), lines(320, 700, prose('Right'))];
   const across = left.flatMap((line, index) => [line, ...(right[index] === undefined ? [] : [right[index]])]);
