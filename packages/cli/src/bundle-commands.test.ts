@@ -35,8 +35,17 @@ test('a new bundle loads, its test fails until it is written, and its types are 
     "export const run = ({ name }) => ({ greeting: 'Hello, ' + name + '!' });\n",
   );
   assert.deepEqual(run('test', folder), { status: 0, stdout: `${folder}: 1 of 1 examples pass\n`, stderr: '' });
-  assert.match(run('new', 'mine', '--out', out).stderr, /EEXIST/);
+  assert.match(run('new', 'mine', '--out', out).stderr, /mine is there already/);
   assert.match(run('new', '../mine', '--out', out).stderr, /is no id of a bundle/);
+});
+
+test('check refuses what is no bundle', async (t) => {
+  const out = await temporaryFolder(t);
+  for (const folder of [join(out, 'nowhere'), out]) {
+    const { status, stderr } = run('check', folder);
+    assert.equal(status, 1);
+    assert.match(stderr, /There is no/);
+  }
 });
 
 test('check names file, line and field of a mistake', async (t) => {

@@ -1,4 +1,4 @@
-import { runUntilSignal } from '@quartermaster/server';
+import { runUntilSignal, version } from '@quartermaster/server';
 import { Command } from 'commander';
 import { administratorCommands } from './administrator-commands.ts';
 import { bundleCommands } from './bundle-commands.ts';
@@ -13,6 +13,7 @@ import { storeCommands } from './store-commands.ts';
 export function createProgram(): Command {
   const program = new Command('quartermaster')
     .description('The stores and the tools of an AI application, self-hosted.')
+    .version(version)
     .showHelpAfterError();
   program.command('start').description('run the service').action(runUntilSignal);
   program.addCommand(projectCommands());

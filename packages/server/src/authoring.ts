@@ -2,7 +2,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { type DefinitionFormat, type DefinitionLoss, definitionFormats } from '@quartermaster/contract';
 import type { BundleFailure, CompiledBundle } from './catalogue/catalogue.ts';
 import { checkSchema } from './catalogue/check-schema.ts';
-import { createFindings } from './catalogue/findings.ts';
+import { createFindings, wholeFile } from './catalogue/findings.ts';
 import { compileLinearRegExp } from './catalogue/linear-regexp.ts';
 import { loadFolder } from './load-folder.ts';
 
@@ -52,5 +52,8 @@ export async function checkBundle(folder: string): Promise<BundleCheck> {
       return { pluginId: plugin.id, format, losses: catalogue.definePlugin(plugin, format, 'en').losses };
     }),
   );
-  return { failures: catalogue.failures.filter(({ file }) => file.startsWith(`${id}/`)), bundle, losses };
+  const failures = catalogue.failures.filter(({ file }) => file.startsWith(`${id}/`));
+  if (bundle !== undefined || failures.length > 0) return { failures, bundle, losses };
+  const message = 'There is no folder of a bundle here.';
+  return { failures: [{ file: path, line: null, field: wholeFile, message }], bundle, losses };
 }

@@ -3,3 +3,4 @@ export { openService, type Service } from './compose.ts';
 export { type Config, ConfigError, type Environment, parseConfig, processEnvironment } from './config.ts';
 export { createLogger, type Logger } from './kernel/logger.ts';
 export { runUntilSignal } from './run.ts';
+export { version } from './version.ts';

@@ -14,8 +14,10 @@ export async function scaffoldBundle(out: string, id: string, url?: string): Pro
   const files = url === undefined ? filesOf(id) : requestFiles(id, url);
   const folder = join(out, id);
   await mkdir(out, { recursive: true });
-  // Fails when it is there already.
-  await mkdir(folder);
+  await mkdir(folder).catch((error: unknown) => {
+    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    throw isThere ? new Error(`${folder} is there already`) : error;
+  });
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   return folder;
 }
