@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { installOnnxRuntime } from '../support/onnx-runtime.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 import { writeTinyModel } from '../support/tiny-model.ts';
@@ -79,7 +81,7 @@ test('[embeddings] a question finds what means the same, the key is seen nowhere
   assert.ok(!again.log().includes(key));
 });
 
-test('[embeddings] a model in a local folder finds what means the same, without a network, and before and after its process is killed', async (t) => {
+test('[embeddings] a model in a local folder finds what means the same, without a network, also when its process is killed, and ends with the service', async (t) => {
   await installOnnxRuntime();
   const folder = await temporaryFolder(t);
   const model = join(folder, 'model');
@@ -109,14 +111,34 @@ test('[embeddings] a model in a local folder finds what means the same, without 
     return answer.text();
   };
   assert.match(await metrics(), /quartermaster_embedded_texts_total\{use="chunk",outcome="made"\} 2/);
-  const [, pid] = /"pid":(\d+),"msg":"the process of the local model runs"/.exec(service.log()) ?? [];
-  process.kill(Number(pid), 'SIGKILL');
+  const pidNow = () =>
+    Number(
+      service
+        .log()
+        .match(/(?<="pid":)\d+(?=,"msg":"the process of the local model runs")/g)
+        ?.at(-1),
+    );
+  const first = pidNow();
+  process.kill(first, 'SIGKILL');
   // Until it runs again questions are answered by words, which do not know trams.
   let found = '';
   while (found !== 'The night train to Vienna.') found = (await ask(`tram ${Date.now()}`))[0]?.content ?? '';
   assert.match(await metrics(), /quartermaster_embedder_starts_total 2/);
-  assert.equal(await service.stop(), 0);
+  const second = pidNow();
+  assert.notEqual(second, first);
+  await service.kill();
+  while (isRunning(second)) await pause(20);
 });
+
+/** A process that has ended and that nobody has asked about is none. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !existsSync('/proc') || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
 
 test('[embeddings] a model that cannot be used stops the start with what is wrong', async (t) => {
   const folder = await temporaryFolder(t);

@@ -32,7 +32,7 @@ export const searchRequirements: Requirements = {
     promise: 'A model in a local folder makes vectors without a network, in a process that cannot harm the server.',
     source: 'DESIGN "Records"',
     tests: [
-      '[embeddings] a model in a local folder finds what means the same, without a network, and before and after its process is killed',
+      '[embeddings] a model in a local folder finds what means the same, without a network, also when its process is killed, and ends with the service',
       '[embeddings] a model that cannot be used stops the start with what is wrong',
       'a process that ended is started anew, and what was in flight is asked of it',
       'a process that gives no sign of life is ended, and rests when that happens again',
