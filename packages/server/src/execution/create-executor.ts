@@ -71,6 +71,7 @@ const maxDepth = 64;
 /** The order of a run: request, credentials, input, the run itself, its output. Source: CONTRACT "Bundles and plugins". */
 export function createExecutor(deps: ExecutorDeps): Executor {
   const limits = { ...defaultLimits, ...deps.limits };
+  const means = { newId: deps.newId, limits };
   const journal = deps.journal ?? noJournal;
   const calls = createPreparedCalls();
   const verification = calls.ofVerification;
@@ -78,30 +79,15 @@ export function createExecutor(deps: ExecutorDeps): Executor {
   const admission = createRunAdmission(limits.maxRunsOfKey);
   const conclude = createConclusion({ ...deps, journal });
 
-  function getBundle(bundleId: string): CompiledBundle {
-    const bundle = deps.catalogue().findBundle(bundleId);
-    if (bundle === undefined) throw bundleNotFound(bundleId);
-    return bundle;
-  }
-
-  function begin({ bundle, credentials, signal, caller, own, ...wish }: Beginning): Begun {
-    const trace = createRunTrace();
-    const violations = bundle.checkCredentials(credentials);
-    if (violations.length > 0) throw valueInvalid('credentials', violations);
-    const policy = makeRunPolicy(bundle, credentials, { limits, own, trace, ...wish });
-    const { runId = deps.newId('run'), createdAt = Date.now() } = caller.resumes ?? {};
-    return { bundle, signal, caller, policy, runId, createdAt, trace };
-  }
-
   function prepare(request: ExecuteRequest, signal: AbortSignal, caller: RunCaller = nobody): PreparedRun {
-    const bundle = getBundle(request.bundle_id);
+    const bundle = getBundle(deps.catalogue(), request.bundle_id);
     const plugin = bundle.plugins.get(request.plugin_id);
     if (plugin === undefined) throw pluginNotFound(request.bundle_id, request.plugin_id);
     if (plugin.handlerPath !== null && bundle.refusal !== undefined) throw handlersRefused(bundle.id, bundle.refusal);
     const { credentials } = request;
     const own = plugin.manifest.request?.inject;
     const isRepeatable = isPluginRepeatable(plugin);
-    const begun = begin({ bundle, credentials, signal, caller, own, isRepeatable });
+    const begun = begin(means, { bundle, credentials, signal, caller, own, isRepeatable });
     const input = readInput(plugin, request.input_params, begun);
     const { handlerPath } = plugin;
     const isolation = handlerPath === null ? 'none' : bundle.isolation;
@@ -123,11 +109,12 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     },
 
     async verifyCredentials(request, signal, caller = nobody) {
-      const bundle = getBundle(request.bundle_id);
+      const bundle = getBundle(deps.catalogue(), request.bundle_id);
       const call = calls.ofVerification(bundle);
       if (call === null && bundle.manifest.credentials_schema !== undefined) throw verificationImpossible(bundle.id);
       const own = bundle.manifest.verify?.request.inject;
-      const begun = begin({ bundle, credentials: request.credentials, signal, caller, own, wantsFreshToken: true });
+      const { credentials } = request;
+      const begun = begin(means, { bundle, credentials, signal, caller, own, wantsFreshToken: true });
       const run: Run = { ...begun, pluginId: null, isolation: 'none', input: {} };
       run.trace.validatedAt = performance.now();
       // Without a call there are no credentials that could be wrong.
@@ -136,6 +123,26 @@ export function createExecutor(deps: ExecutorDeps): Executor {
       return await admission.admit(caller.keyId, () => conclude(run, start));
     },
   };
+}
+
+function getBundle(catalogue: Pick<Catalogue, 'findBundle'>, bundleId: string): CompiledBundle {
+  const bundle = catalogue.findBundle(bundleId);
+  if (bundle === undefined) throw bundleNotFound(bundleId);
+  return bundle;
+}
+
+interface Means {
+  readonly newId: NewId;
+  readonly limits: ExecutionLimits;
+}
+
+function begin({ newId, limits }: Means, { bundle, credentials, signal, caller, own, ...wish }: Beginning): Begun {
+  const trace = createRunTrace();
+  const violations = bundle.checkCredentials(credentials);
+  if (violations.length > 0) throw valueInvalid('credentials', violations);
+  const policy = makeRunPolicy(bundle, credentials, { limits, own, trace, ...wish });
+  const { runId = newId('run'), createdAt = Date.now() } = caller.resumes ?? {};
+  return { bundle, signal, caller, policy, runId, createdAt, trace };
 }
 
 function readInput(plugin: CompiledPlugin, params: Record<string, unknown>, run: Begun): Record<string, unknown> {

@@ -1,4 +1,5 @@
 import { profileMember } from '@quartermaster/contract';
+import { isJsonObject } from '../kernel/json-object.ts';
 import { Problem } from '../kernel/problem.ts';
 
 /** The header that carries the credentials of one call: base64url of the JSON object. */
@@ -24,7 +25,7 @@ function readCredentials(header: HeaderValue): Record<string, unknown> {
   if (typeof header !== 'string' || !/^[A-Za-z0-9_-]+={0,2}$/.test(header)) throw credentialsHeaderInvalid();
   try {
     const value: unknown = JSON.parse(Buffer.from(header, 'base64url').toString('utf8'));
-    if (isNamed(value)) return value;
+    if (isJsonObject(value)) return value;
   } catch {
     // The reason would repeat a part of the text.
   }
@@ -47,10 +48,6 @@ export function asDirectCall(error: unknown): unknown {
 
 function movedPath(text: string): string {
   return text.replace(/^body\/credentials/, `headers/${credentialsHeader}`).replace(/^body\/input_params/, 'body');
-}
-
-function isNamed(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The text may hold a credential, so nothing of it is repeated. */

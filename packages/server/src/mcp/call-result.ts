@@ -1,5 +1,6 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
 import type { ExecuteResult } from '@quartermaster/contract';
+import { isJsonObject } from '../kernel/json-object.ts';
 import type { Problem } from '../kernel/problem.ts';
 import { metaKeys } from './meta-keys.ts';
 
@@ -11,7 +12,7 @@ const maxFindings = 10;
 export function resultOfRun({ data, run_id, duration_ms, output_violations }: ExecuteResult): CallToolResult {
   const text: ContentBlock = { type: 'text', text: JSON.stringify(data) ?? 'null' };
   const _meta = { [metaKeys.run]: { run_id, duration_ms } };
-  if (output_violations === undefined && isObject(data)) {
+  if (output_violations === undefined && isJsonObject(data)) {
     return { content: [text, ...mediaOf(data)], structuredContent: data, _meta };
   }
   return driftedResult(text, { ..._meta, [metaKeys.outputViolations]: output_violations ?? [] });
@@ -72,8 +73,4 @@ function mediaBlock(url: string): ContentBlock | undefined {
   const [, mimeType, kind, data] = media.exec(url) ?? [];
   if (mimeType === undefined || data === undefined || data.length % 4 !== 0) return undefined;
   return { type: kind === 'audio' ? 'audio' : 'image', mimeType, data };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 import { profileMember } from '@quartermaster/contract';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import { readCredentialsHeaders } from '../execution/credentials-header.ts';
+import { isJsonObject } from '../kernel/json-object.ts';
 import { metaKeys } from './meta-keys.ts';
 import { credentialsMetaInvalid } from './problems.ts';
 
@@ -49,14 +50,10 @@ function dashed(name: string): string {
 function fromMeta(meta: Named | undefined): Named {
   const value = meta?.[metaKeys.credentials];
   if (value === undefined) return {};
-  if (!isNamed(value)) throw credentialsMetaInvalid();
+  if (!isJsonObject(value)) throw credentialsMetaInvalid();
   return value;
 }
 
 function membersOf(value: unknown): Named {
-  return isNamed(value) ? value : {};
-}
-
-function isNamed(value: unknown): value is Named {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJsonObject(value) ? value : {};
 }

@@ -1,4 +1,5 @@
 import type { RequestTemplate } from '@quartermaster/plugin-kit';
+import { isJsonObject } from '../../kernel/json-object.ts';
 import { type MultipartPart, writeMultipart } from './multipart.ts';
 import { namedPairs, type Styles } from './styles.ts';
 import { absent, compileValue, type Input, type Render } from './template.ts';
@@ -25,7 +26,7 @@ function makerOf(template: RequestTemplate): MakeContent {
   const { body, body_type: type, styles } = template;
   if (type === 'base64') return bytesContent;
   if (type === 'form' || type === 'multipart') {
-    if (!isObject(body)) throw new Error('request.body: a form is an object');
+    if (!isJsonObject(body)) throw new Error('request.body: a form is an object');
     return type === 'form' ? (value) => formContent(value, styles?.form) : compileMultipart(template);
   }
   return (value) => {
@@ -92,8 +93,4 @@ function bytesOf(value: unknown): Buffer | null {
 
 function notBase64(name: string): Content {
   return { rejected: `what is sent as ${name} is no base64` };
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -11,7 +11,7 @@ import { isHeaderName, isHeaderValue, reservedHeaders } from './header-text.ts';
 import { fillPath, type Injected } from './inject.ts';
 import { isReading } from './retries.ts';
 import type { Scrubber } from './scrub.ts';
-import { judgeTarget, type Target } from './target.ts';
+import { judgeTarget, quote, type Target } from './target.ts';
 import { wireRequest, withQuery } from './wire-request.ts';
 
 export interface HopRules {
@@ -166,8 +166,4 @@ async function finish(
 
 function tooLarge(policy: EgressPolicy): EgressResult {
   return { kind: 'too_large', message: `the answer is larger than ${policy.maxResponseBytes} bytes` };
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.slice(0, 128));
 }

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../../kernel/json-object.ts';
+
 /** A member of a JSON body: the names that lead to it, and its text. */
 export type JsonMember = readonly [path: readonly string[], value: string];
 
@@ -32,7 +34,7 @@ function parseObject(text: string): Named | null {
   if (text === '') return {};
   try {
     const value: unknown = JSON.parse(text);
-    return isNamed(value) ? value : null;
+    return isJsonObject(value) ? value : null;
   } catch {
     return null;
   }
@@ -43,7 +45,7 @@ function descend(root: Named, path: readonly string[]): Named | null {
   for (const name of path) {
     if (!Object.hasOwn(place, name)) define(place, name, {});
     const next = place[name];
-    if (!isNamed(next)) return null;
+    if (!isJsonObject(next)) return null;
     place = next;
   }
   return place;
@@ -52,8 +54,4 @@ function descend(root: Named, path: readonly string[]): Named | null {
 /** A member of its own, whatever its name: `__proto__` is one too. */
 function define(place: Named, name: string, value: unknown): void {
   Object.defineProperty(place, name, { value, writable: true, enumerable: true, configurable: true });
-}
-
-function isNamed(value: unknown): value is Named {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

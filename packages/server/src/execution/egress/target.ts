@@ -65,6 +65,6 @@ function isScheme(scheme: string): scheme is 'https' | 'http' {
 }
 
 /** For a message: bounded, with everything unprintable escaped. */
-function quote(text: string): string {
+export function quote(text: string): string {
   return JSON.stringify(text.slice(0, 253));
 }

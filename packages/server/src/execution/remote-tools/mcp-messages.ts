@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../kernel/json-object.ts';
 import { decodeText } from '../declarative/body.ts';
 
 /** What a JSON-RPC request was answered with. */
@@ -16,7 +17,7 @@ export function findReply(body: Buffer, contentType: string | undefined, id: num
   for (const message of messages) {
     const { id: answered, result, error } = Object(message);
     if (answered !== id) continue;
-    if (isObject(result)) return { result };
+    if (isJsonObject(result)) return { result };
     const { code, message: words } = Object(error);
     if (Number.isInteger(code)) return { error: { code, message: typeof words === 'string' ? words : '' } };
   }
@@ -39,8 +40,4 @@ function parsed(text: string): unknown {
   } catch {
     return null;
   }
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

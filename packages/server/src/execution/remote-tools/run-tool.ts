@@ -1,8 +1,8 @@
 import type { RemoteTool } from '@quartermaster/plugin-kit';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
+import { isJsonObject } from '../../kernel/json-object.ts';
 import { type CallContext, type CallOutcome, outcomeWithoutAnswer } from '../declarative/declarative.ts';
 import { jsonBytes } from '../json-bounds.ts';
-import { isObject } from './mcp-messages.ts';
 import { type McpFailure, type McpSession, openMcpSession, type SendRequest } from './mcp-session.ts';
 import { digestOf } from './tool-definition.ts';
 
@@ -105,12 +105,12 @@ function failed(
 
 /** What a tool gave: its structured content, else its texts as one and whatever else there is beside them. */
 function readResult(result: Readonly<Record<string, unknown>>, { maxOutputBytes }: CallContext): CallOutcome {
-  const blocks = (Array.isArray(result.content) ? result.content : []).filter(isObject);
+  const blocks = (Array.isArray(result.content) ? result.content : []).filter(isJsonObject);
   const texts = blocks.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
   const text = texts.join('\n');
   if (result.isError === true) return failed(text.slice(0, 500) || 'the tool failed without saying why');
   const { structuredContent } = result;
-  const output = isObject(structuredContent)
+  const output = isJsonObject(structuredContent)
     ? structuredContent
     : { text, content: blocks.filter(({ type }) => type !== 'text') };
   const size = jsonBytes(output);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isObject } from './mcp-messages.ts';
+import { isJsonObject } from '../../kernel/json-object.ts';
 
 /** A tool as an MCP server describes it. What a server says of itself is a claim, not a fact. */
 export interface ToolDefinition {
@@ -16,14 +16,14 @@ export interface ToolDefinition {
 /** Null for what is no tool. Only what decides what a tool is and how it is chosen is kept. */
 export function readToolDefinition(value: unknown): ToolDefinition | null {
   const { name, title, description, inputSchema, outputSchema, annotations, execution } = Object(value);
-  if (typeof name !== 'string' || name === '' || !isObject(inputSchema)) return null;
+  if (typeof name !== 'string' || name === '' || !isJsonObject(inputSchema)) return null;
   return {
     ...{ name, inputSchema },
     ...(typeof title === 'string' ? { title } : {}),
     ...(typeof description === 'string' ? { description } : {}),
-    ...(isObject(outputSchema) ? { outputSchema } : {}),
-    ...(isObject(annotations) ? { annotations } : {}),
-    ...(isObject(execution) ? { execution } : {}),
+    ...(isJsonObject(outputSchema) ? { outputSchema } : {}),
+    ...(isJsonObject(annotations) ? { annotations } : {}),
+    ...(isJsonObject(execution) ? { execution } : {}),
   };
 }
 
@@ -36,7 +36,7 @@ export function digestOf(definition: ToolDefinition): string {
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(entries.map(([name, member]) => [name, sorted(member)]));
 }
