@@ -28,6 +28,8 @@ export async function openBrowser(t: Ending, wish: { width?: number; height?: nu
     locale: 'en-GB',
     reducedMotion: 'reduce',
   });
+  // What a test waits for comes on a busy machine too, only later.
+  context.setDefaultTimeout(180_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   const origins = new Set<string>();
