@@ -60,7 +60,9 @@ for (const [library, openClient] of Object.entries(mcpClients)) {
 
 /** Those of bundles that declare no host, with the first example of each. */
 async function offlinePlugins({ client }: StartedService): Promise<OfflinePlugin[]> {
-  const bundles = (await client.plugins.listBundles()).filter(({ hosts }) => hosts.length === 0);
+  const bundles = (await client.plugins.listBundles()).filter(
+    ({ hosts, hosts_by }) => hosts_by === 'bundle' && hosts.length === 0,
+  );
   const plugins = await Promise.all(bundles.map(({ bundle_id }) => client.plugins.list(bundle_id)));
   return plugins.flat().map(({ bundle_id: bundleId, plugin_id: pluginId }) => {
     const manifest = parse(readFileSync(`bundles/${bundleId}/${pluginId}.yaml`, 'utf8')) as { examples?: Example[] };
