@@ -5,7 +5,7 @@ import {
   isLegacyRequest,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { createProtocolServer, type ProtocolServerDeps } from './protocol-server.ts';
+import { createProtocolServer, type ProtocolServerDeps, standIn } from './protocol-server.ts';
 import type { Toolbox } from './toolbox.ts';
 
 /** Streamable HTTP for one toolbox, without state: every request stands for itself, whatever its revision. */
@@ -47,13 +47,19 @@ export function createChannel(): Channel {
 export function createEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps, channel: Channel): Endpoint {
   // The name only: the message may repeat a part of the request.
   const onerror = (error: Error) => deps.logger.debug({ reason: error.name }, 'MCP request refused');
-  const newServer = (isNewest: boolean) => createProtocolServer(toolbox, { ...deps, tellsChanges: isNewest });
-  const newest = createMcpHandler(() => newServer(true), { legacy: 'reject', onerror, bus: channel.bus });
-  channel.add(newest);
+  const newServer = (isNewest: boolean, listsStandIn: boolean) =>
+    createProtocolServer(toolbox, { ...deps, tellsChanges: isNewest, listsStandIn });
+  const newestFor = (isListing: boolean) => {
+    const options = { legacy: 'reject', onerror, bus: channel.bus } as const;
+    const handler = createMcpHandler(() => newServer(true, isListing), options);
+    channel.add(handler);
+    return handler;
+  };
+  const [newest, newestLister] = [newestFor(false), newestFor(true)];
 
   /** The revisions before 2026-07-28. The SDK's own handler for them streams every answer. */
   async function answerLegacy(request: Request, message: unknown, authInfo: AuthInfo): Promise<Response> {
-    const server = newServer(false);
+    const server = newServer(false, isListing(message));
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !wantsStream(message) });
     await server.connect(transport);
     const { promise: gone, resolve } = Promise.withResolvers<Response>();
@@ -69,10 +75,36 @@ export function createEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps, chann
   return {
     async answer(request, message, { projectId, keyId }) {
       const authInfo: AuthInfo = { token: '', clientId: projectId ?? '-', scopes: ['plugins'], extra: { keyId } };
-      if (await isLegacyRequest(request, message)) return await answerLegacy(request, message, authInfo);
-      return await newest.fetch(request, { parsedBody: message, authInfo });
+      const isOld = await isLegacyRequest(request, message);
+      if (!isListing(message)) {
+        if (isOld) return await answerLegacy(request, message, authInfo);
+        return await newest.fetch(request, { parsedBody: message, authInfo });
+      }
+      const listed = isOld
+        ? await answerLegacy(request, message, authInfo)
+        : await newestLister.fetch(request, { parsedBody: message, authInfo });
+      return await withTools(listed, toolbox);
     },
   };
+}
+
+function isListing(message: unknown): boolean {
+  return Reflect.get(Object(message), 'method') === 'tools/list';
+}
+
+const standInText = JSON.stringify(standIn);
+
+/** Writing out a thousand tools takes longer than all else about them: it is done once, and put where the stand-in is. */
+async function withTools(response: Response, toolbox: Toolbox): Promise<Response> {
+  const [before = '', after] = (await response.text()).split(standInText);
+  // A refusal lists nothing.
+  const parts = after === undefined ? [before] : [before, toolbox.listed(), after];
+  const { status, headers } = response;
+  return new Response(parts.length === 1 && before === '' ? null : new Uint8Array(join(parts)), { status, headers });
+}
+
+function join(parts: ReadonlyArray<string | Buffer>): Buffer {
+  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
 }
 
 /** One JSON answer is cheaper for both sides than a stream of one event; progress needs the stream. */

@@ -19,11 +19,16 @@ export interface ProtocolServerDeps {
 export interface ProtocolServerOptions extends ProtocolServerDeps {
   /** Clients of this revision can listen for changes without a session. */
   readonly tellsChanges: boolean;
+  /** Lists one tool in place of all, for whoever puts the prepared list there. */
+  readonly listsStandIn: boolean;
 }
 
 /** What every client is told when it connects. */
 const instructions =
   'Each tool is a plugin of Quartermaster, run on its server. A failed call is a result with isError; read its text.';
+
+/** No plugin has this name: ids have no capitals. */
+export const standIn = { name: 'ALL-TOOLS', inputSchema: { type: 'object' as const } };
 
 /** The list changes when bundles are installed, which clients can listen for; others may keep it for five minutes. */
 const listHint = { ttlMs: 300_000, cacheScope: 'private' } as const;
@@ -47,6 +52,7 @@ export function createProtocolServer(toolbox: Toolbox, deps: ProtocolServerOptio
   );
   server.setRequestHandler('tools/list', ({ params }) => {
     if (params?.cursor !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Unknown cursor.');
+    if (deps.listsStandIn && toolbox.tools.length > 0) return { tools: [standIn] };
     // A copy of the list only: the SDK adds to the result, not to its tools.
     return { tools: [...toolbox.tools] };
   });

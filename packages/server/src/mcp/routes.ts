@@ -92,5 +92,7 @@ async function send(reply: FastifyReply, response: Response): Promise<FastifyRep
   if (response.body === null) return reply.send();
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   // The global type and Node's own are the same stream.
-  return reply.send(isStream ? Readable.fromWeb(response.body as ReadableStream) : await response.text());
+  return reply.send(
+    isStream ? Readable.fromWeb(response.body as ReadableStream) : Buffer.from(await response.arrayBuffer()),
+  );
 }

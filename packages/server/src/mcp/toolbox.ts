@@ -9,6 +9,8 @@ import { metaKeys } from './meta-keys.ts';
 export interface Toolbox {
   /** In the order of the catalogue: by bundle id, then plugin id. */
   readonly tools: readonly Tool[];
+  /** All of them as JSON, without the brackets around them; made once. */
+  readonly listed: () => Buffer;
   findPlugin(name: string): CompiledPlugin | undefined;
 }
 
@@ -87,6 +89,16 @@ function createCollector(logger: Pick<Logger, 'error'>) {
       plugins.set(tool.name, plugin);
       tools.push(tool);
     },
-    toolbox: (): Toolbox => ({ tools, findPlugin: (name) => plugins.get(name) }),
+    toolbox: (): Toolbox => {
+      let listed: Buffer | undefined;
+      return {
+        tools,
+        listed: () => {
+          listed ??= Buffer.from(JSON.stringify(tools).slice(1, -1));
+          return listed;
+        },
+        findPlugin: (name) => plugins.get(name),
+      };
+    },
   };
 }
