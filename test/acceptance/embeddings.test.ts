@@ -111,20 +111,21 @@ test('[embeddings] a model in a local folder finds what means the same, without 
     return answer.text();
   };
   assert.match(await metrics(), /quartermaster_embedded_texts_total\{use="chunk",outcome="made"\} 2/);
-  const pidNow = () =>
-    Number(
-      service
-        .log()
-        .match(/(?<="pid":)\d+(?=,"msg":"the process of the local model runs")/g)
-        ?.at(-1),
-    );
-  const first = pidNow();
+  /** The n-th process of the model; its line of the log comes up to a second later. */
+  const processOf = async (n: number) => {
+    for (;;) {
+      const pids = service.log().match(/(?<="pid":)\d+(?=,"msg":"the process of the local model runs")/g);
+      if (pids?.[n - 1] !== undefined) return Number(pids[n - 1]);
+      await pause(20);
+    }
+  };
+  const first = await processOf(1);
   process.kill(first, 'SIGKILL');
   // Until it runs again questions are answered by words, which do not know trams.
   let found = '';
   while (found !== 'The night train to Vienna.') found = (await ask(`tram ${Date.now()}`))[0]?.content ?? '';
   assert.match(await metrics(), /quartermaster_embedder_starts_total 2/);
-  const second = pidNow();
+  const second = await processOf(2);
   assert.notEqual(second, first);
   await service.kill();
   while (isRunning(second)) await pause(20);
