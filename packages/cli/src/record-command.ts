@@ -1,11 +1,12 @@
 import { processEnvironment } from '@quartermaster/server';
 import { recordExamples } from '@quartermaster/server/authoring';
 import type { Command } from 'commander';
+import { readList } from './read-arguments.ts';
 import { readCredentials } from './read-credentials.ts';
 
 interface RecordArguments {
   readonly credentials?: string;
-  readonly plugins?: string;
+  readonly plugins?: readonly string[];
   readonly write: boolean;
   readonly outputs: boolean;
 }
@@ -15,7 +16,7 @@ export function addRecordCommand(bundle: Command): void {
     .command('record')
     .argument('<folder>', 'folder of the bundle')
     .option('--credentials <file>', 'JSON object with the credentials, by name; - reads it from standard input')
-    .option('--plugins <list>', 'only these: a,b')
+    .option('--plugins <list>', 'only these: a,b', readList)
     .option('--write', 'also examples that change something upstream', false)
     .option('--outputs', 'write what comes out into the examples as their output', false)
     .description('ask the real API for every example and keep its answers, without credentials, for "bundle test"')
@@ -23,7 +24,7 @@ export function addRecordCommand(bundle: Command): void {
       const results = await recordExamples({
         folder,
         credentials: await readCredentials(options.credentials),
-        plugins: options.plugins?.split(',').map((id) => id.trim()) ?? [],
+        plugins: options.plugins ?? [],
         allowWrites: options.write,
         updateOutputs: options.outputs,
         environment: processEnvironment(),

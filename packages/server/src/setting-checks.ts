@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { isJsonObject } from './kernel/json-object.ts';
 
 /** What is wrong with the text of a setting, as the rest of a sentence that starts with it; null when it is right. */
 export const anyText = () => null;
@@ -29,27 +30,25 @@ export function isPlainUrl(text: string): boolean {
 
 export function checkOverrides(text: string): string | null {
   const complaint = 'is not a JSON object of origins, such as {"https://api.example.com":"http://127.0.0.1:9000"}';
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return complaint;
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return complaint;
-  return Object.entries(value).flat().every(isOrigin) ? null : complaint;
+  const entries = entriesOf(text);
+  return entries?.flat().every(isOrigin) ? null : complaint;
 }
 
 export function checkBundleHosts(text: string): string | null {
   const complaint = 'is not a JSON object of lists of hosts, such as {"http_request":["api.example.com"]}';
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return complaint;
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return complaint;
   const isHost = (host: unknown) => typeof host === 'string' && /^[a-z0-9.-]+(:\d{1,5})?$/.test(host);
-  return Object.values(value).every((hosts) => Array.isArray(hosts) && hosts.every(isHost)) ? null : complaint;
+  const entries = entriesOf(text);
+  return entries?.every(([, hosts]) => Array.isArray(hosts) && hosts.every(isHost)) ? null : complaint;
+}
+
+/** Of a JSON object; undefined when the text is none. */
+function entriesOf(text: string): Array<[string, unknown]> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? Object.entries(value) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 export function isOrigin(value: unknown): boolean {
