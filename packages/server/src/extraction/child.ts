@@ -1,6 +1,8 @@
 import { writeSync } from 'node:fs';
+import { mayStartThreads, printToLog, startNoMoreThreads } from './confine.ts';
 import type { ExtractedChunk, ReportedRow } from './extraction.ts';
 import { type ExtractionJob, makeChunks, type ReportDraft } from './make-chunks.ts';
+import { startPageThread } from './pdf/page-thread.ts';
 import {
   createFrameReader,
   type FromChild,
@@ -21,15 +23,10 @@ const batchLimits = { items: 1_000, characters: 512 * 1024 };
 
 // The server decides when it ends; a signal to the whole group (Ctrl-C) must not fail the document being read.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
-// The output carries frames only; what a library prints is for the log.
-console.log =
-  console.info =
-  console.debug =
-  console.warn =
-  console.error =
-    (...things) => {
-      writeSync(2, `${things.map(String).join(' ').slice(0, 1000)}\n`);
-    };
+printToLog();
+// Started before it is known whether a document needs it: once there are documents no thread can be started any more.
+const pageThread = mayStartThreads() ? startPageThread() : undefined;
+startNoMoreThreads();
 
 let job: ExtractionJob | undefined;
 let document = createDocument(0);
@@ -87,7 +84,7 @@ async function run(current: ExtractionJob, bytes: Buffer): Promise<JobResult> {
   const report: ReportDraft = { format: current.format, warnings: [], milliseconds: 0 };
   const batches = createBatches();
   try {
-    const made = await makeChunks({ job: current, bytes, sink: batches.sink, report });
+    const made = await makeChunks({ job: current, bytes, sink: batches.sink, report, pageThread });
     await batches.end();
     measure(report, started);
     return { kind: 'extracted', ...made, report };

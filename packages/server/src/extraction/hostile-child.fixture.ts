@@ -1,37 +1,13 @@
-import { exec } from 'node:child_process';
-import { lookup } from 'node:dns/promises';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { writeSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
+import { tryAll } from './hostile-attempts.fixture.ts';
 
-/** What a document that took over its reader would try. Says for each attempt whether it was denied. */
-const attempts: Record<string, () => unknown> = {
-  'read a file': () => readFileSync('/etc/hostname'),
-  'read the server': () => readFileSync(`/proc/${process.ppid}/environ`),
-  'write a file': () => writeFileSync('/tmp/quartermaster-hostile', 'x'),
-  'write a report': () => process.report.writeReport('/tmp/quartermaster-report.json'),
-  'start a process': () =>
-    new Promise((resolve, reject) => exec('id', (error) => (error ? reject(error) : resolve('')))),
-  'start a worker': () => new Worker('1', { eval: true }),
-  connect: () => new Promise((resolve, reject) => connect(9, '127.0.0.1').on('connect', resolve).on('error', reject)),
-  'ask a name server': () => lookup('localhost'),
-  'open a database': () => import('node:sqlite'),
-  'make code of a text': () => new Function('return 1')(),
-};
-
-const said: Record<string, string> = {};
-for (const [name, attempt] of Object.entries(attempts)) {
-  try {
-    await attempt();
-    said[name] = 'allowed';
-  } catch (cause) {
-    const { code = '', message = '' } = cause as NodeJS.ErrnoException; // whatever it is, it is only printed
-    said[name] = /ERR_ACCESS_DENIED|EvalError|ERR_UNKNOWN_BUILTIN|permission|Code generation/i.test(
-      `${code} ${cause} ${message}`,
-    )
-      ? `denied ${code}`
-      : `failed otherwise: ${code} ${message}`;
-  }
-}
-console.log(JSON.stringify(said));
+/** The reader as it is when its first document comes, and a thread like its own, both taken over. */
+const thread = once(new Worker(new URL('./hostile-thread.fixture.ts', import.meta.url)), 'message');
+await import('./child.ts');
+const child = await tryAll();
+const [inThread] = await thread;
+// The standard output is for frames.
+writeSync(2, JSON.stringify({ child, thread: inThread }));
 process.exit();

@@ -4,6 +4,7 @@ import { countWords } from './counted-words.ts';
 import { type Document, layOut, type PlacedBlock } from './document.ts';
 import type { ExtractedChunk, ExtractionReport, OnDuplicate, ReportedRow } from './extraction.ts';
 import { makePairs } from './make-pairs.ts';
+import type { PageThread } from './pdf/page-thread.ts';
 import { parserOf, readDocument } from './read-document.ts';
 import { splitBySeparators } from './separator-splitter.ts';
 import { type StructureCut, splitByStructure } from './structure-splitter.ts';
@@ -51,8 +52,9 @@ export async function makeChunks(input: {
   bytes: Uint8Array;
   sink: ChunkSink;
   report: ReportDraft;
+  pageThread?: PageThread | undefined;
 }) {
-  const { job, bytes, sink, report } = input;
+  const { job, bytes, sink, report, pageThread } = input;
   if (bytes.length === 0) throw fileEmpty();
   sink.stage('parsing', 0);
   if (job.kind === 'qa') return makePairs(input);
@@ -62,6 +64,7 @@ export async function makeChunks(input: {
     bytes,
     charset: job.charset ?? undefined,
     onProgress: (percent) => sink.stage('parsing', percent),
+    pageThread,
   });
   take(report, document);
   return makeTexts(document, { job, sink, report });

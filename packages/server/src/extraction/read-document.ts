@@ -1,4 +1,5 @@
 import type { Document } from './document.ts';
+import type { PageThread } from './pdf/page-thread.ts';
 
 export interface TextSource {
   /** An extension, or `text`: the bytes are UTF-8 text that was sent as such. */
@@ -8,6 +9,8 @@ export interface TextSource {
   readonly charset?: string | undefined;
   /** Told the share of the document read so far, 0 to 100, by the readers that know it. */
   readonly onProgress?: (percent: number) => void;
+  /** Helps with long PDFs. */
+  readonly pageThread?: PageThread | undefined;
 }
 
 /** To be raised when a reader gives another text for the same bytes. */
@@ -23,10 +26,10 @@ export function parserOf(format: string): string {
  * PDFium.
  * @throws Unreadable when it cannot be read.
  */
-export async function readDocument({ format, bytes, charset, onProgress }: TextSource): Promise<Document> {
+export async function readDocument({ format, bytes, charset, ...more }: TextSource): Promise<Document> {
   switch (format) {
     case 'pdf':
-      return (await import('./read-pdf.ts')).readPdf(bytes, onProgress);
+      return (await import('./read-pdf.ts')).readPdf(bytes, { onPage: more.onProgress, thread: more.pageThread });
     case 'docx':
       return (await import('./read-docx.ts')).readDocx(bytes);
     case 'md':

@@ -4,29 +4,35 @@ import { createLineJoiner } from './pdf/join-lines.ts';
 import { toLines } from './pdf/lines.ts';
 import { type OpenPdf, openPdf, readTitle } from './pdf/open-pdf.ts';
 import { readOutline } from './pdf/outline.ts';
-import { createSegmentReader } from './pdf/read-segments.ts';
+import type { PageThread } from './pdf/page-thread.ts';
+import { readPages } from './pdf/read-pages.ts';
+import type { PageSegments } from './pdf/read-segments.ts';
 import { type PageLines, removeRunningHeads } from './pdf/running-heads.ts';
 import { type PdfBlock, textOf, toBlocks } from './pdf/to-blocks.ts';
 import { fileDamaged } from './unreadable.ts';
 
-/**
- * Reads the text of a PDF and what its layout says about structure. `onPage` is told the share of the pages read so
- * far, 0 to 100.
- */
-export async function readPdf(bytes: Uint8Array, onPage: (percent: number) => void = () => {}): Promise<Document> {
+export interface PdfOptions {
+  /** Told the share of the pages read so far, 0 to 100. */
+  readonly onPage?: ((percent: number) => void) | undefined;
+  /** Helps with long documents. */
+  readonly thread?: PageThread | undefined;
+}
+
+/** Reads the text of a PDF and what its layout says about structure. */
+export async function readPdf(bytes: Uint8Array, { onPage = () => {}, thread }: PdfOptions = {}): Promise<Document> {
   const pdf = await openPdf(bytes);
   try {
-    return readDocument(pdf, onPage);
+    return toDocument(pdf, await readPages(pdf, { bytes, onPage, thread }));
   } finally {
     pdf.close();
   }
 }
 
-function readDocument(pdf: OpenPdf, onPage: (percent: number) => void): Document {
-  const { read, unreadable } = readPages(pdf, onPage);
+function toDocument(pdf: OpenPdf, read: readonly (PageSegments | null)[]): Document {
   const { numPages } = pdf;
+  const { laidOut, unreadable } = layOutLines(read);
   if (numPages === 0 || unreadable.length === numPages) throw fileDamaged('PDF', 'none of its pages can be read');
-  const withText = read.filter((page) => page.lines.length > 0);
+  const withText = laidOut.filter((page) => page.lines.length > 0);
   const { pages, dropped } = removeRunningHeads(withText);
   const joiner = createLineJoiner(linesOf(pages));
   const styles = findHeadingStyles(pages, readOutline(pdf));
@@ -49,17 +55,14 @@ function readDocument(pdf: OpenPdf, onPage: (percent: number) => void): Document
   };
 }
 
-function readPages(pdf: OpenPdf, onPage: (percent: number) => void): { read: PageLines[]; unreadable: number[] } {
-  const reader = createSegmentReader(pdf);
-  const read: PageLines[] = [];
+function layOutLines(read: readonly (PageSegments | null)[]): { laidOut: PageLines[]; unreadable: number[] } {
+  const laidOut: PageLines[] = [];
   const unreadable: number[] = [];
-  for (let index = 0; index < pdf.numPages; index += 1) {
-    const page = reader.read(index);
+  for (const [index, page] of read.entries()) {
     if (page === null) unreadable.push(index + 1);
-    else read.push({ page: index + 1, height: page.height, lines: toLines(page) });
-    onPage(Math.floor(((index + 1) * 100) / pdf.numPages));
+    else laidOut.push({ page: index + 1, height: page.height, lines: toLines(page) });
   }
-  return { read, unreadable };
+  return { laidOut, unreadable };
 }
 
 function* linesOf(pages: readonly PageLines[]): Generator<string> {

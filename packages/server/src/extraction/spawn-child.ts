@@ -35,6 +35,8 @@ function flags(memoryMb: number): string[] {
   const wanted = [
     '--permission',
     ...readableFolders().map((folder) => `--allow-fs-read=${folder}${sep}*`),
+    // For one thread, which is there before the first document comes; then the child gives this up.
+    ...(canGiveUp(process.versions.node) ? ['--allow-worker'] : []),
     `--max-old-space-size=${memoryMb}`,
     '--disallow-code-generation-from-strings',
     '--disable-warning=SecurityWarning',
@@ -51,6 +53,12 @@ function isKnown(flag: string): boolean {
   return (
     !['--disable-sigusr1', '--no-experimental-sqlite'].includes(name) || process.allowedNodeEnvironmentFlags.has(name)
   );
+}
+
+/** Since 26.3 a process can give up what it was permitted. */
+function canGiveUp(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > 26 || (major === 26 && minor >= 3);
 }
 
 const libraries = ['gpt-tokenizer', 'htmlparser2', 'marked', 'papaparse', '@hyzyla/pdfium', 'chardet', 'fflate'];

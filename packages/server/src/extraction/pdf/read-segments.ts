@@ -34,7 +34,6 @@ export interface SegmentReader {
 export function createSegmentReader(pdf: OpenPdf): SegmentReader {
   const { pdfium } = pdf;
   const buffer = pdfium.malloc(512);
-  const fonts = new Map<number, Font>();
   const characters = createCharacterList();
 
   return {
@@ -47,6 +46,8 @@ export function createSegmentReader(pdf: OpenPdf): SegmentReader {
         const width = pdfium.FPDF_GetPageWidthF(page);
         const height = pdfium.FPDF_GetPageHeightF(page);
         try {
+          // Fonts are known by an address, at which the next page may have another one.
+          const fonts = new Map<number, Font>();
           return { width, height, ...readText(createTextProbe(pdf, { text, buffer, fonts }), characters) };
         } finally {
           pdfium.FPDFText_ClosePage(text);

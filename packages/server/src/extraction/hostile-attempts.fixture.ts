@@ -1,0 +1,40 @@
+import { exec } from 'node:child_process';
+import { lookup } from 'node:dns/promises';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { Worker } from 'node:worker_threads';
+
+/** What a document that took over its reader would try. */
+const attempts: Record<string, () => unknown> = {
+  'read a file': () => readFileSync('/etc/hostname'),
+  'read the server': () => readFileSync(`/proc/${process.ppid}/environ`),
+  'write a file': () => writeFileSync('/tmp/quartermaster-hostile', 'x'),
+  'write a report': () => process.report.writeReport('/tmp/quartermaster-report.json'),
+  'start a process': () =>
+    new Promise((resolve, reject) => exec('id', (error) => (error ? reject(error) : resolve('')))),
+  'start a worker': () => new Worker('1', { eval: true }),
+  'start a worker that is not confined': () => new Worker('1', { eval: true, execArgv: [] }),
+  connect: () => new Promise((resolve, reject) => connect(9, '127.0.0.1').on('connect', resolve).on('error', reject)),
+  'ask a name server': () => lookup('localhost'),
+  'open a database': () => import('node:sqlite'),
+  'make code of a text': () => new Function('return 1')(),
+};
+
+/** Says for each attempt whether it was denied. */
+export async function tryAll(): Promise<Record<string, string>> {
+  const said: Record<string, string> = {};
+  for (const [name, attempt] of Object.entries(attempts)) {
+    try {
+      await attempt();
+      said[name] = 'allowed';
+    } catch (cause) {
+      const { code = '', message = '' } = cause as NodeJS.ErrnoException; // whatever it is, it is only printed
+      said[name] = /ERR_ACCESS_DENIED|EvalError|ERR_UNKNOWN_BUILTIN|permission|Code generation/i.test(
+        `${code} ${cause} ${message}`,
+      )
+        ? `denied ${code}`
+        : `failed otherwise: ${code} ${message}`;
+    }
+  }
+  return said;
+}
