@@ -1,16 +1,16 @@
 // Starts the service once on an empty data folder, as `npm start` does, and stops it: what Node compiles on the way is
-// kept on disk (NODE_COMPILE_CACHE), and so is what the YAML of our bundles says. The next start takes half the time and
+// kept on disk (NODE_COMPILE_CACHE), and so are the manifests of our bundles. The next start takes half the time and
 // 30 MB less, on whatever data folder.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ownBundlesRead } from '../packages/server/src/own-bundles.ts';
+import { ownManifests } from '../packages/server/src/own-bundles.ts';
 import { startCommand } from './start-command.ts';
 
-// Read anew: of texts that are known from here the data folder keeps nothing.
-rmSync(ownBundlesRead, { force: true });
+// Checked anew: of manifests that are known from here the data folder keeps nothing.
+rmSync(ownManifests, { force: true });
 const data = mkdtempSync(join(tmpdir(), 'quartermaster-warm-up-'));
 const { environment, args } = startCommand();
 const service = spawn(process.execPath, args, {
@@ -29,9 +29,9 @@ try {
   await uploadLargeFile(/files address +(\S+)/.exec(String(greeting))?.[1] ?? '');
   service.kill('SIGTERM');
   if (service.exitCode === null) await once(service, 'exit');
-  copyFileSync(join(data, 'cache', 'bundles.json'), ownBundlesRead);
+  copyFileSync(join(data, 'cache', 'manifests.jsonl'), ownManifests);
   // Whoever runs the service may be another user than who installed it.
-  chmodSync(ownBundlesRead, 0o644);
+  chmodSync(ownManifests, 0o644);
 } finally {
   rmSync(data, { recursive: true, force: true });
 }

@@ -25,7 +25,7 @@ import { operationRoutes } from './http/operations.ts';
 import { createCallTool } from './mcp/call-tool.ts';
 import type { EndpointsDeps } from './mcp/endpoints.ts';
 import { type Mcp, mcpRoutes } from './mcp/routes.ts';
-import { ownBundles, ownBundlesRead } from './own-bundles.ts';
+import { ownBundles, ownManifests } from './own-bundles.ts';
 import { createCredentialProfiles } from './profiles/credential-profiles.ts';
 import { checkSealingKeys } from './profiles/profile-upkeep.ts';
 import { credentialProfileRoutes } from './profiles/routes.ts';
@@ -65,7 +65,7 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     operatorHosts: config.bundleHosts,
     publicUrl: config.publicPluginsUrl ?? `http://${config.host}:${port}`,
     logger,
-    cache: { file: join(config.dataFolder, 'cache', 'bundles.json'), shipped: ownBundlesRead },
+    kept: { file: join(config.dataFolder, 'cache', 'manifests.jsonl'), shipped: ownManifests },
     onChange: (now, before) => void mcp?.then(({ endpoints }) => endpoints.toolsChanged(now, before)),
   });
   const [sandbox, live] = await Promise.all([opening, openingCatalogue]);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { lstat, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { severalAtOnce } from '../kernel/several-at-once.ts';
+import type { BundleFiles } from './bundle-files.ts';
 import type { BundleFailure } from './catalogue.ts';
 import { wholeFile } from './findings.ts';
 import { errorCode } from './plain-file.ts';
@@ -27,15 +27,15 @@ export interface BundleFolders {
 export const atOnce = 8;
 
 /** Looks at the bundles in some folders without reading a file: names, sizes and times only. */
-export async function findBundleFolders(roots: readonly string[]): Promise<BundleFolders> {
+export async function findBundleFolders(roots: readonly string[], files: BundleFiles): Promise<BundleFolders> {
   const folders: BundleFolder[] = [];
   const failures: BundleFailure[] = [];
   for (const root of roots) {
     const look = async (name: string) => {
       const path = join(root, name);
-      return { name, path, stamp: await stampOf(path) };
+      return { name, path, stamp: await stampOf(path, files) };
     };
-    folders.push(...(await severalAtOnce(await listNames(root, failures), atOnce, look)));
+    folders.push(...(await severalAtOnce(await listNames(root, { files, failures }), atOnce, look)));
   }
   const stamp = digest([...folders.map(({ path, stamp }) => `${path}\n${stamp}`), ...failures.map(textOf)]);
   return { folders, failures, stamp };
@@ -45,9 +45,12 @@ function textOf({ message }: BundleFailure): string {
   return message;
 }
 
-async function listNames(root: string, failures: BundleFailure[]): Promise<string[]> {
+async function listNames(
+  root: string,
+  { files, failures }: { readonly files: BundleFiles; readonly failures: BundleFailure[] },
+): Promise<string[]> {
   try {
-    const entries = await readdir(root, { withFileTypes: true });
+    const entries = await files.list(root);
     const candidates = entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink());
     return candidates
       .map((entry) => entry.name)
@@ -61,20 +64,19 @@ async function listNames(root: string, failures: BundleFailure[]): Promise<strin
 }
 
 /** Size, times and identity of each file; the folder a link leads to is a part of it. */
-async function stampOf(path: string): Promise<string> {
+async function stampOf(path: string, files: BundleFiles): Promise<string> {
   try {
-    const folder = await realpath(path);
-    const names = (await readdir(folder)).filter((name) => !name.startsWith('.')).sort();
-    const facts = await Promise.all(names.map((name) => factsOf(folder, name)));
-    return digest([folder, ...facts]);
+    const folder = await files.realPath(path);
+    const entries = await files.list(folder);
+    const names = entries.map(({ name }) => name).filter((name) => !name.startsWith('.'));
+    const factsOf = async (name: string) => {
+      const { size, mtimeMs, ctimeMs, ino } = await files.facts(join(folder, name));
+      return `${name} ${size} ${mtimeMs} ${ctimeMs} ${ino}`;
+    };
+    return digest([folder, ...(await Promise.all(names.sort().map(factsOf)))]);
   } catch (error) {
     return errorCode(error);
   }
-}
-
-async function factsOf(folder: string, name: string): Promise<string> {
-  const { size, mtimeMs, ctimeMs, ino } = await lstat(join(folder, name));
-  return `${name} ${size} ${mtimeMs} ${ctimeMs} ${ino}`;
 }
 
 function digest(parts: readonly string[]): string {

@@ -1,30 +1,34 @@
 import { BundleManifest, type LocalisedText, PluginManifest } from '@quartermaster/plugin-kit';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { lazily } from '../kernel/lazily.ts';
 import { describeErrors } from './describe-errors.ts';
 import { capitalised, type FieldPath, type Findings } from './findings.ts';
 import { languageName } from './languages.ts';
 
 /**
  * Checks what authors write against schemas of our own: the manifests and JSON Schema itself. Their patterns are ours
- * and linear, so the built-in expressions serve. `useDefaults` fills in `method: GET`.
+ * and linear, so the built-in expressions serve. `useDefaults` fills in `method: GET`. Made when something must be
+ * checked: most starts find nothing new.
  */
-const engine = new Ajv2020({ strict: false, allErrors: true, verbose: true, logger: false, useDefaults: true });
-const checkBundle = engine.compile<BundleManifest>(BundleManifest);
-const checkPlugin = engine.compile<PluginManifest>(PluginManifest);
+const engine = lazily(
+  () => new Ajv2020({ strict: false, allErrors: true, verbose: true, logger: false, useDefaults: true }),
+);
+const bundleCheck = lazily(() => engine().compile<BundleManifest>(BundleManifest));
+const pluginCheck = lazily(() => engine().compile<PluginManifest>(PluginManifest));
 const told = { showValues: true, limit: 20 };
 
 /** The manifest when its shape is right; undefined and findings otherwise. Adds defaults to `value`. */
 export function readBundleManifest(value: unknown, findings: Findings): BundleManifest | undefined {
-  const valid = checkBundle(value);
-  if (!valid) return report(checkBundle.errors, [], findings);
+  const check = bundleCheck();
+  if (!check(value)) return report(check.errors, [], findings);
   checkLanguages({ name: value.name, description: value.description }, findings);
   return value;
 }
 
 /** As readBundleManifest, for a plugin. */
 export function readPluginManifest(value: unknown, findings: Findings): PluginManifest | undefined {
-  const valid = checkPlugin(value);
-  if (!valid) return report(checkPlugin.errors, [], findings);
+  const check = pluginCheck();
+  if (!check(value)) return report(check.errors, [], findings);
   checkLanguages({ name: value.name, description: value.description }, findings);
   return value;
 }
@@ -37,8 +41,8 @@ export function checkMetaSchema(
 ): boolean {
   // `$schema` would choose another meta-schema; it is checked by itself.
   const { $schema: _, ...rest } = schema;
-  if (engine.validateSchema(rest) === true) return true;
-  report(engine.errors, root, findings);
+  if (engine().validateSchema(rest) === true) return true;
+  report(engine().errors, root, findings);
   return false;
 }
 

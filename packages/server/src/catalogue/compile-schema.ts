@@ -1,5 +1,6 @@
 import type { OutputViolation } from '@quartermaster/contract';
 import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
+import { lazily } from '../kernel/lazily.ts';
 import type { Check, CompiledPlugin } from './catalogue.ts';
 import { replaceComparingKeywords } from './comparing-keywords.ts';
 import { copyJson } from './copy-json.ts';
@@ -141,12 +142,4 @@ function hasFewNodes(value: unknown): boolean {
 
 function toViolations(flaws: readonly Flaw[]): OutputViolation[] {
   return flaws.map((flaw) => ({ path: toPointer(flaw.segments), message: flaw.message }));
-}
-
-function lazily<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }

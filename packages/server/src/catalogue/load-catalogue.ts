@@ -1,18 +1,20 @@
 import type { Isolation } from '@quartermaster/contract';
 import type { Logger } from '../kernel/logger.ts';
 import { severalAtOnce } from '../kernel/several-at-once.ts';
+import { filesAtStart, filesWhileServing } from './bundle-files.ts';
 import { atOnce, type BundleFolder, findBundleFolders } from './bundle-folders.ts';
 import type { OperatorHosts } from './bundle-hosts.ts';
 import type { BundleFailure, Catalogue, CompiledBundle, Icon } from './catalogue.ts';
 import { compileBundle, refusalOf } from './compile-bundle.ts';
 import { createSchemaCompiler, type SchemaCompiler } from './compile-schema.ts';
 import { wholeFile } from './findings.ts';
+import { type KnownManifests, nothingKnown } from './known-manifests.ts';
 import { createResolveLanguage, fallbackLanguage, languagesOf } from './languages.ts';
 import { createListing } from './list-catalogue.ts';
 import { reasonOf } from './plain-file.ts';
 import { prepareBytes } from './prepare.ts';
 import { type BundleReading, type BundleSource, readBundle } from './read-bundle.ts';
-import type { ReadYaml } from './read-yaml.ts';
+import type { BundleReader } from './read-manifest-file.ts';
 import { logFailure, reportLoad } from './report-load.ts';
 
 export interface LoadCatalogueOptions {
@@ -24,8 +26,8 @@ export interface LoadCatalogueOptions {
   readonly logger: Logger;
   /** For the bundles that leave their hosts to the operator. */
   readonly operatorHosts?: OperatorHosts;
-  /** Default: every file is read anew. */
-  readonly readYaml?: ReadYaml;
+  /** Default: every file is checked anew. */
+  readonly known?: KnownManifests;
 }
 
 export interface HandlerCapabilities {
@@ -71,12 +73,14 @@ export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueL
   return {
     async load() {
       const started = performance.now();
-      const { folders, failures, stamp } = await findBundleFolders(options.folders);
+      const files = previous === undefined ? filesAtStart : filesWhileServing;
+      const reader = { files, known: options.known ?? nothingKnown };
+      const { folders, failures, stamp } = await findBundleFolders(options.folders, files);
       const compiler = createSchemaCompiler();
       const readings = new Map<string, BundleReading>();
       const changed = folders.filter(({ path, stamp: found }) => known.get(path)?.stamp !== found);
       await severalAtOnce(changed, atOnce, async ({ name, path }) => {
-        readings.set(path, await readBundleSafely(path, name, options.readYaml));
+        readings.set(path, await readBundleSafely(path, name, reader));
       });
       const sandboxMissing = await options.capabilities.sandboxMissing;
       const capabilities = { handlers: options.capabilities.handlers, sandboxMissing };
@@ -174,9 +178,9 @@ function arrange(
 }
 
 /** What the checks did not foresee (a folder that vanishes, a link to nothing) costs this bundle only. */
-async function readBundleSafely(folder: string, name: string, readYaml: ReadYaml | undefined): Promise<BundleReading> {
+async function readBundleSafely(folder: string, name: string, reader: BundleReader): Promise<BundleReading> {
   try {
-    return await readBundle(folder, readYaml);
+    return await readBundle(folder, reader);
   } catch (error) {
     const message = `The bundle cannot be read: ${reasonOf(error)}.`;
     return { bundle: undefined, failures: [{ file: `${name}/bundle.yaml`, line: null, field: wholeFile, message }] };

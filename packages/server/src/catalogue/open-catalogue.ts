@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { filesWhileServing } from './bundle-files.ts';
 import { findBundleFolders } from './bundle-folders.ts';
 import type { Catalogue } from './catalogue.ts';
+import { type KeptManifestFiles, openKeptManifests } from './kept-manifests.ts';
 import { createCatalogueLoader, type LoadCatalogueOptions } from './load-catalogue.ts';
 import { reportUnsupported } from './report-load.ts';
-import { openYamlCache, type YamlCacheFiles } from './yaml-cache.ts';
 
 /** A catalogue that follows its folders while the service runs. */
 export interface LiveCatalogue {
@@ -15,8 +16,8 @@ export interface LiveCatalogue {
 export interface OpenCatalogueOptions extends LoadCatalogueOptions {
   /** Called when another catalogue is in force. */
   readonly onChange?: (catalogue: Catalogue, previous: Catalogue) => void;
-  /** Where what was read is kept, so that the next start is sooner. */
-  readonly cache?: YamlCacheFiles;
+  /** Where what was found right is kept, so that the next start is sooner. */
+  readonly kept?: KeptManifestFiles;
   /** Milliseconds between looks at the folders; default 1,000. */
   readonly lookMs?: number;
 }
@@ -33,8 +34,8 @@ const share = 1 / 50;
  */
 export async function openCatalogue(options: OpenCatalogueOptions): Promise<LiveCatalogue> {
   const { logger, lookMs = 1_000, onChange } = options;
-  const cache = options.cache === undefined ? undefined : await openYamlCache(options.cache);
-  const loader = createCatalogueLoader({ ...options, ...(cache === undefined ? {} : { readYaml: cache.read }) });
+  const kept = options.kept === undefined ? undefined : openKeptManifests(options.kept);
+  const loader = createCatalogueLoader({ ...options, ...(kept === undefined ? {} : { known: kept }) });
   let { catalogue, stamp } = await loader.load();
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -43,7 +44,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Live
   async function report(next: Catalogue, previous: Catalogue | undefined): Promise<void> {
     // Not before the service listens: whoever starts it waits for that.
     await pause(reportAfterMs, undefined, { signal, ref: false }).catch(() => undefined);
-    if (previous === undefined) await cache?.keep();
+    if (previous === undefined) await kept?.keep();
     await reportUnsupported(next, { logger, previous }, signal).catch(() => undefined);
   }
 
@@ -51,12 +52,12 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Live
   async function hasChanged(seen: string): Promise<boolean> {
     if (seen === stamp) return false;
     await pause(settleMs, undefined, { signal });
-    return (await findBundleFolders(options.folders)).stamp === seen;
+    return (await findBundleFolders(options.folders, filesWhileServing)).stamp === seen;
   }
 
   async function look(): Promise<number> {
     const started = performance.now();
-    const seen = (await findBundleFolders(options.folders)).stamp;
+    const seen = (await findBundleFolders(options.folders, filesWhileServing)).stamp;
     const tookMs = performance.now() - started;
     if (!(await hasChanged(seen))) return tookMs;
     const loaded = await loader.load();

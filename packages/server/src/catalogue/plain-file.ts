@@ -1,29 +1,35 @@
-import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { BundleFiles } from './bundle-files.ts';
 
 export type FileContent = { readonly content: Buffer } | { readonly refusal: string };
+
+export interface PlainFile {
+  readonly folder: string;
+  readonly name: string;
+  readonly maxBytes: number;
+}
 
 /**
  * Reads a file that stands in a folder itself: no link, no device, no more than `maxBytes`. A bundle cannot make the
  * service read or serve what is elsewhere on the machine. The refusal is a sentence.
  */
-export async function readPlainFile(folder: string, name: string, maxBytes: number): Promise<FileContent> {
-  const refusal = await refusalOf(folder, name, maxBytes);
+export async function readPlainFile(file: PlainFile, files: BundleFiles): Promise<FileContent> {
+  const refusal = await refusalOf(file, files);
   if (refusal !== undefined) return { refusal };
   try {
-    return { content: await readFile(join(folder, name)) };
+    return { content: await files.content(join(file.folder, file.name)) };
   } catch (error) {
-    return { refusal: `${name} cannot be read (${errorCode(error)}).` };
+    return { refusal: `${file.name} cannot be read (${errorCode(error)}).` };
   }
 }
 
-async function refusalOf(folder: string, name: string, maxBytes: number): Promise<string | undefined> {
+async function refusalOf({ folder, name, maxBytes }: PlainFile, files: BundleFiles): Promise<string | undefined> {
   if (!/^[^/\\\0]+$/.test(name) || name === '..' || name === '.') return `${name} is no file name.`;
   try {
-    const stats = await lstat(join(folder, name));
-    if (stats.isSymbolicLink()) return `${name} is a symbolic link; a bundle holds its files itself.`;
-    if (!stats.isFile()) return `${name} is no file.`;
-    return stats.size > maxBytes ? `${name} is larger than ${maxBytes / 1024} KiB.` : undefined;
+    const facts = await files.facts(join(folder, name));
+    if (facts.isSymbolicLink()) return `${name} is a symbolic link; a bundle holds its files itself.`;
+    if (!facts.isFile()) return `${name} is no file.`;
+    return facts.size > maxBytes ? `${name} is larger than ${maxBytes / 1024} KiB.` : undefined;
   } catch (error) {
     const code = errorCode(error);
     return code === 'ENOENT' ? `There is no file ${name} in the folder.` : `${name} cannot be read (${code}).`;

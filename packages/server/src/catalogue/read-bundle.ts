@@ -1,6 +1,6 @@
-import { readdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { BundleManifest } from '@quartermaster/plugin-kit';
+import type { BundleFiles } from './bundle-files.ts';
 import { declaredHosts } from './bundle-hosts.ts';
 import type { BundleFailure } from './catalogue.ts';
 import { checkCredentials } from './check-credentials.ts';
@@ -10,9 +10,8 @@ import { checkRequest, requestContext } from './check-request.ts';
 import { createFindings, type Findings } from './findings.ts';
 import { reasonOf } from './plain-file.ts';
 import { type BundleIcon, readIcon } from './read-icon.ts';
-import { readManifestFile } from './read-manifest-file.ts';
+import { type BundleReader, readManifestFile } from './read-manifest-file.ts';
 import { type PluginFile, type PluginReading, type PluginSource, readPlugin } from './read-plugin.ts';
-import { type ReadYaml, readYaml as readYamlText } from './read-yaml.ts';
 
 /** A bundle as its folder describes it, checked. */
 export interface BundleSource {
@@ -36,19 +35,22 @@ const manifestName = 'bundle.yaml';
  * Reads a bundle's folder: `bundle.yaml` and one `<plugin_id>.yaml` for each plugin. Runs nothing of it. A plugin that
  * is wrong is left out and hides no other. Every failure names file, line and field. Format: docs/guides/bundles.md.
  */
-export async function readBundle(bundleFolder: string, readYaml: ReadYaml = readYamlText): Promise<BundleReading> {
+export async function readBundle(bundleFolder: string, reader: BundleReader): Promise<BundleReading> {
+  const { files } = reader;
   const name = basename(bundleFolder);
-  const folder = await realpath(bundleFolder);
+  const folder = await files.realPath(bundleFolder);
   const place = { folder, name: manifestName, label: `${name}/${manifestName}` };
-  const { value, findings } = await readManifestFile(place, readYaml);
-  const manifest = value === undefined ? undefined : readBundleManifest(value, findings);
+  const checks = {
+    dependsOn: ['bundle', name],
+    check: (value: unknown, found: Findings) => checkBundle(value, name, found),
+  };
+  const { manifest, findings, key } = await readManifestFile(place, checks, reader);
   if (manifest === undefined) return { bundle: undefined, failures: findings.list };
-  checkBundle(manifest, name, findings);
   const isWhole = findings.list.length === 0;
-  const icon = await findIcon(folder, manifest, findings);
+  const icon = await findIcon(folder, { manifest, findings, files });
   // The plugins of a wrong bundle are read too: its author is told everything at once.
-  const { pluginIds, failures } = await listFiles(folder, name);
-  const readings = await readPlugins(folder, { name, manifest, pluginIds, readYaml });
+  const { pluginIds, failures } = await listFiles({ folder, name }, files);
+  const readings = await readPlugins(folder, { name, manifest, key, pluginIds }, reader);
   const plugins = readings.flatMap(({ plugin }) => (plugin === undefined ? [] : [plugin]));
   return {
     bundle: isWhole ? { folder, manifest, icon, plugins } : undefined,
@@ -56,8 +58,10 @@ export async function readBundle(bundleFolder: string, readYaml: ReadYaml = read
   };
 }
 
-/** The checks that need more than the manifest's shape. */
-function checkBundle(manifest: BundleManifest, name: string, findings: Findings): void {
+/** Everything that `bundle.yaml` and the name of its folder decide. */
+function checkBundle(value: unknown, name: string, findings: Findings): BundleManifest | undefined {
+  const manifest = readBundleManifest(value, findings);
+  if (manifest === undefined) return undefined;
   if (manifest.id !== name) {
     const found = JSON.stringify(manifest.id);
     findings.add(['id'], `Expected ${JSON.stringify(name)}, the name of the folder, found ${found}.`);
@@ -66,6 +70,11 @@ function checkBundle(manifest: BundleManifest, name: string, findings: Findings)
   const twice = hosts.findIndex((host, index) => hosts.indexOf(host) !== index);
   if (twice >= 0) findings.add(['hosts', String(twice)], `${hosts[twice]} is listed twice.`);
   checkCredentials(manifest, findings);
+  checkVerify(manifest, findings);
+  return manifest;
+}
+
+function checkVerify(manifest: BundleManifest, findings: Findings): void {
   if (manifest.verify === undefined) return;
   const { request, response } = manifest.verify;
   checkRequest(request, ['verify', 'request'], { context: requestContext(manifest, new Set()), findings });
@@ -73,45 +82,58 @@ function checkBundle(manifest: BundleManifest, name: string, findings: Findings)
 }
 
 /** A picture that is missing or wrong is a failure; the bundle works without it. */
-async function findIcon(folder: string, { icon }: BundleManifest, findings: Findings): Promise<BundleIcon | null> {
+async function findIcon(
+  folder: string,
+  {
+    manifest: { icon },
+    findings,
+    files,
+  }: { readonly manifest: BundleManifest; readonly findings: Findings; readonly files: BundleFiles },
+): Promise<BundleIcon | null> {
   if (icon === undefined) return null;
-  const reading = await readIcon(folder, icon);
+  const reading = await readIcon({ folder, name: icon }, files);
   if ('icon' in reading) return reading.icon;
   findings.add(['icon'], reading.refusal);
   return null;
 }
 
+interface ManifestRead {
+  readonly name: string;
+  readonly manifest: BundleManifest;
+  readonly key: string;
+  readonly pluginIds: readonly string[];
+}
+
 /** One after the other: reading is parsing, and parsing two at once is no faster. */
-async function readPlugins(
-  folder: string,
-  bundle: { name: string; manifest: BundleManifest; pluginIds: readonly string[]; readYaml: ReadYaml },
-): Promise<PluginReading[]> {
+async function readPlugins(folder: string, bundle: ManifestRead, reader: BundleReader): Promise<PluginReading[]> {
   const readings: PluginReading[] = [];
   for (const pluginId of bundle.pluginIds) {
     const label = `${bundle.name}/${pluginId}.yaml`;
-    readings.push(
-      await readPluginSafely(folder, { label, pluginId, bundle: bundle.manifest, readYaml: bundle.readYaml }),
-    );
+    const file = { label, pluginId, bundle: bundle.manifest, bundleKey: bundle.key };
+    readings.push(await readPluginSafely(folder, file, reader));
   }
   return readings;
 }
 
 /** What the checks did not foresee costs this plugin only. */
-async function readPluginSafely(folder: string, file: PluginFile): Promise<PluginReading> {
+async function readPluginSafely(folder: string, file: PluginFile, reader: BundleReader): Promise<PluginReading> {
   try {
-    return await readPlugin(folder, file);
+    return await readPlugin(folder, file, reader);
   } catch (error) {
     return { plugin: undefined, failures: oneFailure(file.label, `The plugin cannot be read: ${reasonOf(error)}.`) };
   }
 }
 
-async function listFiles(folder: string, name: string): Promise<{ pluginIds: string[]; failures: BundleFailure[] }> {
+async function listFiles(
+  { folder, name }: { readonly folder: string; readonly name: string },
+  files: BundleFiles,
+): Promise<{ pluginIds: string[]; failures: BundleFailure[] }> {
   const pluginIds: string[] = [];
   const failures: BundleFailure[] = [];
   const refuse = (file: string, message: string) => {
     failures.push(...oneFailure(`${name}/${file}`, message));
   };
-  for (const file of await listYaml(folder)) {
+  for (const file of await listYaml(folder, files)) {
     if (file === manifestName) continue;
     if (file.includes('/'))
       refuse(file, 'A YAML file in a sub-folder is read by nobody; only fixtures/ may hold some.');
@@ -123,13 +145,13 @@ async function listFiles(folder: string, name: string): Promise<{ pluginIds: str
 }
 
 /** YAML files of the folder and below, except hidden folders, installed packages and recordings. */
-async function listYaml(folder: string, prefix = ''): Promise<string[]> {
+async function listYaml(folder: string, files: BundleFiles, prefix = ''): Promise<string[]> {
   const found: string[] = [];
-  for (const entry of await readdir(join(folder, prefix), { withFileTypes: true })) {
+  for (const entry of await files.list(join(folder, prefix))) {
     const path = `${prefix}${entry.name}`;
     if (entry.isDirectory()) {
       const skipped = entry.name.startsWith('.') || entry.name === 'node_modules' || path === 'fixtures';
-      if (!skipped) found.push(...(await listYaml(folder, `${path}/`)));
+      if (!skipped) found.push(...(await listYaml(folder, files, `${path}/`)));
     } else if (/\.ya?ml$/.test(entry.name)) found.push(path);
   }
   return found.sort();

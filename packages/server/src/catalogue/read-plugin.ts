@@ -7,8 +7,7 @@ import { checkRequest, requestContext } from './check-request.ts';
 import { checkSchema } from './check-schema.ts';
 import type { Findings } from './findings.ts';
 import { readPlainFile } from './plain-file.ts';
-import { readManifestFile } from './read-manifest-file.ts';
-import type { ReadYaml } from './read-yaml.ts';
+import { type BundleReader, readManifestFile } from './read-manifest-file.ts';
 
 /** A plugin as its file describes it, checked. */
 export interface PluginSource {
@@ -23,7 +22,8 @@ export interface PluginFile {
   /** The file is `<pluginId>.yaml`. */
   readonly pluginId: string;
   readonly bundle: BundleManifest;
-  readonly readYaml: ReadYaml;
+  /** Of the bundle's own file. */
+  readonly bundleKey: string;
 }
 
 export interface PluginReading {
@@ -35,11 +35,25 @@ export interface PluginReading {
 const maxHandlerBytes = 1024 * 1024;
 
 /** Reads and checks one plugin of a bundle. */
-export async function readPlugin(folder: string, file: PluginFile): Promise<PluginReading> {
+export async function readPlugin(folder: string, file: PluginFile, reader: BundleReader): Promise<PluginReading> {
   const place = { folder, name: `${file.pluginId}.yaml`, label: file.label };
-  const { value, findings } = await readManifestFile(place, file.readYaml);
-  const manifest = value === undefined ? undefined : readPluginManifest(value, findings);
+  const checks = {
+    dependsOn: ['plugin', file.pluginId, file.bundleKey],
+    check: (value: unknown, found: Findings) => checkPlugin(value, file, found),
+  };
+  const { manifest, findings } = await readManifestFile(place, checks, reader);
   if (manifest === undefined) return { plugin: undefined, failures: findings.list };
+  // It may be removed while the manifest stays as it is, so it is looked for each time.
+  if (manifest.handler !== undefined) await checkHandler({ folder, handler: manifest.handler }, findings, reader);
+  if (findings.list.length > 0) return { plugin: undefined, failures: findings.list };
+  const handlerPath = manifest.handler === undefined ? null : join(folder, manifest.handler);
+  return { plugin: { manifest, handlerPath }, failures: [] };
+}
+
+/** Everything that the manifests alone decide. */
+function checkPlugin(value: unknown, file: PluginFile, findings: Findings): PluginManifest | undefined {
+  const manifest = readPluginManifest(value, findings);
+  if (manifest === undefined) return undefined;
   if (manifest.id !== file.pluginId) {
     const found = JSON.stringify(manifest.id);
     findings.add(['id'], `Expected ${JSON.stringify(file.pluginId)}, the name of the file, found ${found}.`);
@@ -47,10 +61,7 @@ export async function readPlugin(folder: string, file: PluginFile): Promise<Plug
   checkSchema(manifest.input_schema, ['input_schema'], findings);
   checkSchema(manifest.output_schema, ['output_schema'], findings);
   checkTier(manifest, file.bundle, findings);
-  if (manifest.handler !== undefined) await checkHandler(folder, manifest.handler, findings);
-  if (findings.list.length > 0) return { plugin: undefined, failures: findings.list };
-  const handlerPath = manifest.handler === undefined ? null : join(folder, manifest.handler);
-  return { plugin: { manifest, handlerPath }, failures: [] };
+  return manifest;
 }
 
 /** Either a request as data or code that makes it. */
@@ -78,7 +89,11 @@ function checkTier(manifest: PluginManifest, bundle: BundleManifest, findings: F
   if (response !== undefined) checkResponse(response, ['response'], findings);
 }
 
-async function checkHandler(folder: string, handler: string, findings: Findings): Promise<void> {
-  const file = await readPlainFile(folder, handler, maxHandlerBytes);
+async function checkHandler(
+  { folder, handler }: { readonly folder: string; readonly handler: string },
+  findings: Findings,
+  { files }: BundleReader,
+): Promise<void> {
+  const file = await readPlainFile({ folder, name: handler, maxBytes: maxHandlerBytes }, files);
   if ('refusal' in file) findings.add(['handler'], file.refusal);
 }
