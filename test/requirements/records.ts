@@ -54,6 +54,15 @@ export const recordsRequirements: Requirements = {
       'a reader that is killed in every try ends the record in error, with what a machine without memory means',
     ],
   },
+  'stores.killed': {
+    promise:
+      'Killed at any moment, the stores keep what was acknowledged, finish what was begun, and hold nothing deleted.',
+    source: 'DESIGN "Promises" 1, 3',
+    tests: [
+      '[stores] killed in the middle of everything, four times: what was acknowledged holds, what was deleted is gone',
+      '[stores] killed in the middle of everything over PostgreSQL, twice: what was acknowledged holds, what was deleted is gone',
+    ],
+  },
   'records.resumed': {
     promise:
       'A worker that is killed at any stage costs nothing: the record ends with the chunks of an undisturbed run.',

@@ -1,0 +1,206 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { ApiError, type Client } from '@quartermaster/client';
+
+/** What a caller knows of a thing: `unknown` when no answer came to what it asked last, so that nobody can tell. */
+type Fate = 'there' | 'gone' | 'unknown';
+type Kind = 'text' | 'qa';
+
+export interface KnownFile {
+  readonly id: string;
+  readonly kind: Kind;
+  readonly sha256: string;
+  /** Each stands in the file once, and nowhere else. */
+  readonly words: readonly string[];
+  fate: Fate;
+}
+
+export interface KnownRecord {
+  readonly id: string;
+  /** What its chunks hold; of several, which one is not known. */
+  sources: ReadonlyArray<readonly string[]>;
+  readonly isText: boolean;
+  fate: Fate;
+}
+
+export interface KnownCollection {
+  readonly id: string;
+  readonly kind: Kind;
+  readonly records: KnownRecord[];
+  /** Records that were asked for without an answer: so many more may be there. */
+  unanswered: number;
+  fate: Fate;
+}
+
+/** Somebody who uses the stores at random and remembers every answer. */
+export interface StoreCaller {
+  readonly files: readonly KnownFile[];
+  readonly collections: readonly KnownCollection[];
+  /** Uploads without an answer: so many more files may be there. */
+  readonly unansweredUploads: number;
+  /** One call. The service may be killed during it. @throws when the service fails instead of answering or refusing */
+  act(client: Client): Promise<void>;
+}
+
+/** An answer, or what stood in its place. */
+type Answer<T> = { readonly given: T } | 'refused' | 'none';
+
+export function createStoreCaller(): StoreCaller {
+  const files: KnownFile[] = [];
+  const collections: KnownCollection[] = [];
+  let unansweredUploads = 0;
+
+  async function upload({ files: calls }: Client): Promise<void> {
+    const kind: Kind = chance(0.5) ? 'text' : 'qa';
+    const words = Array.from({ length: chance(0.1) ? 1500 : 1 + below(30) }, newWord);
+    const text = kind === 'qa' ? sheetOf(words) : documentOf(words);
+    const purpose = kind === 'qa' ? ('qa_record_file' as const) : ('record_file' as const);
+    const name = kind === 'qa' ? 'sheet.csv' : 'document.md';
+    const answer = await answerOf(calls.upload({ purpose, name, content: new Blob([text]) }));
+    const sha256 = createHash('sha256').update(text).digest('hex');
+    if (hasAnswer(answer)) files.push({ id: answer.given.file_id, kind, sha256, words, fate: 'there' });
+    else unansweredUploads += 1;
+  }
+
+  async function collect({ collections: calls }: Client): Promise<void> {
+    const kind: Kind = chance(0.5) ? 'text' : 'qa';
+    const answer = await answerOf(calls.create({ name: 'a collection', type: kind }));
+    if (!hasAnswer(answer)) return;
+    collections.push({ id: answer.given.collection_id, kind, records: [], unanswered: 0, fate: 'there' });
+  }
+
+  async function readFile({ records }: Client, collection: KnownCollection): Promise<void> {
+    const file = pick(files.filter(({ kind, fate }) => kind === collection.kind && fate === 'there'));
+    if (file === undefined) return;
+    const type = file.kind === 'qa' ? ('qa_sheet' as const) : ('file' as const);
+    await note(records.create(collection.id, { type, file_id: file.id }), collection, file.words);
+  }
+
+  async function write({ records }: Client, collection: KnownCollection): Promise<void> {
+    if (collection.kind === 'qa') return;
+    const word = newWord();
+    await note(records.create(collection.id, { type: 'text', content: `Something about ${word}.` }), collection, [
+      word,
+    ]);
+  }
+
+  async function note(
+    call: Promise<{ record_id: string; type: string }>,
+    collection: KnownCollection,
+    words: readonly string[],
+  ): Promise<void> {
+    const answer = await answerOf(call);
+    if (answer === 'none') collection.unanswered += 1;
+    if (!hasAnswer(answer)) return;
+    const { record_id: id, type } = answer.given;
+    collection.records.push({ id, sources: [words], isText: type === 'text', fate: 'there' });
+  }
+
+  async function rewrite({ records }: Client, collection: KnownCollection): Promise<void> {
+    const record = pick(collection.records.filter(({ isText, fate }) => isText && fate === 'there'));
+    if (record === undefined) return;
+    const word = newWord();
+    const answer = await answerOf(records.update(collection.id, record.id, { content: `Now about ${word}.` }));
+    if (hasAnswer(answer)) record.sources = [[word]];
+    else if (answer === 'none') record.sources = [...record.sources, [word]];
+  }
+
+  async function retry({ records }: Client, collection: KnownCollection): Promise<void> {
+    const record = pick(collection.records.filter(({ fate }) => fate === 'there'));
+    if (record !== undefined) await answerOf(records.retry(collection.id, record.id));
+  }
+
+  async function forgetRecord({ records }: Client, collection: KnownCollection): Promise<void> {
+    const record = pick(collection.records.filter(({ fate }) => fate === 'there'));
+    if (record !== undefined) record.fate = fateAfter(await answerOf(records.delete(collection.id, record.id)));
+  }
+
+  async function forgetCollection({ collections: calls }: Client, collection: KnownCollection): Promise<void> {
+    collection.fate = fateAfter(await answerOf(calls.delete(collection.id)));
+  }
+
+  async function forgetFile({ files: calls }: Client): Promise<void> {
+    const file = pick(files.filter(({ fate }) => fate === 'there'));
+    // A record that is being made of it keeps it: then the answer is 409.
+    if (file !== undefined) file.fate = fateAfter(await answerOf(calls.delete(file.id)));
+  }
+
+  async function ask({ collections: calls }: Client, collection: KnownCollection): Promise<void> {
+    await answerOf(calls.query(collection.id, { query_text: 'What is it about?' }));
+  }
+
+  /** What is done, each as often among a hundred calls as it stands here; the rest are questions. */
+  const ways = [
+    ...times(20, upload),
+    ...times(25, readFile),
+    ...times(12, write),
+    ...times(8, rewrite),
+    ...times(5, retry),
+    ...times(8, forgetRecord),
+    ...times(2, forgetCollection),
+    ...times(6, forgetFile),
+    ...times(4, collect),
+  ];
+
+  return {
+    files,
+    collections,
+    get unansweredUploads() {
+      return unansweredUploads;
+    },
+    act: async (client) => {
+      const collection = pick(collections.filter(({ fate }) => fate === 'there'));
+      if (collection === undefined) return await collect(client);
+      await (ways[below(100)] ?? ask)(client, collection);
+    },
+  };
+}
+
+function fateAfter(answer: Answer<unknown>): Fate {
+  if (answer === 'none') return 'unknown';
+  return answer === 'refused' ? 'there' : 'gone';
+}
+
+function hasAnswer<T>(answer: Answer<T>): answer is { given: T } {
+  return typeof answer === 'object';
+}
+
+async function answerOf<T>(call: Promise<T>): Promise<Answer<T>> {
+  try {
+    return { given: await call };
+  } catch (error) {
+    // What fetch throws when the connection breaks.
+    if (error instanceof TypeError) return 'none';
+    if (error instanceof ApiError && error.status < 500) return 'refused';
+    throw error;
+  }
+}
+
+function documentOf(words: readonly string[]): string {
+  return words.map((word) => `# About ${word}\n\nHere ${word} is explained, at some length and in order.\n\n`).join('');
+}
+
+function sheetOf(words: readonly string[]): string {
+  return `question,answer\n${words.map((word) => `What is ${word}?,It is ${word}.\n`).join('')}`;
+}
+
+type Way = (client: Client, collection: KnownCollection) => Promise<void>;
+
+function times(count: number, way: Way): Way[] {
+  return Array.from({ length: count }, () => way);
+}
+
+function newWord(): string {
+  return `w${randomBytes(6).toString('hex')}`;
+}
+
+function below(limit: number): number {
+  return Math.floor(Math.random() * limit);
+}
+
+function chance(part: number): boolean {
+  return Math.random() < part;
+}
+
+function pick<T>(list: readonly T[]): T | undefined {
+  return list[below(list.length)];
+}
