@@ -1,8 +1,9 @@
 import { writeSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 
-/** Not where the right to do so could not be given up again. */
+/** Not where the right to do so could not be given up again, nor where threads would only take turns. */
 export function mayStartThreads(): boolean {
-  return process.permission?.has('worker') ?? true;
+  return availableParallelism() > 1 && (process.permission?.has('worker') ?? true);
 }
 
 /**

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { getHeapStatistics } from 'node:v8';
 import { corpusFile } from './corpus.fixture.ts';
 import { type Placed, pdfOf } from './documents.fixture.ts';
 import type { ExtractedChunk } from './extraction.ts';
@@ -7,6 +8,7 @@ import { children, file, never, open, taskOf } from './extractor.fixture.ts';
 import { makeChunks } from './make-chunks.ts';
 import { openPdf, pdfiumCode } from './pdf/open-pdf.ts';
 import { type PageThread, startPageThread } from './pdf/page-thread.ts';
+import { readPages } from './pdf/read-pages.ts';
 import { createSegmentReader } from './pdf/read-segments.ts';
 import type { PageJob } from './pdf/read-share.ts';
 import { readPdf } from './read-pdf.ts';
@@ -71,6 +73,25 @@ test('a long document is the same however its pages are shared', async () => {
       );
     }
   }
+});
+
+test('short documents are not shared, nor those that would take too much memory twice', async () => {
+  let asked = 0;
+  const count = async () => {
+    asked += 1;
+    return [];
+  };
+  const thread: PageThread = { read: count, isThere: () => true, close: async () => {} };
+  await readPdf(pdfOf(Array.from({ length: 23 }, (_, index) => pageOf(index + 1))), { thread });
+  assert.equal(asked, 0);
+  const pdf = await openPdf(made);
+  // Never written to, so it takes no memory here.
+  const large = new Uint8Array(getHeapStatistics().heap_size_limit / 4);
+  await readPages(pdf, { bytes: large, onPage: () => {}, thread });
+  assert.equal(asked, 0);
+  await readPages(pdf, { bytes: made, onPage: () => {}, thread });
+  assert.equal(asked, 1);
+  pdf.close();
 });
 
 test('a thread that has taken pages and not read them leaves them to its caller', async () => {
