@@ -68,11 +68,14 @@ const perCall = 64;
 /** Almost always finds no sign; so the pattern of the forms is made when it is needed. */
 function createReplacer(families: readonly FormFamily[]): (text: string) => string {
   const signs = [...new Set(families.flatMap((family) => family.signs))];
+  // Names of members and headers are shorter than most secrets.
+  const shortestSign = signs.reduce((least, { length }) => Math.min(least, length), Number.POSITIVE_INFINITY);
   const patterns = new Map<string, RegExp>();
   let anySign: RegExp | undefined;
   let searched = 0;
 
   function hasSign(text: string): boolean {
+    if (text.length < shortestSign) return false;
     searched += text.length + perCall;
     if (searched <= fewCharacters) return signs.some((sign) => text.includes(sign));
     anySign ??= new RegExp(signs.map((sign) => RegExp.escape(sign)).join('|'));

@@ -29,8 +29,8 @@ export function familiesOf(secret: string): FormFamily[] {
   return [
     makeFamily(isRare ? [row] : null, () => textForms(secret)),
     makeFamily(null, () => [...(secret.length < shortestLowered ? [] : [secret.toLowerCase()]), ...utf16Forms(secret)]),
-    makeFamily(isRarePacked ? packedSigns([Buffer.from(row)]) : null, () => packedTexts(secret)),
-    makeFamily(isRarePacked ? packedSigns(utf16Bytes(row)) : null, () => utf16Bytes(secret).flatMap(packedForms)),
+    makeFamily(isRarePacked ? packedSigns(Buffer.from(row)) : null, () => packedTexts(secret)),
+    makeFamily(isRarePacked ? packedSigns(utf16OfAscii(row)) : null, () => utf16Bytes(secret).flatMap(packedForms)),
   ];
 }
 
@@ -128,10 +128,15 @@ function utf16Forms(secret: string): string[] {
   return [letters, letters.replaceAll('\0', '\\u0000')];
 }
 
-/** In both orders of bytes, which for ASCII is the same but for the zero at one end. */
+/** In both orders of bytes. */
 function utf16Bytes(text: string): Buffer[] {
   const little = Buffer.from(text, 'utf16le');
   return [little.subarray(0, -1), Buffer.from(little).swap16().subarray(1)];
+}
+
+/** Both orders are the same but for the zero at one end, which is left out. */
+function utf16OfAscii(text: string): Buffer {
+  return Buffer.from(text, 'utf16le').subarray(0, -1);
 }
 
 function* packedTexts(secret: string): Generator<string> {
@@ -154,8 +159,8 @@ function* packings(bytes: Buffer): Generator<string> {
   }
 }
 
-function packedSigns(rows: readonly Buffer[]): string[] {
-  return [...new Set(rows.flatMap((bytes) => [...hexForms(bytes), ...innerBase64(bytes)]))];
+function packedSigns(bytes: Buffer): string[] {
+  return [...hexForms(bytes), ...innerBase64(bytes)];
 }
 
 function hexForms(bytes: Buffer): string[] {
@@ -166,10 +171,9 @@ function hexForms(bytes: Buffer): string[] {
 /** What base64 of a longer text has of the bytes: only the characters that they decide alone. */
 function innerBase64(bytes: Buffer): string[] {
   const inner = [0, 1, 2].map((offset) => {
-    const encoded = Buffer.concat([Buffer.alloc(offset), bytes])
-      .toString('base64')
-      .replaceAll('=', '');
-    return encoded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
+    const shifted = Buffer.alloc(offset + bytes.length);
+    bytes.copy(shifted, offset);
+    return shifted.toString('base64').slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
   });
   return inner.filter((piece) => piece.length >= shortestInner);
 }
