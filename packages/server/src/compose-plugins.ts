@@ -52,6 +52,7 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     queueLength: 512,
     idleMs: 60_000,
     recycleAfterRuns: 100_000,
+    cgroups: config.cgroup,
     logger,
     metrics: registry,
   });

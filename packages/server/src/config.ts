@@ -53,6 +53,7 @@ export interface Config {
   readonly extractionSeconds: number;
   readonly extractionMemoryMb: number;
   readonly isolation: 'auto' | 'process' | 'sandbox';
+  readonly cgroup: 'auto' | 'off';
   readonly pluginProcesses: number;
   readonly pluginSeconds: number;
   readonly pluginMemoryMb: number;
@@ -163,6 +164,7 @@ export function parseConfig(environment: Environment): Config {
     extractionSeconds: number('EXTRACTION_SECONDS'),
     extractionMemoryMb: number('EXTRACTION_MEMORY_MB'),
     isolation: text('ISOLATION') as Config['isolation'], // checked against its list
+    cgroup: text('CGROUP') as Config['cgroup'], // checked against its list
     pluginProcesses: optional('PLUGIN_PROCESSES', Number) ?? Math.max(2, Math.min(8, availableParallelism())),
     pluginSeconds: number('PLUGIN_SECONDS'),
     pluginMemoryMb: number('PLUGIN_MEMORY_MB'),

@@ -239,6 +239,12 @@ export const settings = {
     default: 'auto',
     check: oneOf(['auto', 'process', 'sandbox']),
   },
+  CGROUP: {
+    description:
+      'Control groups of the kernel for the processes of handlers: `auto` gives each one of its own, with limits of memory, tasks and processor time, where the service may make them in the group it runs in (on version 2 it moves itself into a leaf of that); `off` leaves control groups alone.',
+    default: 'auto',
+    check: oneOf(['auto', 'off']),
+  },
   PLUGIN_PROCESSES: {
     description:
       'Processes for the handlers of one bundle for one project; at most four times as many in all. Unset: the number of processors, from 2 to 8.',

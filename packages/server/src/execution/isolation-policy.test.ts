@@ -29,6 +29,7 @@ async function openExecutor(sandboxMissing: string | null) {
       capabilities: {
         ...{ permissions: true, networkDenied: true, separateUser: true },
         sandbox: sandboxMissing === null ? { available: true } : { available: false, missing: sandboxMissing },
+        cgroup: { available: false, missing: 'this test needs none' },
       },
       run: async (task) => {
         tasks.push(task);

@@ -39,7 +39,7 @@ export interface Assignment {
 const spareBytes = 1024 * 1024;
 const idleAllowance = { messages: 100, bytes: 64 * 1024 };
 
-export function createHost({ process: child, pid }: Child, watch: MemoryWatch): Host {
+export function createHost({ process: child, pid, hasRunOutOfMemory }: Child, watch: MemoryWatch): Host {
   // Descriptor 3 is made by `spawnChild` as a pipe, which Node represents by a Socket.
   const channel = child.stdio[3] as Socket;
   const lastWords = keepLastWords(child);
@@ -137,7 +137,7 @@ export function createHost({ process: child, pid }: Child, watch: MemoryWatch): 
       giveBack();
       const last = runs.shift();
       hideWordsOf(last);
-      last?.end(describeEnd(lastWords.text(), { code, signal, memoryMb }));
+      last?.end(describeEnd(lastWords.text(), { code, signal, memoryMb, hasRunOutOfMemory: hasRunOutOfMemory() }));
       resolve(lastWords.text());
     });
   });

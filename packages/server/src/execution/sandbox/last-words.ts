@@ -33,14 +33,17 @@ export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly memoryMb: number;
+  /** The kernel ended it at the limit of its control group. */
+  readonly hasRunOutOfMemory: boolean;
 }
 
 /** The outcome of a run whose process ended by itself. */
-export function describeEnd(lastWords: string, { code, signal, memoryMb }: ProcessEnd): SandboxOutcome {
+export function describeEnd(lastWords: string, end: ProcessEnd): SandboxOutcome {
+  const { code, signal, memoryMb } = end;
   // Bubblewrap tells a signal as its number above 128.
   const isKilled = signal !== null || (code ?? 0) > 128;
   // V8 says this before it aborts at the limit of its heap. A plugin that pretends mislabels its own run only.
-  if (isKilled && lastWords.includes('heap out of memory')) {
+  if (end.hasRunOutOfMemory || (isKilled && lastWords.includes('heap out of memory'))) {
     return { kind: 'out_of_memory', limitMb: memoryMb };
   }
   return { kind: 'crashed', message: `The plugin's process ended (${signal ?? `exit code ${code}`}).` };

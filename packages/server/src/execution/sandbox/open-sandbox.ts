@@ -4,13 +4,14 @@ import { pathToFileURL } from 'node:url';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import { Counter, Gauge, type Registry } from '../../kernel/metrics.ts';
+import { type CgroupProbe, cgroupsOff, openCgroups } from './cgroup/open-cgroups.ts';
 import { createHost } from './host.ts';
 import { createMemoryWatch } from './memory-watch.ts';
 import { createPool, type Pool } from './pool.ts';
 import { isReadableByAll, probeMachine, probeSandbox, type SandboxProbe } from './probe.ts';
 import type { Sandbox, SandboxCapabilities, SandboxOutcome, SandboxTask } from './sandbox.ts';
 import { createSlots } from './slots.ts';
-import { type SpawnSettings, spawnChild } from './spawn-child.ts';
+import { nobody, type SpawnSettings, spawnChild } from './spawn-child.ts';
 
 export interface SandboxOptions {
   /**
@@ -26,6 +27,8 @@ export interface SandboxOptions {
   readonly recycleAfterRuns: number;
   /** A run waits at most as long as it may run, but at least so long for a child. Default 5,000. */
   readonly leastWaitMs?: number;
+  /** `auto`: a control group for each process where the machine lets the server make them (ADR 0055). Default: `off`. */
+  readonly cgroups?: 'auto' | 'off';
   readonly logger: Logger;
   readonly metrics: Registry;
   readonly clock?: Clock;
@@ -50,7 +53,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
   const [machine, sandbox] = await Promise.all([probeMachine(), probeSandbox()]);
   const { denied, endsWithServer } = machine;
-  const capabilities: SandboxCapabilities = { ...machine.capabilities, sandbox: describeSandbox(sandbox) };
+  const { cgroups, state: cgroup } = await findCgroups(options, machine.settings);
+  const capabilities: SandboxCapabilities = { ...machine.capabilities, sandbox: describeSandbox(sandbox), cgroup };
   logger.info({ ...capabilities, endsWithServer, denied }, 'sandbox for plugins is open');
   if (sandbox.settings === undefined) {
     logger.warn({ missing: sandbox.missing, detail: sandbox.detail }, 'handlers that need a sandbox are refused');
@@ -67,7 +71,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     const folder = await realpath(bundleFolder);
     const settings = isolation === 'sandbox' ? sandbox.settings : machine.settings;
     if (settings === undefined) throw new Error('This machine cannot give the isolation that is asked for.');
-    const child = await settingsFor(folder, bundleId, settings);
+    const child = { ...(await settingsFor(folder, bundleId, settings)), cgroups };
     const { memoryMb } = limits;
     const pool = createPool({
       ...{ bundleId, slots, clock, memoryMb, maxChildren: maxChildrenPerBundle },
@@ -149,8 +153,14 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     close: async () => {
       clearInterval(sweep);
       await Promise.all([...pools].map((pool) => pool.close()));
+      await cgroups?.close();
     },
   };
+}
+
+function findCgroups({ cgroups, logger }: SandboxOptions, { user }: SpawnSettings): Promise<CgroupProbe> {
+  if (cgroups !== 'auto') return Promise.resolve(cgroupsOff);
+  return openCgroups({ user: user === 'own' ? nobody : user, logger });
 }
 
 function describeSandbox(probe: SandboxProbe): SandboxCapabilities['sandbox'] {

@@ -141,7 +141,8 @@ for (const tier of ['process', 'sandbox']) {
     const said = JSON.parse((await text(child.stdout)).split('\n').find((line) => line.startsWith('{')) ?? '{}');
     assert.deepEqual(said.outcome, { kind: 'returned', output: 'well' });
     const sandbox = { available: true };
-    assert.deepEqual(said.capabilities, { permissions: true, networkDenied: true, separateUser: false, sandbox });
+    const cgroup = { available: false, missing: 'switched off' };
+    assert.deepEqual(said.capabilities, { permissions: true, networkDenied: true, separateUser: false, sandbox, cgroup });
     assert.notEqual(said.uid, 0);
   });
 }

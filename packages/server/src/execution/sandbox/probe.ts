@@ -6,7 +6,7 @@ import { type ChildPlan, nobody, type SpawnSettings, spawnChild } from './spawn-
 
 /** What a child that really tried found. */
 export interface Probe {
-  readonly capabilities: Omit<SandboxCapabilities, 'sandbox'>;
+  readonly capabilities: Omit<SandboxCapabilities, 'sandbox' | 'cgroup'>;
   readonly settings: SpawnSettings;
   /** By what was tried; true: it was denied. For the log. */
   readonly denied: Readonly<Record<string, boolean>>;

@@ -1,5 +1,6 @@
 import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
 import type { Outcome } from '../outcome.ts';
+import type { CgroupState } from './cgroup/cgroups.ts';
 
 /**
  * Runs handlers in pooled, permission-restricted child processes (tier T1), or in such processes within bubblewrap
@@ -71,4 +72,6 @@ export interface SandboxCapabilities {
   readonly separateUser: boolean;
   /** Tier T2: namespaces of its own, no network, a filter of system calls. */
   readonly sandbox: { readonly available: true } | { readonly available: false; readonly missing: string };
+  /** Each child has a control group of its own, with limits of memory, tasks and processor time. */
+  readonly cgroup: CgroupState;
 }

@@ -1,10 +1,12 @@
-import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, type StdioNull, type StdioPipe, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bubblewrapArguments, filterDescriptor, infoDescriptor, systemCallFilter } from './bubblewrap.ts';
+import type { Cgroups, Group } from './cgroup/cgroups.ts';
+import { enterBefore } from './cgroup/enter.ts';
 
 /** How children are started on this machine; found by `probe.ts`. */
 export interface SpawnSettings {
@@ -14,6 +16,8 @@ export interface SpawnSettings {
   readonly hasUtilLinux: boolean;
   /** Within bubblewrap (tier T2). */
   readonly isSandboxed: boolean;
+  /** Each child gets a group of its own. Without: the limits of util-linux and the watch on memory alone. */
+  readonly cgroups?: Cgroups | undefined;
 }
 
 export interface ChildPlan {
@@ -30,6 +34,8 @@ export interface Child {
   readonly process: ChildProcess;
   /** Of the process that runs the handler: within bubblewrap another one than was started. Undefined until known. */
   pid(): number | undefined;
+  /** Whether the kernel ended it for want of memory. Known when it has ended. */
+  hasRunOutOfMemory(): boolean;
 }
 
 export const nobody = 65534;
@@ -48,6 +54,8 @@ const taskLimit = ['/usr/bin/prlimit', '--nproc=64', '--'];
 /** What Node maps as writable before it runs anything, most of it never touched: room for machine code and stacks. */
 const mappedAtStartMb = 768;
 const maxFileMb = 32;
+/** What V8 takes where there is memory enough. By the limit of a control group it would take 2, and twice the time. */
+const youngMb = 32;
 
 /**
  * No core file (it would hold inputs), few descriptors, small files, and an end to memory that the watch on resident
@@ -64,17 +72,55 @@ function kernelLimits(memoryMb: number): string[] {
  */
 export function spawnChild(plan: ChildPlan, settings: SpawnSettings): Child {
   const node = [process.execPath, ...nodeArguments(plan)];
-  const [command = process.execPath, ...args] = wrap(node, plan, settings);
+  const words = wrap(node, plan, settings);
   const userId = settings.user === 'own' ? ownUser() : settings.user;
-  const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', 'pipe'];
+  const stdio: Options['stdio'] = ['ignore', 'pipe', 'pipe', 'pipe'];
   if (settings.isSandboxed) stdio[filterDescriptor] = stdio[infoDescriptor] = 'pipe';
-  const child = spawn(command, args, {
+  const options = {
     env: {},
     cwd: settings.isSandboxed ? '/' : plan.bundleFolder,
     stdio,
     ...(userId === undefined ? {} : { uid: userId, gid: userId }),
+  };
+  const group = settings.cgroups?.open(plan.memoryMb);
+  const child = group === undefined ? spawnWords(words, options) : spawnInto(group, words, options);
+  return {
+    process: child,
+    pid: settings.isSandboxed ? instructBubblewrap(child) : () => child.pid,
+    hasRunOutOfMemory: group === undefined ? () => false : endWith(child, group),
+  };
+}
+
+type Options = SpawnOptions & { readonly stdio: Array<StdioNull | StdioPipe | number> };
+
+function spawnWords([command = process.execPath, ...args]: readonly string[], options: Options): ChildProcess {
+  return spawn(command, args, options);
+}
+
+/** Starts it in the group, and leaves no descriptor of the group to it or to us. */
+function spawnInto(group: Group, words: readonly string[], { stdio, ...options }: Options): ChildProcess {
+  const { entrances } = group;
+  const numbers = entrances.map((_, at) => stdio.length + at);
+  try {
+    return spawnWords(enterBefore(words, numbers), { ...options, stdio: [...stdio, ...entrances] });
+  } catch (cause) {
+    void group.remove();
+    throw cause;
+  } finally {
+    group.closeEntrances();
+  }
+}
+
+/** The group ends with the process: what the process has left behind, then the group itself. */
+function endWith(child: ChildProcess, group: Group): () => boolean {
+  let hasRunOut = false;
+  child.once('exit', () => {
+    hasRunOut = group.hasKilledForMemory();
+    group.killAll();
   });
-  return { process: child, pid: settings.isSandboxed ? instructBubblewrap(child) : () => child.pid };
+  // Comes also for one that could not be started.
+  child.once('close', () => void group.remove());
+  return () => hasRunOut;
 }
 
 function wrap(node: readonly string[], plan: ChildPlan, { isSandboxed, hasUtilLinux, user }: SpawnSettings): string[] {
@@ -120,6 +166,7 @@ function nodeArguments(plan: ChildPlan): string[] {
     '--disallow-code-generation-from-strings',
     '--disable-proto=throw',
     `--max-old-space-size=${heapMb(plan.memoryMb)}`,
+    `--max-semi-space-size=${youngMb}`,
     ...(plan.entry === undefined ? ['--import', pathToFileURL(join(folder, 'seat-belt.ts')).href] : []),
     plan.entry ?? join(folder, 'child.ts'),
     `${pathToFileURL(plan.bundleFolder).href}/`,

@@ -1,0 +1,73 @@
+import { join, relative } from 'node:path';
+import type { Controller } from './cgroups.ts';
+
+/** The group that this process is in, as a folder. */
+export interface Place {
+  readonly folder: string;
+  /** It is the highest that can be seen: that of a container, or of the machine. */
+  readonly isHighest: boolean;
+}
+
+export interface Places {
+  /** Version 2. */
+  readonly unified: Place | undefined;
+  /** Version 1. */
+  readonly byController: Readonly<Partial<Record<Controller, Place>>>;
+}
+
+interface Mount {
+  /** Which part of the hierarchy is mounted. */
+  readonly root: string;
+  readonly point: string;
+  readonly type: string;
+  /** Of version 1: names of controllers, among others. */
+  readonly options: readonly string[];
+}
+
+/** Pure. Takes the text of `/proc/self/cgroup` and `/proc/self/mountinfo`. */
+export function findPlaces(ownGroups: string, mountInfo: string): Places {
+  const mounts = mountInfo.split('\n').flatMap(readMount);
+  let unified: Place | undefined;
+  const byController: Partial<Record<Controller, Place>> = {};
+  for (const line of ownGroups.split('\n')) {
+    const [, id, names = '', path = ''] = /^(\d+):([^:]*):(\/.*)$/.exec(line) ?? [];
+    if (id === undefined) continue;
+    if (id === '0' && names === '') {
+      unified = place(
+        path,
+        mounts.filter(({ type }) => type === 'cgroup2'),
+      );
+    }
+    for (const name of names.split(',')) {
+      if (name !== 'memory' && name !== 'pids' && name !== 'cpu') continue;
+      const found = place(
+        path,
+        mounts.filter(({ type, options }) => type === 'cgroup' && options.includes(name)),
+      );
+      if (found !== undefined) byController[name] = found;
+    }
+  }
+  return { unified, byController };
+}
+
+/** Undefined when the group lies outside of all that is mounted. */
+function place(path: string, mounts: readonly Mount[]): Place | undefined {
+  for (const { root, point } of mounts) {
+    const below = relative(root, path);
+    if (below.split('/')[0] !== '..') return { folder: join(point, below), isHighest: below === '' };
+  }
+  return undefined;
+}
+
+function readMount(line: string): Mount[] {
+  const [front = '', back = ''] = line.split(' - ');
+  const [, , , root, point] = front.split(' ');
+  const [type, , options = ''] = back.split(' ');
+  if (root === undefined || point === undefined || type === undefined) return [];
+  return [{ root: unescape(root), point: unescape(point), type, options: options.split(',') }];
+}
+
+/** The kernel writes spaces and the like as three octal digits. */
+function unescape(text: string): string {
+  return text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}
