@@ -44,6 +44,19 @@ export const executionRequirements: Requirements = {
       'a change of containment is one of the page; an attempt for which there was no time is not',
     ],
   },
+  'execute.limits': {
+    promise:
+      'A handler has limits of memory, tasks and time, by control groups where the machine gives them, else without.',
+    source: 'DESIGN "Promises" 7',
+    tests: [
+      '${isolation}: a handler is in a group with the limits, and nothing of it is left',
+      '${tier}: a run that the kernel ends is out of memory',
+      'processes are limited in number, and those left behind end with the first',
+      'what a server leaves that is killed goes at the next start',
+      'an ordinary user has the other limits where control groups are not theirs',
+      'a group that others are in is left alone',
+    ],
+  },
   'execute.leaves-nothing': {
     promise: 'Whatever is killed, no process, no file and no credential is left.',
     source: 'DESIGN "Promises" 3, 7',

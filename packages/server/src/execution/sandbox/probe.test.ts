@@ -142,7 +142,13 @@ for (const tier of ['process', 'sandbox']) {
     assert.deepEqual(said.outcome, { kind: 'returned', output: 'well' });
     const sandbox = { available: true };
     const cgroup = { available: false, missing: 'switched off' };
-    assert.deepEqual(said.capabilities, { permissions: true, networkDenied: true, separateUser: false, sandbox, cgroup });
+    assert.deepEqual(said.capabilities, {
+      permissions: true,
+      networkDenied: true,
+      separateUser: false,
+      sandbox,
+      cgroup,
+    });
     assert.notEqual(said.uid, 0);
   });
 }

@@ -1,4 +1,4 @@
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import type { Controller } from './cgroups.ts';
 
 /** The group that this process is in, as a folder. */
@@ -50,10 +50,12 @@ export function findPlaces(ownGroups: string, mountInfo: string): Places {
   return { unified, byController };
 }
 
-/** Undefined when the group lies outside of all that is mounted. */
+/** Undefined when the group lies outside of all that is mounted; the kernel tells that by `/..`. */
 function place(path: string, mounts: readonly Mount[]): Place | undefined {
   for (const { root, point } of mounts) {
-    const below = relative(root, path);
+    const above = root === '/' ? '' : root;
+    if (path !== root && !path.startsWith(`${above}/`)) continue;
+    const below = path === root ? '' : path.slice(above.length + 1);
     if (below.split('/')[0] !== '..') return { folder: join(point, below), isHighest: below === '' };
   }
   return undefined;
@@ -64,10 +66,10 @@ function readMount(line: string): Mount[] {
   const [, , , root, point] = front.split(' ');
   const [type, , options = ''] = back.split(' ');
   if (root === undefined || point === undefined || type === undefined) return [];
-  return [{ root: unescape(root), point: unescape(point), type, options: options.split(',') }];
+  return [{ root: plain(root), point: plain(point), type, options: options.split(',') }];
 }
 
 /** The kernel writes spaces and the like as three octal digits. */
-function unescape(text: string): string {
+function plain(text: string): string {
   return text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../../../kernel/logger.ts';
-import { CgroupRefusal, type Cgroups, type CgroupState, type Group, type Layout } from './cgroups.ts';
+import { CgroupRefusal, type CgroupState, type Cgroups, type Group, type Layout } from './cgroups.ts';
 import { findPlaces, type Places } from './find-places.ts';
 import { makeGroup, removeAtOnce } from './group.ts';
 import { newFolderName, removeLeftovers } from './own-folder.ts';
@@ -34,7 +34,8 @@ export async function openCgroups({ user, logger }: CgroupOptions): Promise<Cgro
     const { version, controllers } = layout;
     return { cgroups, state: { available: true, version, controllers } };
   } catch (cause) {
-    const missing = cause instanceof CgroupRefusal ? cause.message : 'control groups do not work here (the log says why)';
+    const missing =
+      cause instanceof CgroupRefusal ? cause.message : 'control groups do not work here (the log says why)';
     logger.info({ missing, err: cause }, 'no control groups for plugins: prlimit and the watch on memory limit them');
     return { cgroups: undefined, state: { available: false, missing } };
   }

@@ -21,11 +21,12 @@ export function removeLeftovers(base: string): void {
   }
 }
 
-/** In ticks since the machine's start; undefined for a process that is gone. */
+/** In ticks since the machine's start; undefined for a process that has ended. */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return state === 'Z' ? undefined : fields[18];
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { spawn, type StdioOptions } from 'node:child_process';
+import { type StdioOptions, spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import type { Group } from './cgroups.ts';
 import { enterBefore } from './enter.ts';
@@ -10,7 +10,12 @@ export async function tryEntering(group: Group, user: number | undefined): Promi
     ['/bin/cat', '/proc/self/cgroup'],
     group.entrances.map((_, at) => 3 + at),
   );
-  const child = spawn(command, args, { env: {}, cwd: '/', stdio, ...(user === undefined ? {} : { uid: user, gid: user }) });
+  const child = spawn(command, args, {
+    env: {},
+    cwd: '/',
+    stdio,
+    ...(user === undefined ? {} : { uid: user, gid: user }),
+  });
   child.on('error', () => {});
   const ended = new Promise((resolve) => child.once('close', resolve));
   const found = child.stdout === null ? '' : await text(child.stdout);
