@@ -45,125 +45,159 @@ const hyphen = 0x2d;
 const lineEnd = Buffer.from('\r\n');
 const nothing = Buffer.alloc(0);
 
+/** A message as far as it has been read; `rest` is what was fed in and not taken yet. */
+interface Reading {
+  readonly handler: MultipartHandler;
+  readonly delimiter: Buffer;
+  /** Without its line end: at the very start there may be none. */
+  readonly firstDelimiter: Buffer;
+  state: State;
+  rest: Buffer;
+  parts: number;
+  surrounding: number;
+}
+
+/** Each takes bytes from the front of `rest` and says whether another step may follow. */
+const steps: Readonly<Record<State, (reading: Reading) => boolean>> = {
+  begin: takeBegin,
+  preamble: takePreamble,
+  boundary: takeBoundaryLine,
+  headers: takeHeaders,
+  start: takeContentStart,
+  content: takeContent,
+  closing: takeClosingLine,
+  epilogue: takeEpilogue,
+};
+
 /** @param boundary the parameter of the Content-Type, as {@link readBoundary} gives it. */
 export function createMultipartParser(boundary: string, handler: MultipartHandler): MultipartParser {
   const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
   const firstDelimiter = delimiter.subarray(lineEnd.length);
-  let state: State = 'begin';
-  let rest: Buffer = nothing;
-  let parts = 0;
-  let surrounding = 0;
-
-  /** Each step takes bytes from the front of `rest` and says whether another step may follow. */
-  const steps: Record<State, () => boolean> = {
-    begin: takeBegin,
-    preamble: () => takeUntilDelimiter(countSurrounding, () => {}),
-    content: () => takeUntilDelimiter(handler.onData, handler.onPartEnd),
-    boundary: takeBoundaryLine,
-    headers: takeHeaders,
-    start: takeContentStart,
-    closing: takeClosingLine,
-    epilogue: () => {
-      countSurrounding(rest);
-      rest = nothing;
-      return false;
-    },
+  const reading: Reading = {
+    handler,
+    delimiter,
+    firstDelimiter,
+    state: 'begin',
+    rest: nothing,
+    parts: 0,
+    surrounding: 0,
   };
-
-  function countSurrounding(bytes: Buffer): void {
-    surrounding += bytes.length;
-    if (surrounding > multipartLimits.surroundingBytes) {
-      throw multipartMalformed(
-        `no boundary where one is expected, or over ${multipartLimits.surroundingBytes} bytes around the parts.`,
-      );
-    }
-  }
-
-  function takeBegin(): boolean {
-    const found = startsWith(rest, firstDelimiter);
-    if (found === 'perhaps') return false;
-    if (found === 'yes') rest = rest.subarray(firstDelimiter.length);
-    state = found === 'yes' ? 'boundary' : 'preamble';
-    return true;
-  }
-
-  function takeUntilDelimiter(onBytes: (bytes: Buffer) => void, onEnd: () => void): boolean {
-    const found = rest.indexOf(delimiter);
-    const length = found === -1 ? rest.length - startOfDelimiter(rest, delimiter) : found;
-    if (length > 0) onBytes(rest.subarray(0, length));
-    if (found === -1) {
-      rest = rest.subarray(length);
-      return false;
-    }
-    rest = rest.subarray(length + delimiter.length);
-    state = 'boundary';
-    onEnd();
-    return true;
-  }
-
-  /** After a boundary: blanks and a line end, then a part; or two hyphens, which end the message. */
-  function takeBoundaryLine(): boolean {
-    if (rest.length < 2) return false;
-    if (rest[0] === hyphen && rest[1] === hyphen) {
-      rest = rest.subarray(2);
-      state = 'closing';
-      return true;
-    }
-    const padding = blanksIn(rest);
-    if (rest.length < padding + 2) return false;
-    if (rest[padding] !== CR || rest[padding + 1] !== LF) {
-      throw multipartMalformed('a boundary is followed neither by CRLF nor by two hyphens.');
-    }
-    // The line end stays, so that an empty header block looks like the end of any other.
-    rest = rest.subarray(padding);
-    state = 'headers';
-    return true;
-  }
-
-  function takeHeaders(): boolean {
-    const end = rest.indexOf('\r\n\r\n');
-    if (end > multipartLimits.headerBytes || (end === -1 && rest.length > multipartLimits.headerBytes + 4)) {
-      throw multipartMalformed(`the headers of a part are longer than ${multipartLimits.headerBytes} bytes.`);
-    }
-    if (end === -1) return false;
-    parts += 1;
-    if (parts > multipartLimits.parts) throw multipartMalformed(`there are more than ${multipartLimits.parts} parts.`);
-    handler.onPart(readPartHeaders(rest.toString('latin1', 2, Math.max(end, 2)), multipartLimits.headerLines));
-    rest = rest.subarray(end + 2);
-    state = 'start';
-    return true;
-  }
-
-  /** The line end after the headers may already be that of a boundary: a part without content (RFC 2046 §5.1.1). */
-  function takeContentStart(): boolean {
-    const found = startsWith(rest, delimiter);
-    if (found === 'perhaps') return false;
-    if (found === 'no') rest = rest.subarray(lineEnd.length);
-    state = 'content';
-    return true;
-  }
-
-  function takeClosingLine(): boolean {
-    const padding = blanksIn(rest);
-    if (rest.length < padding + 2 && (rest.length === padding || rest[padding] === CR)) return false;
-    if (rest[padding] !== CR || rest[padding + 1] !== LF) {
-      throw multipartMalformed('the final boundary is followed by something else than a line end.');
-    }
-    rest = rest.subarray(padding + 2);
-    state = 'epilogue';
-    return true;
-  }
-
   return {
     write(chunk) {
-      rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      while (rest.length > 0 && steps[state]());
+      reading.rest = reading.rest.length === 0 ? chunk : Buffer.concat([reading.rest, chunk]);
+      while (reading.rest.length > 0 && steps[reading.state](reading));
     },
     end() {
+      const { state, rest } = reading;
       const closed = state === 'closing' && blanksIn(rest) === rest.length;
       if (state !== 'epilogue' && !closed) throw multipartMalformed('it ends before the final boundary.');
     },
   };
+}
+
+function takeBegin(reading: Reading): boolean {
+  const found = startsWith(reading.rest, reading.firstDelimiter);
+  if (found === 'perhaps') return false;
+  if (found === 'yes') reading.rest = reading.rest.subarray(reading.firstDelimiter.length);
+  reading.state = found === 'yes' ? 'boundary' : 'preamble';
+  return true;
+}
+
+function takePreamble(reading: Reading): boolean {
+  const { bytes, isWhole } = takeUntilDelimiter(reading);
+  countSurrounding(reading, bytes);
+  return isWhole;
+}
+
+function takeContent(reading: Reading): boolean {
+  const { bytes, isWhole } = takeUntilDelimiter(reading);
+  if (bytes.length > 0) reading.handler.onData(bytes);
+  if (isWhole) reading.handler.onPartEnd();
+  return isWhole;
+}
+
+/** What is sure to stand in front of the next delimiter, which is taken too when it is there (`isWhole`). */
+function takeUntilDelimiter(reading: Reading): { readonly bytes: Buffer; readonly isWhole: boolean } {
+  const { rest, delimiter } = reading;
+  const found = rest.indexOf(delimiter);
+  const isWhole = found !== -1;
+  const length = isWhole ? found : rest.length - startOfDelimiter(rest, delimiter);
+  reading.rest = rest.subarray(isWhole ? length + delimiter.length : length);
+  if (isWhole) reading.state = 'boundary';
+  return { bytes: rest.subarray(0, length), isWhole };
+}
+
+function countSurrounding(reading: Reading, bytes: Buffer): void {
+  reading.surrounding += bytes.length;
+  if (reading.surrounding > multipartLimits.surroundingBytes) {
+    throw multipartMalformed(
+      `no boundary where one is expected, or over ${multipartLimits.surroundingBytes} bytes around the parts.`,
+    );
+  }
+}
+
+/** After a boundary: blanks and a line end, then a part; or two hyphens, which end the message. */
+function takeBoundaryLine(reading: Reading): boolean {
+  const { rest } = reading;
+  if (rest.length < 2) return false;
+  if (rest[0] === hyphen && rest[1] === hyphen) {
+    reading.rest = rest.subarray(2);
+    reading.state = 'closing';
+    return true;
+  }
+  const padding = blanksIn(rest);
+  if (rest.length < padding + 2) return false;
+  if (rest[padding] !== CR || rest[padding + 1] !== LF) {
+    throw multipartMalformed('a boundary is followed neither by CRLF nor by two hyphens.');
+  }
+  // The line end stays, so that an empty header block looks like the end of any other.
+  reading.rest = rest.subarray(padding);
+  reading.state = 'headers';
+  return true;
+}
+
+function takeHeaders(reading: Reading): boolean {
+  const { rest, handler } = reading;
+  const end = rest.indexOf('\r\n\r\n');
+  if (end > multipartLimits.headerBytes || (end === -1 && rest.length > multipartLimits.headerBytes + 4)) {
+    throw multipartMalformed(`the headers of a part are longer than ${multipartLimits.headerBytes} bytes.`);
+  }
+  if (end === -1) return false;
+  reading.parts += 1;
+  if (reading.parts > multipartLimits.parts) {
+    throw multipartMalformed(`there are more than ${multipartLimits.parts} parts.`);
+  }
+  handler.onPart(readPartHeaders(rest.toString('latin1', 2, Math.max(end, 2)), multipartLimits.headerLines));
+  reading.rest = rest.subarray(end + 2);
+  reading.state = 'start';
+  return true;
+}
+
+/** The line end after the headers may already be that of a boundary: a part without content (RFC 2046 §5.1.1). */
+function takeContentStart(reading: Reading): boolean {
+  const found = startsWith(reading.rest, reading.delimiter);
+  if (found === 'perhaps') return false;
+  if (found === 'no') reading.rest = reading.rest.subarray(lineEnd.length);
+  reading.state = 'content';
+  return true;
+}
+
+function takeClosingLine(reading: Reading): boolean {
+  const { rest } = reading;
+  const padding = blanksIn(rest);
+  if (rest.length < padding + 2 && (rest.length === padding || rest[padding] === CR)) return false;
+  if (rest[padding] !== CR || rest[padding + 1] !== LF) {
+    throw multipartMalformed('the final boundary is followed by something else than a line end.');
+  }
+  reading.rest = rest.subarray(padding + 2);
+  reading.state = 'epilogue';
+  return true;
+}
+
+function takeEpilogue(reading: Reading): boolean {
+  countSurrounding(reading, reading.rest);
+  reading.rest = nothing;
+  return false;
 }
 
 /** `perhaps`: as far as the bytes go, they agree. */

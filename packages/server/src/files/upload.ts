@@ -74,29 +74,29 @@ export function createUploads(deps: UploadsDeps): Uploads {
     }
   }
 
-  /** The request was answered before: reads it only to see that it is the same. */
-  async function receiveAgain(admission: Admission, body: Readable): Promise<File> {
-    const hash = createHash('sha256');
-    const sink = {
-      append(bytes: Buffer) {
-        hash.update(bytes);
-        return undefined;
-      },
-    };
-    const form = await readForm(deps, { admission, body, sink });
-    const fingerprint = fingerprintOf({
-      purpose: form.purpose,
-      name: form.fileName.name,
-      sha256: hash.digest('hex'),
-    });
-    if (admission.claim?.kind !== 'answered') throw new Error('only an answered request can be replayed');
-    return admission.claim.replay(fingerprint) as File; // what addRow completed the claim with
-  }
-
   return {
     receive: (admission, body) =>
-      admission.claim?.kind === 'answered' ? receiveAgain(admission, body) : receiveNew(admission, body),
+      admission.claim?.kind === 'answered' ? receiveAgain(deps, admission, body) : receiveNew(admission, body),
   };
+}
+
+/** The request was answered before: reads it only to see that it is the same. */
+async function receiveAgain(deps: UploadsDeps, admission: Admission, body: Readable): Promise<File> {
+  const hash = createHash('sha256');
+  const sink = {
+    append(bytes: Buffer) {
+      hash.update(bytes);
+      return undefined;
+    },
+  };
+  const form = await readForm(deps, { admission, body, sink });
+  const fingerprint = fingerprintOf({
+    purpose: form.purpose,
+    name: form.fileName.name,
+    sha256: hash.digest('hex'),
+  });
+  if (admission.claim?.kind !== 'answered') throw new Error('only an answered request can be replayed');
+  return admission.claim.replay(fingerprint) as File; // what `addRow` completed the claim with
 }
 
 async function readForm(
