@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { LogLevel, logLevels } from './kernel/logger.ts';
+import type { LogLevel } from './kernel/logger.ts';
 import { Secret } from './kernel/secret.ts';
 import { type Setting, settings } from './settings.ts';
 
@@ -93,53 +93,107 @@ const prefix = 'QUARTERMASTER_';
  * @throws ConfigError
  */
 export function parseConfig(environment: Environment): Config {
-  const findings: string[] = [];
-  for (const name of Object.keys(environment)) {
-    const key = name.slice(prefix.length);
-    if (name.startsWith(`${prefix}TEST_`)) continue;
-    if (name.startsWith(prefix) && !Object.hasOwn(settings, key)) findings.push(`${name}: there is no such setting`);
-  }
-
-  const read = (key: keyof typeof settings): string | null => {
-    const setting: Setting = settings[key];
-    const text = environment[prefix + key];
-    if (text === undefined || text === '') return setting.default;
-    const finding = setting.check(text);
-    if (finding === null) return text;
-    findings.push(`${prefix}${key}: ${setting.secret ? 'the value' : JSON.stringify(text)} ${finding}`);
-    return setting.default;
-  };
-  // Every setting read as text has a default; the check has made sure of the shape of a number.
-  const text = (key: keyof typeof settings): string => read(key) ?? '';
-  const number = (key: keyof typeof settings): number => Number(text(key));
-  const optional = <T>(key: keyof typeof settings, make: (value: string) => T): T | null => {
-    const value = read(key);
-    return value === null ? null : make(value);
-  };
-  const list = (key: keyof typeof settings): string[] =>
-    text(key)
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== '');
-
+  const findings = unknownNames(environment);
+  const reader = createReader(environment, findings);
   const config: Config = {
+    ...readAddresses(reader),
+    ...readStorage(reader),
+    ...readBundles(reader),
+    ...readEmbedding(reader),
+    ...readLimits(reader),
+    logLevel: reader.text('LOG_LEVEL') as Config['logLevel'], // checked against its list
+  };
+  if (findings.length > 0) throw new ConfigError(findings);
+  return Object.freeze(config);
+}
+
+function unknownNames(environment: Environment): string[] {
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(prefix) && !name.startsWith(`${prefix}TEST_`))
+    .filter((name) => !Object.hasOwn(settings, name.slice(prefix.length)))
+    .map((name) => `${name}: there is no such setting`);
+}
+
+type SettingName = keyof typeof settings;
+type Reader = ReturnType<typeof createReader>;
+
+/** Reads settings by name; what is wrong with them is added to the findings. */
+function createReader(environment: Environment, findings: string[]) {
+  function read(key: SettingName): string | null {
+    const setting: Setting = settings[key];
+    const value = environment[prefix + key];
+    if (value === undefined || value === '') return setting.default;
+    const finding = setting.check(value);
+    if (finding === null) return value;
+    findings.push(`${prefix}${key}: ${setting.secret ? 'the value' : JSON.stringify(value)} ${finding}`);
+    return setting.default;
+  }
+  // Every setting read as text has a default; the check has made sure of the shape of a number.
+  const text = (key: SettingName): string => read(key) ?? '';
+  return {
+    text,
+    number: (key: SettingName): number => Number(text(key)),
+    optional<T>(key: SettingName, make: (value: string) => T): T | null {
+      const value = read(key);
+      return value === null ? null : make(value);
+    },
+    list: (key: SettingName): string[] =>
+      text(key)
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== ''),
+  };
+}
+
+/** Where it listens, and what it is called from outside. */
+function readAddresses({ text, number, optional, list }: Reader) {
+  return {
     host: text('HOST'),
     filesPort: number('FILES_PORT'),
     pluginsPort: number('PLUGINS_PORT'),
     serve: text('SERVE') as Config['serve'], // checked against its list
+    pluginsKey: text('PLUGINS_KEY') as Config['pluginsKey'], // checked against its list
+    publicFilesUrl: optional('PUBLIC_FILES_URL', (value) => value),
+    publicPluginsUrl: optional('PUBLIC_PLUGINS_URL', (value) => value.replace(/\/+$/, '')),
+    mcpHosts: list('MCP_HOSTS'),
+  };
+}
+
+/** Where things are kept, and how much of them comes in. */
+function readStorage({ text, number, optional, list }: Reader) {
+  return {
     dataFolder: resolve(text('DATA')),
     databaseUrl: optional('DATABASE_URL', (value) => new Secret(value)),
+    sealingKeys: list('SEALING_KEY').map((key) => new Secret(key)),
+    sealingKeyFile: optional('SEALING_KEY_FILE', (path) => resolve(path)),
+    maxFileBytes: number('MAX_FILE_BYTES'),
+    maxProjectBytes: optional('MAX_PROJECT_BYTES', Number),
+    minFreeDiskMb: number('MIN_FREE_DISK_MB'),
+    maxUploadsInFlight: number('MAX_UPLOADS_IN_FLIGHT'),
+    uploadIdleSeconds: number('UPLOAD_IDLE_SECONDS'),
+  };
+}
+
+/** Which bundles there are, and what their plugins may do. */
+function readBundles({ text, optional, list }: Reader) {
+  return {
     bundleFolders: list('BUNDLES').map((folder) => resolve(folder)),
-    installedBundles: resolve(read('INSTALLED_BUNDLES') ?? join(text('DATA'), 'bundles')),
+    installedBundles: resolve(optional('INSTALLED_BUNDLES', String) ?? join(text('DATA'), 'bundles')),
     bundlePublishers: list('BUNDLE_PUBLISHERS'),
+    bundleHosts: new Map(
+      optional('BUNDLE_HOSTS', (value) => Object.entries(JSON.parse(value) as Record<string, string[]>)) ?? [],
+    ),
     egressOverrides: new Map(
       optional('EGRESS_OVERRIDES', (value) => Object.entries(JSON.parse(value) as Record<string, string>)) ?? [],
     ),
     egressAllow: list('EGRESS_ALLOW'),
-    bundleHosts: new Map(
-      optional('BUNDLE_HOSTS', (value) => Object.entries(JSON.parse(value) as Record<string, string[]>)) ?? [],
-    ),
-    pluginsKey: text('PLUGINS_KEY') as Config['pluginsKey'], // checked against its list
+    isolation: text('ISOLATION') as Config['isolation'], // checked against its list
+    cgroup: text('CGROUP') as Config['cgroup'], // checked against its list
+  };
+}
+
+function readEmbedding({ text, number, optional }: Reader) {
+  return {
     embeddingProvider: text('EMBEDDING_PROVIDER') as Config['embeddingProvider'], // checked against its list
     embeddingDimensions: optional('EMBEDDING_DIMENSIONS', Number),
     embeddingUrl: text('EMBEDDING_URL'),
@@ -152,19 +206,15 @@ export function parseConfig(environment: Environment): Config {
     embeddingBatch: number('EMBEDDING_BATCH'),
     embeddingSeconds: number('EMBEDDING_SECONDS'),
     vectorMemoryMb: number('VECTOR_MEMORY_MB'),
-    sealingKeys: list('SEALING_KEY').map((key) => new Secret(key)),
-    sealingKeyFile: optional('SEALING_KEY_FILE', (path) => resolve(path)),
-    logLevel: text('LOG_LEVEL') as (typeof logLevels)[number], // checked against its list
-    maxFileBytes: number('MAX_FILE_BYTES'),
-    maxProjectBytes: optional('MAX_PROJECT_BYTES', Number),
-    minFreeDiskMb: number('MIN_FREE_DISK_MB'),
-    maxUploadsInFlight: number('MAX_UPLOADS_IN_FLIGHT'),
-    uploadIdleSeconds: number('UPLOAD_IDLE_SECONDS'),
+  };
+}
+
+/** What the work in processes and the runs may take. */
+function readLimits({ number, optional }: Reader) {
+  return {
     extractionProcesses: optional('EXTRACTION_PROCESSES', Number) ?? Math.max(1, Math.min(4, availableParallelism())),
     extractionSeconds: number('EXTRACTION_SECONDS'),
     extractionMemoryMb: number('EXTRACTION_MEMORY_MB'),
-    isolation: text('ISOLATION') as Config['isolation'], // checked against its list
-    cgroup: text('CGROUP') as Config['cgroup'], // checked against its list
     pluginProcesses: optional('PLUGIN_PROCESSES', Number) ?? Math.max(2, Math.min(8, availableParallelism())),
     pluginSeconds: number('PLUGIN_SECONDS'),
     pluginMemoryMb: number('PLUGIN_MEMORY_MB'),
@@ -175,10 +225,5 @@ export function parseConfig(environment: Environment): Config {
       resultBytes: number('RUN_RESULTS_MB') * 1024 * 1024,
     },
     stopSeconds: number('STOP_SECONDS'),
-    publicFilesUrl: optional('PUBLIC_FILES_URL', (value) => value),
-    publicPluginsUrl: optional('PUBLIC_PLUGINS_URL', (value) => value.replace(/\/+$/, '')),
-    mcpHosts: list('MCP_HOSTS'),
   };
-  if (findings.length > 0) throw new ConfigError(findings);
-  return Object.freeze(config);
 }

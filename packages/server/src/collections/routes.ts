@@ -36,6 +36,7 @@ export interface CollectionRoutesDeps {
 export function collectionRoutes(app: App, deps: CollectionRoutesDeps): void {
   collectionListRoutes(app, deps);
   collectionItemRoutes(app, deps);
+  collectionChangeRoutes(app, deps);
   recordRoutes(app, deps);
   recordActionRoutes(app, deps);
   rowRoutes(app, deps);
@@ -82,11 +83,12 @@ function collectionListRoutes(app: App, { gate, collections }: CollectionRoutesD
   );
 }
 
+const url = '/v1/collections/:collection_id';
+const tags = ['collections'];
+const response = { 200: Success(Collection) };
+
 function collectionItemRoutes(app: App, { gate, collections }: CollectionRoutesDeps): void {
   const onRequest = gate.requires('collections');
-  const url = '/v1/collections/:collection_id';
-  const tags = ['collections'];
-  const response = { 200: Success(Collection) };
   app.get(
     url,
     {
@@ -98,6 +100,27 @@ function collectionItemRoutes(app: App, { gate, collections }: CollectionRoutesD
       return { status: 'success', data: await collections.get(projectId, request.params.collection_id) } as const;
     },
   );
+  app.delete(
+    url,
+    {
+      onRequest,
+      schema: {
+        operationId: 'deleteCollection',
+        tags,
+        summary: 'Delete a collection with its records and chunks.',
+        params: CollectionParams,
+        response: { 200: Acknowledgement },
+      },
+    },
+    async (request) => {
+      await collections.remove(gate.callerOf(request).projectId, request.params.collection_id);
+      return { status: 'success' } as const;
+    },
+  );
+}
+
+function collectionChangeRoutes(app: App, { gate, collections }: CollectionRoutesDeps): void {
+  const onRequest = gate.requires('collections');
   app.post(
     url,
     {
@@ -134,23 +157,6 @@ function collectionItemRoutes(app: App, { gate, collections }: CollectionRoutesD
     async (request) => {
       const { projectId } = gate.callerOf(request);
       return { status: 'success', data: await collections.reembed(projectId, request.params.collection_id) } as const;
-    },
-  );
-  app.delete(
-    url,
-    {
-      onRequest,
-      schema: {
-        operationId: 'deleteCollection',
-        tags,
-        summary: 'Delete a collection with its records and chunks.',
-        params: CollectionParams,
-        response: { 200: Acknowledgement },
-      },
-    },
-    async (request) => {
-      await collections.remove(gate.callerOf(request).projectId, request.params.collection_id);
-      return { status: 'success' } as const;
     },
   );
 }

@@ -16,7 +16,7 @@ import classes from './files.module.css';
 
 /** One file: what is known of it, what was made of it, and its end. */
 export function FileDetails({ file, onClose }: { file: StoredFile; onClose: () => void }) {
-  const { t, code } = useLanguage();
+  const { t } = useLanguage();
   const [isDeleting, setDeleting] = useState(false);
   const queries = useQueryClient();
   const { say } = useToasts();
@@ -42,22 +42,7 @@ export function FileDetails({ file, onClose }: { file: StoredFile; onClose: () =
   return (
     <Dialog onClose={onClose} title={<span className={classes.facts}>{file.file_name}</span>} size="lg">
       <Stack gap="md">
-        <dl className={classes.facts}>
-          <dt>{t('files.id')}</dt>
-          <dd>
-            <code>{file.file_id}</code>
-          </dd>
-          <dt>{t('files.size')}</dt>
-          <dd>{formatBytes(file.bytes)}</dd>
-          <dt>{t('files.purpose')}</dt>
-          <dd>{t(`files.purpose.${file.purpose}`)}</dd>
-          <dt>{t('files.uploaded')}</dt>
-          <dd>{formatTime(file.created_timestamp, code)}</dd>
-          <dt>{t('files.hash')}</dt>
-          <dd>
-            <code>{file.sha256}</code>
-          </dd>
-        </dl>
+        <Facts file={file} />
         <References fileId={file.file_id} />
         <Group gap="xs">
           <Button
@@ -81,6 +66,28 @@ export function FileDetails({ file, onClose }: { file: StoredFile; onClose: () =
         </Group>
       </Stack>
     </Dialog>
+  );
+}
+
+function Facts({ file }: { file: StoredFile }) {
+  const { t, code } = useLanguage();
+  return (
+    <dl className={classes.facts}>
+      <dt>{t('files.id')}</dt>
+      <dd>
+        <code>{file.file_id}</code>
+      </dd>
+      <dt>{t('files.size')}</dt>
+      <dd>{formatBytes(file.bytes)}</dd>
+      <dt>{t('files.purpose')}</dt>
+      <dd>{t(`files.purpose.${file.purpose}`)}</dd>
+      <dt>{t('files.uploaded')}</dt>
+      <dd>{formatTime(file.created_timestamp, code)}</dd>
+      <dt>{t('files.hash')}</dt>
+      <dd>
+        <code>{file.sha256}</code>
+      </dd>
+    </dl>
   );
 }
 

@@ -86,15 +86,7 @@ function FileList() {
       </div>
       {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending ? <Loading /> : null}
-      {list.isSuccess && list.items.length === 0 ? (
-        isFiltered ? (
-          <Empty icon="search" title={t('files.noneFound')} />
-        ) : (
-          <Empty icon="files" title={t('files.none')}>
-            {t('files.noneAbout')}
-          </Empty>
-        )
-      ) : null}
+      {list.isSuccess && list.items.length === 0 ? <NoFiles isFiltered={isFiltered} /> : null}
       {list.items.length === 0 ? null : (
         <VirtualList
           items={list.items}
@@ -113,5 +105,15 @@ function FileList() {
       ) : null}
       {chosen === null ? null : <FileDetails file={chosen} onClose={() => setChosen(null)} />}
     </section>
+  );
+}
+
+function NoFiles({ isFiltered }: { isFiltered: boolean }) {
+  const { t } = useLanguage();
+  if (isFiltered) return <Empty icon="search" title={t('files.noneFound')} />;
+  return (
+    <Empty icon="files" title={t('files.none')}>
+      {t('files.noneAbout')}
+    </Empty>
   );
 }

@@ -22,10 +22,7 @@ export function Runs() {
   const [bundleId, setBundleId] = useState('');
   const [outcome, setOutcome] = useState('');
   const isFiltered = bundleId !== '' || outcome !== '';
-  const query = {
-    bundle_id: bundleId === '' ? undefined : bundleId,
-    outcome: outcome === '' ? undefined : outcome,
-  };
+  const query = { bundle_id: bundleId || undefined, outcome: outcome || undefined };
   const list = useEndlessList<RunItem>({
     path: '/plugins/v1/runs',
     query,

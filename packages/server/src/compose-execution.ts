@@ -1,0 +1,73 @@
+import { mkdir } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import type { Catalogue } from './catalogue/catalogue.ts';
+import type { HandlerIsolation } from './catalogue/load-catalogue.ts';
+import { registerCatalogueMetrics } from './catalogue/metrics.ts';
+import { openCatalogue } from './catalogue/open-catalogue.ts';
+import type { Base } from './compose.ts';
+import type { Config } from './config.ts';
+import { createExecutor } from './execution/create-executor.ts';
+import { createBroker } from './execution/egress/create-broker.ts';
+import { openSandbox } from './execution/sandbox/open-sandbox.ts';
+import type { Sandbox } from './execution/sandbox/sandbox.ts';
+import { ownBundles, ownManifests } from './own-bundles.ts';
+import type { RunRecorder } from './runs/run-recorder.ts';
+import { version } from './version.ts';
+
+interface ExecutionWish {
+  readonly recorder: RunRecorder;
+  /** Where the icons of bundles are found. */
+  readonly publicUrl: string;
+  /** Told of bundles that came, went or changed. */
+  readonly onChange: (now: Catalogue, before: Catalogue) => void;
+}
+
+/** What runs plugins. The catalogue is read while the sandbox is probed. */
+export async function openExecution(base: Base, { recorder, publicUrl, onChange }: ExecutionWish) {
+  const { config, logger, closer, registry: metrics } = base;
+  const { egressOverrides: overrides, egressAllow: allow } = config;
+  const broker = createBroker({ overrides, allow, version, logger, metrics });
+  closer.add('egress broker', () => broker.close());
+  const opening = openSandbox({
+    maxChildrenPerBundle: config.pluginProcesses,
+    maxChildren: config.pluginProcesses * 4,
+    queueLength: 512,
+    idleMs: 60_000,
+    recycleAfterRuns: 100_000,
+    cgroups: config.cgroup,
+    logger,
+    metrics,
+  });
+  closer.add('sandbox', async () => (await opening).close());
+  await mkdir(config.installedBundles, { recursive: true });
+  const openingCatalogue = openCatalogue({
+    folders: [ownBundles, config.installedBundles, ...config.bundleFolders],
+    capabilities: { handlers: createIsolationPolicy(config.isolation), sandboxMissing: opening.then(missingIn) },
+    operatorHosts: config.bundleHosts,
+    publicUrl,
+    logger,
+    kept: { file: join(config.dataFolder, 'cache', 'manifests.jsonl'), shipped: ownManifests },
+    onChange,
+  });
+  const [sandbox, live] = await Promise.all([opening, openingCatalogue]);
+  closer.add('catalogue', () => live.close());
+  registerCatalogueMetrics(metrics, live.current);
+  const limits = {
+    timeoutMs: config.pluginSeconds * 1000,
+    memoryMb: config.pluginMemoryMb,
+    maxRunsOfKey: config.maxRunsOfKey,
+  };
+  const room = { catalogue: live.current, broker, sandbox };
+  const executor = createExecutor({ ...room, newId: base.newId, logger, metrics, limits, journal: recorder, version });
+  return { catalogue: live.current, sandbox, executor };
+}
+
+function missingIn({ capabilities }: Sandbox): string | null {
+  return capabilities.sandbox.available ? null : capabilities.sandbox.missing;
+}
+
+/** Code that came with the product is ours; code from elsewhere is not trusted unless the operator says so. */
+function createIsolationPolicy(wanted: Config['isolation']): (bundleFolder: string) => HandlerIsolation {
+  if (wanted !== 'auto') return () => wanted;
+  return (bundleFolder) => (bundleFolder.startsWith(ownBundles + sep) ? 'process' : 'sandbox');
+}

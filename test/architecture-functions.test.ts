@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { test } from 'node:test';
+import { parseSync } from 'vite';
+
+/**
+ * How long a function may be. What counts is a function's own lines: those of functions with a name of their own inside
+ * it (declarations, and what a variable or a member of an object is set to) are counted there, not here. So a factory
+ * is judged by its parts; yet they share its variables, which somebody must hold in mind at once, so that the whole has
+ * a bound too.
+ */
+const mostOwnLines = 60;
+const mostLinesInAll = 100;
+
+/**
+ * Longer than that today: no entry may grow, and one that is no longer needed has to go. A migration that was once
+ * published never changes.
+ */
+const allowances: Readonly<Record<string, { readonly own?: number; readonly inAll?: number }>> = {
+  'packages/server/src/adapters/database/migrations/0001-first.ts createFirstMigration': { own: 148, inAll: 151 },
+  'packages/server/src/adapters/disk/staged-file.ts createStagedFile': { inAll: 168 },
+  'packages/server/src/execution/sandbox/host.ts createHost': { own: 71, inAll: 142 },
+  'packages/server/src/execution/sandbox/open-sandbox.ts openSandbox': { inAll: 113 },
+  'packages/server/src/execution/sandbox/pool.ts createPool': { inAll: 193 },
+  'packages/server/src/runs/background-runs.ts createBackground': { inAll: 142 },
+};
+
+interface Length {
+  /** The file and the function's name. */
+  readonly name: string;
+  readonly own: number;
+  readonly inAll: number;
+}
+
+const root = resolve(import.meta.dirname, '..');
+const lengths = globSync(['packages/*/src/**/*.{ts,tsx}', 'bundles/**/*.ts'], { cwd: root })
+  .map(String)
+  .filter((file) => !/\.(test|suite|fixture)\.tsx?$/.test(file))
+  .sort()
+  .flatMap(lengthsOf);
+
+test('there are functions to measure', () => {
+  assert.ok(lengths.length > 3000, `only ${lengths.length} functions found`);
+});
+
+test('no function is longer than its budget, or than its allowance', () => {
+  const tooLong = lengths.filter(
+    ({ name, own, inAll }) =>
+      own > (allowances[name]?.own ?? mostOwnLines) || inAll > (allowances[name]?.inAll ?? mostLinesInAll),
+  );
+  assert.deepEqual(tooLong, []);
+});
+
+test('every allowance is still needed', () => {
+  const needed = (name: string) =>
+    lengths.some((one) => one.name === name && (one.own > mostOwnLines || one.inAll > mostLinesInAll));
+  assert.deepEqual(
+    Object.keys(allowances).filter((name) => !needed(name)),
+    [],
+  );
+});
+
+test('the lines of functions with a name count for themselves', () => {
+  const source = [
+    'export function createCounter() {',
+    '  let count = 0;',
+    '  function add() {',
+    '    count += 1;',
+    '  }',
+    '  return {',
+    '    add,',
+    '    later() {',
+    '      setTimeout(() => {',
+    '        add();',
+    '      }, 5);',
+    '    },',
+    '  };',
+    '}',
+  ];
+  assert.deepEqual(measure('counter.ts', source.join('\n')), [
+    { name: 'counter.ts add', own: 3, inAll: 3 },
+    { name: 'counter.ts later', own: 5, inAll: 5 },
+    { name: 'counter.ts createCounter', own: 6, inAll: 14 },
+  ]);
+});
+
+function lengthsOf(file: string): Length[] {
+  return measure(file, readFileSync(resolve(root, file), 'utf8'));
+}
+
+function measure(file: string, source: string): Length[] {
+  const { program, errors } = parseSync(file, source);
+  assert.deepEqual(errors, [], file);
+  const found: Length[] = [];
+  const lineOf = createLineOf(source);
+
+  /** @returns the lines of functions that count for themselves, below and including this node */
+  function walk(node: unknown, name: string, isNamed: boolean): number {
+    if (Array.isArray(node)) return node.reduce((sum: number, item) => sum + walk(item, name, false), 0);
+    if (!isNode(node)) return 0;
+    const own = nameOf(node.id) ?? nameOf(node.key) ?? name;
+    let counted = 0;
+    for (const [key, value] of Object.entries(node)) {
+      counted += walk(value, own, (key === 'init' && node.type === 'VariableDeclarator') || key === 'value');
+    }
+    const isFunction = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/.test(node.type);
+    if (!isFunction || (!isNamed && node.type !== 'FunctionDeclaration')) return counted;
+    const inAll = lineOf(node.end) - lineOf(node.start) + 1;
+    found.push({ name: `${file} ${own}`, own: inAll - counted, inAll });
+    // On one line, it is a line of the function around it.
+    return inAll === 1 ? 0 : inAll;
+  }
+
+  walk(program, '', false);
+  return found;
+}
+
+interface SyntaxNode extends Record<string, unknown> {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+function isNode(value: unknown): value is SyntaxNode {
+  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+}
+
+function nameOf(node: unknown): string | null {
+  return isNode(node) && typeof node.name === 'string' ? node.name : null;
+}
+
+/** Lines are numbered from 1. */
+function createLineOf(source: string): (position: number) => number {
+  const starts = [...source.matchAll(/\n/g)].map(({ index }) => index + 1);
+  return (position) => {
+    let from = 0;
+    let to = starts.length;
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((starts[middle] ?? Number.POSITIVE_INFINITY) <= position) from = middle + 1;
+      else to = middle;
+    }
+    return from + 1;
+  };
+}
