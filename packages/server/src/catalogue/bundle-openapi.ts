@@ -1,6 +1,7 @@
 import { ErrorAnswer, type Plugin } from '@quartermaster/contract';
+import { isJsonObject } from '../kernel/json-object.ts';
 import type { CompiledBundle } from './catalogue.ts';
-import { isObject, type JsonSchema } from './function-formats/function-format.ts';
+import type { JsonSchema } from './function-formats/function-format.ts';
 import { inlineReferences } from './function-formats/inline-references.ts';
 import { inLanguage } from './languages.ts';
 
@@ -75,7 +76,7 @@ function hoist(schema: JsonSchema, name: string, schemas: Record<string, unknown
 /** Shortens descriptions and renames references, wherever a schema may stand. */
 function adapt(value: unknown, name: string): unknown {
   if (Array.isArray(value)) return value.map((item) => adapt(item, name));
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => {
       if (data.has(key)) return [key, member];
@@ -98,7 +99,7 @@ function securityOf(schema: JsonSchema) {
 }
 
 function credentialsScheme(schema: JsonSchema) {
-  const names = Object.keys(isObject(schema.properties) ? schema.properties : {});
+  const names = Object.keys(isJsonObject(schema.properties) ? schema.properties : {});
   const example = `{${names.map((name) => `"${name}":"…"`).join(',')}}`;
   return {
     type: 'apiKey',

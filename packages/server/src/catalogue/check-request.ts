@@ -1,4 +1,5 @@
 import type { BundleManifest, Injection, RequestTemplate } from '@quartermaster/plugin-kit';
+import { isJsonObject } from '../kernel/json-object.ts';
 import { knownHosts } from './bundle-hosts.ts';
 import { credentialProperties } from './check-credentials.ts';
 import { complaintAboutHost } from './check-host.ts';
@@ -50,7 +51,7 @@ export function checkRequest(
   if (request.body_type !== undefined && request.body === undefined) {
     findings.add([...root, 'body_type'], 'There is no "body" it could be the type of.');
   }
-  if (isForm(request) && !isObject(request.body)) {
+  if (isForm(request) && !isJsonObject(request.body)) {
     findings.add([...root, 'body'], 'A form is an object: expected names and values.');
   }
   for (const name of Object.keys(request.files ?? {})) {
@@ -67,7 +68,7 @@ function checkStyles({ styles = {}, url, ...request }: RequestTemplate, root: Fi
     query: Object.keys(request.query ?? {}),
     headers: Object.keys(request.headers ?? {}),
     cookies: Object.keys(request.cookies ?? {}),
-    form: isForm(request) && isObject(request.body) ? Object.keys(Object(request.body)) : [],
+    form: isForm(request) && isJsonObject(request.body) ? Object.keys(Object(request.body)) : [],
   };
   for (const place of ['path', 'query', 'headers', 'cookies', 'form'] as const) {
     for (const name of Object.keys(styles[place] ?? {})) {
@@ -129,8 +130,4 @@ function checkText(
 
 function isForm({ body_type: type }: Pick<RequestTemplate, 'body_type'>): boolean {
   return type === 'form' || type === 'multipart';
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../kernel/json-object.ts';
 import type { FieldPath } from './findings.ts';
 
 export type Subschema = boolean | Readonly<Record<string, unknown>>;
@@ -67,7 +68,7 @@ function membersOf(value: unknown, keyword: string, inPlace: boolean): Child[] {
 }
 
 export function isSubschema(value: unknown): value is Subschema {
-  return typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value));
+  return typeof value === 'boolean' || isJsonObject(value);
 }
 
 /** Keywords that say something about a value by themselves; the rest is for people or for other tools. */

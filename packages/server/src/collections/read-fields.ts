@@ -1,3 +1,4 @@
+import { isJsonObject } from '../kernel/json-object.ts';
 import { holdsNul } from './problems.ts';
 
 /**
@@ -14,17 +15,13 @@ export function readText(text: string, path: string): string {
  * client sends all, set or not: an explicit null means absent. CONTRACT "Collections". Metadata keep theirs.
  */
 export function withoutNulls(body: unknown): unknown {
-  if (!isObject(body)) return body;
+  if (!isJsonObject(body)) return body;
   const { text_splitter: splitter, ...rest } = dropNulls(body);
   return splitter === undefined
     ? rest
-    : { ...rest, text_splitter: isObject(splitter) ? dropNulls(splitter) : splitter };
+    : { ...rest, text_splitter: isJsonObject(splitter) ? dropNulls(splitter) : splitter };
 }
 
 function dropNulls(object: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

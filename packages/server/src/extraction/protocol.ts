@@ -150,6 +150,7 @@ function listOf(list: unknown, isItem: (item: unknown) => boolean): boolean {
   return Array.isArray(list) && list.every(isItem);
 }
 
+/** Not that of the kernel: the child may read this folder only. */
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }

@@ -1,5 +1,6 @@
 import { type Purpose, purposeNames, purposes } from '@quartermaster/contract';
 import { fieldInvalid, Problem } from '../kernel/problem.ts';
+import { quoteText } from '../kernel/quote-text.ts';
 
 /** The body is not a message we read. `what` is a sentence. Source: CONTRACT "Codes". */
 export function multipartMalformed(what: string): Problem {
@@ -8,13 +9,13 @@ export function multipartMalformed(what: string): Problem {
 
 /** The body is of a type that an upload is not. */
 export function mediaTypeNotRead(found: string | undefined): Problem {
-  const said = found === undefined || found === '' ? 'none was sent' : `found ${quote(found)}`;
+  const said = found === undefined || found === '' ? 'none was sent' : `found ${quoteText(found)}`;
   return new Problem('UNSUPPORTED_MEDIA_TYPE', `Content-Type: ${said}; expected multipart/form-data.`);
 }
 
 /** The body is packed: an upload is hashed and bounded as it comes. */
 export function contentEncodingNotRead(found: string): Problem {
-  return new Problem('UNSUPPORTED_MEDIA_TYPE', `Content-Encoding: found ${quote(found)}; expected none.`);
+  return new Problem('UNSUPPORTED_MEDIA_TYPE', `Content-Encoding: found ${quoteText(found)}; expected none.`);
 }
 
 /** `limit`: bytes. */
@@ -60,13 +61,13 @@ export function fieldRepeated(name: string): Problem {
 }
 
 export function purposeUnknown(found: string): Problem {
-  return fieldInvalid('body/purpose', quote(found), `one of ${purposeNames.join(', ')}`);
+  return fieldInvalid('body/purpose', quoteText(found), `one of ${purposeNames.join(', ')}`);
 }
 
 /** The extension is not one of the purpose; says so too when the other purpose would take it. */
 export function purposeNotAllowed(extension: string, purpose: Purpose): Problem {
   const allowed = purposes[purpose].extensions.map((name) => `.${name}`).join(', ');
-  const found = extension === '' ? 'a filename without an extension' : `the extension ${quote(`.${extension}`)}`;
+  const found = extension === '' ? 'a filename without an extension' : `the extension ${quoteText(`.${extension}`)}`;
   const other = purposeNames.find((name) => (purposes[name].extensions as readonly string[]).includes(extension));
   const hint = other === undefined ? '' : ` (purpose ${other} takes .${extension})`;
   return fieldInvalid('body/file', found, `one of ${allowed} for purpose ${purpose}${hint}`);
@@ -94,12 +95,7 @@ export function fileInUse(fileId: string): Problem {
 export function rangeNotSatisfiable(header: string, bytes: number): Problem {
   return new Problem(
     'RANGE_NOT_SATISFIABLE',
-    `Range: found ${quote(header)}; expected a range within the ${bytes} bytes of the file.`,
+    `Range: found ${quoteText(header)}; expected a range within the ${bytes} bytes of the file.`,
     { headers: { 'Content-Range': `bytes */${bytes}` } },
   );
-}
-
-/** At most 100 characters of what was sent, quoted, control characters escaped. */
-export function quote(text: string): string {
-  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }

@@ -4,26 +4,22 @@ import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Caller } from '../kernel/caller.ts';
 import type { KeyRing } from '../projects/key-ring.ts';
 import { scopeMissing } from '../projects/problems.ts';
+import { createAdmitted } from './admitted.ts';
 import type { Gate } from './gate.ts';
 import type { SessionCallers } from './session-callers.ts';
 
 /** The gate of the files address: always a key, or the session of an administrator who chose a project. */
 export function createGate(keyRing: KeyRing, sessions: SessionCallers): Gate {
-  // A WeakMap instead of a decorated request: the type says that only authenticated requests have a caller.
-  const callers = new WeakMap<FastifyRequest, Caller>();
+  const callers = createAdmitted<Caller>();
   return {
     requires: (scope) => async (request) => {
       const caller = sessions.isMeant(request)
         ? await sessions.callerOf(request)
         : await keyRing.authenticate(request.headers.authorization);
       if (!caller.scopes.has(scope)) throw scopeMissing(scope);
-      callers.set(request, caller);
+      callers.add(request, caller);
     },
-    callerOf: (request) => {
-      const caller = callers.get(request);
-      if (caller === undefined) throw new Error(`no gate on ${request.method} ${request.routeOptions.url}`);
-      return caller;
-    },
+    callerOf: callers.get,
   };
 }
 
@@ -42,12 +38,12 @@ export function createPluginsGate(
   keyRequired: boolean,
   mounted: WeakMap<IncomingMessage, Caller>,
 ): PluginsGate {
-  const callers = new WeakMap<FastifyRequest, Caller>();
+  const callers = createAdmitted<Caller>();
 
   async function authenticate(request: FastifyRequest, scope: Scope): Promise<void> {
     const caller = mounted.get(request.raw) ?? (await keyRing.authenticate(request.headers.authorization));
     if (!caller.scopes.has(scope)) throw scopeMissing(scope);
-    callers.set(request, caller);
+    callers.add(request, caller);
   }
   return {
     check: (request, _reply, done) => {
@@ -56,12 +52,8 @@ export function createPluginsGate(
       else authenticate(request, 'plugins').then(() => done(), done);
     },
     requires: (scope) => (request) => authenticate(request, scope),
-    callerOf: (request) => {
-      const caller = callers.get(request);
-      if (caller === undefined) throw new Error(`no gate on ${request.method} ${request.routeOptions.url}`);
-      return caller;
-    },
-    projectOf: (request) => callers.get(request)?.projectId ?? null,
-    keyOf: (request) => callers.get(request)?.keyId ?? null,
+    callerOf: callers.get,
+    projectOf: (request) => callers.find(request)?.projectId ?? null,
+    keyOf: (request) => callers.find(request)?.keyId ?? null,
   };
 }

@@ -1,4 +1,5 @@
 import { fieldInvalid, Problem } from '../kernel/problem.ts';
+import { quoteText } from '../kernel/quote-text.ts';
 
 /** The operator has given no key to seal with. */
 export function sealingNotConfigured(): Problem {
@@ -9,17 +10,17 @@ export function sealingNotConfigured(): Problem {
 }
 
 export function profileNotFound(name: string): Problem {
-  return new Problem('OBJECT_NOT_FOUND', `There is no credential profile named ${quote(name)}.`);
+  return new Problem('OBJECT_NOT_FOUND', `There is no credential profile named ${quoteText(name)}.`);
 }
 
 export function profileNameTaken(name: string): Problem {
   const update = `POST /v1/credential_profiles/${name} gives it other credentials`;
-  return new Problem('DUPLICATE_OBJECT', `There is a credential profile named ${quote(name)} already; ${update}.`);
+  return new Problem('DUPLICATE_OBJECT', `There is a credential profile named ${quoteText(name)} already; ${update}.`);
 }
 
 /** Somebody else gave it other credentials at the same moment. */
 export function profileBusy(name: string): Problem {
-  return new Problem('DUPLICATE_OBJECT', `The credential profile ${quote(name)} was changed by another request.`);
+  return new Problem('DUPLICATE_OBJECT', `The credential profile ${quoteText(name)} was changed by another request.`);
 }
 
 /** Of what stands in `credentials.$profile`. */
@@ -32,10 +33,6 @@ export function profileUnreadable(name: string): Problem {
   const way = `give it credentials anew by POST /v1/credential_profiles/${name}`;
   return new Problem(
     'INTERNAL_SERVER_ERROR',
-    `The credential profile ${quote(name)} does not open: what is stored is not what was sealed; ${way}.`,
+    `The credential profile ${quoteText(name)} does not open: what is stored is not what was sealed; ${way}.`,
   );
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.slice(0, 64));
 }

@@ -1,4 +1,5 @@
-import { isObject, type JsonSchema, type Losses, membersOf, textsIn } from './function-format.ts';
+import { isJsonObject } from '../../kernel/json-object.ts';
+import { type JsonSchema, type Losses, membersOf, textsIn } from './function-format.ts';
 import { textOfAlternatives, withSentences } from './keyword-texts.ts';
 
 /**
@@ -15,7 +16,7 @@ export function flattenRoot(schema: JsonSchema, root: readonly string[], losses:
     const how = keyword === 'allOf' ? 'its parts are joined into one object' : 'the alternatives are told in words';
     losses.add('described', [...root, keyword], `"${keyword}" is not taken at the root; ${how}.`);
   }
-  return { ...flat, type: 'object', properties: isObject(flat.properties) ? flat.properties : {} };
+  return { ...flat, type: 'object', properties: isJsonObject(flat.properties) ? flat.properties : {} };
 }
 
 function joinAll(rest: JsonSchema, branches: readonly unknown[]): JsonSchema {
@@ -49,5 +50,5 @@ function propertiesOf(parts: readonly unknown[]): Record<string, unknown> {
 const plain = new Set(['type', 'properties', 'required', 'description', 'title']);
 
 function isPlainObjectSchema(branch: unknown): boolean {
-  return isObject(branch) && Object.keys(branch).every((keyword) => plain.has(keyword));
+  return isJsonObject(branch) && Object.keys(branch).every((keyword) => plain.has(keyword));
 }

@@ -1,4 +1,5 @@
 import type { DefinitionLoss, Plugin } from '@quartermaster/contract';
+import { isJsonObject } from '../../kernel/json-object.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -35,13 +36,9 @@ export function createLosses(): Losses {
   };
 }
 
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The members of a keyword that maps names to schemas. */
 export function membersOf(value: unknown): Array<[string, unknown]> {
-  return isObject(value) ? Object.entries(value) : [];
+  return isJsonObject(value) ? Object.entries(value) : [];
 }
 
 export function textsIn(value: unknown): string[] {

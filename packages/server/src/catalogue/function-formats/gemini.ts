@@ -1,8 +1,8 @@
+import { isJsonObject } from '../../kernel/json-object.ts';
 import { flattenRoot } from './flatten-root.ts';
 import {
   createLosses,
   type FunctionFormat,
-  isObject,
   type JsonSchema,
   type Losses,
   membersOf,
@@ -62,7 +62,7 @@ const geminiRules: Rules = {
     const { $defs: _, ...schema } = oneType(withConstants(joined), path, losses);
     const isUnion = Array.isArray(schema.anyOf);
     if (schema.type === undefined && !isUnion) return undefined;
-    if (schema.type === 'array' && !isObject(schema.items)) return undefined;
+    if (schema.type === 'array' && !isJsonObject(schema.items)) return undefined;
     if (schema.type === 'object' && membersOf(schema.properties).length === 0) return undefined;
     // A union in `items` spoils the whole request: the first alternative alone is still right.
     return isUnion && path.at(-1) === 'items' ? firstOf(schema, path, losses) : schema;
@@ -126,7 +126,7 @@ function withoutNull(schema: JsonSchema): JsonSchema {
   if (!nullable) return schema;
   const { anyOf: _, ...rest } = schema;
   const [only] = branches ?? [];
-  if (branches?.length === 1 && isObject(only)) return { ...withoutNull(only), ...rest, nullable: true };
+  if (branches?.length === 1 && isJsonObject(only)) return { ...withoutNull(only), ...rest, nullable: true };
   return {
     ...rest,
     ...(types === undefined ? {} : { type: types }),
@@ -140,12 +140,12 @@ function lengthOf(value: unknown): number | undefined {
 }
 
 function isNull(branch: unknown): boolean {
-  return isObject(branch) && branch.type === 'null';
+  return isJsonObject(branch) && branch.type === 'null';
 }
 
 function firstOf(schema: JsonSchema, path: readonly string[], losses: Losses): JsonSchema | undefined {
   const { anyOf, ...rest } = schema;
-  const first = Array.isArray(anyOf) ? anyOf.find(isObject) : undefined;
+  const first = Array.isArray(anyOf) ? anyOf.find(isJsonObject) : undefined;
   if (first === undefined) return undefined;
   losses.add('dropped', [...path, 'anyOf'], 'Items have one form there: only the first of the alternatives is given.');
   return geminiRules.shape({ ...first, ...rest }, path, losses);

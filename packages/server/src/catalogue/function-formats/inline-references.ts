@@ -1,6 +1,7 @@
+import { isJsonObject } from '../../kernel/json-object.ts';
 import { resolvePointer } from '../check-references.ts';
 import { childrenOf } from '../subschemas.ts';
-import { isObject, type JsonSchema } from './function-format.ts';
+import type { JsonSchema } from './function-format.ts';
 
 /** Inlining multiplies what many places refer to: beyond this many schemas, references stay references. */
 const maxInlined = 2_000;
@@ -15,14 +16,14 @@ export function inlineReferences(root: JsonSchema): JsonSchema {
   let inlined = 0;
 
   function inline(schema: unknown, open: readonly string[]): unknown {
-    if (!isObject(schema)) return schema;
+    if (!isJsonObject(schema)) return schema;
     inlined += 1;
     const { $ref, ...beside } = schema;
     if (typeof $ref !== 'string') return withChildren(schema, open);
     const rest = withChildren(beside, open);
     if (open.includes($ref) || inlined > maxInlined) return { $ref: keep($ref), ...rest };
     const target = inline(resolvePointer($ref, root), [...open, $ref]);
-    if (!isObject(target)) return target === true ? rest : target;
+    if (!isJsonObject(target)) return target === true ? rest : target;
     return merge(target, rest);
   }
 
@@ -54,7 +55,7 @@ export function inlineReferences(root: JsonSchema): JsonSchema {
   // Working through one definition may keep another: the map grows while it is walked.
   for (const [$ref, name] of kept) {
     const target = resolvePointer($ref, root);
-    $defs[name] = isObject(target) ? inlineKept(target, [$ref]) : target;
+    $defs[name] = isJsonObject(target) ? inlineKept(target, [$ref]) : target;
   }
   return kept.size === 0 ? schema : { ...schema, $defs };
 

@@ -1,4 +1,5 @@
-import { isObject, type JsonSchema, membersOf, textsIn } from './function-format.ts';
+import { isJsonObject } from '../../kernel/json-object.ts';
+import { type JsonSchema, membersOf, textsIn } from './function-format.ts';
 
 const listing = new Set(['properties', 'required']);
 const worded = new Set(['description', 'title', 'default', 'examples', 'deprecated']);
@@ -9,7 +10,7 @@ export function joinParts(schema: JsonSchema): JsonSchema {
   if (!Array.isArray(allOf)) return schema;
   let joined: JsonSchema = rest;
   for (const part of allOf) {
-    const next = isObject(part) ? joinTwo(joined, joinParts(part)) : undefined;
+    const next = isJsonObject(part) ? joinTwo(joined, joinParts(part)) : undefined;
     if (next === undefined) return schema;
     joined = next;
   }

@@ -1,9 +1,9 @@
+import { isJsonObject } from '../../kernel/json-object.ts';
 import { flattenRoot } from './flatten-root.ts';
 import {
   createLosses,
   type Defined,
   type FunctionFormat,
-  isObject,
   type JsonSchema,
   type Losses,
   membersOf,
@@ -63,7 +63,7 @@ const strictRules: Rules = {
     if (schema === undefined || schema.allOf !== undefined) return undefined;
     if (!saysWhatItIs(schema)) return undefined;
     const types = typesOf(schema) ?? [];
-    if (types.includes('array') && (schema.prefixItems !== undefined || !isObject(schema.items))) return undefined;
+    if (types.includes('array') && (schema.prefixItems !== undefined || !isJsonObject(schema.items))) return undefined;
     return types.includes('object') || schema.properties !== undefined ? closed(schema, path, losses) : schema;
   },
 
@@ -86,11 +86,12 @@ function saysWhatItIs(schema: JsonSchema): boolean {
 /** An object of any names cannot be said; one that knows some names can, without the others. */
 function closed(schema: JsonSchema, path: readonly string[], losses: Losses): JsonSchema | undefined {
   const { additionalProperties, patternProperties, ...rest } = schema;
-  const isOpen = (additionalProperties !== undefined && additionalProperties !== false) || isObject(patternProperties);
+  const isOpen =
+    (additionalProperties !== undefined && additionalProperties !== false) || isJsonObject(patternProperties);
   const names = membersOf(schema.properties);
   if (names.length === 0 && path.length > 1 && additionalProperties !== false) return undefined;
   if (isOpen) losses.add('dropped', [...path, 'additionalProperties'], 'Only the named properties can be given.');
-  return { ...rest, properties: isObject(rest.properties) ? rest.properties : {}, additionalProperties: false };
+  return { ...rest, properties: isJsonObject(rest.properties) ? rest.properties : {}, additionalProperties: false };
 }
 
 function allRequired(schema: JsonSchema, path: readonly string[], losses: Losses): JsonSchema {
@@ -122,7 +123,7 @@ function orNull(schema: JsonSchema): JsonSchema {
 }
 
 function takesNull(schema: JsonSchema): boolean {
-  if (Array.isArray(schema.anyOf)) return schema.anyOf.some((branch) => isObject(branch) && branch.type === 'null');
+  if (Array.isArray(schema.anyOf)) return schema.anyOf.some((branch) => isJsonObject(branch) && branch.type === 'null');
   if (Array.isArray(schema.enum)) return schema.enum.includes(null);
   return typesOf(schema)?.includes('null') === true;
 }

@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../kernel/json-object.ts';
 import { childrenOf } from '../subschemas.ts';
-import { isObject, type JsonSchema, type Losses, membersOf, textsIn } from './function-format.ts';
+import { type JsonSchema, type Losses, membersOf, textsIn } from './function-format.ts';
 import { textOfKeyword, withSentences } from './keyword-texts.ts';
 
 /** What a provider takes of JSON Schema. */
@@ -25,7 +26,7 @@ export function rewriteSchema(
   { rules, losses }: { rules: Rules; losses: Losses },
 ): JsonSchema | undefined {
   const context = { rules, losses };
-  const shaped = isObject(schema) || typeof schema === 'boolean' ? rules.shape(schema, at, losses) : undefined;
+  const shaped = isJsonObject(schema) || typeof schema === 'boolean' ? rules.shape(schema, at, losses) : undefined;
   if (shaped === undefined) return undefined;
   const sentences: string[] = [];
   const kept: Record<string, unknown> = {};
@@ -57,7 +58,7 @@ function rewriteChildren(schema: JsonSchema, at: readonly string[], context: Con
     const rewritten = rewriteKeyword({ keyword, value, schema }, at, context);
     if (rewritten === undefined) return undefined;
     copy[keyword] = rewritten;
-    if (keyword === 'properties' && isObject(rewritten)) {
+    if (keyword === 'properties' && isJsonObject(rewritten)) {
       const names = textsIn(schema.required).filter((name) => name in rewritten || !isNamed(value, name));
       if (schema.required !== undefined) copy.required = names;
     }
@@ -66,7 +67,7 @@ function rewriteChildren(schema: JsonSchema, at: readonly string[], context: Con
 }
 
 function isNamed(properties: unknown, name: string): boolean {
-  return isObject(properties) && Object.hasOwn(properties, name);
+  return isJsonObject(properties) && Object.hasOwn(properties, name);
 }
 
 interface Keyword {

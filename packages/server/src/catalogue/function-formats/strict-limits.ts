@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../kernel/json-object.ts';
 import { childrenOf } from '../subschemas.ts';
-import { isObject, type JsonSchema, membersOf } from './function-format.ts';
+import { type JsonSchema, membersOf } from './function-format.ts';
 
 /** What OpenAI takes of one strict schema. */
 const limits = { properties: 5_000, depth: 10, names: 120_000, enumValues: 1_000 };
@@ -32,6 +33,6 @@ function count(schema: JsonSchema, depth: number, counts: Counts): void {
   counts.depth = Math.max(counts.depth, depth);
   for (const { schema: child, steps } of childrenOf(schema)) {
     const isDeeper = steps[0] === 'properties' || steps[0] === 'items';
-    if (isObject(child)) count(child, isDeeper ? depth + 1 : depth, counts);
+    if (isJsonObject(child)) count(child, isDeeper ? depth + 1 : depth, counts);
   }
 }

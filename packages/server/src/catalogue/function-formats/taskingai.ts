@@ -1,7 +1,7 @@
+import { isJsonObject } from '../../kernel/json-object.ts';
 import {
   createLosses,
   type FunctionFormat,
-  isObject,
   type JsonSchema,
   type Losses,
   membersOf,
@@ -56,7 +56,7 @@ interface Parameter {
 }
 
 function flatParameter({ name, property, required }: Parameter, path: readonly string[], losses: Losses): unknown {
-  const schema = isObject(property) ? property : {};
+  const schema = isJsonObject(property) ? property : {};
   const found = flatType(schema);
   if (found === undefined && !required && path[0] === 'input_schema') {
     losses.add('dropped', path, 'A flat map has no such type; being optional, it is left out.');
@@ -89,7 +89,7 @@ function flatType(schema: JsonSchema): string | undefined {
   const [type] = types;
   if (types.length !== 1 || type === undefined) return undefined;
   if (scalars.has(type)) return type;
-  const items = isObject(schema.items) ? typesOf(schema.items) : undefined;
+  const items = isJsonObject(schema.items) ? typesOf(schema.items) : undefined;
   const [item] = items ?? [];
   return type === 'array' && items?.length === 1 && item !== undefined && scalars.has(item)
     ? `${item}_array`
@@ -109,7 +109,7 @@ function moved(
   losses: Losses,
 ): string[] {
   if (said.has(keyword)) return [];
-  if (keyword === 'items' && isObject(value)) {
+  if (keyword === 'items' && isJsonObject(value)) {
     const inner = Object.entries(value).filter(([name]) => name !== 'type' && name !== 'title');
     return inner.flatMap(([name, one]) =>
       name === 'description' ? [String(one)] : moved({ keyword: name, value: one }, [...path, 'items'], losses),

@@ -1,5 +1,6 @@
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isJsonObject } from '../../kernel/json-object.ts';
 import type { OnnxModel, Pooling } from './onnx-protocol.ts';
 
 export interface ModelFolder {
@@ -62,7 +63,7 @@ async function readJson(folder: string, name: string): Promise<Json | null> {
   }
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json; // just checked
+    if (isJsonObject(value)) return value;
   } catch {
     // Said below.
   }

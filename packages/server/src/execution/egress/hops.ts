@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { quoteText } from '../../kernel/quote-text.ts';
 import type { EgressPolicy, EgressRequest, EgressResult } from './broker.ts';
 import type { Call } from './call.ts';
 import { traceCall, traceRefusal } from './call-trace.ts';
@@ -11,7 +12,7 @@ import { isHeaderName, isHeaderValue, reservedHeaders } from './header-text.ts';
 import { fillPath, type Injected } from './inject.ts';
 import { isReading } from './retries.ts';
 import type { Scrubber } from './scrub.ts';
-import { judgeTarget, quote, type Target } from './target.ts';
+import { judgeTarget, type Target } from './target.ts';
 import { wireRequest, withQuery } from './wire-request.ts';
 
 export interface HopRules {
@@ -77,8 +78,8 @@ function firstHop(request: EgressRequest, injected: Injected): Hop | Refused {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers ?? {})) {
     const lower = name.toLowerCase();
-    if (!isHeaderName(name) || !isHeaderValue(value)) return refuse(`the header ${quote(name)} cannot be sent`);
-    if (reservedHeaders.has(lower)) return refuse(`the header ${quote(name)} may not be set`);
+    if (!isHeaderName(name) || !isHeaderValue(value)) return refuse(`the header ${quoteText(name)} cannot be sent`);
+    if (reservedHeaders.has(lower)) return refuse(`the header ${quoteText(name)} may not be set`);
     headers[lower] = value;
   }
   return { url, method: request.method, headers, body: request.body };
@@ -145,7 +146,7 @@ async function finish(
   const decoded = await decodeBody(response.body, response.headers['content-encoding'], policy.maxResponseBytes);
   if (decoded.kind === 'too_large') return tooLarge(policy);
   if (decoded.kind === 'undecodable') {
-    return { kind: 'unreachable', message: `the answer's encoding ${quote(decoded.encoding)} could not be undone` };
+    return { kind: 'unreachable', message: `the answer's encoding ${quoteText(decoded.encoding)} could not be undone` };
   }
   const { origin, pathname } = hop.url;
   const headers = scrubber.deep(response.headers);

@@ -1,3 +1,4 @@
+import { quoteText } from '../../kernel/quote-text.ts';
 import { bareHost, literalAddress } from './addresses.ts';
 import type { EgressPolicy } from './broker.ts';
 
@@ -27,23 +28,27 @@ export function judgeTarget(url: URL, policy: TargetPolicy, rules: TargetRules):
   if (override !== undefined) return { target: { url, dialOrigin: override, trusted: true } };
   const literal = literalAddress(url.hostname);
   if (literal !== null && !rules.isAllowed(literal)) {
-    return { refused: `${quote(url.hostname)} is not an address of the public internet` };
+    return { refused: `${quoteText(url.hostname, longestHost)} is not an address of the public internet` };
   }
   return { target: { url, dialOrigin: url.origin, trusted: false } };
 }
 
+/** Characters of the longest name in the DNS. */
+const longestHost = 253;
+
 function refusalOf(url: URL, policy: TargetPolicy): string | null {
   const scheme = url.protocol.slice(0, -1);
-  if (!isScheme(scheme) || !policy.schemes.has(scheme)) return `the scheme ${quote(scheme)} is not allowed here`;
+  if (!isScheme(scheme) || !policy.schemes.has(scheme)) return `the scheme ${quoteText(scheme)} is not allowed here`;
   if (url.username !== '' || url.password !== '') return 'a URL may not hold a user name or a password';
   if (policy.hosts === 'any') {
     return url.port === '' ? null : `port ${url.port} is not allowed here; only the default port is`;
   }
   const { hosts } = policy;
   if (namesOf(url).some((name) => hosts.has(name))) return null;
-  if (policy.hostsBy !== 'operator') return `the host ${quote(url.host)} is not one the bundle declares`;
+  if (policy.hostsBy !== 'operator')
+    return `the host ${quoteText(url.host, longestHost)} is not one the bundle declares`;
   const allowed = 'is not one that the operator allows this bundle, see QUARTERMASTER_BUNDLE_HOSTS';
-  return `the host ${quote(url.host)} ${allowed}`;
+  return `the host ${quoteText(url.host, longestHost)} ${allowed}`;
 }
 
 /** Whether this is where a host, `name` or `name:port`, is reached. */
@@ -62,9 +67,4 @@ const defaultPorts = { https: '443', http: '80' } as const;
 
 function isScheme(scheme: string): scheme is 'https' | 'http' {
   return scheme === 'https' || scheme === 'http';
-}
-
-/** For a message: bounded, with everything unprintable escaped. */
-export function quote(text: string): string {
-  return JSON.stringify(text.slice(0, 253));
 }

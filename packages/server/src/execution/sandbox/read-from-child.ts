@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../kernel/json-object.ts';
 import { bounds, type FromChild } from './protocol.ts';
 
 /** Undefined when the line is not a message of a child. `__proto__` and too deep nesting make it none. */
@@ -8,7 +9,7 @@ export function readFromChild(line: string): FromChild | undefined {
   } catch {
     return undefined;
   }
-  if (!isRecord(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   // Each guard has checked the members that its type names.
   return isFromChild(value) ? (value as unknown as FromChild) : undefined;
 }
@@ -25,7 +26,9 @@ function isFromChild(value: Record<string, unknown>): boolean {
     case 'fetch':
       return Number.isSafeInteger(value.call) && isRequest(value.request);
     case 'log':
-      return typeof value.message === 'string' && isRecord(value.fields ?? {}) && faultOf(value.fields) === undefined;
+      return (
+        typeof value.message === 'string' && isJsonObject(value.fields ?? {}) && faultOf(value.fields) === undefined
+      );
     case 'progress':
       return isFraction(value.fraction) && typeof (value.message ?? '') === 'string';
     default:
@@ -36,13 +39,16 @@ function isFromChild(value: Record<string, unknown>): boolean {
 const methods = new Set<unknown>([undefined, 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']);
 
 function isRequest(value: unknown): boolean {
-  if (!isRecord(value) || typeof value.url !== 'string' || !methods.has(value.method)) return false;
+  if (!isJsonObject(value) || typeof value.url !== 'string' || !methods.has(value.method)) return false;
   const { headers, query, binary } = value;
   if (binary !== undefined && typeof binary !== 'boolean') return false;
-  if (headers !== undefined && !(isRecord(headers) && Object.values(headers).every((it) => typeof it === 'string'))) {
+  if (
+    headers !== undefined &&
+    !(isJsonObject(headers) && Object.values(headers).every((it) => typeof it === 'string'))
+  ) {
     return false;
   }
-  if (query !== undefined && !(isRecord(query) && Object.values(query).every(isQueryValue))) return false;
+  if (query !== undefined && !(isJsonObject(query) && Object.values(query).every(isQueryValue))) return false;
   return faultOf(value) === undefined;
 }
 
@@ -57,10 +63,6 @@ function isDuration(value: unknown): boolean {
 
 function isFraction(value: unknown): boolean {
   return typeof value === 'number' && value >= 0 && value <= 1;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Why a parsed value must not go further into the server; undefined when it may. */
