@@ -1,5 +1,13 @@
 import { type Static, type TSchema, Type } from 'typebox';
 
+/** One thing that is wrong with a value that has to follow a schema: an input, credentials, a field, an output. */
+export const Violation = Type.Object({
+  path: Type.String({ description: 'Where: `body/purpose`, `body/input_params/q`; in an output a JSON Pointer.' }),
+  found: Type.String({ description: 'What is there; never a value of credentials.' }),
+  expected: Type.String({ description: 'What may be there.' }),
+});
+export type Violation = Static<typeof Violation>;
+
 /** Errors on every path. Source: CONTRACT "Both addresses". */
 export const ErrorAnswer = Type.Object(
   {
@@ -7,7 +15,12 @@ export const ErrorAnswer = Type.Object(
     error: Type.Object({
       code: Type.String({ description: 'A code of docs/reference/errors.md.' }),
       message: Type.String({ description: 'Names the field, what was found and what is expected.' }),
-      details: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
+      details: Type.Optional(
+        Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+          description:
+            'By code. Of REQUEST_VALIDATION_ERROR: `path`, `found` and `expected` of each thing that is wrong.',
+        }),
+      ),
       request_id: Type.String(),
     }),
   },

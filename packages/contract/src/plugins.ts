@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Violation } from './envelope.ts';
 
 /** Bundles, plugins and their execution. Source: interface §2, §4.2–4.4; CONTRACT "Bundles and plugins". */
 
@@ -99,15 +100,12 @@ export const ExecuteRequest = Type.Object({
 });
 export type ExecuteRequest = Static<typeof ExecuteRequest>;
 
-export const OutputViolation = Type.Object({ path: Type.String(), message: Type.String() });
-export type OutputViolation = Static<typeof OutputViolation>;
-
 export const ExecuteResult = Type.Object({
   status: Type.Literal(200),
   data: Type.Unknown({ description: "The plugin's output, by its output_schema." }),
   run_id: Type.String(),
   duration_ms: Type.Number(),
-  output_violations: Type.Optional(Type.Array(OutputViolation)),
+  output_violations: Type.Optional(Type.Array(Violation)),
 });
 export type ExecuteResult = Static<typeof ExecuteResult>;
 

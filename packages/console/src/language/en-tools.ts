@@ -115,6 +115,7 @@ export const tools = {
   'try.verified': 'The third party accepts them.',
   'try.verify': 'Check them',
   'try.violations': 'The output breaks its schema in {count} {count|place|places}.',
+  'try.violation': 'found {found}; expected {expected}',
   'try.writes': 'This plugin changes something at the third party.',
   'try.yes': 'yes',
 } as const;

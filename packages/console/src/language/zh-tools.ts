@@ -114,6 +114,7 @@ export const tools = {
   'try.verified': '第三方已接受这些凭据。',
   'try.verify': '校验凭据',
   'try.violations': '输出有 {count} 处不符合其 schema。',
+  'try.violation': '实际为 {found}；应为 {expected}',
   'try.writes': '此插件会在第三方处进行更改。',
   'try.yes': '是',
 } as const;

@@ -12,9 +12,9 @@ export function RunOutput({ result }: { result: ExecuteResult }) {
     <>
       {violations.length === 0 ? null : (
         <Alert color="orange" variant="light" mb="sm" title={t('try.violations', { count: violations.length })}>
-          {violations.map(({ path, message }) => (
-            <div key={path + message}>
-              <code>{path}</code> {message}
+          {violations.map(({ path, found, expected }) => (
+            <div key={path + found + expected}>
+              <code>{path}</code> {t('try.violation', { found, expected })}
             </div>
           ))}
         </Alert>

@@ -152,7 +152,9 @@ export function readOutcome(outcome: Awaited<ReturnType<typeof runExample>>): Pl
   }
   const [violation] = outcome.violations;
   if (violation === undefined) return { output: outcome.output };
-  return { wrong: `the output breaks its schema: ${violation.path}: ${violation.message}` };
+  return {
+    wrong: `the output breaks its schema: ${violation.path}: found ${violation.found}; expected ${violation.expected}`,
+  };
 }
 
 function judgeRun(outcome: Awaited<ReturnType<typeof runExample>>, stage: UpstreamStage): Played {

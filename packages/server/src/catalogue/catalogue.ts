@@ -1,18 +1,11 @@
-import type {
-  Bundle,
-  DefinitionFormat,
-  DefinitionLoss,
-  Isolation,
-  OutputViolation,
-  Plugin,
-} from '@quartermaster/contract';
+import type { Bundle, DefinitionFormat, DefinitionLoss, Isolation, Plugin, Violation } from '@quartermaster/contract';
 import type { BundleManifest, PluginManifest } from '@quartermaster/plugin-kit';
 
 /**
  * Says what is wrong with a value, or that nothing is: where, as a JSON pointer (empty for the value itself), and what
  * was expected and found there. Compiled once; linear-time regular expressions.
  */
-export type Check = (value: unknown) => readonly OutputViolation[];
+export type Check = (value: unknown) => readonly Violation[];
 
 export interface CompiledPlugin {
   readonly bundle: CompiledBundle;
@@ -21,7 +14,7 @@ export interface CompiledPlugin {
   /** Checks without coercion; adds the schema's defaults to a copy. */
   readonly readInput: (value: Record<string, unknown>) => {
     input: Record<string, unknown>;
-    violations: readonly OutputViolation[];
+    violations: readonly Violation[];
   };
   readonly checkOutput: Check;
   /** Absolute path of the handler, null for a declarative plugin. */

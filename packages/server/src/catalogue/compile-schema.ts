@@ -1,4 +1,4 @@
-import type { OutputViolation } from '@quartermaster/contract';
+import type { Violation } from '@quartermaster/contract';
 import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import { lazily } from '../kernel/lazily.ts';
 import type { Check, CompiledPlugin } from './catalogue.ts';
@@ -126,12 +126,19 @@ function createCheck(findFlaws: FindFlaws, { showValues }: { showValues: boolean
   return (value) => toViolations(guarded(() => findFlaws(value, { all: hasFewNodes(value), showValues })));
 }
 
+const tooDeep: Flaw = {
+  segments: [],
+  message: 'is nested too deeply to be checked',
+  found: 'a value nested too deeply to be checked',
+  expected: 'a flatter one',
+};
+
 /** A recursive schema follows the data down; what is too deep for the stack is told as such. */
 function guarded(find: () => Flaw[]): Flaw[] {
   try {
     return find();
   } catch (error) {
-    if (error instanceof RangeError) return [{ segments: [], message: 'is nested too deeply to be checked' }];
+    if (error instanceof RangeError) return [tooDeep];
     throw error;
   }
 }
@@ -140,6 +147,6 @@ function hasFewNodes(value: unknown): boolean {
   return 'copy' in copyJson(value, { maxDepth: 64, maxNodes: maxNodesForAllErrors });
 }
 
-function toViolations(flaws: readonly Flaw[]): OutputViolation[] {
-  return flaws.map((flaw) => ({ path: toPointer(flaw.segments), message: flaw.message }));
+function toViolations(flaws: readonly Flaw[]): Violation[] {
+  return flaws.map(({ segments, found, expected }) => ({ path: toPointer(segments), found, expected }));
 }

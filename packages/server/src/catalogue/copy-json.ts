@@ -1,8 +1,4 @@
-/** Why a value was not copied, and where. */
-export interface CopyRefusal {
-  readonly segments: readonly string[];
-  readonly message: string;
-}
+import type { Flaw } from './describe-errors.ts';
 
 export interface CopyBounds {
   readonly maxDepth: number;
@@ -12,7 +8,7 @@ export interface CopyBounds {
 /** What callers send; a plugin's schema is recursive at most, its data is not that deep. */
 export const inputBounds: CopyBounds = { maxDepth: 64, maxNodes: 200_000 };
 
-type Copied<T> = { readonly copy: T; readonly nodes: number } | { readonly refusal: CopyRefusal };
+type Copied<T> = { readonly copy: T; readonly nodes: number } | { readonly refusal: Flaw };
 
 /**
  * A deep copy of JSON data that shares nothing with the original. Refuses what is no JSON, what nests deeper or holds
@@ -21,7 +17,7 @@ type Copied<T> = { readonly copy: T; readonly nodes: number } | { readonly refus
  */
 export function copyJson<T>(value: T, bounds: CopyBounds = inputBounds): Copied<T> {
   const state = { nodes: 0, bounds };
-  const refusal: { value?: CopyRefusal } = {};
+  const refusal: { value?: Flaw } = {};
   const copy = copyValue(value, [], { state, refuse: (found) => (refusal.value ??= found) });
   // copyValue rebuilds what it is given, member by member.
   return refusal.value === undefined ? { copy: copy as T, nodes: state.nodes } : { refusal: refusal.value };
@@ -29,24 +25,36 @@ export function copyJson<T>(value: T, bounds: CopyBounds = inputBounds): Copied<
 
 interface Copying {
   readonly state: { nodes: number; readonly bounds: CopyBounds };
-  readonly refuse: (refusal: CopyRefusal) => void;
+  readonly refuse: (refusal: Flaw) => void;
 }
 
 function copyValue(value: unknown, segments: string[], copying: Copying): unknown {
   const { state } = copying;
   state.nodes++;
   if (state.nodes > state.bounds.maxNodes) {
-    copying.refuse({ segments: [], message: `holds more than ${state.bounds.maxNodes} values` });
+    const { maxNodes } = state.bounds;
+    copying.refuse({
+      segments: [],
+      message: `holds more than ${maxNodes} values`,
+      found: 'more',
+      expected: `at most ${maxNodes} values`,
+    });
     return undefined;
   }
   if (typeof value !== 'object' || value === null) {
+    const message = `is no JSON value (${typeof value})`;
     if (!isJsonScalar(value))
-      copying.refuse({ segments: [...segments], message: `is no JSON value (${typeof value})` });
+      copying.refuse({ segments: [...segments], message, found: typeof value, expected: 'a JSON value' });
     return value;
   }
   if (segments.length >= state.bounds.maxDepth) {
-    const message = `is nested deeper than ${state.bounds.maxDepth} levels`;
-    copying.refuse({ segments: segments.slice(0, 3), message });
+    const { maxDepth } = state.bounds;
+    copying.refuse({
+      segments: segments.slice(0, 3),
+      message: `is nested deeper than ${maxDepth} levels`,
+      found: 'deeper nesting',
+      expected: `at most ${maxDepth} levels`,
+    });
     return undefined;
   }
   return Array.isArray(value) ? copyArray(value, segments, copying) : copyObject(value, segments, copying);
@@ -63,16 +71,23 @@ function copyArray(value: readonly unknown[], segments: string[], copying: Copyi
   return copy;
 }
 
+const forbiddenName = {
+  message: 'is a name that is not allowed',
+  found: 'this name',
+  expected: 'another one',
+};
+
 function copyObject(value: object, segments: string[], copying: Copying): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
   if (!isPlain(value)) {
-    copying.refuse({ segments: [...segments], message: 'is no JSON object' });
+    const [message, found] = ['is no JSON object', 'an object of another kind'];
+    copying.refuse({ segments: [...segments], message, found, expected: 'a JSON object' });
     return copy;
   }
   for (const [name, member] of Object.entries(value)) {
     if (copying.state.nodes > copying.state.bounds.maxNodes) break;
     segments.push(name);
-    if (name === '__proto__') copying.refuse({ segments: [...segments], message: 'is a name that is not allowed' });
+    if (name === '__proto__') copying.refuse({ segments: [...segments], ...forbiddenName });
     else copy[name] = copyValue(member, segments, copying);
     segments.pop();
   }

@@ -1,11 +1,15 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { pruneUnions } from './prune-unions.ts';
 
-/** One thing that is wrong with a value: where, and a phrase that follows "path: ". */
+/** One thing that is wrong with a value. */
 export interface Flaw {
   /** Names and indexes from the root of the value to the place; the place itself may be missing. */
   readonly segments: readonly string[];
+  /** What follows "path: " for those who write the value by hand. */
   readonly message: string;
+  /** The same in two phrases for things, for callers: CONTRACT "Both addresses". */
+  readonly found: string;
+  readonly expected: string;
 }
 
 export interface DescribeOptions {
@@ -30,14 +34,17 @@ export function describeErrors(errors: readonly ErrorObject[], options: Describe
 function describeError(error: ErrorObject, { showValues }: DescribeOptions): Flaw {
   const segments = pointerSegments(error.instancePath);
   if (error.keyword === 'required') {
-    return { segments: [...segments, String(error.params.missingProperty)], message: 'is required but missing' };
+    const place = [...segments, String(error.params.missingProperty)];
+    return { segments: place, message: 'is required but missing', found: 'nothing', expected: 'this field' };
   }
   if (error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties') {
     return unknownName(error, segments, showValues);
   }
+  const found = describeFound(error.data, showValues);
   const expected = expectation(error);
-  if (expected === undefined) return { segments, message: error.message ?? `breaks "${error.keyword}"` };
-  return { segments, message: `expected ${expected}, found ${describeFound(error.data, showValues)}` };
+  if (expected !== undefined) return { segments, message: `expected ${expected}, found ${found}`, found, expected };
+  const message = error.message ?? `breaks "${error.keyword}"`;
+  return { segments, message, found, expected: `a value by "${error.keyword}" (${message})` };
 }
 
 /** The name itself is the caller's, so it is quoted only where values are. */
@@ -45,10 +52,17 @@ function unknownName(error: ErrorObject, segments: string[], showValues: boolean
   const name = String(error.params.additionalProperty ?? error.params.unevaluatedProperty);
   const declared: unknown = error.parentSchema?.properties;
   const names = typeof declared === 'object' && declared !== null ? Object.keys(declared) : [];
-  const known = names.length === 0 ? 'none is allowed here' : `known names: ${names.slice(0, 30).join(', ')}`;
+  const list = names.slice(0, 30).join(', ');
+  const known = names.length === 0 ? 'none is allowed here' : `known names: ${list}`;
+  const expected = names.length === 0 ? 'no names' : `no names but ${list}`;
   return showValues
-    ? { segments: [...segments, name], message: `is not a known name; ${known}` }
-    : { segments, message: `has a name that is not known; ${known}` };
+    ? {
+        segments: [...segments, name],
+        message: `is not a known name; ${known}`,
+        found: 'a name that is not known',
+        expected,
+      }
+    : { segments, message: `has a name that is not known; ${known}`, found: 'a name that is not known', expected };
 }
 
 type Expectation = (params: Record<string, unknown>, error: ErrorObject) => string;

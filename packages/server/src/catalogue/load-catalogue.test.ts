@@ -56,7 +56,7 @@ test('a compiled plugin knows its handler, its defaults and its method', async (
     violations: [],
   });
   assert.deepEqual(weather?.bundle.checkCredentials({}), [
-    { path: '/WEATHER_KEY', message: 'is required but missing' },
+    { path: '/WEATHER_KEY', found: 'nothing', expected: 'this field' },
   ]);
   assert.deepEqual(weather?.bundle.secretNames, new Set(['WEATHER_KEY']));
 });
@@ -65,7 +65,7 @@ test('a bundle without a credentials schema takes any credentials, but an object
   const catalogue = await load(await makeFolder(t, goodFiles));
   const check = catalogue.findBundle('sums')?.checkCredentials;
   assert.deepEqual(check?.({}), []);
-  assert.deepEqual(check?.([]), [{ path: '', message: 'expected object, found array' }]);
+  assert.deepEqual(check?.([]), [{ path: '', found: 'array', expected: 'object' }]);
 });
 
 test('recordings in fixtures, hidden folders and files beside the bundles are none of its business', async (t) => {

@@ -51,7 +51,8 @@ describe('POST /v1/execute', () => {
     const { execute, server } = await openBench(t, json(200, {}));
     for (const name of ['bundle_id', 'plugin_id', 'input_params', 'credentials']) {
       const { status, body } = await execute({ plugin_id: 'say', [name]: undefined });
-      assert.deepEqual([status, body.error.details[0].path], [422, `body/${name}`]);
+      assert.equal(status, 422);
+      assert.deepEqual(body.error.details, [{ path: `body/${name}`, found: 'nothing', expected: 'this field' }]);
     }
     assert.equal((await execute({ bundle_id: 'nope', plugin_id: 'say', credentials: { bad: 1 } })).status, 404);
     assert.equal(server.connections(), 0);
@@ -63,7 +64,13 @@ describe('POST /v1/execute', () => {
       const answer = await execute({ plugin_id: 'say', ...body });
       assert.deepEqual([answer.status, answer.body.error?.code], [422, 'REQUEST_VALIDATION_ERROR'], answer.text);
       assert.ok(!answer.text.includes(mark), answer.text);
-      return answer.body.error.details.map(({ path }: { path: string }) => path);
+      // The same shape as that of any other field, CONTRACT "Both addresses": found and expected stand in the message too.
+      const [{ path, found, expected }] = answer.body.error.details;
+      assert.equal(answer.body.error.message, `${path}: found ${found}; expected ${expected}.`);
+      return answer.body.error.details.map((detail: { path: string }) => {
+        assert.deepEqual(Object.keys(detail).sort(), ['expected', 'found', 'path']);
+        return detail.path;
+      });
     };
     assert.deepEqual(await paths({ credentials: {} }), ['body/credentials/api_key']);
     assert.deepEqual(await paths({ credentials: { api_key: 12345 } }), ['body/credentials/api_key']);

@@ -1,4 +1,4 @@
-import type { OutputViolation } from '@quartermaster/contract';
+import type { Violation } from '@quartermaster/contract';
 import { Problem } from '../kernel/problem.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -12,10 +12,13 @@ export function pluginNotFound(bundleId: string, pluginId: string): Problem {
 }
 
 /** `part` is `credentials` or `input_params`; the checks name paths and rules, never values. */
-export function valueInvalid(part: string, violations: readonly OutputViolation[]): Problem {
-  const details = violations.map(({ path, message }) => ({ path: `body/${part}${pointer(path)}`, message }));
+export function valueInvalid(part: string, violations: readonly Violation[]): Problem {
+  const details = violations.map(({ path, ...rest }) => ({ path: `body/${part}${pointer(path)}`, ...rest }));
   const [first] = details;
-  const message = first === undefined ? `body/${part}: not valid.` : `${first.path}: ${first.message}`;
+  const message =
+    first === undefined
+      ? `body/${part}: not valid.`
+      : `${first.path}: found ${first.found}; expected ${first.expected}.`;
   return new Problem('REQUEST_VALIDATION_ERROR', message, { details });
 }
 

@@ -47,7 +47,12 @@ export function makeRunPolicy(
   const prepared = prepareInjection(inject, secrets);
   if ('refusal' in prepared) {
     const { credential, message } = prepared.refusal;
-    throw valueInvalid('credentials', [{ path: `/${credential}`, message: `the value ${message}` }]);
+    const violation = {
+      path: `/${credential}`,
+      found: 'a value that cannot be used',
+      expected: `another: it ${message}`,
+    };
+    throw valueInvalid('credentials', [violation]);
   }
   const { credentialsHost: host } = bundle;
   const timeoutMs = Math.min(limits.timeoutMs, asked?.timeout_ms ?? limits.timeoutMs);

@@ -34,7 +34,7 @@ test('pictures and sounds in the output are contents of their own, four at most;
 });
 
 test('an output that is not as promised is given as text only, marked so that clients let it pass', () => {
-  const violations = [{ path: '/a', message: 'expected string' }];
+  const violations = [{ path: '/a', found: 'number 1', expected: 'string' }];
   for (const result of [
     resultOfRun(run({ a: 1 }, { output_violations: violations })),
     resultOfRun(run([1])),
@@ -53,13 +53,20 @@ test('an output that is not as promised is given as text only, marked so that cl
 
 test('a failure is told in the words of a tool, with its code, findings and excerpt', () => {
   const details = [
-    { path: 'body/input_params/a', message: 'is required' },
-    { path: 'body/input_params/b', message: 'is too long' },
+    { path: 'body/input_params/a', found: 'nothing', expected: 'this field' },
+    { path: 'body/input_params/b', found: 'string "xyz"', expected: 'at most 2 characters' },
   ];
-  const problem = new Problem('REQUEST_VALIDATION_ERROR', 'body/input_params/a: is required', { details });
+  const problem = new Problem('REQUEST_VALIDATION_ERROR', 'body/input_params/a: found nothing; expected this field.', {
+    details,
+  });
   const { content, isError, structuredContent, _meta } = resultOfProblem(problem, null);
   assert.deepEqual([isError, structuredContent], [true, undefined]);
-  assert.deepEqual(content, [{ type: 'text', text: 'arguments/a: is required\narguments/b: is too long' }]);
+  assert.deepEqual(content, [
+    {
+      type: 'text',
+      text: 'arguments/a: found nothing; expected this field.\narguments/b: found string "xyz"; expected at most 2 characters.',
+    },
+  ]);
   assert.deepEqual(_meta?.['quartermaster/error'], { code: problem.code, message: problem.message, details });
 
   const upstream = new Problem('PROVIDER_ERROR', 'The third party failed: no.', {

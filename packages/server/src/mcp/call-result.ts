@@ -43,9 +43,11 @@ export function resultOfProblem({ code, message, details }: Problem, hint: strin
 }
 
 function sentenceOf(detail: Readonly<Record<string, unknown>>): string[] {
-  const { path, message, upstream_status: status, excerpt } = detail;
+  const { path, found, expected, message, upstream_status: status, excerpt } = detail;
   if (typeof excerpt === 'string') return [`The third party answered (status ${status ?? 'unknown'}): ${excerpt}`];
-  return typeof path === 'string' && typeof message === 'string' ? [`${path}: ${message}`] : [];
+  if (typeof path !== 'string') return [];
+  if (typeof found === 'string') return [`${path}: found ${found}; expected ${expected}.`];
+  return typeof message === 'string' ? [`${path}: ${message}`] : [];
 }
 
 /** The model knows its arguments, not the body of another endpoint. */
