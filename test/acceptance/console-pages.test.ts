@@ -3,6 +3,7 @@ import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { findingsInBoth, nothing } from '../support/axe.ts';
 import { type OpenedConsole, openConsole, openPage } from '../support/console.ts';
 import { type Seeded, seed } from '../support/console-seed.ts';
 import { attackFromElsewhere } from '../support/foreign-page.ts';
@@ -51,6 +52,7 @@ function pagesOf({ collectionId, recordId, runId }: Seeded): ReadonlyArray<reado
     ['/catalogue', /^Catalogue$/],
     ['/catalogue/calculator/evaluate', /^Evaluate$/],
     ['/runs', /^Runs$/],
+    ['/credentials', /^Credentials$/],
     [`/runs/${runId}`, /^calculator\/evaluate$/],
     ['/settings', /^Project settings$/],
     ['/runs/no/such', /^There is no such page$/],
@@ -69,6 +71,17 @@ function statesOf({ collectionId }: Seeded): readonly State[] {
       async (page) => {
         await page.getByRole('button', { name: 'Create a key' }).click();
         await page.getByRole('dialog').waitFor();
+      },
+    ],
+    [
+      '/credentials',
+      /^Credentials$/,
+      async (page) => {
+        await page.getByText('No credential profiles yet').waitFor();
+        await page.getByRole('button', { name: 'New profile' }).click();
+        const dialog = page.getByRole('dialog');
+        await dialog.getByLabel('For the bundle').selectOption('github');
+        await dialog.locator('input[type=password]').first().waitFor();
       },
     ],
     [
@@ -100,33 +113,6 @@ function statesOf({ collectionId }: Seeded): readonly State[] {
     ],
   ];
 }
-
-async function seriousFindings(page: Page, rules?: readonly string[]): Promise<string[]> {
-  // Colours half way through a transition are nobody's to read.
-  await page.evaluate(
-    'Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished)).then(() => 0)',
-  );
-  // The policy of pages lets in no script of a test: axe is put in by the browser's own debugger.
-  const isThere = await page.evaluate<boolean>("typeof axe !== 'undefined'");
-  if (!isThere) await page.evaluate(await readFile(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8'));
-  const options = rules === undefined ? {} : { runOnly: rules };
-  const found = await page.evaluate<Array<{ impact: string; id: string; nodes: Array<{ html: string }> }>>(
-    `axe.run(${JSON.stringify(options)}).then((result) => result.violations)`,
-  );
-  return found
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
-}
-
-/** In dark, only what depends on colours is looked at again. */
-async function findingsInBoth(page: Page): Promise<{ light: string[]; dark: string[] }> {
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-  const light = await seriousFindings(page);
-  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
-  return { light, dark: await seriousFindings(page, ['color-contrast', 'link-in-text-block']) };
-}
-
-const nothing = { light: [], dark: [] };
 
 async function open(opened: OpenedConsole, path: string, heading: RegExp): Promise<void> {
   await opened.page.goto(opened.service.filesUrl + path);

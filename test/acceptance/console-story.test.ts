@@ -55,9 +55,9 @@ test('[console] set-up, key, three real documents dropped, records ready, a ques
   await page.getByRole('link', { name: /calculator\/evaluate.*succeeded/ }).waitFor();
 
   await openPage(opened, 'Project settings');
-  await page.locator('[data-key="story"]').getByRole('button', { name: 'Revoke' }).click();
+  await page.locator('[data-name="story"]').getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-  await page.locator('[data-key="story"]').getByText('revoked').waitFor();
+  await page.locator('[data-name="story"]').getByText('revoked').waitFor();
   assert.equal((await use()).status, 401);
   assert.deepEqual(complaints, []);
   assert.deepEqual([...origins], [service.filesUrl]);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type OpenedConsole, openConsole } from '../support/console.ts';
+import { findingsInBoth, nothing } from '../support/axe.ts';
+import { type OpenedConsole, openConsole, openPage } from '../support/console.ts';
 import { openProbe, type Probe } from '../support/probe-bundle.ts';
 
 const token = 'a-token-that-nobody-types';
@@ -12,6 +13,10 @@ test('[console] what a catalogue and a collection offer beyond the first steps',
   const settings = { ...probe.settings, SEALING_KEY: Buffer.alloc(32, 7).toString('base64url') };
   const opened = await openConsole(t, { settings: { ...settings, LOG_LEVEL: 'warn', EMBEDDING_PROVIDER: 'hash' } });
   await t.test('[console] a sealed profile is chosen in the place of typed credentials', () => chooseProfile(opened));
+  await t.test(
+    '[console] a profile is made, replaced and deleted on its page, and what was entered is never shown again',
+    () => keepProfile(opened),
+  );
   await t.test('[console] a run in the background is followed, and gives its result', () => followRun(opened, probe));
   await t.test('[console] a run in the background is stopped: its plugin, and its calls', () =>
     stopRuns(opened, probe),
@@ -48,6 +53,54 @@ async function chooseProfile(opened: OpenedConsole): Promise<void> {
   assert.ok(!(await page.content()).includes(token));
 }
 
+async function keepProfile(opened: OpenedConsole): Promise<void> {
+  const { page, service } = opened;
+  const answers: string[] = [];
+  page.on('response', (response) => {
+    if (response.url().includes('/credential_profiles')) void response.text().then((text) => answers.push(text));
+  });
+  await openPage(opened, 'Credentials');
+  await page.locator('[data-name=team]').waitFor();
+  await page.getByRole('button', { name: 'New profile' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('from page');
+  await dialog.getByLabel('For the bundle').selectOption('guarded');
+  await dialog.getByLabel(/^token/).fill(token);
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.getByText(/body\/name: found "from page"/).waitFor();
+  await dialog.getByLabel('Name').fill('from-page');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const row = page.locator('[data-name=from-page]');
+  await row.getByText('guarded').waitFor();
+  assert.deepEqual(await findingsInBoth(page), nothing, 'profiles');
+
+  await row.getByRole('button', { name: 'Replace' }).click();
+  const field = dialog.getByLabel(/^token/);
+  assert.equal(await field.inputValue(), '', 'nothing of what is sealed comes back');
+  await field.fill(`${token}-2`);
+  await dialog.getByRole('button', { name: 'Replace' }).click();
+  await dialog.waitFor({ state: 'detached' });
+
+  await row.getByRole('button', { name: 'Delete' }).click();
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await row.waitFor({ state: 'detached' });
+  await page.locator('[data-name=team]').waitFor();
+  assert.ok(!(await page.content()).includes(token));
+  assert.ok(answers.length >= 4);
+  assert.ok(!answers.join().includes(token));
+  assert.equal(
+    await page
+      .evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')
+      .then((kept) => String(kept).includes(token)),
+    false,
+  );
+  const left = await fetch(`${service.pluginsUrl}/v1/credential_profiles/from-page`, {
+    headers: { Authorization: `Bearer ${service.key}` },
+  });
+  assert.equal(left.status, 404);
+}
+
 async function followRun(opened: OpenedConsole, probe: Probe): Promise<void> {
   const { page } = opened;
   const path = '/read?q=later';
@@ -78,6 +131,7 @@ async function stopRuns(opened: OpenedConsole, probe: Probe): Promise<void> {
   await openPlugin(opened, 'probe/think', 'forever');
   await page.getByRole('button', { name: 'Run in the background' }).click();
   await page.getByText('50 % · thinking of forever').waitFor();
+  assert.deepEqual(await findingsInBoth(page), nothing, 'a run while it goes on');
   await page.getByRole('button', { name: 'Stop it' }).click();
   await page.getByText('cancelled', { exact: true }).waitFor();
 }

@@ -45,6 +45,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/credentials',
+    component: lazyRouteComponent(() => import('../pages/credentials/credentials.tsx'), 'Credentials'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/runs',
     component: lazyRouteComponent(() => import('../pages/runs/runs.tsx'), 'Runs'),
   }),

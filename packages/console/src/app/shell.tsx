@@ -21,6 +21,7 @@ const entries = [
   ['/collections', 'nav.collections', 'collections'],
   ['/catalogue', 'nav.catalogue', 'catalogue'],
   ['/runs', 'nav.runs', 'runs'],
+  ['/credentials', 'nav.credentials', 'key'],
   ['/settings', 'nav.settings', 'settings'],
 ] as const satisfies ReadonlyArray<readonly [string, MessageKey, IconName]>;
 

@@ -22,6 +22,7 @@ export const shell = {
   loading: 'Loading',
   'nav.catalogue': 'Catalogue',
   'nav.collections': 'Collections',
+  'nav.credentials': 'Credentials',
   'nav.docs': 'API reference',
   'nav.files': 'Files',
   'nav.main': 'Main',

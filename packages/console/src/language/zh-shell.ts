@@ -22,6 +22,7 @@ export const shell = {
   loading: '正在加载',
   'nav.catalogue': '插件目录',
   'nav.collections': '集合',
+  'nav.credentials': '凭据',
   'nav.docs': 'API 参考',
   'nav.files': '文件',
   'nav.main': '主导航',

@@ -6,17 +6,18 @@ export interface NameFieldWish {
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly failure: string | null;
+  readonly maxLength?: number;
 }
 
 /** The name of something new: the first field of its dialog, which cannot be left out. */
-export function NameField({ label, hint, value, onChange, failure }: NameFieldWish) {
+export function NameField({ label, hint, value, onChange, failure, maxLength = 127 }: NameFieldWish) {
   return (
     <TextInput
       label={label}
       description={hint}
       value={value}
       onChange={(event) => onChange(event.currentTarget.value)}
-      maxLength={127}
+      maxLength={maxLength}
       required
       withAsterisk={false}
       data-autofocus

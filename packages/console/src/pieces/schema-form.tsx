@@ -1,8 +1,8 @@
 import { Button, NativeSelect, PasswordInput, Textarea, TextInput } from '@mantine/core';
 import { useId, useState } from 'react';
-import { useLanguage } from '../../language/language.tsx';
-import { boundsOf, type JsonSchema, kindsOf, resolve, variantsOf } from '../../pieces/json-schema.ts';
-import classes from './plugin.module.css';
+import { useLanguage } from '../language/language.tsx';
+import { boundsOf, type JsonSchema, kindsOf, resolve, variantsOf } from './json-schema.ts';
+import classes from './schema-form.module.css';
 
 export interface FieldWish {
   readonly name: string;

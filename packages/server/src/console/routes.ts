@@ -16,6 +16,7 @@ const consolePaths = [
   '/catalogue/*',
   '/runs',
   '/runs/*',
+  '/credentials',
   '/settings',
 ];
 const hidden = { schema: { hide: true } } as const;

@@ -1,12 +1,10 @@
-import { Button, NativeSelect, Text, Title } from '@mantine/core';
+import { Group, NativeSelect, Text, Title } from '@mantine/core';
 import { type Bundle, profileMember } from '@quartermaster/contract';
-import { useState } from 'react';
-import { ask } from '../../api/call.ts';
 import { useProfiles } from '../../api/credential-profiles.ts';
 import { useLanguage } from '../../language/language.tsx';
+import { CheckCredentials } from '../../pieces/check-credentials.tsx';
 import type { JsonSchema } from '../../pieces/json-schema.ts';
-import { useToasts } from '../../pieces/toasts.tsx';
-import { SchemaForm, type Values } from './schema-form.tsx';
+import { SchemaForm, type Values } from '../../pieces/schema-form.tsx';
 
 export interface CredentialsWish {
   readonly bundle: Bundle;
@@ -43,7 +41,9 @@ export function CredentialsForm({ bundle, value, onChange }: CredentialsWish) {
           onChange={(next) => onChange(next as Values)} // the form of an object makes objects
         />
       ) : null}
-      <Check bundle={bundle} credentials={value} />
+      <Group mt="sm">
+        <CheckCredentials bundleId={bundle.bundle_id} credentials={value} />
+      </Group>
     </section>
   );
 }
@@ -60,28 +60,5 @@ function ProfileChoice({ bundle, value, onChange }: CredentialsWish) {
       onChange={({ currentTarget: { value: name } }) => onChange(name === '' ? {} : { [profileMember]: name })}
       data={[{ value: '', label: t('try.noProfile') }, ...profiles.map(({ name }) => name)]}
     />
-  );
-}
-
-/** Asks the third party whether it accepts them. */
-function Check({ bundle, credentials }: { bundle: Bundle; credentials: Values }) {
-  const { t } = useLanguage();
-  const { say, complain } = useToasts();
-  const [isChecking, setChecking] = useState(false);
-  const verify = async () => {
-    setChecking(true);
-    try {
-      const body = { bundle_id: bundle.bundle_id, credentials };
-      await ask('POST', '/plugins/v1/verify_credentials', { body });
-      say(t('try.verified'));
-    } catch (error) {
-      complain(error);
-    }
-    setChecking(false);
-  };
-  return (
-    <Button mt="sm" size="xs" variant="default" loading={isChecking} onClick={() => void verify()}>
-      {t('try.verify')}
-    </Button>
   );
 }

@@ -8,12 +8,12 @@ import { startRun } from '../../api/runs.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Icon } from '../../pieces/icons.tsx';
 import type { JsonSchema } from '../../pieces/json-schema.ts';
+import { SchemaForm, type Values } from '../../pieces/schema-form.tsx';
 import { Snippet } from '../../pieces/snippet.tsx';
 import { useToasts } from '../../pieces/toasts.tsx';
 import { CredentialsForm, profileOf } from './credentials-form.tsx';
 import { examplesOf } from './examples.ts';
 import classes from './plugin.module.css';
-import { SchemaForm, type Values } from './schema-form.tsx';
 import { TryResult } from './try-result.tsx';
 
 /** Runs the plugin with what is entered; credentials stay in this form and go with the page. */

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { ask } from '../../api/call.ts';
 import { useEndlessList } from '../../api/endless-list.ts';
 import { useLanguage } from '../../language/language.tsx';
+import { Card, CardList } from '../../pieces/card-list.tsx';
 import { Confirm } from '../../pieces/confirm.tsx';
 import { Empty } from '../../pieces/empty.tsx';
 import { Failure } from '../../pieces/failure.tsx';
@@ -62,11 +63,11 @@ export function KeyList({ projectId }: { projectId: string }) {
           {t('settings.noKeysAbout')}
         </Empty>
       ) : null}
-      <ul className={classes.keys}>
+      <CardList>
         {list.items.map((key) => (
           <KeyRow key={key.key_id} item={key} onDo={(what) => setDoing({ what, key })} />
         ))}
-      </ul>
+      </CardList>
       {list.hasNextPage ? (
         <Button variant="default" mt="sm" onClick={list.loadMore}>
           …
@@ -96,34 +97,39 @@ function KeyRow({ item, onDo }: { item: ApiKey; onDo: (what: 'rotate' | 'revoke'
   const lastUsed = item.last_used_timestamp;
   const expires = item.expires_timestamp;
   return (
-    <li className={classes.key} data-key={item.name}>
-      <div className={classes.words}>
-        <Group gap="xs">
-          <Text fw={600}>{item.name}</Text>
-          <code>qmk_…{item.hint}</code>
-          <Badge size="sm" color={colors[item.state]}>
-            {t(`settings.state.${item.state}`)}
-          </Badge>
-        </Group>
-        <Text size="xs" c="dimmed" mt={4}>
-          {item.scopes.join(' · ')}
-        </Text>
-        <Text size="xs" c="dimmed">
-          {t('settings.created')} {formatTime(item.created_timestamp, code)} · {t('settings.lastUsed')}:{' '}
-          {lastUsed === null ? t('settings.neverUsed') : formatAge(lastUsed, code)} · {t('settings.expires')}:{' '}
-          {expires === null ? t('settings.never') : formatTime(expires, code)}
-        </Text>
-      </div>
-      {item.state === 'active' ? (
-        <Group gap="xs">
-          <Button size="xs" variant="default" onClick={() => onDo('rotate')}>
-            {t('settings.rotate')}
-          </Button>
-          <Button size="xs" variant="light" color="red" onClick={() => onDo('revoke')}>
-            {t('settings.revoke')}
-          </Button>
-        </Group>
-      ) : null}
-    </li>
+    <Card
+      name={item.name}
+      about={
+        <>
+          <Group gap="xs">
+            <Text fw={600}>{item.name}</Text>
+            <code>qmk_…{item.hint}</code>
+            <Badge size="sm" color={colors[item.state]}>
+              {t(`settings.state.${item.state}`)}
+            </Badge>
+          </Group>
+          <Text size="xs" c="dimmed" mt={4}>
+            {item.scopes.join(' · ')}
+          </Text>
+          <Text size="xs" c="dimmed">
+            {t('settings.created')} {formatTime(item.created_timestamp, code)} · {t('settings.lastUsed')}:{' '}
+            {lastUsed === null ? t('settings.neverUsed') : formatAge(lastUsed, code)} · {t('settings.expires')}:{' '}
+            {expires === null ? t('settings.never') : formatTime(expires, code)}
+          </Text>
+        </>
+      }
+      actions={
+        item.state === 'active' ? (
+          <Group gap="xs">
+            <Button size="xs" variant="default" onClick={() => onDo('rotate')}>
+              {t('settings.rotate')}
+            </Button>
+            <Button size="xs" variant="light" color="red" onClick={() => onDo('revoke')}>
+              {t('settings.revoke')}
+            </Button>
+          </Group>
+        ) : null
+      }
+    />
   );
 }

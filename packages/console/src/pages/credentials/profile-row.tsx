@@ -1,0 +1,47 @@
+import { Button, Group, Text } from '@mantine/core';
+import { type Bundle, type CredentialProfile, profileMember } from '@quartermaster/contract';
+import { useLanguage } from '../../language/language.tsx';
+import { Card } from '../../pieces/card-list.tsx';
+import { CheckCredentials } from '../../pieces/check-credentials.tsx';
+import { formatTime } from '../../pieces/format.ts';
+
+export interface ProfileRowWish {
+  readonly profile: CredentialProfile;
+  /** Undefined when it is no longer installed. */
+  readonly bundle: Bundle | undefined;
+  readonly onDo: (what: 'replace' | 'delete') => void;
+}
+
+export function ProfileRow({ profile, bundle, onDo }: ProfileRowWish) {
+  const { t, code } = useLanguage();
+  const { name, bundle_id: bundleId } = profile;
+  return (
+    <Card
+      name={name}
+      about={
+        <>
+          <Text fw={600}>{name}</Text>
+          <Text size="xs" c="dimmed" mt={4}>
+            {bundle?.name ?? t('profiles.noBundle')} · <code>{bundleId}</code> ·{' '}
+            {t('profiles.updated', { time: formatTime(profile.updated_timestamp, code) })}
+          </Text>
+        </>
+      }
+      actions={
+        <Group gap="xs">
+          {bundle === undefined ? null : (
+            <>
+              <CheckCredentials bundleId={bundleId} credentials={{ [profileMember]: name }} />
+              <Button size="xs" variant="default" onClick={() => onDo('replace')}>
+                {t('profiles.replace')}
+              </Button>
+            </>
+          )}
+          <Button size="xs" variant="light" color="red" onClick={() => onDo('delete')}>
+            {t('action.delete')}
+          </Button>
+        </Group>
+      }
+    />
+  );
+}

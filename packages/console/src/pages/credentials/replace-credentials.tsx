@@ -1,0 +1,49 @@
+import { Text } from '@mantine/core';
+import type { Bundle, CredentialProfile } from '@quartermaster/contract';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ask } from '../../api/call.ts';
+import { profilesPath } from '../../api/credential-profiles.ts';
+import { useLanguage } from '../../language/language.tsx';
+import { Dialog } from '../../pieces/dialog.tsx';
+import type { Values } from '../../pieces/schema-form.tsx';
+import { SubmitForm } from '../../pieces/submit-form.tsx';
+import { useToasts } from '../../pieces/toasts.tsx';
+import { CredentialFields } from './new-profile.tsx';
+
+export interface ReplaceCredentialsWish {
+  readonly profile: CredentialProfile;
+  readonly bundle: Bundle;
+  readonly onClose: () => void;
+}
+
+/** Other credentials under the same name. */
+export function ReplaceCredentials({ profile, bundle, onClose }: ReplaceCredentialsWish) {
+  const { t } = useLanguage();
+  const { say } = useToasts();
+  const queries = useQueryClient();
+  const [credentials, setCredentials] = useState<Values>({});
+  const { name } = profile;
+  const replace = async () => {
+    await ask<CredentialProfile>('POST', `${profilesPath}/${name}`, { body: { credentials } });
+    await queries.invalidateQueries({ queryKey: [profilesPath] });
+    say(t('profiles.replaced', { name }));
+    onClose();
+  };
+  return (
+    <Dialog onClose={onClose} title={t('profiles.replaceTitle', { name })} closeOnClickOutside={false}>
+      <SubmitForm action={t('profiles.replace')} onSubmit={replace}>
+        {(failure) => (
+          <>
+            <CredentialFields bundle={bundle} value={credentials} onChange={setCredentials} />
+            {failure === null ? null : (
+              <Text size="sm" c="red" role="alert">
+                {failure}
+              </Text>
+            )}
+          </>
+        )}
+      </SubmitForm>
+    </Dialog>
+  );
+}
