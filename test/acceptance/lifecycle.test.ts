@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { stat } from 'node:fs/promises';
+import { rename, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -128,6 +128,20 @@ test('[isolated] one project sees nothing of another', async (t) => {
     const answer = (await (await fetch(service.filesUrl + path, { headers })).json()) as { fetched_count: number };
     assert.equal(answer.fetched_count, 0, path);
   }
+});
+
+test('[operations] a service whose folder of blobs is gone says that it is not ready for the blobs, without a path', async (t) => {
+  const { filesUrl, pluginsUrl, folder } = await startService(t, { settings: { LOG_LEVEL: 'fatal' } });
+  await rename(join(folder, 'blobs'), join(folder, 'gone'));
+  const answer = await fetch(`${filesUrl}/v1/ready`);
+  const text = await answer.text();
+  assert.equal(answer.status, 503, text);
+  const { error } = JSON.parse(text) as { error: { code: string; details: unknown } }; // the error envelope
+  assert.deepEqual([error.code, error.details], ['SERVICE_UNAVAILABLE', [{ part: 'blobs' }]]);
+  assert.ok(!text.includes(folder), text);
+  assert.equal((await fetch(`${pluginsUrl}/v1/ready`)).status, 200, 'the plugins address needs no blobs');
+  await rename(join(folder, 'gone'), join(folder, 'blobs'));
+  assert.equal((await fetch(`${filesUrl}/v1/ready`)).status, 200);
 });
 
 test('[operations] told to stop, it finishes what is in flight and exits with 0', async (t) => {

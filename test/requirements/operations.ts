@@ -13,7 +13,11 @@ export const operationsRequirements: Requirements = {
   'operations.described': {
     promise: 'Health, readiness, version, metrics and OpenAPI 3.1 on both addresses.',
     source: 'CONTRACT "Both addresses"',
-    tests: ['[operations] both addresses tell health, readiness, version and describe themselves'],
+    tests: [
+      '[operations] both addresses tell health, readiness, version and describe themselves',
+      'who asks whether the service is ready is told which parts are not, and not where they are',
+      '[operations] a service whose folder of blobs is gone says that it is not ready for the blobs, without a path',
+    ],
   },
   'operations.postgres': {
     promise: 'PostgreSQL serves as SQLite does; one that may lose acknowledged commits is refused.',

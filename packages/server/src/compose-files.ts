@@ -73,10 +73,7 @@ export async function openFilesSide(base: Base): Promise<Side & { readonly gate:
     version,
     registry: base.registry,
     facts: () => ({ version, database: base.database.dialect }),
-    checkReady: async () => {
-      await base.checkReady();
-      await blobs.check();
-    },
+    parts: { ...base.parts, blobs: () => blobs.check() },
     guardMetrics: gate.requires('admin'),
   });
   addFileRoutes(base, app, { files, blobs, gate });

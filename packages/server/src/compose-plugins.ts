@@ -81,7 +81,7 @@ async function openPluginsApp(base: Base, { catalogue, sandbox }: { catalogue: (
     version,
     registry,
     facts: () => ({ version, isolation: sandbox.capabilities, ...factsOf(config, keyRequired, catalogue()) }),
-    checkReady: base.checkReady,
+    parts: base.parts,
     guardMetrics: gate.check,
   });
   return { app, gate };

@@ -14,6 +14,7 @@ import type { App } from './http/app.ts';
 import { createApp } from './http/create-app.ts';
 import { type Listening, listen } from './http/listen.ts';
 import { mountPlugins } from './http/mount-plugins.ts';
+import type { Parts } from './http/readiness.ts';
 import { createRequestMetrics } from './http/request-metrics.ts';
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts';
 import type { IdempotencyRepository } from './idempotency/idempotency-repository.ts';
@@ -24,7 +25,6 @@ import { giveBackMemory } from './kernel/garbage-collection.ts';
 import { createNewId, type NewId } from './kernel/identifier.ts';
 import type { Logger } from './kernel/logger.ts';
 import { createMetrics, type Registry } from './kernel/metrics.ts';
-import { Problem } from './kernel/problem.ts';
 import type { Secret } from './kernel/secret.ts';
 import { makeFirstKey } from './projects/first-start.ts';
 import { type KeyRing, openKeyRing } from './projects/key-ring.ts';
@@ -58,8 +58,8 @@ export interface Base {
   readonly mounted: WeakMap<IncomingMessage, Caller>;
   /** An empty server for one address, with everything that both have. */
   readonly newApp: (address: 'files' | 'plugins') => App;
-  /** Throws while the service cannot serve. */
-  readonly checkReady: () => Promise<void>;
+  /** What both need to serve. */
+  readonly parts: Parts;
 }
 
 /** One address, ready to listen. */
@@ -175,9 +175,11 @@ async function openBase({ config, logger, closer, isStopping }: Start) {
       const overHttps = url?.startsWith('https:') === true;
       return createApp({ logger, address, requestMetrics, isStopping, overHttps });
     },
-    checkReady: async () => {
-      if (isStopping()) throw new Problem('SERVICE_UNAVAILABLE', 'The service is stopping.');
-      await database.check();
+    parts: {
+      process: async () => {
+        if (isStopping()) throw new Error('it is stopping');
+      },
+      database: () => database.check(),
     },
   };
   return { base, firstKey };

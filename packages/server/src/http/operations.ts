@@ -2,16 +2,15 @@ import { Acknowledgement, Success } from '@quartermaster/contract';
 import type { onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
 import type { Registry } from '../kernel/metrics.ts';
-import { Problem } from '../kernel/problem.ts';
 import type { App } from './app.ts';
+import { checkParts, type Parts } from './readiness.ts';
 
 export interface OperationsDeps {
   readonly version: string;
   readonly registry: Registry;
   /** Further facts of `/v1/health_check`, such as what isolates plugins. */
   readonly facts: () => Readonly<Record<string, unknown>>;
-  /** Throws when the service cannot answer requests now. */
-  readonly checkReady: () => Promise<void>;
+  readonly parts: Parts;
   /** Guards `/metrics`. */
   readonly guardMetrics: onRequestHookHandler;
 }
@@ -39,13 +38,14 @@ export function operationRoutes(app: App, deps: OperationsDeps): void {
       schema: {
         operationId: 'getReadiness',
         tags: ['operations'],
-        summary: 'Whether requests would be served now: 200, else 503. For load balancers.',
+        summary:
+          'Whether requests would be served now: 200, else 503 with the `part`s that do not work (`process`: it stops). For load balancers; needs no key.',
         security: [],
         response: { 200: Acknowledgement },
       },
     },
     async () => {
-      await withinSeconds(5, deps.checkReady());
+      await checkParts(deps.parts);
       return { status: 'success' as const };
     },
   );
@@ -75,16 +75,4 @@ export function operationRoutes(app: App, deps: OperationsDeps): void {
     },
     async (_request, reply) => reply.type(deps.registry.contentType).send(await deps.registry.metrics()),
   );
-}
-
-async function withinSeconds(seconds: number, work: Promise<void>): Promise<void> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no answer within ${seconds} s`)), seconds * 1000);
-  try {
-    await Promise.race([work, late]);
-  } catch (cause) {
-    throw new Problem('SERVICE_UNAVAILABLE', 'The service is not ready.', { cause, retryAfter: 1 });
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,0 +1,37 @@
+import { Problem } from '../kernel/problem.ts';
+
+/**
+ * What has to work for requests to be served, by the name that `/v1/ready` gives it. Each rejects while it does not.
+ * Anybody may ask, so a name says nothing of where a part is; why it does not work goes to the log.
+ */
+export type Parts = Readonly<Record<string, () => Promise<void>>>;
+
+/** How long a part may take to answer, in milliseconds. */
+const patience = 5_000;
+
+/** @throws Problem SERVICE_UNAVAILABLE, which names every part that does not work. */
+export async function checkParts(parts: Parts, patienceMs = patience): Promise<void> {
+  const names = Object.keys(parts);
+  const ends = await Promise.allSettled(Object.values(parts).map((check) => within(patienceMs, check())));
+  const reasons = ends.map((end) => (end.status === 'rejected' ? end.reason : undefined));
+  const missing = names.filter((_, index) => ends[index]?.status === 'rejected');
+  if (missing.length === 0) return;
+  throw new Problem('SERVICE_UNAVAILABLE', `The service is not ready: ${missing.join(', ')}.`, {
+    details: missing.map((part) => ({ part })),
+    cause: new AggregateError(
+      reasons.filter((reason) => reason !== undefined),
+      'not ready',
+    ),
+    retryAfter: 1,
+  });
+}
+
+async function within(milliseconds: number, work: Promise<void>): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`no answer within ${milliseconds} ms`)), milliseconds);
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
