@@ -99,8 +99,12 @@ async function check(folder: string, listLosses: boolean): Promise<void> {
       if (listLosses || kind === 'unsupported') console.log(`${pluginId} as ${format}: ${kind}: ${path}: ${message}`);
     }
   }
-  const plugins = bundle?.plugins.size ?? 0;
-  console.log(`${bundle?.id ?? folder}: ${plugins} plugins, ${failures.length} mistakes`);
+  const counts = [counted(bundle?.plugins.size ?? 0, 'plugin'), counted(failures.length, 'mistake')];
+  console.log(`${bundle?.id ?? folder}: ${counts.join(', ')}`);
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 async function test(folder: string, plugins: readonly string[]): Promise<void> {

@@ -1,11 +1,10 @@
 #!/usr/bin/env node
-import { ApiError } from '@quartermaster/client';
+import { describeFailure } from './describe-failure.ts';
 import { createProgram } from './program.ts';
 
 try {
   await createProgram().parseAsync(process.argv);
 } catch (error) {
-  const message = error instanceof ApiError ? `${error.code}: ${error.message}` : (error as Error).message;
-  console.error(`quartermaster: ${message}`);
+  console.error(`quartermaster: ${describeFailure(error)}`);
   process.exitCode = 1;
 }
