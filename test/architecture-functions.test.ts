@@ -23,7 +23,6 @@ const allowances: Readonly<Record<string, { readonly own?: number; readonly inAl
   'packages/server/src/execution/sandbox/host.ts createHost': { own: 71, inAll: 142 },
   'packages/server/src/execution/sandbox/open-sandbox.ts openSandbox': { inAll: 113 },
   'packages/server/src/execution/sandbox/pool.ts createPool': { inAll: 193 },
-  'packages/server/src/runs/background-runs.ts createBackground': { inAll: 142 },
 };
 
 interface Length {

@@ -1,19 +1,17 @@
-import { setTimeout } from 'node:timers/promises';
 import type { ExecuteRequest } from '@quartermaster/contract';
 import type { BackgroundCaller } from '../execution/background.ts';
-import type { Execution, Executor } from '../execution/executor.ts';
+import type { Executor } from '../execution/executor.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { createGroupCommit } from '../kernel/group-commit.ts';
 import type { Logger } from '../kernel/logger.ts';
 import type { UpkeepTask } from '../kernel/upkeep.ts';
 import { type ResolveCredentials, resolveRequest } from '../profiles/resolve-credentials.ts';
 import { createBackgroundQueue, type QueueBounds } from './background-queue.ts';
-import { type BackgroundRun, type BackgroundWish, isResumable, prepareBackgroundRun } from './background-run.ts';
-import { endOf } from './end-of-run.ts';
+import { type BackgroundRun, type BackgroundWish, prepareBackgroundRun } from './background-run.ts';
 import { keepRequest, type RequestSealer } from './kept-requests.ts';
+import { createRunPerformer } from './perform-run.ts';
 import { claimLost, serviceStopping } from './problems.ts';
 import type { AcceptedRun, RunKey, RunLease, RunRepository } from './run-repository.ts';
-import { storeEnd } from './store-end.ts';
 import { createTakeOver } from './take-over.ts';
 
 export interface BackgroundDeps {
@@ -51,9 +49,6 @@ const defaults: BackgroundOptions = {
   lookMs: 2_000,
 };
 
-/** Tries of a run that finds the queue of its plugin full. */
-const triesOfFullQueue = 10;
-
 /**
  * Runs that are stored before they are acknowledged, and then run in this process (ADR 0027). What a killed process has
  * not ended another one takes up, where running it again does no harm and its credentials are known; else it ends
@@ -72,79 +67,24 @@ export interface Background {
 }
 
 export function createBackground(deps: BackgroundDeps): Background {
-  const { executor, repository, owner, clock, logger, sealer } = deps;
+  const { executor, repository, owner, clock, sealer } = deps;
   const options = { ...defaults, ...deps.options };
   const stopping = new AbortController();
   const graceOver = new AbortController();
   let graceTimer: NodeJS.Timeout | undefined;
-  const queue = createBackgroundQueue(options, work);
   const lease = (): RunLease => ({ owner, until: clock.now() + options.leaseMs });
-  const accepting = createGroupCommit<AcceptedRun, boolean>((runs) => repository.accept(runs), 100);
-  const beginning = createGroupCommit<RunKey, boolean>(
-    (runs) => repository.begin(runs, { owner, at: clock.now(), until: lease().until }),
-    100,
-  );
-  const prepare = (wish: Omit<BackgroundWish, 'lease'>) =>
-    prepareBackgroundRun(executor, { ...wish, lease: lease() }, (run) => tell(run, 'cancelled'));
-  const takeOver = createTakeOver({ ...deps, queue, lease, prepare });
-
-  async function work(run: BackgroundRun): Promise<void> {
-    if (run.told === 'stopping' && isResumable(run)) await leave(run);
-    else await conclude(run, await execute(run));
+  const { keepResultMs } = options;
+  const perform = createRunPerformer({ ...deps, lease, keepResultMs, graceOver: graceOver.signal });
+  const queue = createBackgroundQueue(options, async (run) => {
+    await perform(run);
     queue.leave(run);
     run.done.resolve();
     deps.changed(run.stored.id);
-  }
-
-  /** @returns null when another process has it */
-  async function execute(run: BackgroundRun): Promise<Execution | null> {
-    const { signal } = run.controller;
-    for (let left = triesOfFullQueue; ; left -= 1) {
-      if (!signal.aborted && !(await begin(run))) return null;
-      const execution = await run.prepared.start();
-      if (execution.outcome.kind !== 'queue_full' || left === 1) return execution;
-      run.hasBegun = false;
-      await setTimeout(execution.outcome.retryAfterSeconds * 1000, undefined, { signal }).catch(() => {});
-      try {
-        run.prepared = run.prepare();
-      } catch {
-        // The plugin has gone meanwhile; what is known is that the queue was full.
-        return execution;
-      }
-    }
-  }
-
-  /** A plugin is at work only after this is stored: nobody else can have the run then. */
-  async function begin(run: BackgroundRun): Promise<boolean> {
-    const { signal } = run.controller;
-    for (;;) {
-      try {
-        run.hasBegun = await beginning.add(run.stored);
-        if (run.hasBegun) deps.changed(run.stored.id);
-        return run.hasBegun;
-      } catch (error) {
-        logger.warn({ err: error, run_id: run.stored.id }, 'a run could not be begun');
-        await setTimeout(1000, undefined, { signal }).catch(() => {});
-        if (signal.aborted) return true;
-      }
-    }
-  }
-
-  async function conclude(run: BackgroundRun, execution: Execution | null): Promise<void> {
-    if (execution === null || run.told === 'lost') return;
-    if (run.told === 'stopping' && execution.outcome.kind === 'cancelled' && isResumable(run)) return await leave(run);
-    const keepsInput = deps.keepsInputs(run.stored.projectId);
-    const ended = endOf(run, execution, { keepsInput, expiresAt: clock.now() + options.keepResultMs });
-    await storeEnd({ repository, logger, signal: graceOver.signal }, run.stored, { owner, ...ended });
-  }
-
-  async function leave(run: BackgroundRun): Promise<void> {
-    try {
-      await repository.leave([run.stored], owner);
-    } catch (error) {
-      logger.warn({ err: error, run_id: run.stored.id }, 'a run could not be left; its lease runs out');
-    }
-  }
+  });
+  const accepting = createGroupCommit<AcceptedRun, boolean>((runs) => repository.accept(runs), 100);
+  const prepare = (wish: Omit<BackgroundWish, 'lease'>) =>
+    prepareBackgroundRun(executor, { ...wish, lease: lease() }, (run) => tell(run, 'cancelled'));
+  const takeOver = createTakeOver({ ...deps, queue, lease, prepare });
 
   function tell(run: BackgroundRun, what: NonNullable<BackgroundRun['told']>): void {
     run.told ??= what;
@@ -191,7 +131,7 @@ export function createBackground(deps: BackgroundDeps): Background {
   function stop(graceMs: number): void {
     stopping.abort();
     for (const run of [...queue.all.values()]) if (run.isKept && !run.hasBegun) tell(run, 'stopping');
-    graceTimer ??= globalThis.setTimeout(() => {
+    graceTimer ??= setTimeout(() => {
       graceOver.abort();
       for (const run of [...queue.all.values()]) tell(run, 'stopping');
     }, graceMs);
