@@ -1,6 +1,7 @@
 import type { JournalRun, RunJournal, RunProgress } from '../execution/run-journal.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { Counter, Gauge, type Registry } from '../kernel/metrics.ts';
+import { createSteadySet } from '../kernel/steady-set.ts';
 import { type EndedRun, endedRun, toStoredRun, underWay } from './ended-run.ts';
 import type { RunRepository, StoredRun } from './run-repository.ts';
 
@@ -51,7 +52,7 @@ export interface RunListener {
 
 export function createRunRecorder(deps: RunRecorderDeps): RunRecorder {
   const options = { ...defaults, ...deps.options };
-  const live = new Map<string, JournalRun>();
+  const live = createSteadySet<JournalRun>();
   const listeners = new Map<string, Set<RunListener>>();
   const progress = new Map<string, RunProgress>();
   const store = createStore(deps, options);
@@ -63,9 +64,13 @@ export function createRunRecorder(deps: RunRecorderDeps): RunRecorder {
     help: 'Runs of plugins that have begun and not ended.',
     registers: [deps.metrics],
     collect() {
-      this.set(live.size);
+      this.set(live.size());
     },
   });
+
+  function findUnderWay(runId: string): JournalRun | undefined {
+    return live.members().find((run) => run.runId === runId);
+  }
 
   function ended(projectId: string): EndedRun[] {
     return store.waiting().filter((run) => run.projectId === projectId);
@@ -73,7 +78,7 @@ export function createRunRecorder(deps: RunRecorderDeps): RunRecorder {
 
   return {
     begun: (run) => {
-      live.set(run.runId, run);
+      live.add(run);
     },
     progressed: ({ runId }, said) => {
       progress.set(runId, said);
@@ -83,24 +88,24 @@ export function createRunRecorder(deps: RunRecorderDeps): RunRecorder {
       const keeps = deps.keepsInputs(run.caller.projectId);
       // Stored before it is no longer under way: whoever looks finds it in one of the two.
       if (run.caller.keepsOwnRecord !== true) store.add(endedRun(run, execution, { words: keeps, input: keeps }));
-      live.delete(run.runId);
+      live.delete(run);
       progress.delete(run.runId);
       changed(run.runId);
     },
     changed,
     progressOf: (runId) => progress.get(runId) ?? null,
     recent: (projectId) => {
-      const begun = [...live.values()].filter(({ caller }) => caller.projectId === projectId);
+      const begun = live.members().filter(({ caller }) => caller.projectId === projectId);
       return [...ended(projectId).map(toStoredRun), ...begun.map((run) => underWay(run))];
     },
     findRecent: (projectId, runId) => {
-      const run = live.get(runId);
+      const run = findUnderWay(runId);
       if (run !== undefined) return run.caller.projectId === projectId ? underWay(run) : undefined;
       const found = ended(projectId).find((one) => one.runId === runId);
       return found && toStoredRun(found);
     },
     findLive: (projectId, runId) => {
-      const run = live.get(runId);
+      const run = findUnderWay(runId);
       return run?.caller.projectId === projectId ? run : undefined;
     },
     watch: (runId, listener) => {
