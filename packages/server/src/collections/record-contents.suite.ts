@@ -27,12 +27,27 @@ export async function contentOf({ read }: Database, { id, status, generation, nu
   return { status, num_chunks, report: read_, chunks, refused };
 }
 
-/** How many chunks there are, visible or not, and how many the indexes say there are. */
-export async function countStored({ read }: Database): Promise<{ chunks: number; indexed: number }> {
+export interface Stored {
+  /** Visible or not. */
+  readonly chunks: number;
+  /** What the indexes say there are. */
+  readonly indexed: number;
+  /** Pairs without an entry, and entries without a pair. */
+  readonly wrongKeys: number;
+}
+
+export async function countStored({ read }: Database): Promise<Stored> {
   const counted = await read
     .selectFrom('chunk')
     .select((all) => all.fn.countAll().as('n'))
     .executeTakeFirstOrThrow();
   const indexes = await read.selectFrom('full_text').select('chunks').execute();
-  return { chunks: Number(counted.n), indexed: indexes.reduce((sum, { chunks }) => sum + Number(chunks), 0) };
+  const pairs = await read.selectFrom('chunk').select('seq').where('row_key', 'is not', null).execute();
+  const entered = await read.selectFrom('pair_key').select('seq').execute();
+  const [wanted, found] = [new Set(pairs.map(({ seq }) => seq)), new Set(entered.map(({ seq }) => seq))];
+  return {
+    chunks: Number(counted.n),
+    indexed: indexes.reduce((sum, { chunks }) => sum + Number(chunks), 0),
+    wrongKeys: wanted.symmetricDifference(found).size,
+  };
 }

@@ -32,6 +32,7 @@ const keyed = (...keys: string[]) => keys.map((key, ordinal) => newChunk(key, { 
 export function testRecordRowRepository(open: () => OpenedRepositories): void {
   testRows(open);
   testKeys(open);
+  testEnteredKeys(open);
 }
 
 function testRows(open: () => OpenedRepositories): void {
@@ -105,6 +106,25 @@ function testKeys(open: () => OpenedRepositories): void {
     await sweepAway(open(), other);
   });
 
+  test('keys that begin alike are told apart, and so are collections whose ids end alike', async () => {
+    const { jobs } = open();
+    const end = newId('collection').slice(-12);
+    const [collection, other] = await Promise.all(
+      ['a', 'b'].map((first) => addCollection(open(), { id: `coll${first.repeat(8)}${end}` })),
+    );
+    assert.ok(collection !== undefined && other !== undefined, 'there are two');
+    const keys = ['beginning', 'beginnings', 'begins'];
+    await jobs.publish(await makePairs(await addRecord(open(), collection), keys.slice(0, 2)), made(2));
+    const taken = (of: string) => jobs.findTaken({ collectionId: of, id: null }, keys.slice(1));
+    assert.deepEqual([await taken(collection.id), await taken(other.id)], [new Set(['beginnings']), new Set()]);
+    const rival = await makePairs(await addRecord(open(), other, { onDuplicate: 'replace' }), keys);
+    assert.deepEqual(await jobs.publish(rival, made(3)), { kind: 'published', sweep: false });
+    const second = await makePairs(await addRecord(open(), collection, { onDuplicate: 'replace' }), keys.slice(1));
+    assert.deepEqual(await jobs.publish(second, made(2)), { kind: 'published', sweep: true });
+    assert.deepEqual(await contentsOf(open(), collection), ['beginning', 'beginnings', 'begins']);
+    for (const each of [collection, other]) await sweepAway(open(), each);
+  });
+
   test('who leaves out duplicates is overtaken by a record with the same pair that was published meanwhile', async () => {
     const { jobs } = open();
     const collection = await addCollection(open());
@@ -146,6 +166,82 @@ function testKeys(open: () => OpenedRepositories): void {
     const job = await makePairs(await addRecord(open(), collection, { onDuplicate: 'replace' }), ['a', 'x']);
     assert.deepEqual(await jobs.publish(job, made(2)), { kind: 'full' });
     assert.deepEqual(await contentsOf(open(), collection), ['a', 'b', 'c']);
+    await sweepAway(open(), collection);
+  });
+}
+
+function testEnteredKeys(open: () => OpenedRepositories): void {
+  const add = (job: RecordJob, at: number, key: string) =>
+    open().jobs.addChunks(job, [newChunk(key, { ordinal: at, rowKey: key })]);
+  const all = ['a', 'b', 'c', 'd', 'e'];
+  const takenOf = async (job: RecordJob) =>
+    [...(await open().jobs.findTaken({ collectionId: job.collectionId, id: null }, all))].sort().join();
+  /** Beyond it the keys of a record that is being made are entered. */
+  const farOrdinal = 50_000;
+
+  test('the keys of a record of many pairs are known from its switch on, not before', async () => {
+    const { jobs } = open();
+    const collection = await addCollection(open());
+    await addRecord(open(), collection);
+    const job = await claim(open());
+    const ordinals = [0, 1, farOrdinal, farOrdinal + 1];
+    for (const [place, ordinal] of ordinals.entries()) await add(job, ordinal, all[place] ?? '');
+    assert.equal(await takenOf(job), '');
+    await jobs.publish(job, made(4));
+    assert.equal(await takenOf(job), 'a,b,c,d');
+    await sweepAway(open(), collection);
+    assert.equal(await open().countRows(collection.id), 0);
+  });
+
+  test('a record that is made again, after many pairs, has the keys of its last try and no others', async () => {
+    const { jobs } = open();
+    const collection = await addCollection(open());
+    await addRecord(open(), collection);
+    const first = await claim(open());
+    await add(first, 0, 'a');
+    await add(first, farOrdinal, 'b');
+    await jobs.giveBack(first, { runAfter: start, attempt: 1 });
+    const again = await claim(open());
+    assert.equal(await jobs.sweep(again, { limit: 10, leaseUntil: start + 30_000 }), 'done');
+    await add(again, 0, 'c');
+    await add(again, 1, 'd');
+    await jobs.publish(again, made(2));
+    assert.equal(await takenOf(again), 'c,d');
+    // The collection, the record and two chunks.
+    assert.equal(await open().countRows(collection.id), 4);
+    await sweepAway(open(), collection);
+  });
+
+  test('a try that goes on with what another has made enters the keys that are left', async () => {
+    const { jobs } = open();
+    const collection = await addCollection(open());
+    await addRecord(open(), collection);
+    const first = await claim(open());
+    await add(first, 0, 'a');
+    await add(first, farOrdinal, 'b');
+    await add(first, farOrdinal + 1, 'c');
+    await jobs.keepMade(first, made(3));
+    await jobs.giveBack(first, { runAfter: start, attempt: 1 });
+    const again = await claim(open());
+    assert.equal(again.made?.numChunks, 3);
+    await jobs.publish(again, made(3));
+    assert.equal(await takenOf(again), 'a,b,c');
+    await sweepAway(open(), collection);
+  });
+
+  test('a pair that is removed by itself takes its key with it', async () => {
+    const { jobs, chunks } = open();
+    const collection = await addCollection(open());
+    const record = await addRecord(open(), collection);
+    const job = await claim(open());
+    await add(job, 0, 'a');
+    await add(job, 1, 'b');
+    await jobs.publish(job, made(2));
+    const listed = await chunks.list(keyOf(record), { order: 'asc' });
+    const { projectId, collectionId } = record;
+    assert.equal(await chunks.remove({ projectId, collectionId, chunkId: listed?.items[0]?.id ?? '' }), true);
+    assert.equal(await takenOf(job), 'b');
+    assert.equal(await open().countRows(collection.id), 3);
     await sweepAway(open(), collection);
   });
 }

@@ -12,6 +12,7 @@ import { insertChunks, toChunk } from './chunk-rows.ts';
 import type { Database } from './database.ts';
 import { cursorsOf, readKeysetPage } from './keyset-page.ts';
 import { countChunks, lockCollection } from './lock-collection.ts';
+import { removeKeys } from './pair-keys.ts';
 import type { Tables } from './tables.ts';
 import { dropVector, wantVectors } from './vector-repository.ts';
 import { findVisibleChunks } from './visible-chunks.ts';
@@ -114,7 +115,7 @@ function changeChunk({ write, fullText }: Database, key: ChunkKey, change: Chunk
   });
 }
 
-function removeChunk({ write, fullText }: Database, key: ChunkKey): Promise<boolean> {
+function removeChunk({ write, dialect, fullText }: Database, key: ChunkKey): Promise<boolean> {
   return write.transaction().execute(async (transaction) => {
     const seen = await visible(transaction, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
     if (seen === undefined) return false;
@@ -131,6 +132,7 @@ function removeChunk({ write, fullText }: Database, key: ChunkKey): Promise<bool
     const removed = await transaction.deleteFrom('chunk').where('seq', '=', seen.seq).executeTakeFirst();
     if (removed.numDeletedRows === 0n) return false;
     await fullText.remove(transaction, key.collectionId, [seen.seq]);
+    await removeKeys(transaction, dialect, [seen]);
     if (seen.record_id !== null) {
       await transaction
         .updateTable('record')

@@ -1,5 +1,5 @@
 import type { Locator } from '@quartermaster/contract';
-import type { Insertable, Selectable, Transaction } from 'kysely';
+import type { Selectable, Transaction } from 'kysely';
 import type { NewChunk, StoredChunk } from '../../collections/chunk-repository.ts';
 import type { Database } from './database.ts';
 import { insertMany } from './sqlite-insert-many.ts';
@@ -14,30 +14,51 @@ export interface ChunkPlace {
   readonly generation: number;
 }
 
-/** Rows of one statement in PostgreSQL: it is built on the event loop, some 5 ms for so many. */
+/**
+ * Rows of one message to the thread of SQLite, which inserts them while the next are made ready here; of one statement in
+ * PostgreSQL, which is built on the event loop, some 5 ms for so many.
+ */
 const rowsAtOnce = 200;
 
 /** Writes chunks, then their words into the index. */
 export async function insertChunks(
   transaction: Transaction<Tables>,
   { dialect, fullText }: Pick<Database, 'dialect' | 'fullText'>,
-  { place, chunks }: { place: ChunkPlace; chunks: readonly NewChunk[] },
+  { place, chunks }: NewChunks,
 ): Promise<void> {
   if (chunks.length === 0) return;
-  const rows = chunks.map((chunk) => toRow(place, chunk));
-  const seqs = dialect === 'sqlite' ? await insertMany(transaction, 'chunk', rows) : await insert(transaction, rows);
+  const insert = dialect === 'sqlite' ? insertInThread : insertByStatements;
+  const seqs = await insert(transaction, { place, chunks });
   const indexed = chunks.map(({ words }, place) => ({ seq: seqs[place] as number, words })); // as many as rows
   await fullText.add(transaction, place.collectionId, indexed);
 }
 
+interface NewChunks {
+  readonly place: ChunkPlace;
+  readonly chunks: readonly NewChunk[];
+}
+
 /** @returns their `seq`, in order */
-async function insert(transaction: Transaction<Tables>, rows: ReadonlyArray<Insertable<ChunkTable>>) {
+async function insertInThread(transaction: Transaction<Tables>, { place, chunks }: NewChunks): Promise<number[]> {
+  const alike = toColumns(place);
+  const inserted: Array<Promise<number[]>> = [];
+  for (let from = 0; from < chunks.length; from += rowsAtOnce) {
+    const rows = chunks.slice(from, from + rowsAtOnce).map(toRow);
+    inserted.push(insertMany(transaction, 'chunk', { alike, rows }));
+  }
+  return (await Promise.all(inserted)).flat();
+}
+
+/** @returns their `seq`, in order */
+async function insertByStatements(transaction: Transaction<Tables>, { place, chunks }: NewChunks): Promise<number[]> {
+  const alike = toColumns(place);
   const seqs = new Map<string, number>();
-  for (let from = 0; from < rows.length; from += rowsAtOnce) {
-    const some = transaction.insertInto('chunk').values(rows.slice(from, from + rowsAtOnce));
+  for (let from = 0; from < chunks.length; from += rowsAtOnce) {
+    const rows = chunks.slice(from, from + rowsAtOnce).map((chunk) => ({ ...alike, ...toRow(chunk) }));
+    const some = transaction.insertInto('chunk').values(rows);
     for (const { id, seq } of await some.returning(['id', 'seq']).execute()) seqs.set(id, seq);
   }
-  return rows.map(({ id }) => seqs.get(id) as number); // every row was returned
+  return chunks.map(({ id }) => seqs.get(id) as number); // every row was returned
 }
 
 export function toChunk(row: Selectable<ChunkTable>): StoredChunk {
@@ -56,13 +77,18 @@ export function toChunk(row: Selectable<ChunkTable>): StoredChunk {
   };
 }
 
-function toRow(place: ChunkPlace, chunk: NewChunk): Insertable<ChunkTable> {
+function toColumns(place: ChunkPlace) {
   return {
-    id: chunk.id,
     project_id: place.projectId,
     collection_id: place.collectionId,
     record_id: place.recordId,
     generation: place.generation,
+  };
+}
+
+function toRow(chunk: NewChunk) {
+  return {
+    id: chunk.id,
     ordinal: chunk.ordinal,
     content: chunk.content,
     question: chunk.question,

@@ -41,7 +41,13 @@ async function openRepositories(
         database.read.selectFrom('chunk').select('id').where('collection_id', '=', collectionId).execute(),
         database.read.selectFrom('record_row').select('id').where('collection_id', '=', collectionId).execute(),
       ]);
-      return rows.flat().length;
+      // Of no collection that could be asked for: no key may be left of a chunk that is gone.
+      const keysLeft = await database.read
+        .selectFrom('pair_key')
+        .select('key')
+        .where('seq', 'not in', (select) => select.selectFrom('chunk').select('seq'))
+        .execute();
+      return rows.flat().length + keysLeft.length;
     },
     async close() {
       await database.close();

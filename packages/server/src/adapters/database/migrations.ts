@@ -11,6 +11,7 @@ import { createCredentialProfilesMigration } from './migrations/0013-credential-
 import { createRunRequestsMigration } from './migrations/0017-run-requests.ts';
 import { createProjectUsageMigration } from './migrations/0019-project-usage.ts';
 import { createSharedFullTextMigration } from './migrations/0020-shared-full-text.ts';
+import { createPairKeysMigration } from './migrations/0021-pair-keys.ts';
 import type { Tables } from './tables.ts';
 
 /** In the order of their names, which are never changed once published. */
@@ -26,6 +27,7 @@ function migrationsFor(dialect: Database['dialect']): Record<string, Migration> 
     '0017-run-requests': createRunRequestsMigration(dialect),
     '0019-project-usage': createProjectUsageMigration(dialect),
     '0020-shared-full-text': createSharedFullTextMigration(dialect),
+    '0021-pair-keys': createPairKeysMigration(dialect),
   };
 }
 

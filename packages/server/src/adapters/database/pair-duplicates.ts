@@ -1,5 +1,6 @@
-import type { Kysely, Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import type { RecordJob } from '../../collections/record-job-repository.ts';
+import { findKeys, pairKeyOf } from './pair-keys.ts';
 import type { Tables } from './tables.ts';
 
 /** A generation that no record ever has: chunks of it are swept with their record's old ones. */
@@ -12,26 +13,29 @@ export async function findTaken(
   rowKeys: readonly string[],
 ): Promise<Set<string>> {
   if (rowKeys.length === 0) return new Set();
-  const rows = await read
-    .selectFrom('chunk')
+  const rows = await findKeys(read, of.collectionId, rowKeys)
+    .innerJoin('chunk', 'chunk.seq', 'pair_key.seq')
     .innerJoin('record', 'record.id', 'chunk.record_id')
-    .select('chunk.row_key')
-    .where('chunk.collection_id', '=', of.collectionId)
-    .where('chunk.row_key', 'in', rowKeys)
+    .select(['chunk.row_key', 'chunk.collection_id'])
     .whereRef('chunk.generation', '=', 'record.generation')
     .where('record.status', '<>', 'deleting')
     .where('record.id', '<>', of.id ?? '')
     .execute();
-  return new Set(rows.flatMap((row) => (row.row_key === null ? [] : [row.row_key])));
+  const wanted = new Set<string | null>(rowKeys);
+  const taken = rows.filter((row) => row.collection_id === of.collectionId && wanted.has(row.row_key));
+  return new Set(taken.flatMap((row) => (row.row_key === null ? [] : [row.row_key])));
 }
 
 /** Visible pairs of other records that have the key of a pair this job has written. */
 function rivals(db: Kysely<Tables>, job: RecordJob) {
   return db
     .selectFrom('chunk as written')
+    .innerJoin('pair_key', (join) => join.on('pair_key.key', '=', pairKeyOf(job.collectionId, 'written.row_key')))
     .innerJoin('chunk as other', (join) =>
       join
-        .onRef('other.collection_id', '=', 'written.collection_id')
+        .onRef('other.seq', '=', 'pair_key.seq')
+        // Not as a bare column: there is an index by collection, and SQLite would walk through all of it for each pair.
+        .on(sql`other.collection_id || ''`, '=', job.collectionId)
         .onRef('other.row_key', '=', 'written.row_key')
         .onRef('other.record_id', '<>', 'written.record_id'),
     )

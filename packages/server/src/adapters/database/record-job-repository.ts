@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction, type Updateable } from 'kysely';
+import type { NewChunk } from '../../collections/chunk-repository.ts';
 import { unlimitedCapacity } from '../../collections/collection-repository.ts';
 import type {
   Claim,
@@ -12,6 +13,7 @@ import { insertChunks } from './chunk-rows.ts';
 import type { Database } from './database.ts';
 import { countChunks, lockCollection } from './lock-collection.ts';
 import { countReplaced, findTaken, isOvertaken, replaceRivals } from './pair-duplicates.ts';
+import { areManyWaiting, enterKeys, noKeys, removeKeys } from './pair-keys.ts';
 import { toSource } from './record-repository.ts';
 import { insertRows, sweepRows } from './record-rows.ts';
 import type { RecordTable, Tables } from './tables.ts';
@@ -32,14 +34,7 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
     },
     report: async (held, { stage, percent, leaseUntil }) =>
       (await updateHeld(write, held, { stage, percent, lease_until: leaseUntil })) !== undefined,
-    addChunks: (job, chunks) =>
-      write.transaction().execute(async (transaction) => {
-        if ((await hold(transaction, job)) === undefined) return false;
-        const { projectId, collectionId, id: recordId } = job;
-        const place = { projectId, collectionId, recordId, generation: job.generation + 1 };
-        await insertChunks(transaction, database, { place, chunks });
-        return true;
-      }),
+    addChunks: (job, chunks) => addChunks(database, job, chunks),
     addRows: (job, rows) =>
       write.transaction().execute(async (transaction) => {
         if ((await hold(transaction, job)) === undefined) return false;
@@ -88,6 +83,24 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
   };
 }
 
+async function addChunks(database: Database, job: RecordJob, chunks: readonly NewChunk[]): Promise<boolean> {
+  const { projectId, collectionId, id: recordId } = job;
+  const place = { projectId, collectionId, recordId, generation: job.generation + 1 };
+  const row = await database.write.transaction().execute(async (transaction) => {
+    const held = await hold(transaction, job);
+    if (held === undefined) return undefined;
+    await insertChunks(transaction, database, { place, chunks });
+    if (held.keyed_to !== null || chunks.every(({ rowKey }) => rowKey === undefined)) return held;
+    return updateHeld(transaction, job, { keyed_to: noKeys });
+  });
+  if (row === undefined || !areManyWaiting(row.keyed_to, chunks)) return row !== undefined;
+  return database.write.transaction().execute(async (transaction) => {
+    const held = await hold(transaction, job);
+    if (held !== undefined) await enterKeys(transaction, { job, keyedTo: held.keyed_to });
+    return held !== undefined;
+  });
+}
+
 /** Nobody works on it and nothing was tried. */
 const idle = (now: number) => ({ made: null, lease_owner: null, lease_until: null, attempt: 0, run_after: now });
 
@@ -98,6 +111,8 @@ async function claimRecord({ dialect, write }: Database, claim: Claim): Promise<
       lease_owner: claim.token,
       lease_until: claim.leaseUntil,
       attempt: sql<number>`attempt + 1`,
+      // What is not made whole is made anew, and so are its keys.
+      keyed_to: sql<number | null>`case when made is null then null else keyed_to end`,
       // Until the first claim it says how long the record may wait; that stays when it is over.
       deadline_at: column
         .case()
@@ -148,7 +163,7 @@ function updateHeld(db: Kysely<Tables>, held: Held, set: Updateable<RecordTable>
     .set(set)
     .where('id', '=', held.id)
     .where('lease_owner', '=', held.token)
-    .returning(['status', 'generation', 'collection_id'])
+    .returning(['status', 'generation', 'collection_id', 'keyed_to'])
     .executeTakeFirst();
 }
 
@@ -156,6 +171,7 @@ async function publish(transaction: Transaction<Tables>, job: RecordJob, made: M
   const row = await hold(transaction, job);
   const collection = row && (await lockCollection(transaction, row.collection_id));
   if (row === undefined || collection === undefined) return { kind: 'lost' };
+  await enterKeys(transaction, { job, keyedTo: row.keyed_to });
   if (job.onDuplicate === 'skip' && (await isOvertaken(transaction, job, made.since ?? 0))) {
     // What was read is void: the next try has to look at the pairs of the others again.
     await updateHeld(transaction, job, { made: null });
@@ -184,7 +200,7 @@ async function publish(transaction: Transaction<Tables>, job: RecordJob, made: M
 }
 
 async function sweep(
-  { fullText }: Database,
+  { dialect, fullText }: Database,
   transaction: Transaction<Tables>,
   { held, limit, leaseUntil }: { held: Held; limit: number; leaseUntil: number },
 ): Promise<'more' | 'done' | 'lost'> {
@@ -202,9 +218,10 @@ async function sweep(
         )
         .limit(limit),
     )
-    .returning('seq')
+    .returning(['seq', 'collection_id', 'row_key'])
     .execute();
   if (removed.length > 0) {
+    await removeKeys(transaction, dialect, removed);
     await fullText.remove(
       transaction,
       row.collection_id,

@@ -162,6 +162,7 @@ function toRow(record: NewRecord): RecordTable {
     collection_id: record.collectionId,
     ...sourceColumns(record),
     ...waiting(record.createdAt, record.deadlineAt),
+    keyed_to: null,
     metadata: JSON.stringify(record.metadata),
     generation: 0,
     num_chunks: 0,

@@ -1,4 +1,5 @@
 import type { Database } from './database.ts';
+import { removeKeys } from './pair-keys.ts';
 
 export interface CollectionSweep {
   readonly collectionId: string;
@@ -20,21 +21,42 @@ export async function sweepCollection(database: Database, sweep: CollectionSweep
     signal.throwIfAborted();
     gone = await write.transaction().execute((transaction) => fullText.drop(transaction, collectionId, limit));
   }
-  for (const table of ['chunk', 'record_row', 'record'] as const) {
-    const key = table === 'chunk' ? 'seq' : 'id';
+  await removeChunks(database, sweep, signal);
+  for (const table of ['record_row', 'record'] as const) {
     let removed = BigInt(limit);
     while (removed === BigInt(limit)) {
       signal.throwIfAborted();
       const result = await write
         .deleteFrom(table)
-        .where(key, 'in', (select) =>
-          select.selectFrom(table).select(key).where('collection_id', '=', collectionId).limit(limit),
+        .where('id', 'in', (select) =>
+          select.selectFrom(table).select('id').where('collection_id', '=', collectionId).limit(limit),
         )
         .executeTakeFirst();
       removed = result.numDeletedRows;
     }
   }
   await write.deleteFrom('collection').where('id', '=', collectionId).where('status', '=', 'deleting').execute();
+}
+
+async function removeChunks(
+  { write, dialect }: Database,
+  { collectionId, limit }: CollectionSweep,
+  signal: AbortSignal,
+) {
+  for (let removed = limit; removed === limit; ) {
+    signal.throwIfAborted();
+    removed = await write.transaction().execute(async (transaction) => {
+      const chunks = await transaction
+        .deleteFrom('chunk')
+        .where('seq', 'in', (select) =>
+          select.selectFrom('chunk').select('seq').where('collection_id', '=', collectionId).limit(limit),
+        )
+        .returning(['seq', 'collection_id', 'row_key'])
+        .execute();
+      await removeKeys(transaction, dialect, chunks);
+      return chunks.length;
+    });
+  }
 }
 
 /** Voids every claim on the collection's records; waits for whoever writes to one of them just now. */

@@ -18,6 +18,7 @@ export interface Tables {
   record: RecordTable;
   record_row: RecordRowTable;
   chunk: ChunkTable;
+  pair_key: PairKeyTable;
   full_text: FullTextTable;
   full_text_place: FullTextPlaceTable;
   administrator: AdministratorTable;
@@ -141,6 +142,8 @@ export interface RecordTable {
   report: string | null;
   /** JSON of what a try has finished reading and not yet published; null otherwise. */
   made: string | null;
+  /** Ordinal up to which the keys of the next generation's pairs are entered in `pair_key`; null while it has none. */
+  keyed_to: number | null;
   attempt: number;
   /** Who works on it, null when nobody does. */
   lease_owner: string | null;
@@ -173,6 +176,14 @@ export interface ChunkTable {
   row_key: string | null;
   created_at: number;
   updated_at: number;
+}
+
+/** Where the pairs with a key are; of a generation that is not visible yet some may be missing. */
+export interface PairKeyTable {
+  /** See `toPairKey`. */
+  key: string;
+  /** Of the chunk. */
+  seq: number;
 }
 
 /** A row of a sheet that became no chunk; belongs to a generation as chunks do. */

@@ -1,0 +1,31 @@
+import { sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
+import type { Database } from '../database.ts';
+
+/**
+ * Keys of pairs in a table of their own, into which they go in order and many at once. Filled along the index that it
+ * replaces, so nothing is sorted: a million pairs take some seconds and 30 MB. One transaction, because with half of the
+ * keys a pair would be imported twice. Source: docs/decisions/0052-keys-of-pairs-are-entered-in-order.md.
+ */
+export function createPairKeysMigration(dialect: Database['dialect']): Migration {
+  const sqlite = dialect === 'sqlite';
+  const text = sqlite ? 'text' : 'text collate "C"';
+  const whole = sqlite ? 'integer' : 'bigint';
+  const statements = [
+    `create table pair_key (
+      key ${text} not null,
+      seq ${whole} not null,
+      primary key (key, seq)
+    ${sqlite ? ') strict, without rowid' : ')'}`,
+    `insert into pair_key (key, seq)
+      select substr(collection_id, 19) || substr(row_key, 1, 6), seq from chunk
+      where row_key is not null order by collection_id, row_key`,
+    'drop index chunk_of_row',
+    `alter table record add column keyed_to ${whole}`,
+  ];
+  return {
+    async up(db) {
+      for (const statement of statements) await sql.raw(statement).execute(db);
+    },
+  };
+}
