@@ -23,8 +23,8 @@ test('the list is that of the tools, in any form of an answer, and nothing of a 
       'mcp-protocol-version': '2025-11-25',
     };
     const request = new Request('http://localhost/mcp', { method: 'POST', headers });
-    const response = await endpoint.answer(request, message, { projectId: null, keyId: null });
-    const text = await response.text();
+    const { body } = await endpoint.answer(request, message, { projectId: null, keyId: null });
+    const text = Buffer.isBuffer(body) ? body.toString() : await new Response(body).text();
     return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);
   };
   const list = { jsonrpc: '2.0', method: 'tools/list' };

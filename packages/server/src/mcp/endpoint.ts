@@ -11,7 +11,20 @@ import type { Toolbox } from './toolbox.ts';
 /** Streamable HTTP for one toolbox, without state: every request stands for itself, whatever its revision. */
 export interface Endpoint {
   /** @param request its signal aborts when the client has gone before it was answered */
-  answer(request: Request, message: unknown, caller: McpCaller): Promise<Response>;
+  answer(request: McpRequest, message: unknown, caller: McpCaller): Promise<McpAnswer>;
+}
+
+/**
+ * What the protocol reads of a request whose body is parsed already. Making a whole `Request` of it takes longer than
+ * anything else we do for a call: its signal follows ours through a registry of the collector.
+ */
+export type McpRequest = Pick<Request, 'method' | 'url' | 'headers' | 'signal'>;
+
+export interface McpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** All of it, or as it comes. */
+  readonly body: Buffer | ReadableStream | null;
 }
 
 /** null without a key. */
@@ -73,12 +86,16 @@ export function createEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps, chann
   }
 
   return {
-    async answer(request, message, { projectId, keyId }) {
+    async answer(asked, message, { projectId, keyId }) {
+      const request = asked as Request; // with a parsed body nothing else of it is read
       const authInfo: AuthInfo = { token: '', clientId: projectId ?? '-', scopes: ['plugins'], extra: { keyId } };
       const isOld = await isLegacyRequest(request, message);
       if (!isListing(message)) {
-        if (isOld) return await answerLegacy(request, message, authInfo);
-        return await newest.fetch(request, { parsedBody: message, authInfo });
+        return await whole(
+          isOld
+            ? await answerLegacy(request, message, authInfo)
+            : await newest.fetch(request, { parsedBody: message, authInfo }),
+        );
       }
       const listed = isOld
         ? await answerLegacy(request, message, authInfo)
@@ -95,12 +112,19 @@ function isListing(message: unknown): boolean {
 const standInText = JSON.stringify(standIn);
 
 /** Writing out a thousand tools takes longer than all else about them: it is done once, and put where the stand-in is. */
-async function withTools(response: Response, toolbox: Toolbox): Promise<Response> {
+async function withTools(response: Response, toolbox: Toolbox): Promise<McpAnswer> {
   const [before = '', after] = (await response.text()).split(standInText);
   // A refusal lists nothing.
   const parts = after === undefined ? [before] : [before, toolbox.listed(), after];
   const { status, headers } = response;
-  return new Response(parts.length === 1 && before === '' ? null : new Uint8Array(join(parts)), { status, headers });
+  return { status, headers, body: parts.length === 1 && before === '' ? null : join(parts) };
+}
+
+async function whole(response: Response): Promise<McpAnswer> {
+  const { status, headers, body } = response;
+  // Events are passed on as they come.
+  if (body === null || headers.get('content-type')?.startsWith('text/event-stream') === true) return response;
+  return { status, headers, body: Buffer.from(await response.arrayBuffer()) };
 }
 
 function join(parts: ReadonlyArray<string | Buffer>): Buffer {

@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { App } from '../http/app.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { CheckHosts } from './allowed-hosts.ts';
+import type { McpAnswer, McpRequest } from './endpoint.ts';
 import type { Endpoints } from './endpoints.ts';
 
 /** What answers, once somebody asks: the protocol's library takes memory that a service without MCP clients keeps. */
@@ -39,7 +40,7 @@ export function mcpRoutes(app: App, { open, onRequest, projectOf, keyOf }: McpRo
     const endpoint = endpoints.getEndpoint(bundleId);
     if (request.body === undefined) return reply.code(400).send(rpcError(-32700, 'Parse error: the body is empty'));
     const caller = { projectId: projectOf(request), keyId: keyOf(request) };
-    return send(reply, await endpoint.answer(toWebRequest(request, reply), request.body, caller));
+    return send(reply, await endpoint.answer(toMcpRequest(request, reply), request.body, caller));
   }
 
   // A scope of its own: its error handler is nobody else's.
@@ -72,7 +73,7 @@ function complaintAboutBody(error: { statusCode?: number }): string | null {
 const passedHeaders = /^(?:accept|content-type|mcp-.+|x-credential-.+|x-plugin-credentials|x-plugin-profile)$/;
 
 /** What the protocol reads of a request: not its body, which is parsed already, and not its key. */
-function toWebRequest({ headers: sent }: FastifyRequest, reply: FastifyReply): Request {
+function toMcpRequest({ headers: sent }: FastifyRequest, reply: FastifyReply): McpRequest {
   const controller = new AbortController();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) controller.abort();
@@ -81,18 +82,15 @@ function toWebRequest({ headers: sent }: FastifyRequest, reply: FastifyReply): R
   for (const [name, value] of Object.entries(sent)) {
     if (value !== undefined && passedHeaders.test(name)) headers.set(name, String(value));
   }
-  return new Request('http://localhost/mcp', { method: 'POST', headers, signal: controller.signal });
+  return { method: 'POST', url: 'http://localhost/mcp', headers, signal: controller.signal };
 }
 
-async function send(reply: FastifyReply, response: Response): Promise<FastifyReply> {
+function send(reply: FastifyReply, { status, headers, body }: McpAnswer): FastifyReply {
   // Nobody is left to answer.
   if (reply.raw.destroyed) return reply.hijack();
-  reply.code(response.status);
-  for (const [name, value] of response.headers) if (name !== 'connection') reply.header(name, value);
-  if (response.body === null) return reply.send();
-  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  reply.code(status);
+  for (const [name, value] of headers) if (name !== 'connection') reply.header(name, value);
+  if (body === null) return reply.send();
   // The global type and Node's own are the same stream.
-  return reply.send(
-    isStream ? Readable.fromWeb(response.body as ReadableStream) : Buffer.from(await response.arrayBuffer()),
-  );
+  return reply.send(Buffer.isBuffer(body) ? body : Readable.fromWeb(body as NodeReadableStream));
 }
