@@ -4,8 +4,11 @@ import { readManifestsFile, writeManifestsFile } from './manifests-file.ts';
 
 /** Remembers from one start to the next which manifests were right: reading and checking them is most of a start. */
 export interface KeptManifests extends KnownManifests {
-  /** Keeps what was asked for so far, if that has changed, and remembers no more. Never fails: the next start takes longer. */
-  keep(): Promise<void>;
+  /**
+   * Knows and remembers no more, and holds no memory that it need not.
+   * @returns keeps what was asked for, if that has changed; never fails: the next start takes longer
+   */
+  end(): () => Promise<void>;
 }
 
 export interface KeptManifestFiles {
@@ -22,7 +25,7 @@ export function openKeptManifests({ file, shipped }: KeptManifestFiles): KeptMan
   const stored = readManifestsFile(file, checks);
   const asked = new Map<string, Buffer>();
   let isChanged = false;
-  let isKept = false;
+  let isOver = false;
 
   return {
     find: (key) => {
@@ -33,16 +36,17 @@ export function openKeptManifests({ file, shipped }: KeptManifestFiles): KeptMan
       return JSON.parse(found.toString());
     },
     remember: (key, manifest) => {
-      if (isKept) return;
+      if (isOver) return;
       asked.set(key, Buffer.from(JSON.stringify(manifest)));
       isChanged = true;
     },
-    keep: async () => {
-      isKept = true;
-      const isSmaller = asked.size < stored.size;
-      const entries = new Map(asked);
+    end: () => {
+      isOver = true;
+      const entries = isChanged || asked.size < stored.size ? new Map(asked) : undefined;
       for (const map of [ready, stored, asked]) map.clear();
-      if (isChanged || isSmaller) await writeManifestsFile(file, { checks, entries }).catch(() => undefined);
+      return async () => {
+        if (entries !== undefined) await writeManifestsFile(file, { checks, entries }).catch(() => undefined);
+      };
     },
   };
 }

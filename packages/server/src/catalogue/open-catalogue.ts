@@ -37,6 +37,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Live
   const kept = options.kept === undefined ? undefined : openKeptManifests(options.kept);
   const loader = createCatalogueLoader({ ...options, ...(kept === undefined ? {} : { known: kept }) });
   let { catalogue, stamp } = await loader.load();
+  const keep = kept?.end();
   const stopping = new AbortController();
   const { signal } = stopping;
   let reporting = report(catalogue, undefined);
@@ -44,7 +45,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Live
   async function report(next: Catalogue, previous: Catalogue | undefined): Promise<void> {
     // Not before the service listens: whoever starts it waits for that.
     await pause(reportAfterMs, undefined, { signal, ref: false }).catch(() => undefined);
-    if (previous === undefined) await kept?.keep();
+    if (previous === undefined) await keep?.();
     await reportUnsupported(next, { logger, previous }, signal).catch(() => undefined);
   }
 
