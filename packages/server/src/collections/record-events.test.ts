@@ -126,6 +126,14 @@ test('a stream that nobody began to read frees its place when its client goes aw
   await events.follow(key, new AbortController().signal)[Symbol.asyncIterator]().next();
 });
 
+test('a client that is gone before its stream begins takes no place', async () => {
+  const key = { projectId: 'p', collectionId: 'c', recordId: 'r' };
+  const records = { find: async () => waitingRecord(key) };
+  const events = createRecordEvents({ records, maxListeners: 1, pollMs: 5, heartbeatMs: 20 });
+  events.follow(key, AbortSignal.abort());
+  await events.follow(key, new AbortController().signal)[Symbol.asyncIterator]().next();
+});
+
 function waitingRecord(key: { projectId: string; collectionId: string; recordId: string }) {
   const source = { type: 'text', title: '', content: 'x', fileId: null, url: null, textSplitter: null } as const;
   const state = { status: 'creating', stage: 'queued', percent: 0, attempt: 0, numChunks: 0 } as const;

@@ -87,8 +87,9 @@ export function createRecordEvents(deps: RecordEventsDeps): RecordEvents {
         if (inside) open -= 1;
         inside = false;
       };
-      // A stream that nobody began to read has no `finally` to run.
-      ended.addEventListener('abort', leave, { once: true });
+      // A stream that nobody began to read has no `finally` to run, and a client may be gone already.
+      if (ended.aborted) leave();
+      else ended.addEventListener('abort', leave, { once: true });
       return stream(key, ended, leave);
     },
     changed(recordId) {

@@ -170,9 +170,10 @@ function eventsRoute(app: App, { gate, records, events }: RecordRoutesDeps): voi
     },
     async (request, reply) => {
       const key = keyOf(gate, request, request.params);
-      await records.get(key);
+      // Before anything is waited for: a client that goes meanwhile is not told of twice.
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
+      await records.get(key);
       const stream = events.follow(key, gone.signal);
       reply.header('Content-Type', 'text/event-stream; charset=utf-8').header('Cache-Control', 'no-store');
       // The schema says what the body is, text; it is sent as a stream.

@@ -35,3 +35,18 @@ test('a stream of events says now and then that it is still there, and there are
   events.close();
   for await (const text of next) assert.fail(text);
 });
+
+test('a client that goes away before its stream begins takes no place', async () => {
+  const recorder = { watch: () => ({ stop: () => {} }) };
+  const events = createRunEvents({
+    ...{ maxStreams: 1, pollMs: 5, heartbeatMs: 1, recorder },
+    runs: { get: async () => run },
+  });
+  const wish = { projectId: '-', runId: 'xrun' };
+  const gone = new AbortController();
+  const following = events.follow(wish, gone.signal);
+  gone.abort();
+  await following;
+  assert.ok((await events.follow(wish, new AbortController().signal)) !== null);
+  events.close();
+});

@@ -89,8 +89,9 @@ export function createRunEvents(deps: RunEventsDeps): RunEvents {
         if (isInside) open -= 1;
         isInside = false;
       };
-      // A stream that nobody began to read has no `finally` to run.
-      ended.addEventListener('abort', leave, { once: true });
+      // A stream that nobody began to read has no `finally` to run, and a client may be gone already.
+      if (ended.aborted) leave();
+      else ended.addEventListener('abort', leave, { once: true });
       return stream(wish, ended, leave);
     },
     close: () => closing.abort(),
