@@ -27,6 +27,10 @@ export async function openPostgresDatabase(url: string, { logger }: DatabaseSett
   });
   // An idle connection that breaks is replaced by the pool at the next query; without a listener it ends the process.
   pool.on('error', (error) => logger.warn({ error: error.message }, 'an idle database connection broke'));
+  // One that breaks between the statements of a transaction fails the next of them; nobody else listens meanwhile.
+  pool.on('connect', (client) => {
+    client.on('error', () => {});
+  });
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
     await assertDurable(db);

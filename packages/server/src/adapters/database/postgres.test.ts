@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { sql } from 'kysely';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/postgres.ts';
 import { createLogger } from '../../kernel/logger.ts';
@@ -72,6 +73,21 @@ describe('the PostgreSQL database', () => {
       const inPieces = createPostgresSearch(atOnce);
       assert.deepEqual(await inPieces.search(database.read, collectionId, { words, limit: 400 }), whole);
     }
+    await database.close();
+  });
+
+  it('outlives a connection that breaks in the middle of a transaction, which fails alone', async () => {
+    const database = await openAt(testing.url);
+    const broken = database.write.transaction().execute(async (transaction) => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction);
+      const pid = rows[0]?.pid;
+      await sql`select pg_terminate_backend(${pid})`.execute(database.read);
+      const isThere = sql`select from pg_stat_activity where pid = ${pid}`;
+      while ((await isThere.execute(database.read)).rows.length > 0);
+      await sql`select 1`.execute(transaction);
+    });
+    await assert.rejects(broken);
+    await database.check();
     await database.close();
   });
 
