@@ -37,6 +37,24 @@ test('a chunk made directly: made, listed, changed, deleted', async (t) => {
   assert.deepEqual((await call('POST', `${url}/query`, { query_text: 'bears' })).body.data, []);
 });
 
+test('metadata keep no half of a surrogate pair: a search with a filter reads them all', async (t) => {
+  const { call, collection, record } = (await openTestService(t)).createProject();
+  const metadata = { a: 'x\ud83d', 'k\udc00': 'fox \ud83e\udd8a \\ud800 \u0001', n: 1 };
+  const kept = { a: 'x\ufffd', 'k\ufffd': 'fox \ud83e\udd8a \\ud800 \u0001', n: 1 };
+  const collectionId = await collection({ metadata });
+  assert.deepEqual((await call('GET', `/v1/collections/${collectionId}`)).body.data.metadata, kept);
+  const url = `/v1/collections/${collectionId}/chunks`;
+  const made = await call('POST', url, { content: 'Foxes are small.', metadata });
+  assert.deepEqual(made.body.data.metadata, kept);
+  const changed = await call('POST', `${url}/${made.body.data.chunk_id}`, { metadata });
+  assert.deepEqual(changed.body.data.metadata, kept);
+  const { record_id } = await record(collectionId, { content: 'Bears.', metadata: { a: '\ud800' } });
+  const path = `/v1/collections/${collectionId}/records/${record_id}`;
+  assert.deepEqual((await call('GET', path)).body.data.metadata, { a: '\ufffd' });
+  const updated = await call('POST', path, { metadata: { b: '\udfff' } });
+  assert.deepEqual(updated.body.data.metadata, { b: '\ufffd' });
+});
+
 test('chunks of a record may be deleted one by one; its count follows', async (t) => {
   const { call, collection, record } = (await openTestService(t)).createProject();
   const collectionId = await collection();

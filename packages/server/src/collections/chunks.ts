@@ -8,7 +8,7 @@ import { type CountTokens, measureText } from './measure-text.ts';
 import type { Page } from './page.ts';
 import { chunkNotFound, collectionFull, collectionNotFound, pairContentFixed } from './problems.ts';
 import { fillBudget } from './query-budget.ts';
-import { readText } from './read-fields.ts';
+import { readMetadata, readText } from './read-fields.ts';
 import type { Records } from './records.ts';
 import type { Hit, Retrieve } from './retrieve.ts';
 
@@ -57,7 +57,14 @@ export function createChunks(deps: ChunksDeps): Chunks {
       const content = readContent(body.content);
       const { numTokens, words } = await measure(content);
       const now = clock.now();
-      const text = { content, question: null, answer: null, numTokens, metadata: body.metadata ?? {}, locator: null };
+      const text = {
+        content,
+        question: null,
+        answer: null,
+        numTokens,
+        metadata: readMetadata(body.metadata ?? {}),
+        locator: null,
+      };
       const chunk = { ...text, id: newId('chunk'), ordinal: 0, createdAt: now, words };
       const outcome = await chunks.add(projectId, collectionId, chunk);
       if (outcome === 'gone') throw collectionNotFound(collectionId);
@@ -76,7 +83,7 @@ export function createChunks(deps: ChunksDeps): Chunks {
     },
     async update(key, body) {
       const before = await find(key);
-      const { metadata } = body;
+      const metadata = body.metadata && readMetadata(body.metadata);
       if (body.content === undefined && metadata === undefined) return toChunkItem(before);
       if (body.content !== undefined && before.question !== null) throw pairContentFixed(key.chunkId);
       const content = body.content === undefined ? undefined : readContent(body.content);

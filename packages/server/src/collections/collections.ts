@@ -11,7 +11,7 @@ import { isId, type NewId } from '../kernel/identifier.ts';
 import { type CollectionRepository, type CountedCollection, unlimitedCapacity } from './collection-repository.ts';
 import type { Page } from './page.ts';
 import { collectionNotFound, noEmbeddingModel } from './problems.ts';
-import { readText } from './read-fields.ts';
+import { readMetadata, readText } from './read-fields.ts';
 
 export interface CollectionsDeps {
   readonly collections: CollectionRepository;
@@ -58,7 +58,7 @@ export function createCollections(deps: CollectionsDeps): Collections {
         description: readText(body.description ?? '', 'body/description'),
         capacity: body.capacity ?? unlimitedCapacity,
         embeddingModelId: readText(body.embedding_model_id ?? builtInEmbeddingModel, 'body/embedding_model_id'),
-        metadata: body.metadata ?? {},
+        metadata: readMetadata(body.metadata ?? {}),
         createdAt: now,
         updatedAt: now,
       };
@@ -78,7 +78,7 @@ export function createCollections(deps: CollectionsDeps): Collections {
       const change = {
         ...(name === undefined ? {} : { name: readText(name, 'body/name') }),
         ...(description === undefined ? {} : { description: readText(description, 'body/description') }),
-        ...(metadata === undefined ? {} : { metadata }),
+        ...(metadata === undefined ? {} : { metadata: readMetadata(metadata) }),
         updatedAt: clock.now(),
       };
       if (!(await collections.change(projectId, collectionId, change))) throw collectionNotFound(collectionId);

@@ -11,6 +11,17 @@ export function readText(text: string, path: string): string {
 }
 
 /**
+ * Metadata as they can be stored and searched: PostgreSQL reads no JSON that has half a surrogate pair, and one entry of
+ * one chunk would fail every search with a filter. JSON writes such a half, and no whole pair, as an escape.
+ */
+export function readMetadata<Metadata extends object>(metadata: Metadata): Metadata {
+  const text = JSON.stringify(metadata);
+  const wellFormed = text.replace(/\\(?:(ud[89a-f][0-9a-f]{2})|.)/g, (written, half) => (half ? '\\ufffd' : written));
+  // The same members, with other characters at most.
+  return wellFormed === text ? metadata : (JSON.parse(wellFormed) as Metadata);
+}
+
+/**
  * The body without the members that are null, at the top level and in `text_splitter`, whose members the official
  * client sends all, set or not: an explicit null means absent. CONTRACT "Collections". Metadata keep theirs.
  */

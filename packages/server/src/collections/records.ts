@@ -5,6 +5,7 @@ import { isId, type NewId } from '../kernel/identifier.ts';
 import { type Collections, checkCursors } from './collections.ts';
 import type { Page } from './page.ts';
 import { collectionNotFound, recordNotFound } from './problems.ts';
+import { readMetadata } from './read-fields.ts';
 import { recordFailureCodes } from './record-failures.ts';
 import { toRecordItem } from './record-item.ts';
 import type { RecordKey, RecordRepository, RecordSource, StoredRecord } from './record-repository.ts';
@@ -64,7 +65,7 @@ export function createRecords(deps: RecordsDeps): Records {
         id: key.recordId,
         projectId,
         collectionId,
-        metadata: body.metadata ?? {},
+        metadata: readMetadata(body.metadata ?? {}),
         createdAt: now,
         deadlineAt: now + deps.maxWaitMs,
       };
@@ -89,7 +90,7 @@ export function createRecords(deps: RecordsDeps): Records {
       const remade = Object.keys(fields).length > 0;
       if (!remade && body.metadata === undefined) return toRecordItem(before);
       const context = { files, projectId: key.projectId, collectionType };
-      const metadata = body.metadata ?? before.metadata;
+      const metadata = body.metadata === undefined ? before.metadata : readMetadata(body.metadata);
       if (remade) {
         const source = await readSource({ ...fieldsOf(before), ...fields }, context);
         const updatedAt = await remake(key, source, metadata);
