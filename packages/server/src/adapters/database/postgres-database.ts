@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { Kysely, PostgresDialect, PostgresQueryCompiler, sql } from 'kysely';
 import pg from 'pg';
 import type { Database } from './database.ts';
 import { migrate } from './migrations.ts';
@@ -16,6 +16,23 @@ const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => (numericTypes.has(oid) ? Number : pg.types.getTypeParser(oid, format)),
 };
 
+/**
+ * PostgreSQL keeps no U+0000 and refuses a statement that holds one. Nothing that is stored has it, so a text that does
+ * is found nowhere, and is no failure of ours.
+ */
+class QueryCompiler extends PostgresQueryCompiler {
+  protected override addParameter(parameter: unknown): void {
+    const hasNul = typeof parameter === 'string' && parameter.includes('\0');
+    super.addParameter(hasNul ? parameter.replaceAll('\0', '\ufffd') : parameter);
+  }
+}
+
+class Dialect extends PostgresDialect {
+  override createQueryCompiler(): QueryCompiler {
+    return new QueryCompiler();
+  }
+}
+
 /** A pool on a PostgreSQL server. @throws when the server does not keep what it acknowledges. */
 export async function openPostgresDatabase(url: string, { logger }: DatabaseSettings): Promise<Database> {
   const pool = new pg.Pool({
@@ -31,7 +48,7 @@ export async function openPostgresDatabase(url: string, { logger }: DatabaseSett
   pool.on('connect', (client) => {
     client.on('error', () => {});
   });
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const db = new Kysely<Tables>({ dialect: new Dialect({ pool }) });
   try {
     await assertDurable(db);
     await migrate(db, 'postgres');

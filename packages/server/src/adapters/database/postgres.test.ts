@@ -91,6 +91,15 @@ describe('the PostgreSQL database', () => {
     await database.close();
   });
 
+  it('takes a text with U+0000 for one that is nowhere', async () => {
+    const database = await openAt(testing.url);
+    const found = await database.read.selectFrom('project').select('id').where('name', '=', 'a\0b').execute();
+    assert.deepEqual(found, []);
+    const { rows } = await sql<{ text: string }>`select ${'a\0b'}::text as text`.execute(database.write);
+    assert.deepEqual(rows, [{ text: 'a\ufffdb' }]);
+    await database.close();
+  });
+
   it('is gone when its server is', async () => {
     await assert.rejects(openAt('postgres://nobody@127.0.0.1:1/none'));
   });
