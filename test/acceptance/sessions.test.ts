@@ -200,6 +200,10 @@ test('[keys] a key is made with scopes and expiry, shown once, rotated and revok
 
   const past = await admin.ask('POST', keys, { body: { ...body, expires_timestamp: 1 } });
   assert.equal(await codeOf(past), 'REQUEST_VALIDATION_ERROR');
+  const never = await admin.ask('POST', keys, { body: { ...body, expires_timestamp: 1e300 } });
+  assert.equal(await codeOf(never), 'REQUEST_VALIDATION_ERROR');
+  const dead = await admin.ask('POST', `${keys}/${made.key_id}/rotate`, { body: {} });
+  assert.equal(await codeOf(dead), 'OBJECT_NOT_FOUND', 'a key that has ended has no successor that works');
 });
 
 test('[keys] a key of scope admin manages its own project and gives only scopes that it has; others manage nothing', async (t) => {

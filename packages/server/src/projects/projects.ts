@@ -80,7 +80,8 @@ export function createProjects(deps: ProjectsDeps): Projects {
     },
     rotateKey: async (keyId, overlapMs) => {
       const old = await getKey(keyId);
-      if (old.revokedAt !== null) throw objectNotFound('usable key', keyId);
+      const isOver = old.expiresAt !== null && old.expiresAt <= clock.now();
+      if (old.revokedAt !== null || isOver) throw objectNotFound('usable key', keyId);
       const made = newKey(deps, old);
       await repository.replaceKey(keyId, clock.now() + overlapMs, made.stored);
       return made;
