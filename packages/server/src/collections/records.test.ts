@@ -214,6 +214,20 @@ test('an update makes the chunks anew only when it names what they are made from
   assert.deepEqual([answer.type, answer.content, answer.title], ['web', '{"url":"https://example.com"}', 'x']);
 });
 
+test('metadata that are changed while the content is, or a retry is asked for, are not written back', async (t) => {
+  const { call, collection, record } = (await openTestService(t)).createProject();
+  const collectionId = await collection();
+  const { record_id } = await record(collectionId, { content: 'words', metadata: { round: '-' } });
+  const url = `/v1/collections/${collectionId}/records/${record_id}`;
+  for (let round = 0; round < 20; round++) {
+    const metadata = { round: String(round) };
+    // The others look at the record before this one has changed it, and change it after.
+    const change = call('POST', url, { metadata });
+    await Promise.all([change, call('POST', url, { content: `words ${round}` }), call('POST', `${url}/retry`)]);
+    assert.deepEqual((await call('GET', url)).body.data.metadata, metadata);
+  }
+});
+
 test('a document that cannot be read ends in error with its reason, and its record can be deleted', async (t) => {
   const service = await openTestService(t);
   const { projectId, call, collection, record } = service.createProject();

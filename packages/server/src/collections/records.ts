@@ -8,7 +8,7 @@ import { collectionNotFound, recordNotFound } from './problems.ts';
 import { readMetadata } from './read-fields.ts';
 import { recordFailureCodes } from './record-failures.ts';
 import { toRecordItem } from './record-item.ts';
-import type { RecordKey, RecordRepository, RecordSource, StoredRecord } from './record-repository.ts';
+import type { RecordChange, RecordKey, RecordRepository, RecordSource, StoredRecord } from './record-repository.ts';
 import { fieldsOf, readSource, type SourceFields } from './record-source.ts';
 
 export interface RecordsDeps {
@@ -45,10 +45,10 @@ export function createRecords(deps: RecordsDeps): Records {
     return found;
   }
 
-  /** From here on the record waits to be made from this source. */
-  async function remake(key: RecordKey, source: RecordSource, metadata: StoredRecord['metadata']): Promise<number> {
+  /** From here on the record waits to be made from this source. Metadata that nobody sent stay as they are by then. */
+  async function remake(key: RecordKey, source: RecordSource, sent: Pick<RecordChange, 'metadata'>): Promise<number> {
     const now = clock.now();
-    const change = { metadata, updatedAt: now, remake: { source, deadlineAt: now + deps.maxWaitMs } };
+    const change = { ...sent, updatedAt: now, remake: { source, deadlineAt: now + deps.maxWaitMs } };
     if (!(await records.change(key, change))) throw recordNotFound(key.recordId);
     deps.onChanged(key.recordId);
     return now;
@@ -90,15 +90,15 @@ export function createRecords(deps: RecordsDeps): Records {
       const remade = Object.keys(fields).length > 0;
       if (!remade && body.metadata === undefined) return toRecordItem(before);
       const context = { files, projectId: key.projectId, collectionType };
-      const metadata = body.metadata === undefined ? before.metadata : readMetadata(body.metadata);
+      const sent = body.metadata === undefined ? {} : { metadata: readMetadata(body.metadata) };
       if (remade) {
         const source = await readSource({ ...fieldsOf(before), ...fields }, context);
-        const updatedAt = await remake(key, source, metadata);
-        return toRecordItem({ ...before, ...source, ...waiting, metadata, updatedAt });
+        const updatedAt = await remake(key, source, sent);
+        return toRecordItem({ ...before, ...source, ...waiting, ...sent, updatedAt });
       }
       const updatedAt = clock.now();
-      if (!(await records.change(key, { metadata, updatedAt }))) throw recordNotFound(key.recordId);
-      return toRecordItem({ ...before, metadata, updatedAt });
+      if (!(await records.change(key, { ...sent, updatedAt }))) throw recordNotFound(key.recordId);
+      return toRecordItem({ ...before, ...sent, updatedAt });
     },
     async retry(key) {
       const { type: collectionType } = await collections.find(key.projectId, key.collectionId);
@@ -109,7 +109,7 @@ export function createRecords(deps: RecordsDeps): Records {
         return toRecordItem(await find(key));
       }
       const source = await readSource(fieldsOf(before), { files, projectId: key.projectId, collectionType });
-      const updatedAt = await remake(key, source, before.metadata);
+      const updatedAt = await remake(key, source, {});
       return toRecordItem({ ...before, ...source, ...waiting, updatedAt });
     },
     async cancel(key) {

@@ -40,8 +40,11 @@ export interface ProjectRepository {
   addKey(key: StoredKey): Promise<void>;
   /** @returns false when there is no such key or it is revoked already. */
   revokeKey(keyId: string, at: number): Promise<boolean>;
-  /** The old key ends at `oldEndsAt` (sooner if it did already) and the new one is added: both or neither. */
-  replaceKey(oldKeyId: string, oldEndsAt: number, newKey: StoredKey): Promise<void>;
+  /**
+   * The old key ends at `oldEndsAt` (sooner if it did already) and the new one is added: both or neither.
+   * @returns false when the old one is revoked by then
+   */
+  replaceKey(oldKeyId: string, oldEndsAt: number, newKey: StoredKey): Promise<boolean>;
   /** Keys that may be used at `now`: neither revoked nor expired. */
   usableKeys(now: number): Promise<StoredKey[]>;
   /** Notes when keys were used last; never moves a time back. */

@@ -141,6 +141,22 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       await ring.authenticate(`Bearer ${made.key.reveal()}`);
     });
 
+    test('a key that is revoked while it is rotated gets no successor', async (t) => {
+      const { projects, repository, deps } = await open(t);
+      const project = await projects.createProject('one');
+      const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
+      const old = await projects.createKey(wish);
+      // Between the look at the key and the writing of its successor.
+      const findKey: typeof repository.findKey = async (keyId) => {
+        const found = await repository.findKey(keyId);
+        await repository.revokeKey(keyId, deps.clock.now());
+        return found;
+      };
+      const late = createProjects({ ...deps, repository: { ...repository, findKey } });
+      await assert.rejects(late.rotateKey(old.stored.id, 60_000), { code: 'OBJECT_NOT_FOUND' });
+      assert.equal((await projects.listKeys(project.id)).length, 1);
+    });
+
     test('a key that was just made is known at once, however lately the ring has looked', async (t) => {
       const { projects, openRing } = await open(t);
       const project = await projects.createProject('one');

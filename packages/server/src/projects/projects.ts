@@ -83,7 +83,8 @@ export function createProjects(deps: ProjectsDeps): Projects {
       const isOver = old.expiresAt !== null && old.expiresAt <= clock.now();
       if (old.revokedAt !== null || isOver) throw objectNotFound('usable key', keyId);
       const made = newKey(deps, old);
-      await repository.replaceKey(keyId, clock.now() + overlapMs, made.stored);
+      const isReplaced = await repository.replaceKey(keyId, clock.now() + overlapMs, made.stored);
+      if (!isReplaced) throw objectNotFound('usable key', keyId);
       return made;
     },
   };

@@ -1,5 +1,5 @@
 import type { Scope } from '@quartermaster/contract';
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { ProjectRepository, StoredKey } from '../../projects/project-repository.ts';
 import type { Database } from './database.ts';
 import type { KeyTable } from './tables.ts';
@@ -62,13 +62,17 @@ export function createProjectRepository(database: Database): ProjectRepository {
     },
     replaceKey: (oldKeyId, oldEndsAt, newKey) =>
       write.transaction().execute(async (transaction) => {
-        await transaction
+        const ended = await transaction
           .updateTable('api_key')
-          .set({ expires_at: oldEndsAt })
+          .set({
+            expires_at: sql<number>`case when expires_at < ${oldEndsAt} then expires_at else ${oldEndsAt} end`,
+          })
           .where('id', '=', oldKeyId)
-          .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', oldEndsAt)]))
-          .execute();
+          .where('revoked_at', 'is', null)
+          .executeTakeFirst();
+        if (ended.numUpdatedRows === 0n) return false;
         await transaction.insertInto('api_key').values(toRow(newKey)).execute();
+        return true;
       }),
     usableKeys: async (now) => {
       const rows = await read
