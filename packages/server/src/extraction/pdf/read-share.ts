@@ -35,6 +35,8 @@ export async function readShare(job: PageJob): Promise<readonly ReadPage[]> {
       read.push([index, reader.read(index)]);
     }
     pdf.close();
-  } catch {}
+  } catch {
+    // Whatever is wrong with the document, the other thread meets it too, and says so.
+  }
   return read;
 }
