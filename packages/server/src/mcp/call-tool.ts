@@ -12,6 +12,7 @@ import { type ResolveCredentials, resolveRequest } from '../profiles/resolve-cre
 import { resultOfProblem, resultOfRun } from './call-result.ts';
 import { readCredentials } from './credentials.ts';
 import { metaKeys } from './meta-keys.ts';
+import type { ReadHeader } from './plain-request.ts';
 
 export interface CallToolDeps {
   readonly executor: Executor;
@@ -23,7 +24,7 @@ export interface CallToolDeps {
 export interface ToolCall {
   readonly plugin: CompiledPlugin;
   readonly input: Record<string, unknown>;
-  readonly headers: Headers;
+  readonly headerOf: ReadHeader;
   readonly meta: Readonly<Record<string, unknown>> | undefined;
   /** `-` without a project. */
   readonly projectId: string;

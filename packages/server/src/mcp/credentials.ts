@@ -3,13 +3,14 @@ import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import { readCredentialsHeaders } from '../execution/credentials-header.ts';
 import { isJsonObject } from '../kernel/json-object.ts';
 import { metaKeys } from './meta-keys.ts';
+import type { ReadHeader } from './plain-request.ts';
 import { credentialsMetaInvalid } from './problems.ts';
 
 type Named = Readonly<Record<string, unknown>>;
 
 /** Where credentials of a call may stand. */
 export interface CredentialSources {
-  readonly headers: Headers;
+  readonly headerOf: ReadHeader;
   readonly meta: Named | undefined;
 }
 
@@ -20,14 +21,13 @@ export interface CredentialSources {
  * does not declare are left behind: the credentials of another bundle are none of its business.
  * @throws Problem when a source cannot be read
  */
-export function readCredentials(bundle: CompiledBundle, { headers, meta }: CredentialSources): Record<string, unknown> {
+export function readCredentials(
+  bundle: CompiledBundle,
+  { headerOf, meta }: CredentialSources,
+): Record<string, unknown> {
   const names = Object.keys(membersOf(Reflect.get(bundle.manifest.credentials_schema ?? {}, 'properties')));
   if (names.length === 0) return {};
-  const sources = [
-    fromSingleHeaders(names, headers),
-    readCredentialsHeaders((name) => headers.get(name)),
-    fromMeta(meta),
-  ];
+  const sources = [fromSingleHeaders(names, headerOf), readCredentialsHeaders(headerOf), fromMeta(meta)];
   const layers = sources.flatMap((source) => [source, membersOf(source[bundle.id])]);
   return Object.fromEntries(
     [...names, profileMember].flatMap((name) => {
@@ -38,13 +38,12 @@ export function readCredentials(bundle: CompiledBundle, { headers, meta }: Crede
 }
 
 /** Proxies drop headers with `_` in their names, so `X-Credential-API-KEY` is `API_KEY` too. */
-function fromSingleHeaders(names: readonly string[], headers: Headers): Named {
-  const found = names.map((name) => [name, headers.get(`x-credential-${name}`) ?? headers.get(dashed(name))] as const);
-  return Object.fromEntries(found.filter(([, value]) => value !== null));
-}
-
-function dashed(name: string): string {
-  return `x-credential-${name.replaceAll('_', '-')}`;
+function fromSingleHeaders(names: readonly string[], headerOf: ReadHeader): Named {
+  const found = names.map((name) => {
+    const header = `x-credential-${name.toLowerCase()}`;
+    return [name, headerOf(header) ?? headerOf(header.replaceAll('_', '-'))] as const;
+  });
+  return Object.fromEntries(found.filter(([, value]) => value !== undefined));
 }
 
 function fromMeta(meta: Named | undefined): Named {

@@ -1,6 +1,7 @@
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { bundleNotFound } from '../execution/problems.ts';
-import { type Channel, createChannel, createEndpoint, type Endpoint } from './endpoint.ts';
+import { createEndpoint, type Endpoint } from './endpoint.ts';
+import { type Channel, createChannel } from './library-endpoint.ts';
 import type { ProtocolServerDeps } from './protocol-server.ts';
 import { createToolboxMaker, type Toolbox } from './toolbox.ts';
 

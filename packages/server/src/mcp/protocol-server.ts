@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { RunCaller } from '../execution/run-journal.ts';
 import type { Logger } from '../kernel/logger.ts';
-import type { CallTool } from './call-tool.ts';
+import type { CallTool, ToolCall } from './call-tool.ts';
 import type { Toolbox } from './toolbox.ts';
 
 export interface ProtocolServerDeps {
@@ -19,19 +19,14 @@ export interface ProtocolServerDeps {
 export interface ProtocolServerOptions extends ProtocolServerDeps {
   /** Clients of this revision can listen for changes without a session. */
   readonly tellsChanges: boolean;
-  /** Lists one tool in place of all, for whoever puts the prepared list there. */
-  readonly listsStandIn: boolean;
 }
 
 /** What every client is told when it connects. */
 const instructions =
   'Each tool is a plugin of Quartermaster, run on its server. A failed call is a result with isError; read its text.';
 
-/** No plugin has this name: ids have no capitals. */
-export const standIn = { name: 'ALL-TOOLS', inputSchema: { type: 'object' as const } };
-
 /** The list changes when bundles are installed, which clients can listen for; others may keep it for five minutes. */
-const listHint = { ttlMs: 300_000, cacheScope: 'private' } as const;
+export const listHint = { ttlMs: 300_000, cacheScope: 'private' } as const;
 
 const cacheHints = { 'tools/list': listHint, 'server/discover': listHint };
 /** Only elicitation validates, and nobody is asked anything here; the default would load AJV. */
@@ -39,45 +34,54 @@ const jsonSchemaValidator = {
   getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'nothing is asked for' }),
 };
 
+export function serverInfo(version: string) {
+  return { name: 'quartermaster', title: 'Quartermaster', version };
+}
+
+/** @throws ProtocolError when the service itself fails */
+export async function runTool({ callTool, logger }: ProtocolServerDeps, call: ToolCall): Promise<CallToolResult> {
+  try {
+    return await callTool(call);
+  } catch (error) {
+    const { bundle, id } = call.plugin;
+    if (!call.signal.aborted) logger.error({ err: error, tool: `${bundle.id}/${id}` }, 'tool call failed');
+    throw new ProtocolError(ProtocolErrorCode.InternalError, 'The service failed; its log has the reason.');
+  }
+}
+
 /**
  * The protocol of one request: the SDK wants a fresh instance for each. Tools are not registered on it, which would
  * cost more with every tool; two handlers look into the toolbox that was made at start.
  */
 export function createProtocolServer(toolbox: Toolbox, deps: ProtocolServerOptions): Server {
-  const { version, callTool, logger } = deps;
   const capabilities = { tools: deps.tellsChanges ? { listChanged: true } : {} };
-  const server = new Server(
-    { name: 'quartermaster', title: 'Quartermaster', version },
-    { capabilities, instructions, cacheHints, jsonSchemaValidator },
-  );
+  const server = new Server(serverInfo(deps.version), {
+    capabilities,
+    instructions,
+    cacheHints,
+    jsonSchemaValidator,
+  });
   server.setRequestHandler('tools/list', ({ params }) => {
     if (params?.cursor !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Unknown cursor.');
-    if (deps.listsStandIn && toolbox.tools.length > 0) return { tools: [standIn] };
     // A copy of the list only: the SDK adds to the result, not to its tools.
     return { tools: [...toolbox.tools] };
   });
-  server.setRequestHandler('tools/call', async ({ params }, context): Promise<CallToolResult> => {
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
     const plugin = toolbox.findPlugin(params.name);
     if (plugin === undefined) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${JSON.stringify(params.name)}.`);
     }
     const { _meta: meta, signal } = context.mcpReq;
-    const call = {
+    return await runTool(deps, {
       plugin,
       input: params.arguments ?? {},
-      headers: context.http?.req?.headers ?? new Headers(),
+      headerOf: (name) => context.http?.req?.headers.get(name) ?? undefined,
       meta,
       projectId: context.http?.authInfo?.clientId ?? '-',
       keyId: readKeyId(context.http?.authInfo?.extra),
       signal,
       onProgress: reporterFor(context),
-    };
-    try {
-      return await callTool(call);
-    } catch (error) {
-      if (!signal.aborted) logger.error({ err: error, tool: params.name }, 'tool call failed');
-      throw new ProtocolError(ProtocolErrorCode.InternalError, 'The service failed; its log has the reason.');
-    }
+    });
   });
   return server;
 }

@@ -39,7 +39,7 @@ export function mcpRoutes(app: App, { open, onRequest, projectOf, keyOf }: McpRo
     const { endpoints } = await open();
     const endpoint = endpoints.getEndpoint(bundleId);
     if (request.body === undefined) return reply.code(400).send(rpcError(-32700, 'Parse error: the body is empty'));
-    const caller = { projectId: projectOf(request), keyId: keyOf(request) };
+    const caller = { projectId: projectOf(request) ?? '-', keyId: keyOf(request) ?? undefined };
     return send(reply, await endpoint.answer(toMcpRequest(request, reply), request.body, caller));
   }
 
@@ -78,11 +78,18 @@ function toMcpRequest({ headers: sent }: FastifyRequest, reply: FastifyReply): M
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) controller.abort();
   });
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(sent)) {
-    if (value !== undefined && passedHeaders.test(name)) headers.set(name, String(value));
-  }
-  return { method: 'POST', url: 'http://localhost/mcp', headers, signal: controller.signal };
+  const headerOf = (name: string) => {
+    const value = passedHeaders.test(name) ? sent[name] : undefined;
+    return value === undefined ? undefined : String(value);
+  };
+  const headers = () =>
+    new Headers(
+      Object.keys(sent).flatMap((name) => {
+        const value = headerOf(name);
+        return value === undefined ? [] : [[name, value]];
+      }),
+    );
+  return { headerOf, headers, signal: controller.signal };
 }
 
 function send(reply: FastifyReply, { status, headers, body }: McpAnswer): FastifyReply {
@@ -91,6 +98,7 @@ function send(reply: FastifyReply, { status, headers, body }: McpAnswer): Fastif
   reply.code(status);
   for (const [name, value] of headers) if (name !== 'connection') reply.header(name, value);
   if (body === null) return reply.send();
+  if (Buffer.isBuffer(body)) return reply.send(body);
   // The global type and Node's own are the same stream.
-  return reply.send(Buffer.isBuffer(body) ? body : Readable.fromWeb(body as NodeReadableStream));
+  return reply.send(Readable.fromWeb(body as NodeReadableStream));
 }
