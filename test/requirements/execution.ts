@@ -46,7 +46,7 @@ export const executionRequirements: Requirements = {
   },
   'execute.limits': {
     promise:
-      'A handler has limits of memory, tasks and time, by control groups where the machine gives them, else without.',
+      'A handler has limits of memory, tasks, wall clock and processor time, by control groups where the machine gives them, else without.',
     source: 'DESIGN "Promises" 7',
     tests: [
       '${isolation}: a handler is in a group with the limits, and nothing of it is left',
@@ -55,6 +55,9 @@ export const executionRequirements: Requirements = {
       'what a server leaves that is killed goes at the next start',
       'an ordinary user has the other limits where control groups are not theirs',
       'a group that others are in is left alone',
+      'a run that takes more processor time than it may is ended: ${how}',
+      'each run has the processor time of its own, in the same process',
+      'what a run leaves behind takes no more than the run may',
     ],
   },
   'execute.leaves-nothing': {

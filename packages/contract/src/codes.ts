@@ -62,7 +62,11 @@ export const errorCodes = {
     status: 503,
     meaning: 'The service is starting, stopping or cannot reach its database. Try again.',
   },
-  PLUGIN_TIMEOUT: { status: 504, meaning: 'The plugin or the third party did not answer within the time limit.' },
+  PLUGIN_TIMEOUT: {
+    status: 504,
+    meaning:
+      'The plugin or the third party did not answer within the time limit, or the plugin took more processor time than it may.',
+  },
   INSUFFICIENT_STORAGE: { status: 507, meaning: 'The disk is full or nearly so; nothing of the upload was kept.' },
 } as const satisfies Record<string, { status: number; meaning: string }>;
 

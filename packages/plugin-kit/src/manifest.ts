@@ -133,6 +133,8 @@ export const BundleManifest = Type.Object(
         {
           timeout_ms: Type.Optional(Type.Integer({ minimum: 100, maximum: 600_000 })),
           memory_mb: Type.Optional(Type.Integer({ minimum: 64, maximum: 1024 })),
+          /** Processor time of a handler, of all its threads. */
+          cpu_ms: Type.Optional(Type.Integer({ minimum: 100, maximum: 600_000 })),
           max_response_bytes: Type.Optional(Type.Integer({ minimum: 1024, maximum: 10_485_760 })),
           max_requests: Type.Optional(Type.Integer({ minimum: 0, maximum: 100 })),
         },

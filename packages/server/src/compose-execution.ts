@@ -55,6 +55,7 @@ export async function openExecution(base: Base, { recorder, publicUrl, onChange 
   const limits = {
     timeoutMs: config.pluginSeconds * 1000,
     memoryMb: config.pluginMemoryMb,
+    cpuMs: config.pluginCpuSeconds * 1000,
     maxRunsOfKey: config.maxRunsOfKey,
   };
   const room = { catalogue: live.current, broker, sandbox };

@@ -57,6 +57,7 @@ export interface Config {
   readonly pluginProcesses: number;
   readonly pluginSeconds: number;
   readonly pluginMemoryMb: number;
+  readonly pluginCpuSeconds: number;
   /** Of plugins, at once. */
   readonly maxRunsOfKey: number;
   /** How much is kept of runs. */
@@ -218,6 +219,7 @@ function readLimits({ number, optional }: Reader) {
     pluginProcesses: optional('PLUGIN_PROCESSES', Number) ?? Math.max(2, Math.min(8, availableParallelism())),
     pluginSeconds: number('PLUGIN_SECONDS'),
     pluginMemoryMb: number('PLUGIN_MEMORY_MB'),
+    pluginCpuSeconds: number('PLUGIN_CPU_SECONDS'),
     maxRunsOfKey: number('MAX_RUNS_OF_KEY'),
     runRetention: {
       days: number('RUN_DAYS'),

@@ -261,6 +261,11 @@ export const settings = {
     default: '256',
     check: wholeNumber(64, 4096),
   },
+  PLUGIN_CPU_SECONDS: {
+    description: 'Seconds of processor time a handler may take, of all its threads, unless its bundle asks for less.',
+    default: '10',
+    check: wholeNumber(1, 600),
+  },
   MAX_RUNS_OF_KEY: {
     description:
       'Runs of plugins that a key may have at once, waiting or running; one more is answered 429. Asynchronous ones are counted apart.',

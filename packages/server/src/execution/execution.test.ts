@@ -202,6 +202,13 @@ describe('POST /v1/execute', () => {
     assert.deepEqual([status, body.error.code], [504, 'PLUGIN_TIMEOUT']);
   });
 
+  it('ends a handler that takes more processor time than it may', async (t) => {
+    const { execute } = await openBench(t, json(200, {}), { timeoutMs: 120_000, cpuMs: 300 });
+    const { status, body } = await execute({ plugin_id: 'handle', input_params: { q: 'spin' } });
+    assert.deepEqual([status, body.error.code], [504, 'PLUGIN_TIMEOUT']);
+    assert.equal(body.error.message, 'The plugin took more than 300 ms of processor time.');
+  });
+
   it('answers 429 with Retry-After while as many runs as allowed are running', async (t) => {
     const arrived = Promise.withResolvers<() => void>();
     const bench = await openBench(t, (_q, response) => arrived.resolve(() => response.end('{"said":"late"}')), {

@@ -40,6 +40,8 @@ export interface ExecutionLimits {
   readonly timeoutMs: number;
   /** MiB a handler's process may take. */
   readonly memoryMb: number;
+  /** Milliseconds of processor time that a handler may take. */
+  readonly cpuMs: number;
   /** Bytes of one upstream answer, decompressed. */
   readonly maxResponseBytes: number;
   /** Bytes of the output as JSON. */
@@ -60,6 +62,7 @@ export interface ExecutionLimits {
 export const defaultLimits: ExecutionLimits = {
   timeoutMs: 30_000,
   memoryMb: 256,
+  cpuMs: 10_000,
   maxResponseBytes: 10 * 1024 * 1024,
   maxOutputBytes: 1024 * 1024,
   maxRequests: 20,

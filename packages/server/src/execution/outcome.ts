@@ -16,7 +16,8 @@ export type Outcome =
   | { readonly kind: 'credentials_rejected'; readonly upstreamStatus: number; readonly excerpt: string | null }
   /** The egress policy forbids the address: 502. */
   | { readonly kind: 'egress_refused'; readonly message: string }
-  | { readonly kind: 'timed_out'; readonly limitMs: number }
+  /** `of`: whose time. Default: the clock's. */
+  | { readonly kind: 'timed_out'; readonly limitMs: number; readonly of?: 'processor' }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'crashed'; readonly message: string }
   | { readonly kind: 'out_of_memory'; readonly limitMb: number }

@@ -76,7 +76,7 @@ export function outcomeProblem(outcome: Exclude<Outcome, { kind: 'succeeded' }>,
         details: [{ ...run, upstream_status: null, excerpt: null }],
       });
     case 'timed_out':
-      return new Problem('PLUGIN_TIMEOUT', `The plugin did not end within ${outcome.limitMs} ms.`, { details: [run] });
+      return new Problem('PLUGIN_TIMEOUT', describeTimeLimit(outcome), { details: [run] });
     case 'failed':
     case 'crashed':
       return pluginFailed(outcome.kind, outcome.message, runId);
@@ -89,6 +89,11 @@ export function outcomeProblem(outcome: Exclude<Outcome, { kind: 'succeeded' }>,
     case 'cancelled':
       return new Problem('RUN_CANCELLED', 'The run was cancelled.', { details: [run] });
   }
+}
+
+function describeTimeLimit({ limitMs, of }: Extract<Outcome, { kind: 'timed_out' }>): string {
+  if (of === 'processor') return `The plugin took more than ${limitMs} ms of processor time.`;
+  return `The plugin did not end within ${limitMs} ms.`;
 }
 
 function pluginFailed(outcome: string, message: string, runId: string): Problem {

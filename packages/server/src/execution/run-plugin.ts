@@ -79,7 +79,7 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
 
     async runHandler(handlerPath, run) {
       const { bundle, policy, signal, input } = run;
-      const { timeoutMs, memoryMb, maxRequests } = policy;
+      const { timeoutMs, memoryMb, cpuMs, maxRequests } = policy;
       const handlerFetch = createHandlerFetch(broker, policy, judgeOf(bundle));
       const task = {
         bundleId: bundle.id,
@@ -90,7 +90,7 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
         handlerPath,
         ...(run.pluginId === null ? {} : { pluginId: run.pluginId }),
         input,
-        limits: { timeoutMs, memoryMb, maxRequests, maxOutputBytes: limits.maxOutputBytes },
+        limits: { timeoutMs, memoryMb, cpuMs, maxRequests, maxOutputBytes: limits.maxOutputBytes },
         onFetch: handlerFetch.fetch,
         onLog: (message: string, fields?: Record<string, unknown>) => logForPlugin(logger, run, { message, fields }),
         onProgress: (fraction: number, message: string | undefined) => {

@@ -14,6 +14,7 @@ export interface RunPolicy {
   readonly egress: EgressPolicy & { readonly scrubber: Scrubber };
   readonly timeoutMs: number;
   readonly memoryMb: number;
+  readonly cpuMs: number;
   readonly maxRequests: number;
 }
 
@@ -59,6 +60,7 @@ export function makeRunPolicy(
   return {
     timeoutMs,
     memoryMb: Math.min(limits.memoryMb, asked?.memory_mb ?? limits.memoryMb),
+    cpuMs: Math.min(limits.cpuMs, asked?.cpu_ms ?? limits.cpuMs),
     maxRequests: Math.min(limits.maxRequests, asked?.max_requests ?? limits.maxRequests),
     egress: {
       hosts: hostsOf(bundle),

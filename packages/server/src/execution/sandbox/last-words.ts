@@ -3,10 +3,15 @@ import type { SandboxOutcome } from './sandbox.ts';
 
 const keptOutputBytes = 2048;
 
+type Rewrite = (text: string) => string;
+
 export interface LastWords {
   text(): string;
-  /** Rewrites what was printed so far, to take out what must not be kept. */
-  hide(rewrite: (text: string) => string): void;
+  /**
+   * A run is over: `rewrite` takes out of what was printed so far what must not be kept. What a run prints may come after
+   * its answer: it is looked at again when the next one is over.
+   */
+  hide(rewrite: Rewrite | undefined): void;
 }
 
 /** Twice of what is told: what is cut in two at its beginning, and so not hidden, is left out. */
@@ -15,6 +20,10 @@ const heldBytes = 2 * keptOutputBytes;
 /** Drains what the process prints, so that it never blocks, and keeps the last of it. */
 export function keepLastWords(child: ChildProcess): LastWords {
   let kept = Buffer.alloc(0);
+  let latest: Rewrite | undefined;
+  const apply = (rewrite: Rewrite | undefined): void => {
+    if (kept.length > 0 && rewrite !== undefined) kept = Buffer.from(rewrite(kept.toString('utf8')));
+  };
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('error', () => {});
     stream?.on('data', (chunk: Buffer) => {
@@ -24,7 +33,9 @@ export function keepLastWords(child: ChildProcess): LastWords {
   return {
     text: () => kept.toString('utf8', Math.max(0, kept.length - keptOutputBytes)),
     hide: (rewrite) => {
-      if (kept.length > 0) kept = Buffer.from(rewrite(kept.toString('utf8')));
+      apply(latest);
+      latest = rewrite;
+      apply(latest);
     },
   };
 }

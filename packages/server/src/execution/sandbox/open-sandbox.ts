@@ -6,12 +6,12 @@ import type { Logger } from '../../kernel/logger.ts';
 import { Counter, Gauge, type Registry } from '../../kernel/metrics.ts';
 import { type CgroupProbe, cgroupsOff, openCgroups } from './cgroup/open-cgroups.ts';
 import { createHost } from './host.ts';
-import { createMemoryWatch } from './memory-watch.ts';
 import { createPool, type Pool } from './pool.ts';
 import { isReadableByAll, probeMachine, probeSandbox, type SandboxProbe } from './probe.ts';
 import type { Sandbox, SandboxCapabilities, SandboxOutcome, SandboxTask } from './sandbox.ts';
 import { createSlots } from './slots.ts';
 import { nobody, type SpawnSettings, spawnChild } from './spawn-child.ts';
+import { createUsageWatch } from './usage-watch.ts';
 
 export interface SandboxOptions {
   /**
@@ -64,7 +64,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const pools = new Set<Pool>();
   const maxChildrenOfBundle = Math.max(maxChildrenPerBundle, maxChildren - maxChildrenPerBundle);
   const slots = createSlots(() => pools, { maxChildren, maxChildrenOfBundle, queueLength, clock });
-  const watch = createMemoryWatch();
+  const usage = createUsageWatch();
   const countRun = registerMetrics(options.metrics, pools);
 
   async function openHome({ bundleId, bundleFolder, limits, isolation = 'process' }: SandboxTask): Promise<Home> {
@@ -78,7 +78,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       queueLength: Math.max(1, Math.ceil(queueLength / 2)),
       recycleAfterRuns: options.recycleAfterRuns,
       leastWaitMs: options.leastWaitMs ?? 5_000,
-      startHost: () => createHost(spawnChild({ bundleFolder: folder, memoryMb }, child), watch),
+      startHost: () => createHost(spawnChild({ bundleFolder: folder, memoryMb }, child), usage),
       onCrash: (lastWords) => {
         logger.warn({ bundle_id: bundleId }, "a plugin's process ended before its time");
         logger.debug({ bundle_id: bundleId, printed: lastWords }, "what the plugin's process printed last");

@@ -224,7 +224,7 @@ test('when the system has no room for a process, those who wait are told, and no
   });
   const task = {
     ...{ bundleId: 'a', bundleFolder: '/', handlerPath: 'run.mjs', input: {} },
-    limits: { timeoutMs: 60_000, memoryMb: 64, maxOutputBytes: 1, maxRequests: 0 },
+    limits: { timeoutMs: 60_000, memoryMb: 64, cpuMs: 60_000, maxOutputBytes: 1, maxRequests: 0 },
     ...{ onFetch: () => assert.fail('nothing runs'), onLog: () => {}, onProgress: () => {} },
   };
   const { signal } = new AbortController();

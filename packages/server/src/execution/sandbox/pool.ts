@@ -1,10 +1,10 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { createBreaker } from './breaker.ts';
 import type { Assignment, Host } from './host.ts';
-import { readResidentMb } from './memory-watch.ts';
 import { createPace } from './pace.ts';
 import type { SandboxOutcome } from './sandbox.ts';
 import type { Slots } from './slots.ts';
+import { readResidentMb } from './usage-watch.ts';
 import { createWaitingLine } from './waiting-line.ts';
 import { createStallWatch, createWorker, hasRoom, noteStart, type Worker } from './worker.ts';
 

@@ -58,6 +58,8 @@ export interface SandboxLimits {
   readonly timeoutMs: number;
   /** Resident memory of the child, Buffers included. */
   readonly memoryMb: number;
+  /** Processor time of the child, of all its threads together. */
+  readonly cpuMs: number;
   /** JSON of the output. */
   readonly maxOutputBytes: number;
   readonly maxRequests: number;

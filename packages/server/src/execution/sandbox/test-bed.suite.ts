@@ -24,7 +24,10 @@ type Change = Partial<Omit<SandboxTask, 'limits'>> & {
   readonly signal?: AbortSignal;
 };
 
-const limits: SandboxLimits = { timeoutMs: 10_000, memoryMb: 256, maxOutputBytes: 1024 * 1024, maxRequests: 10 };
+const limits: SandboxLimits = {
+  ...{ timeoutMs: 10_000, memoryMb: 256, cpuMs: 600_000 },
+  ...{ maxOutputBytes: 1024 * 1024, maxRequests: 10 },
+};
 
 export interface TestBedOptions extends Partial<SandboxOptions> {
   /** Of all runs that do not say otherwise. */

@@ -118,7 +118,7 @@ for (const tier of ['process', 'sandbox']) {
       const blind = { watch: () => () => {} };
       const host = createHost(spawnChild({ bundleFolder, memoryMb: 256 }, { ...settings, cgroups }), blind);
       assert.ok(await host.ready);
-      const limits = { timeoutMs: 60_000, memoryMb: 256, maxOutputBytes: 1000, maxRequests: 0 };
+      const limits = { timeoutMs: 60_000, memoryMb: 256, cpuMs: 60_000, maxOutputBytes: 1000, maxRequests: 0 };
       const nothing = { onFetch: () => Promise.reject(new Error('none')), onLog: () => {}, onProgress: () => {} };
       const task = { bundleId: 'fills', bundleFolder, handlerPath: 'run.mjs', input: {}, limits, ...nothing };
       const handlerUrl = new URL(`file://${bundleFolder}/run.mjs`).href;
@@ -157,7 +157,7 @@ const server = (folder: string): string => `
   import { openSandbox } from ${JSON.stringify(new URL('../open-sandbox.ts', import.meta.url).href)};
   const sandbox = await openSandbox({ maxChildrenPerBundle: 2, maxChildren: 3, queueLength: 9, idleMs: 60000,
     recycleAfterRuns: 9, logger: createLogger('silent'), metrics: createMetrics(), cgroups: 'auto' });
-  const limits = { timeoutMs: 60000, memoryMb: 256, maxOutputBytes: 1000, maxRequests: 0 };
+  const limits = { timeoutMs: 60000, memoryMb: 256, cpuMs: 60000, maxOutputBytes: 1000, maxRequests: 0 };
   const outcome = await sandbox.run({ bundleId: 'a', bundleFolder: ${JSON.stringify(folder)}, handlerPath: 'run.mjs',
     input: {}, limits, onFetch: () => {}, onLog: () => {}, onProgress: () => {} }, new AbortController().signal);
   console.log(JSON.stringify({ outcome, cgroup: sandbox.capabilities.cgroup }));

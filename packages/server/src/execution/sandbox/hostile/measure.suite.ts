@@ -2,11 +2,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createHost, type Host } from '../host.ts';
-import { createMemoryWatch } from '../memory-watch.ts';
 import { probeMachine, probeSandbox } from '../probe.ts';
 import type { SandboxLimits, SandboxOutcome } from '../sandbox.ts';
 import { type SpawnSettings, spawnChild } from '../spawn-child.ts';
 import { openTestBed, type TestBed } from '../test-bed.suite.ts';
+import { createUsageWatch } from '../usage-watch.ts';
 import { type HostileCase, sourceOf, through } from './hostile-case.suite.ts';
 import { openWorld, type World } from './world.suite.ts';
 
@@ -33,7 +33,7 @@ interface Runner {
 
 /** A busy machine gets more time, so that the clock decides about no attempt that would come to an end. */
 const patience = [1, 4, 12] as const;
-const limits = { timeoutMs: 5_000, memoryMb: 512, maxOutputBytes: 1024 * 1024, maxRequests: 10 };
+const limits = { timeoutMs: 5_000, memoryMb: 512, cpuMs: 600_000, maxOutputBytes: 1024 * 1024, maxRequests: 10 };
 const helpers = { 'fork.mjs': 'process.exit(0)', 'common.cjs': 'module.exports = require;' };
 
 /** Runs every case for real, one after the other, with traps around it. */
@@ -142,7 +142,7 @@ async function useHosts(
 function startUnguarded(bundleFolder: string, settings: SpawnSettings): Host {
   const entry = join(import.meta.dirname, '..', 'child.ts');
   const child = spawnChild({ bundleFolder, memoryMb: 1024, entry, isUnrestricted: true }, settings);
-  return createHost(child, createMemoryWatch());
+  return createHost(child, createUsageWatch());
 }
 
 async function runIn(
