@@ -23,8 +23,11 @@ export interface Administration {
    * @returns undefined when there is an administrator who was not to be removed.
    */
   makeSetUpLink(options: { reset: boolean }): Promise<SetUpLink | undefined>;
-  /** Checks both directions: rows without bytes, bytes without rows. Changes nothing. */
-  checkStore(options: { hash: boolean }): Promise<StoreReport>;
+  /**
+   * Checks both directions: rows without bytes, bytes without rows; and the bytes that projects are said to use. Changes
+   * nothing, but with `repair` the latter.
+   */
+  checkStore(options: { hash: boolean; repair: boolean }): Promise<StoreReport>;
 }
 
 /** Opens the store that the settings of this process name, does the work, and closes it. */

@@ -65,6 +65,10 @@ export interface FileRepository {
   ): Promise<ReadonlyArray<{ readonly collectionId: string; readonly recordId: string }>>;
   /** Bytes of the project's files: a sum that is kept, not made. */
   bytesKept(projectId: string): Promise<number>;
+  /** Projects whose kept sum is not that of their files. */
+  wrongUsages(): Promise<readonly WrongUsage[]>;
+  /** Makes the kept sum of a project anew, whoever adds and deletes meanwhile. */
+  correctUsage(projectId: string): Promise<void>;
   /** From now on nobody finds the file. `in_use`: a record is being made from it. */
   startDelete(projectId: string, fileId: string): Promise<DeletingFile | 'absent' | 'in_use'>;
   /** The bytes are gone (or kept for another file): so go the rows. */
@@ -75,6 +79,14 @@ export interface FileRepository {
   knownBlobs(blobIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Blobs with a live row of every project, by id, those that follow `after`. */
   liveBlobs(after: string, limit: number): Promise<ReadonlyArray<StoredBlobRow>>;
+}
+
+export interface WrongUsage {
+  readonly projectId: string;
+  /** Bytes of its files. */
+  readonly expected: number;
+  /** … as the kept sum has it. */
+  readonly found: number;
 }
 
 export interface StoredBlobRow {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BlobStore } from './blob-store.ts';
-import type { FileRepository, StoredBlobRow } from './file-repository.ts';
+import type { FileRepository, StoredBlobRow, WrongUsage } from './file-repository.ts';
 
 export interface CheckStoreDeps {
   readonly files: FileRepository;
@@ -19,6 +19,8 @@ export type StoreFault =
   | { readonly kind: 'content_differs'; readonly blobId: string; readonly projectId: string }
   /** Bytes that no row names. Younger ones may belong to an upload that is under way. */
   | { readonly kind: 'orphan'; readonly blobId: string; readonly bytes: number; readonly modifiedAt: number }
+  /** The bytes kept as used by a project, which its quota is held to, are not those of its files. */
+  | ({ readonly kind: 'usage_differs' } & WrongUsage)
   /** A delete that a crash cut short; the next start finishes it. */
   | { readonly kind: 'delete_unfinished'; readonly fileId: string };
 
@@ -27,17 +29,20 @@ export interface StoreReport {
   readonly bytesChecked: number;
   readonly filesOnDisk: number;
   readonly faults: readonly StoreFault[];
+  /** Of the faults: those that were mended. */
+  readonly mended: readonly StoreFault[];
 }
 
 const batch = 500;
 
 /**
  * Checks both directions: every live row has its bytes, of the right size and, with `hash`, the right content; all
- * bytes have a row. Changes nothing. Beside a running service, uploads and deletes under way may show as faults.
+ * bytes have a row; the bytes kept as used by a project are those of its files. Beside a running service, uploads and deletes
+ * under way may show as faults. Changes nothing, but with `repair` what can be made anew from what is there: the bytes used.
  */
 export async function checkStore(
   deps: CheckStoreDeps,
-  options: { readonly hash: boolean },
+  options: { readonly hash: boolean; readonly repair?: boolean },
   signal?: AbortSignal,
 ): Promise<StoreReport> {
   const faults: StoreFault[] = [];
@@ -60,7 +65,10 @@ export async function checkStore(
   for (const { fileId } of await deps.files.unfinishedDeletes(10_000)) {
     faults.push({ kind: 'delete_unfinished', fileId });
   }
-  return { blobsChecked, bytesChecked, filesOnDisk, faults };
+  const usages = (await deps.files.wrongUsages()).map((usage) => ({ kind: 'usage_differs' as const, ...usage }));
+  if (options.repair === true) for (const { projectId } of usages) await deps.files.correctUsage(projectId);
+  faults.push(...usages);
+  return { blobsChecked, bytesChecked, filesOnDisk, faults, mended: options.repair === true ? usages : [] };
 }
 
 async function findFault(blobs: BlobStore, row: StoredBlobRow, hash: boolean): Promise<StoreFault | undefined> {

@@ -6,9 +6,11 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { createTestDatabase } from '../../../../../test/support/postgres.ts';
 import { describeFileRepository } from '../../files/file-repository.suite.ts';
+import { checkStore, type StoreReport } from '../../files/fsck.ts';
 import { describeIdempotencyRepository } from '../../idempotency/idempotency-repository.suite.ts';
 import { createNewId } from '../../kernel/identifier.ts';
 import { createLogger } from '../../kernel/logger.ts';
+import { openDiskBlobStore } from '../disk/disk-blob-store.ts';
 import type { Database } from './database.ts';
 import { createFileRepository } from './file-repository.ts';
 import { createIdempotencyRepository } from './idempotency-repository.ts';
@@ -65,6 +67,12 @@ async function addRecord({ write }: Database, projectId: string, fileId: string,
   return id;
 }
 
+function newFile(projectId: string, bytes: number) {
+  const [id, blobId] = [newId('file'), newId('blob')];
+  const about = { name: 'a.txt', purpose: 'record_file', extension: 'txt', sha256: id, createdAt: 1 } as const;
+  return { file: { id, blobId, projectId, bytes, ...about }, claim: null };
+}
+
 const databases = [
   ['SQLite', openSqlite],
   ['PostgreSQL', openPostgres],
@@ -91,18 +99,61 @@ for (const [name, open] of databases) {
     const { database, release } = await open();
     t.after(release);
     const files = createFileRepository(database);
-    const file = (projectId: string, bytes: number) => {
-      const [id, blobId] = [newId('file'), newId('blob')];
-      const about = { name: 'a.txt', purpose: 'record_file', extension: 'txt', sha256: id, createdAt: 1 } as const;
-      return { file: { id, blobId, projectId, bytes, ...about }, claim: null };
-    };
-    const gone = file('a', 7);
-    await files.add([file('a', 5_000_000_000), file('a', 30), gone, file('b', 1)], { maxProjectBytes: null });
+    const gone = newFile('a', 7);
+    await files.add([newFile('a', 5_000_000_000), newFile('a', 30), gone, newFile('b', 1)], { maxProjectBytes: null });
     await files.startDelete('a', gone.file.id);
     // As it was before the migration.
     await sql`drop table project_usage`.execute(database.write);
     await createProjectUsageMigration(database.dialect).up(database.write);
     const sums = await Promise.all(['a', 'b', 'c'].map((projectId) => files.bytesKept(projectId)));
     assert.deepEqual(sums, [5_000_000_030, 1, 0]);
+  });
+
+  test(`a sum that is not that of the files is found, and made anew: ${name}`, async (t) => {
+    const { database, release } = await open();
+    t.after(release);
+    const files = createFileRepository(database);
+    const folder = await mkdtemp(join(tmpdir(), 'quartermaster-blobs-'));
+    const blobs = await openDiskBlobStore(folder);
+    t.after(async () => {
+      await blobs.close();
+      await rm(folder, { recursive: true });
+    });
+    const deps = { files, blobs };
+    await files.add([newFile('a', 30), newFile('b', 5), newFile('c', 7)], { maxProjectBytes: null });
+    assert.deepEqual(await files.wrongUsages(), []);
+    await database.write
+      .updateTable('project_usage')
+      .set({ file_bytes: 5_000_000_000 })
+      .where('project_id', '=', 'a')
+      .execute();
+    await database.write.deleteFrom('project_usage').where('project_id', '=', 'b').execute();
+    await database.write.insertInto('project_usage').values({ project_id: 'gone', file_bytes: -1 }).execute();
+    const faults = [
+      { projectId: 'a', expected: 30, found: 5_000_000_000 },
+      { projectId: 'b', expected: 5, found: 0 },
+      { projectId: 'gone', expected: 0, found: -1 },
+    ].map((usage) => ({ kind: 'usage_differs', ...usage }));
+    const usagesIn = ({ faults, mended }: StoreReport) =>
+      [faults, mended].map((list) => list.filter(({ kind }) => kind === 'usage_differs'));
+    assert.deepEqual(usagesIn(await checkStore(deps, { hash: false, repair: false })), [faults, []]);
+    assert.deepEqual(usagesIn(await checkStore(deps, { hash: false, repair: true })), [faults, faults]);
+    assert.deepEqual(await files.wrongUsages(), []);
+    assert.deepEqual(await Promise.all(['a', 'b', 'c', 'gone'].map(files.bytesKept)), [30, 5, 7, 0]);
+  });
+
+  test(`a sum that is made anew while files come and go is theirs: ${name}`, async (t) => {
+    const { database, release } = await open();
+    t.after(release);
+    const files = createFileRepository(database);
+    await Promise.all(
+      Array.from({ length: 30 }, async (_, at) => {
+        const added = newFile('a', 10 + at);
+        await files.add([added], { maxProjectBytes: null });
+        if (at % 3 === 0) await files.startDelete('a', added.file.id);
+        if (at % 2 === 0) await files.correctUsage('a');
+      }),
+    );
+    assert.deepEqual(await files.wrongUsages(), []);
   });
 }

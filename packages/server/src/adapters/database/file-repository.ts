@@ -5,7 +5,7 @@ import { addFiles } from './add-files.ts';
 import type { Database } from './database.ts';
 import { finishDelete, startDelete, unfinishedDeletes } from './delete-file.ts';
 import { readKeysetPage } from './keyset-page.ts';
-import { findUsage } from './project-usage.ts';
+import { correctUsage, findUsage, findWrongUsages } from './project-usage.ts';
 import type { FileTable } from './tables.ts';
 
 /** Files over either database. */
@@ -37,6 +37,8 @@ export function createFileRepository(database: Database): FileRepository {
       return rows.map((row) => ({ collectionId: row.collection_id, recordId: row.id }));
     },
     bytesKept: (projectId) => findUsage(read, projectId),
+    wrongUsages: () => findWrongUsages(read),
+    correctUsage: (projectId) => write.transaction().execute((transaction) => correctUsage(transaction, projectId)),
     startDelete: (projectId, fileId) =>
       write.transaction().execute((transaction) => startDelete(transaction, projectId, fileId)),
     finishDelete: (deleting) => write.transaction().execute((transaction) => finishDelete(transaction, deleting)),
