@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { isReadableByAll, probeMachine } from './probe.ts';
+import { makeReadableCopy } from './readable-copy.suite.ts';
 import { spawnChild } from './spawn-child.ts';
 import { childrenOf, isRunning, openTestBed, until } from './test-bed.suite.ts';
 
@@ -110,13 +111,14 @@ test('a folder that others may not search is not readable by all', async () => {
   await rm(folder, { recursive: true });
 });
 
-const server = (folder: string): string => `
-  import { createLogger } from ${JSON.stringify(new URL('../../kernel/logger.ts', import.meta.url).href)};
-  import { createMetrics } from ${JSON.stringify(new URL('../../kernel/metrics.ts', import.meta.url).href)};
-  import { openSandbox } from ${JSON.stringify(new URL('./open-sandbox.ts', import.meta.url).href)};
+const urlHere = (path: string): string => JSON.stringify(new URL(`../../${path}`, import.meta.url).href);
+const server = (folder: string, url = urlHere): string => `
+  import { createLogger } from ${url('kernel/logger.ts')};
+  import { createMetrics } from ${url('kernel/metrics.ts')};
+  import { openSandbox } from ${url('execution/sandbox/open-sandbox.ts')};
   const sandbox = await openSandbox({ maxChildrenPerBundle: 2, maxChildren: 3, queueLength: 9, idleMs: 60000,
     recycleAfterRuns: 9, logger: createLogger('silent'), metrics: createMetrics() });
-  const limits = { timeoutMs: 60000, memoryMb: 256, maxOutputBytes: 1000, maxRequests: 0 };
+  const limits = { timeoutMs: 60000, memoryMb: 256, cpuMs: 60000, maxOutputBytes: 1000, maxRequests: 0 };
   const run = (input) => sandbox.run({ bundleId: 'a', bundleFolder: ${JSON.stringify(folder)}, handlerPath: 'run.mjs',
     input, limits, onFetch: () => {}, onLog: () => console.log('spinning'), onProgress: () => {},
     isolation: process.argv.includes('sandbox') ? 'sandbox' : 'process' }, new AbortController().signal);
@@ -127,12 +129,12 @@ const spinning = `export const run = (input, context) => { context.log('begun');
 
 for (const tier of ['process', 'sandbox']) {
   test(`as an ordinary user everything works in a ${tier} but the separate user`, async (t) => {
-    if (!(await isReadableByAll(import.meta.dirname))) return t.diagnostic('other users cannot read this checkout');
+    const { node, url } = await makeReadableCopy(t);
     await using bed = await openTestBed();
     await bed.addBundle('a', { 'run.mjs': spinning });
     const ordinary = process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : {};
-    const args = ['--input-type=module', '--eval', server(join(bed.folder, 'a')), tier];
-    const child = spawn(process.execPath, args, {
+    const args = ['--input-type=module', '--eval', server(join(bed.folder, 'a'), url), tier];
+    const child = spawn(node, args, {
       env: {},
       cwd: '/',
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -8,7 +8,8 @@ import { test } from 'node:test';
 import { createLogger } from '../../../kernel/logger.ts';
 import { createMetrics } from '../../../kernel/metrics.ts';
 import { createHost } from '../host.ts';
-import { isReadableByAll, probeMachine, probeSandbox } from '../probe.ts';
+import { probeMachine, probeSandbox } from '../probe.ts';
+import { makeReadableCopy } from '../readable-copy.suite.ts';
 import { type ChildPlan, nobody, spawnChild } from '../spawn-child.ts';
 import { childrenOf, isRunning, openTestBed, type TestBed, until } from '../test-bed.suite.ts';
 import { mostTasks } from './bounds.ts';
@@ -151,10 +152,11 @@ test(
   }),
 );
 
-const server = (folder: string): string => `
-  import { createLogger } from ${JSON.stringify(new URL('../../../kernel/logger.ts', import.meta.url).href)};
-  import { createMetrics } from ${JSON.stringify(new URL('../../../kernel/metrics.ts', import.meta.url).href)};
-  import { openSandbox } from ${JSON.stringify(new URL('../open-sandbox.ts', import.meta.url).href)};
+const urlHere = (path: string): string => JSON.stringify(new URL(`../../../${path}`, import.meta.url).href);
+const server = (folder: string, url = urlHere): string => `
+  import { createLogger } from ${url('kernel/logger.ts')};
+  import { createMetrics } from ${url('kernel/metrics.ts')};
+  import { openSandbox } from ${url('execution/sandbox/open-sandbox.ts')};
   const sandbox = await openSandbox({ maxChildrenPerBundle: 2, maxChildren: 3, queueLength: 9, idleMs: 60000,
     recycleAfterRuns: 9, logger: createLogger('silent'), metrics: createMetrics(), cgroups: 'auto' });
   const limits = { timeoutMs: 60000, memoryMb: 256, cpuMs: 60000, maxOutputBytes: 1000, maxRequests: 0 };
@@ -183,12 +185,12 @@ test('what a server leaves that is killed goes at the next start', async () => {
 });
 
 test('an ordinary user has the other limits where control groups are not theirs', async (t) => {
-  if (!(await isReadableByAll(import.meta.dirname))) return t.diagnostic('other users cannot read this checkout');
+  const { node, url } = await makeReadableCopy(t);
   await using bed = await openTestBed();
   await bed.addBundle('a', { 'run.mjs': 'export const run = () => "well";' });
   const ordinary = process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : {};
-  const args = ['--input-type=module', '--eval', server(join(bed.folder, 'a'))];
-  const child = spawn(process.execPath, args, { env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'], ...ordinary });
+  const args = ['--input-type=module', '--eval', server(join(bed.folder, 'a'), url)];
+  const child = spawn(node, args, { env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'], ...ordinary });
   const { outcome, cgroup } = JSON.parse(await text(child.stdout));
   assert.deepEqual(outcome, { kind: 'returned', output: 'well' });
   if (process.getuid?.() !== 0) return;

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { before, test } from 'node:test';
-import { isReadableByAll } from '../probe.ts';
+import { makeReadableCopy } from '../readable-copy.suite.ts';
 import { childrenOf } from '../test-bed.suite.ts';
 import { attempts, harm } from './corpus.suite.ts';
 import type { HostileCase } from './hostile-case.suite.ts';
-import { measure, type Verdicts, verdictOn } from './measure.suite.ts';
+import { type Verdict, type Verdicts, verdictOn } from './measure.suite.ts';
 import { measureAll } from './measure-all.suite.ts';
 import { type Measured, pageMarks, renderMeasured, settleSlow } from './render-page.suite.ts';
 
@@ -90,9 +92,18 @@ function saidByPage(): string {
 }
 
 test('as an ordinary user a sandbox contains the same', async (t) => {
-  if (!(await isReadableByAll(import.meta.dirname))) return t.diagnostic('other users cannot read this checkout');
-  const verdicts = await measure(attempting, { isolation: 'sandbox', barriers: 'kernel', user: 1000 });
-  assert.deepEqual(notContained(verdicts), {});
+  const { node, url } = await makeReadableCopy(t);
+  const ordinary = process.getuid?.() === 0 ? { user: 1000 } : {};
+  const program = `
+    import { attempts } from ${url('execution/sandbox/hostile/corpus.suite.ts')};
+    import { measure } from ${url('execution/sandbox/hostile/measure.suite.ts')};
+    const measurement = ${JSON.stringify({ isolation: 'sandbox', barriers: 'kernel', ...ordinary })};
+    const verdicts = await measure(Object.values(attempts).flat(), measurement);
+    console.log(JSON.stringify([...verdicts.values()]));`;
+  const child = spawn(node, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const verdicts: Verdict[] = JSON.parse(await text(child.stdout));
+  assert.equal(verdicts.length, attempting.length);
+  assert.deepEqual(notContained(new Map(attempting.map((it, at) => [it, verdicts[at] ?? 'never tried']))), {});
 });
 
 test('no handler is in the corpus twice, and no process is left of any', () => {
