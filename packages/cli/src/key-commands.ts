@@ -11,11 +11,12 @@ export function keyCommands(): Command {
     .argument('<project>', 'id of the project')
     .requiredOption('--name <name>', 'what the key is for')
     .option('--scopes <list>', `of ${scopes.join(',')}`, readScopes, [...scopes])
-    .option('--expires-in <days>', 'days until it expires (default: never)', readNumber)
+    .option('--expires-in <days>', 'days until it expires (default: never)', readDays)
     .description('make a key and show it once')
     .action((projectId: string, options: { name: string; scopes: Scope[]; expiresIn?: number }) =>
       withAdministration(async ({ projects }) => {
-        const expiresAt = options.expiresIn === undefined ? null : Date.now() + options.expiresIn * 86_400_000;
+        const expiresAt =
+          options.expiresIn === undefined ? null : Math.ceil(Date.now() + options.expiresIn * 86_400_000);
         const made = await projects.createKey({ projectId, name: options.name, scopes: options.scopes, expiresAt });
         console.error(`key ${made.stored.id}; it is shown this once:`);
         console.log(made.key.reveal());
@@ -52,11 +53,11 @@ export function keyCommands(): Command {
   key
     .command('rotate')
     .argument('<key>', 'id of the key')
-    .option('--overlap <minutes>', 'how long the old key still works', readNumber, 60)
+    .option('--overlap <minutes>', 'how long the old key still works', readOverlap, 60)
     .description('replace a key; the old one works until the overlap ends')
     .action((keyId: string, options: { overlap: number }) =>
       withAdministration(async ({ projects }) => {
-        const made = await projects.rotateKey(keyId, options.overlap * 60_000);
+        const made = await projects.rotateKey(keyId, Math.ceil(options.overlap * 60_000));
         console.error(`key ${made.stored.id}; the old one ends in ${options.overlap} minutes; it is shown this once:`);
         console.log(made.key.reveal());
       }),
@@ -71,8 +72,25 @@ function readScopes(text: string): Scope[] {
   return known;
 }
 
+const longestDays = 36_500;
+/** Thirty days, as for the API. */
+const longestOverlap = 43_200;
+
+function readDays(text: string): number {
+  const days = readNumber(text);
+  if (!(days > 0 && days <= longestDays))
+    throw new InvalidArgumentError(`expected more than 0 days and at most ${longestDays}`);
+  return days;
+}
+
+function readOverlap(text: string): number {
+  const minutes = readNumber(text);
+  if (!(minutes >= 0 && minutes <= longestOverlap))
+    throw new InvalidArgumentError(`expected 0 to ${longestOverlap} minutes`);
+  return minutes;
+}
+
+/** NaN for what is none. */
 function readNumber(text: string): number {
-  const value = Number(text);
-  if (text.trim() === '' || !Number.isFinite(value) || value < 0) throw new InvalidArgumentError('expected a number');
-  return value;
+  return text.trim() === '' ? Number.NaN : Number(text);
 }

@@ -4,6 +4,8 @@ import { tooManySignIns } from './problems.ts';
 const second = 1000;
 /** Attempts are counted in windows of this length; no delay is longer than what is left of one. */
 export const windowMs = 15 * 60 * second;
+/** So far the clocks of processes may differ. A window that begins later than that is of a clock that was set back. */
+const skewMs = 60 * second;
 const freeForAccount = 10;
 const freeForAddress = 30;
 
@@ -86,7 +88,8 @@ function networkOf(address: string): string {
 }
 
 function currentWindow(counter: AttemptCounter | undefined, at: number): AttemptCounter {
-  if (counter !== undefined && at < counter.windowStart + windowMs) return counter;
+  const age = at - (counter?.windowStart ?? Number.NEGATIVE_INFINITY);
+  if (counter !== undefined && age >= -skewMs && age < windowMs) return counter;
   return { windowStart: at, failures: 0, retryAt: 0 };
 }
 

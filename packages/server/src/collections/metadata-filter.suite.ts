@@ -15,7 +15,18 @@ const texts: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   one: { n: 1, lang: 'en', ok: true, day: '2024-05-01', text: '10' },
   two: { n: 2.5, lang: 'de', ok: false, day: '2025-01-31', text: '9' },
   three: { n: 30, lang: 'EN', ok: null, day: '2025-02-01', text: 'nine' },
-  four: { nested: { lang: 'en' }, list: ['en'], 'a.b"c': 'dot', $: 'dollar', "it's": 'quote', nul: 'a\0b' },
+  four: {
+    nested: { lang: 'en' },
+    list: ['en'],
+    'a.b"c': 'dot',
+    $: 'dollar',
+    "it's": 'quote',
+    nul: 'a\0b',
+    half: '\ud83d',
+    other: 'x\udc00y',
+    slash: '\\ud83d',
+    whole: '😀',
+  },
   five: {},
 };
 
@@ -42,6 +53,7 @@ const cases: ReadonlyArray<readonly [MetadataFilter, readonly string[]]> = [
   [{ type: 'eq', key: 'list', value: 'en' }, []],
   [{ type: 'eq', key: 'a.b"c', value: 'dot' }, ['four']],
   [{ type: 'eq', key: '$', value: 'dollar' }, ['four']],
+  [{ type: 'eq', key: 'whole', value: '😀' }, ['four']],
   [{ type: 'eq', key: '$.lang', value: 'en' }, []],
   [{ type: 'eq', key: "it's", value: 'quote' }, ['four']],
   [{ type: 'eq', key: "x') or 1 = 1 --", value: "x' or '1' = '1" }, []],

@@ -17,7 +17,9 @@ export function createQuestionVectors(embedder: Embedder, clock: Clock) {
   const known = new Map<string, Promise<Float32Array>>();
 
   async function embed(text: string): Promise<Float32Array> {
-    if (clock.now() < restUntil) throw new EmbedderUnavailable(reason);
+    const left = restUntil - clock.now();
+    // More than that is left only when the clock was set back.
+    if (left > 0 && left <= restMs) throw new EmbedderUnavailable(reason);
     const signal = AbortSignal.timeout(patienceMs);
     try {
       return await embedder.embedQuestion(text, signal);

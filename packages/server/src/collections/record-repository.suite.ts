@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { TextSplitter } from '@quartermaster/contract';
 import {
   addCollection,
   addRecord,
@@ -12,6 +13,9 @@ import {
   start,
   sweepAway,
 } from './fixtures.suite.ts';
+import type { RecordSource } from './record-repository.ts';
+
+const splitter: TextSplitter = { type: 'separator', separators: ['\n'] };
 
 /** What every record repository promises. */
 export function testRecordRepository(open: () => OpenedRepositories): void {
@@ -33,6 +37,29 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(await records.find(keyOf(record)), expected);
     assert.equal(await records.find({ ...keyOf(record), projectId: newId('project') }), undefined);
     assert.equal(await records.find({ ...keyOf(record), collectionId: newId('collection') }), undefined);
+    await sweepAway(repositories, collection);
+  });
+
+  test('a change that goes out from a source the record no longer has changes nothing', async () => {
+    const repositories = open();
+    const { records } = repositories;
+    const collection = await addCollection(repositories);
+    const record = await addRecord(repositories, collection, { title: 'old', textSplitter: splitter });
+    const { type, title, content, fileId, url, textSplitter } = record;
+    const old = { type, title, content, fileId, url, textSplitter };
+    const change = (from: RecordSource, change: Partial<RecordSource>) => {
+      const remake = { source: { ...from, ...change }, from, deadlineAt: start + 1_000_000 };
+      return records.change(keyOf(record), { remake, updatedAt: start + 1 });
+    };
+    for (const other of [{ title: 'x' }, { content: 'x' }, { url: 'x' }, { textSplitter: null }, { fileId: 'x' }]) {
+      assert.equal(await change({ ...old, ...other }, { title: 'new' }), false);
+      assert.equal((await records.find(keyOf(record)))?.title, 'old');
+    }
+    assert.equal(await change(old, { title: 'new' }), true);
+    assert.equal(await change(old, { title: 'newer' }), false);
+    assert.equal(await change({ ...old, title: 'new' }, { textSplitter: null }), true);
+    const { title: kept, textSplitter: none } = await getRecord(repositories, record);
+    assert.deepEqual([kept, none], ['new', null]);
     await sweepAway(repositories, collection);
   });
 

@@ -60,7 +60,12 @@ export interface RecordKey {
 export interface RecordChange {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Makes the chunks anew; whoever works on the record loses it. */
-  readonly remake?: { readonly source: RecordSource; readonly deadlineAt: number };
+  readonly remake?: {
+    readonly source: RecordSource;
+    /** What the record was made from when `source` was thought out; when that is another by now, nothing is changed. */
+    readonly from?: RecordSource;
+    readonly deadlineAt: number;
+  };
   readonly updatedAt: number;
 }
 
@@ -71,7 +76,7 @@ export interface RecordRepository {
   find(key: RecordKey): Promise<StoredRecord | undefined>;
   /** @returns undefined when the cursor is no record of the collection. */
   list(projectId: string, collectionId: string, query: ListQuery): Promise<Page<StoredRecord> | undefined>;
-  /** @returns false when there is no such record. */
+  /** @returns false when there is no such record, or its source is not what the change goes out from. */
   change(key: RecordKey, change: RecordChange): Promise<boolean>;
   /** How many there are of each status, of all projects. */
   countByStatus(): Promise<ReadonlyMap<RecordStatus, number>>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { newId, openTestService } from './test-room.suite.ts';
+import { newId, openTestDatabase, openTestPostgres, openTestService } from './test-room.suite.ts';
 
 /** What the official client sends for a record: every key, nulls included. */
 const clientBody = {
@@ -74,6 +74,23 @@ test('a text record: made, listed, changed, deleted', async (t) => {
   assert.equal((await call('GET', `${url}/${record_id}/chunks`)).status, 404);
   assert.deepEqual((await call('GET', `/v1/collections/${collectionId}/chunks`)).body.data, []);
 });
+
+for (const [name, open] of Object.entries({ SQLite: openTestDatabase, PostgreSQL: openTestPostgres })) {
+  test(`fields that several change at once are all changed: ${name}`, async (t) => {
+    const { call, collection, record } = (await openTestService(t, { database: await open(t) })).createProject();
+    const collectionId = await collection();
+    const { record_id } = await record(collectionId, { content: 'Foxes are small.' });
+    const url = `/v1/collections/${collectionId}/records/${record_id}`;
+    for (let round = 0; round < 5; round++) {
+      const sent = { title: `title ${round}`, content: `content ${round}`, metadata: { round: String(round) } };
+      const updates = Object.entries({ ...sent, text_splitter: splitter });
+      const answers = await Promise.all(updates.map(([name, value]) => call('POST', url, { [name]: value })));
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+      const { title, content, metadata } = (await call('GET', url)).body.data;
+      assert.deepEqual({ title, content, metadata }, sent);
+    }
+  });
+}
 
 test('a file record: its content tells the file, the size last, and the file serves again', async (t) => {
   const service = await openTestService(t);

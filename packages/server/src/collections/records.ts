@@ -8,7 +8,7 @@ import { collectionNotFound, recordNotFound } from './problems.ts';
 import { readMetadata } from './read-fields.ts';
 import { recordFailureCodes } from './record-failures.ts';
 import { toRecordItem } from './record-item.ts';
-import type { RecordChange, RecordKey, RecordRepository, RecordSource, StoredRecord } from './record-repository.ts';
+import type { RecordChange, RecordKey, RecordRepository, StoredRecord } from './record-repository.ts';
 import { fieldsOf, readSource, type SourceFields } from './record-source.ts';
 
 export interface RecordsDeps {
@@ -45,13 +45,24 @@ export function createRecords(deps: RecordsDeps): Records {
     return found;
   }
 
-  /** From here on the record waits to be made from this source. Metadata that nobody sent stay as they are by then. */
-  async function remake(key: RecordKey, source: RecordSource, sent: Pick<RecordChange, 'metadata'>): Promise<number> {
-    const now = clock.now();
-    const change = { ...sent, updatedAt: now, remake: { source, deadlineAt: now + deps.maxWaitMs } };
-    if (!(await records.change(key, change))) throw recordNotFound(key.recordId);
-    deps.onChanged(key.recordId);
-    return now;
+  /**
+   * From here on the record waits to be made from the source it has, with these fields instead of those it has. What
+   * nobody sent stays as it is by then: when somebody else changes the source meanwhile, the fields go onto that.
+   */
+  async function remake(key: RecordKey, { fields, sent }: Remaking): Promise<RecordItem> {
+    const { type: collectionType } = await collections.find(key.projectId, key.collectionId);
+    for (;;) {
+      const from = await find(key);
+      const source = await readSource(
+        { ...fieldsOf(from), ...fields },
+        { files, projectId: key.projectId, collectionType },
+      );
+      const now = clock.now();
+      const change = { ...sent, updatedAt: now, remake: { source, from, deadlineAt: now + deps.maxWaitMs } };
+      if (!(await records.change(key, change))) continue;
+      deps.onChanged(key.recordId);
+      return toRecordItem({ ...from, ...source, ...waiting, ...sent, updatedAt: now });
+    }
   }
 
   return {
@@ -84,33 +95,24 @@ export function createRecords(deps: RecordsDeps): Records {
       return { items: page.items.map(toRecordItem), hasMore: page.hasMore };
     },
     async update(key, body) {
-      const { type: collectionType } = await collections.find(key.projectId, key.collectionId);
+      await collections.find(key.projectId, key.collectionId);
       const before = await find(key);
       const fields = sourceFieldsOf(body);
       const remade = Object.keys(fields).length > 0;
       if (!remade && body.metadata === undefined) return toRecordItem(before);
-      const context = { files, projectId: key.projectId, collectionType };
       const sent = body.metadata === undefined ? {} : { metadata: readMetadata(body.metadata) };
-      if (remade) {
-        const source = await readSource({ ...fieldsOf(before), ...fields }, context);
-        const updatedAt = await remake(key, source, sent);
-        return toRecordItem({ ...before, ...source, ...waiting, ...sent, updatedAt });
-      }
+      if (remade) return remake(key, { fields, sent });
       const updatedAt = clock.now();
       if (!(await records.change(key, { ...sent, updatedAt }))) throw recordNotFound(key.recordId);
       return toRecordItem({ ...before, ...sent, updatedAt });
     },
     async retry(key) {
-      const { type: collectionType } = await collections.find(key.projectId, key.collectionId);
+      await collections.find(key.projectId, key.collectionId);
       const before = await find(key);
-      if (before.status === 'creating') {
-        await records.hurry(key, clock.now());
-        deps.onChanged(key.recordId);
-        return toRecordItem(await find(key));
-      }
-      const source = await readSource(fieldsOf(before), { files, projectId: key.projectId, collectionType });
-      const updatedAt = await remake(key, source, {});
-      return toRecordItem({ ...before, ...source, ...waiting, updatedAt });
+      if (before.status !== 'creating') return remake(key, { fields: {}, sent: {} });
+      await records.hurry(key, clock.now());
+      deps.onChanged(key.recordId);
+      return toRecordItem(await find(key));
     },
     async cancel(key) {
       await collections.find(key.projectId, key.collectionId);
@@ -126,6 +128,12 @@ export function createRecords(deps: RecordsDeps): Records {
       deps.onChanged(key.recordId);
     },
   };
+}
+
+/** What was sent. */
+interface Remaking {
+  readonly fields: SourceFields;
+  readonly sent: Pick<RecordChange, 'metadata'>;
 }
 
 const waiting = { status: 'creating', stage: 'queued', percent: 0, attempt: 0, error: null, report: null } as const;

@@ -46,12 +46,20 @@ function entry(dialect: Dialect, key: string) {
       union all select 2, type, atom from json_each(record.metadata) where key = ${key}
     ) order by place limit 1`;
   }
-  // PostgreSQL's JSON has no U+0000. What an escaped backslash stands before stays well-formed.
-  const each = (column: string) => sql`json_each(replace(${sql.ref(column)}, '\\u0000', '\\ufffd')::json)`;
+  const each = (column: string) => sql`json_each(${readable(sql.ref(column))}::json)`;
   return sql`select json_typeof(value) as type, value #>> '{}' as atom from (
       select 1 as place, value from ${each('chunk.metadata')} where key = ${key}
       union all select 2, value from ${each('record.metadata')} where key = ${key}
     ) as entries order by place limit 1`;
+}
+
+/**
+ * PostgreSQL's JSON has neither U+0000 nor half a surrogate, which JSON writes as escapes; a whole pair never is one here.
+ * What an escaped backslash stands before stays well-formed.
+ */
+function readable(column: RawBuilder<unknown>) {
+  return sql`case when strpos(${column}, '\\u') = 0 then ${column}
+    else regexp_replace(${column}, '\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\\\ufffd', 'g') end`;
 }
 
 type Operator = (typeof operators)[keyof typeof operators];

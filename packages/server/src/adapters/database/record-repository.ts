@@ -6,7 +6,7 @@ import type {
   RecordType,
   TextSplitter,
 } from '@quartermaster/contract';
-import type { Selectable } from 'kysely';
+import { expressionBuilder, type Selectable } from 'kysely';
 import type {
   NewRecord,
   RecordChange,
@@ -18,7 +18,7 @@ import type {
 import type { Database } from './database.ts';
 import { cursorsOf, readKeysetPage } from './keyset-page.ts';
 import { lockCollection } from './lock-collection.ts';
-import type { RecordTable } from './tables.ts';
+import type { RecordTable, Tables } from './tables.ts';
 
 /** Records over either database. */
 export function createRecordRepository({ read, write }: Database): RecordRepository {
@@ -86,9 +86,9 @@ export function createRecordRepository({ read, write }: Database): RecordReposit
           run_after: now,
           updated_at: now,
         },
-        'creating',
+        { status: 'creating' },
       )) === 1n,
-    change: async (key, change) => (await update(key, toChange(change))) === 1n,
+    change: async (key, change) => (await update(key, toChange(change), { from: change.remake?.from })) === 1n,
     // Generation -1 is no chunk's: from this commit on no list and no search shows any of them.
     markDeleting: async (key, now) =>
       (await update(key, {
@@ -102,7 +102,8 @@ export function createRecordRepository({ read, write }: Database): RecordReposit
       })) === 1n,
   };
 
-  async function update(key: RecordKey, set: Partial<RecordTable>, status?: RecordStatus): Promise<bigint> {
+  async function update(key: RecordKey, set: Partial<RecordTable>, condition: Condition = {}): Promise<bigint> {
+    const { status, from } = condition;
     const result = await write
       .updateTable('record')
       .set(set)
@@ -111,9 +112,24 @@ export function createRecordRepository({ read, write }: Database): RecordReposit
       .where('project_id', '=', key.projectId)
       .where('status', '<>', 'deleting')
       .$if(status !== undefined, (update) => update.where('status', '=', status ?? ''))
+      .$if(from !== undefined, (update) => update.where((row) => row.and(from === undefined ? [] : comparisons(from))))
       .executeTakeFirst();
     return result.numUpdatedRows;
   }
+}
+
+/** Beside not being deleted. */
+interface Condition {
+  readonly status?: RecordStatus;
+  readonly from?: RecordSource | undefined;
+}
+
+/** Null is equal to null here. */
+function comparisons(source: RecordSource) {
+  const { eb } = expressionBuilder<Tables, 'record'>();
+  const columns = sourceColumns(source);
+  const names = Object.keys(columns) as Array<keyof typeof columns>; // those that it has just been given
+  return names.map((name) => eb(name, 'is not distinct from', columns[name]));
 }
 
 /** Without a holder: whoever worked on the record finds its claim void. */

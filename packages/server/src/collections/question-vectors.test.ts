@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Embedder, EmbedderUnavailable } from '../embedding/embedder.ts';
+import { createHashEmbedder } from '../embedding/hash-embedder.ts';
+import { createQuestionVectors } from './question-vectors.ts';
+
+test('an embedder that failed is asked again after its rest, also when the clock is set back', async () => {
+  const clock = { time: 1_800_000_000_000, now: () => clock.time };
+  let asked = 0;
+  const down: Embedder = {
+    ...createHashEmbedder(64),
+    embedQuestion: () => {
+      asked += 1;
+      return Promise.reject(new EmbedderUnavailable('down'));
+    },
+  };
+  const questions = createQuestionVectors(down, clock);
+  const ask = () => assert.rejects(questions.find('a question'), EmbedderUnavailable);
+  await ask();
+  await ask();
+  assert.equal(asked, 1);
+  clock.time -= 3_600_000;
+  await ask();
+  assert.equal(asked, 2);
+  await ask();
+  assert.equal(asked, 2);
+  clock.time += 10_000;
+  await ask();
+  assert.equal(asked, 3);
+});
