@@ -13,6 +13,7 @@ const server = 'packages/server/src';
 /** What another room may import of a room: its ports and its vocabulary, nothing else. */
 const doors = new Set(
   [
+    'files/blob-store.ts',
     'files/file-access.ts',
     'extraction/extraction.ts',
     'extraction/words.ts',
@@ -46,6 +47,7 @@ const rooms = [
   'administrators',
   'profiles',
   'console',
+  'backup',
   'files',
   'collections',
   'extraction',

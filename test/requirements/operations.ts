@@ -44,6 +44,17 @@ export const operationsRequirements: Requirements = {
       'a data folder belongs to one process at a time, and is free again when that one is killed',
     ],
   },
+  'operations.backup': {
+    promise: 'A backup is made while the stores are used, fits in itself, and can be started from.',
+    source: 'ADR 0058',
+    tests: [
+      '[backup] made while the stores are used: each starts with all that was acknowledged before it and not changed since',
+      '[backup] over PostgreSQL a dump and the bytes belong together; the password is in no argument',
+      '[backup] a folder that exists, one that was interrupted, no store, no database server: nothing is made, and the message says why',
+      'a file deleted while its bytes are copied: another snapshot is taken, which does not name it; what it named before is not kept',
+      'what is only in the log is in the copy, which is one file; the original goes on',
+    ],
+  },
   'documented.tested': {
     promise: 'What is documented is tested: the README tour runs.',
     source: 'DESIGN "Promises" 10',

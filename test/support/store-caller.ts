@@ -16,7 +16,7 @@ export interface KnownFile {
 
 export interface KnownRecord {
   readonly id: string;
-  /** What its chunks hold; of several, which one is not known. */
+  /** What its chunks hold; of several, which one is not known; none: nothing is known. */
   sources: ReadonlyArray<readonly string[]>;
   readonly isText: boolean;
   fate: Fate;
@@ -31,12 +31,16 @@ export interface KnownCollection {
   fate: Fate;
 }
 
-/** Somebody who uses the stores at random and remembers every answer. */
-export interface StoreCaller {
+/** What a caller has been told. */
+export interface KnownStores {
   readonly files: readonly KnownFile[];
   readonly collections: readonly KnownCollection[];
   /** Uploads without an answer: so many more files may be there. */
   readonly unansweredUploads: number;
+}
+
+/** Somebody who uses the stores at random and remembers every answer. */
+export interface StoreCaller extends KnownStores {
   /** One call. The service may be killed during it. @throws when the service fails instead of answering or refusing */
   act(client: Client): Promise<void>;
 }

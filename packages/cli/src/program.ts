@@ -20,7 +20,7 @@ export function createProgram(): Command {
   program.addCommand(keyCommands());
   program.addCommand(profileCommands());
   program.addCommand(administratorCommands());
-  program.addCommand(storeCommands());
+  for (const command of storeCommands()) program.addCommand(command);
   program.addCommand(bundleCommands());
   program.addCommand(runCommands());
   program.addCommand(mcpCommand());

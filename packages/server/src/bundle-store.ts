@@ -1,7 +1,8 @@
-import { access, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BundleCheck, checkBundle } from './authoring.ts';
 import { type Environment, parseConfig } from './config.ts';
+import { exists } from './kernel/exists.ts';
 import { ownBundles } from './own-bundles.ts';
 import { type Installation, type InstallWish, installBundle } from './packaging/install-bundle.ts';
 import { createInstalledBundles, type InstalledBundle } from './packaging/installed-bundles.ts';
@@ -84,12 +85,5 @@ function refuseMistakes({ failures }: BundleCheck): void {
   if (failures.length === 0) return;
   throw mistakesInBundle(
     failures.map(({ file, line, field, message }) => `${file}:${line ?? '-'} ${field}: ${message}`),
-  );
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await access(path).then(
-    () => true,
-    () => false,
   );
 }

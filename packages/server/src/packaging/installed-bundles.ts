@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
 import {
   copyFile,
   lstat,
@@ -15,6 +14,7 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../kernel/clock.ts';
+import { syncToDisk } from '../kernel/sync-to-disk.ts';
 import type { OpenedArchive } from './archive.ts';
 import { archiveId, type Contents, readContents, sha256 } from './contents.ts';
 import { idTaken, notInstalled } from './problems.ts';
@@ -99,7 +99,7 @@ export function createInstalledBundles(folder: string, clock: Clock = systemCloc
     const draft = join(folder, `.${bundleId}.${randomUUID()}`);
     await symlink(join(versionsName, digest, bundleId), draft);
     await rename(draft, join(folder, bundleId));
-    await syncFolder(folder);
+    await syncToDisk(folder);
     if (before !== undefined) await leave(before);
   }
 
@@ -155,8 +155,8 @@ async function writeVersion(
   }
   const seal = { contents: contentsBytes.toString('utf8'), signature, installed_at: installedAt };
   await writeSynced(join(staging, sealName), Buffer.from(`${JSON.stringify(seal, null, 2)}\n`));
-  await syncFolder(root);
-  await syncFolder(staging);
+  await syncToDisk(root);
+  await syncToDisk(staging);
 }
 
 async function writeSynced(path: string, content: Buffer): Promise<void> {
@@ -166,15 +166,6 @@ async function writeSynced(path: string, content: Buffer): Promise<void> {
     await file.sync();
   } finally {
     await file.close();
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, constants.O_RDONLY);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 
@@ -188,5 +179,5 @@ async function placeVersion(staging: string, place: string): Promise<void> {
     await copyFile(join(staging, sealName), join(place, `${sealName}.new`));
     await rename(join(place, `${sealName}.new`), join(place, sealName));
   }
-  await syncFolder(dirname(place));
+  await syncToDisk(dirname(place));
 }

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { Kysely, sql } from 'kysely';
+import { syncToDisk } from '../../kernel/sync-to-disk.ts';
 import type { Database } from './database.ts';
 import { migrate } from './migrations.ts';
 import type { DatabaseSettings } from './open-database.ts';
@@ -12,9 +13,12 @@ import type { Tables } from './tables.ts';
 /** One more than one, so that a long search does not hold up every key and file that is read. */
 const moreReaders = 1;
 
-/** The file `quartermaster.db` in the data folder: one connection that writes, one or two that read. */
+/** Of the database in the data folder. */
+export const sqliteFile = 'quartermaster.db';
+
+/** The file in the data folder: one connection that writes, one or two that read. */
 export async function openSqliteDatabase({ dataFolder }: DatabaseSettings): Promise<Database> {
-  const file = path.join(dataFolder, 'quartermaster.db');
+  const file = path.join(dataFolder, sqliteFile);
   await createPrivately(file, dataFolder);
   const opened: SqliteThread[] = [];
   const openThread = async (readOnly: boolean) => {
@@ -50,7 +54,5 @@ async function createPrivately(file: string, folder: string): Promise<void> {
   const created = await open(file, 'a', 0o600);
   await created.chmod(0o600);
   await created.close();
-  const parent = await open(folder, 'r');
-  await parent.sync();
-  await parent.close();
+  await syncToDisk(folder);
 }

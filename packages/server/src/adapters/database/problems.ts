@@ -1,0 +1,23 @@
+/** There is nothing to copy. */
+export function noDatabase(file: string): Error {
+  return new Error(
+    `There is no database ${file}. QUARTERMASTER_DATA names its folder, QUARTERMASTER_DATABASE_URL a PostgreSQL database.`,
+  );
+}
+
+/** `findings` are SQLite's. */
+export function databaseDamaged(findings: readonly string[]): Error {
+  return new Error(`The database is damaged; no backup was made. SQLite says: ${findings.join('; ')}`);
+}
+
+export function dumpProgramMissing(cause: unknown): Error {
+  return new Error(
+    'A backup of a PostgreSQL database needs pg_dump on the PATH, of the version of the server or newer.',
+    { cause },
+  );
+}
+
+/** `said` is what pg_dump wrote to its standard error; it has no password in it. */
+export function dumpFailed(said: string): Error {
+  return new Error(`pg_dump failed; no backup was made. It says: ${said}`);
+}

@@ -1,0 +1,51 @@
+import { access, chmod, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
+import type { DatabaseSnapshot } from '../../backup/snapshot-port.ts';
+import { databaseDamaged, noDatabase } from './problems.ts';
+import { sqliteFile } from './sqlite-database.ts';
+
+/** More pages than a database has: one step sees one state, and a write between two steps would begin the copy anew. */
+const allPages = 2 ** 31 - 1;
+/** Milliseconds that a lock of another process is waited for. */
+const busyTimeout = 10_000;
+
+/**
+ * Copies the database of a data folder into another folder, as one file without a log. The service may run meanwhile and
+ * waits for nothing. The tables stay as they are, also those of another version.
+ * @throws when there is no database, or the copy is damaged
+ */
+export async function takeSqliteSnapshot(dataFolder: string, folder: string): Promise<DatabaseSnapshot> {
+  const original = join(dataFolder, sqliteFile);
+  await access(original).catch(() => {
+    throw noDatabase(original);
+  });
+  const file = join(folder, sqliteFile);
+  await rm(file, { force: true });
+  const source = new DatabaseSync(original, { readOnly: true, timeout: busyTimeout });
+  try {
+    await backup(source, file, { rate: allPages });
+  } finally {
+    source.close();
+  }
+  await chmod(file, 0o600);
+  const copy = new DatabaseSync(file);
+  try {
+    // Read without a log, it leaves no other file behind.
+    copy.exec('pragma journal_mode = delete');
+    const findings = copy.prepare('pragma quick_check(10)').all().flatMap(Object.values).map(String);
+    if (findings.join() !== 'ok') throw databaseDamaged(findings);
+  } catch (error) {
+    copy.close();
+    throw error;
+  }
+  const blobs = copy.prepare(
+    `select id as "blobId", project_id as "projectId", bytes, sha256 from blob where state = 'live' and id > ? order by id limit ?`,
+  );
+  return {
+    // The columns of the statement above.
+    liveBlobs: async (after, limit) =>
+      blobs.all(after, limit) as unknown as Awaited<ReturnType<DatabaseSnapshot['liveBlobs']>>,
+    close: async () => copy.close(),
+  };
+}

@@ -1,0 +1,25 @@
+import { access, cp, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { exists } from '../kernel/exists.ts';
+
+/** One is replaced by another within moments; a copy that saw the moment is made anew. */
+const mostAttempts = 10;
+
+/**
+ * Copies the installed bundles: folders of versions, and links that name the version in force. Nothing when none was ever
+ * installed.
+ */
+export async function copyBundles(from: string, to: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await cp(from, to, { recursive: true, verbatimSymlinks: true });
+      for (const name of await readdir(to)) await access(join(to, name));
+      return;
+    } catch (error) {
+      await rm(to, { recursive: true, force: true });
+      const isGone = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+      if (isGone && !(await exists(from))) return;
+      if (!isGone || attempt === mostAttempts) throw error;
+    }
+  }
+}

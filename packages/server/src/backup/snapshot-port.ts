@@ -1,0 +1,14 @@
+/** A copy of the database as it was at one moment, made while others write to it. */
+export interface DatabaseSnapshot {
+  /** Blobs that have a live file in the copy, by id, those that follow `after`. */
+  liveBlobs(after: string, limit: number): Promise<readonly SnapshotBlob[]>;
+  close(): Promise<void>;
+}
+
+export interface SnapshotBlob {
+  readonly blobId: string;
+  readonly projectId: string;
+  readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chmod, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import { checkStores } from '../support/check-stores.ts';
+import { knownBetween, rememberNow } from '../support/known-at-some-time.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
+import { createStoreCaller, type KnownStores, type StoreCaller } from '../support/store-caller.ts';
+
+const run = promisify(execFile);
+const main = resolve('packages/cli/src/main.ts');
+const backups = 2;
+const callersAtOnce = 4;
+const callsBefore = 40;
+/** More would only make the stores larger that are looked through afterwards. */
+const callsMeanwhile = 80;
+
+test('[backup] made while the stores are used: each starts with all that was acknowledged before it and not changed since', async (t) => {
+  const service = await startService(t);
+  const into = await temporaryFolder(t);
+  const made = await backUpWhileUsed(service, (name) => backUp({ DATA: service.folder }, join(into, name)));
+  await service.kill();
+  for (const backup of made) await checkCopy(t, service.key, backup);
+});
+
+test('[backup] over PostgreSQL a dump and the bytes belong together; the password is in no argument', async (t) => {
+  const [database, restored] = [await createTestDatabase(), await createTestDatabase()];
+  t.after(() => Promise.all([database.drop(), restored.drop()]));
+  const url = new URL(database.url);
+  url.password = 'pass-word-5c1';
+  const service = await startService(t, { settings: { DATABASE_URL: url.href } });
+  const programs = await temporaryFolder(t);
+  const args = join(programs, 'arguments');
+  const into = await temporaryFolder(t);
+  await recordArguments(programs, args);
+  const settings = { DATA: service.folder, DATABASE_URL: url.href };
+  const environment = { PATH: `${programs}:${process.env.PATH}` };
+  const made = await backUpWhileUsed(service, (name) => backUp(settings, join(into, name), environment));
+  const withoutPrograms = backUp(settings, join(into, 'none'), { PATH: into });
+  await assert.rejects(withoutPrograms, /needs pg_dump on the PATH/);
+  assert.deepEqual((await readdir(into)).sort(), ['backup-0', 'backup-1']);
+  await service.kill();
+  const last = made.at(-1) ?? assert.fail('no backup was made');
+  await run('pg_restore', ['--exit-on-error', `--dbname=${restored.url}`, join(last.folder, 'database.dump')]);
+  await checkCopy(t, service.key, last, { DATABASE_URL: restored.url });
+  const seen = await readFile(args, 'utf8');
+  assert.match(seen, /--snapshot=/);
+  assert.doesNotMatch(seen, /pass-word-5c1/);
+});
+
+test('[backup] a folder that exists, one that was interrupted, no store, no database server: nothing is made, and the message says why', async (t) => {
+  const service = await startService(t);
+  const folder = await temporaryFolder(t);
+  const settings = { DATA: service.folder };
+  await assert.rejects(backUp(settings, folder), /exists already/);
+  await mkdir(join(folder, 'one.unfinished'));
+  await assert.rejects(backUp(settings, join(folder, 'one')), /under way, or one that was interrupted/);
+  await assert.rejects(backUp({ DATA: join(folder, 'nowhere') }, join(folder, 'two')), /There is no store in/);
+  const nobody = { ...settings, DATABASE_URL: 'postgres://127.0.0.1:1/x' };
+  await assert.rejects(backUp(nobody, join(folder, 'three')), /ECONNREFUSED/);
+  assert.deepEqual(await readdir(folder), ['one.unfinished']);
+});
+
+interface MadeBackup {
+  readonly folder: string;
+  readonly known: readonly KnownStores[];
+}
+
+/** Several backups, each made while callers use the stores, with what must hold of it. */
+async function backUpWhileUsed(
+  { client }: StartedService,
+  make: (name: string) => Promise<string>,
+): Promise<MadeBackup[]> {
+  const callers = Array.from({ length: callersAtOnce }, createStoreCaller);
+  const made: MadeBackup[] = [];
+  for (let number = 0; number < backups; number++) {
+    await useStores(callers, client, (calls) => calls >= callsBefore);
+    const before = callers.map(rememberNow);
+    let isMade = false;
+    const [folder] = await Promise.all([
+      make(`backup-${number}`).finally(() => {
+        isMade = true;
+      }),
+      useStores(callers, client, (calls) => isMade || calls >= callsMeanwhile),
+    ]);
+    made.push({
+      folder,
+      known: callers.map((caller, who) => knownBetween(before[who] ?? caller, rememberNow(caller))),
+    });
+  }
+  return made;
+}
+
+/** Every caller calls until it is enough; nothing is under way then. */
+async function useStores(
+  callers: readonly StoreCaller[],
+  client: StartedService['client'],
+  isEnough: (calls: number) => boolean,
+): Promise<void> {
+  let calls = 0;
+  await Promise.all(
+    callers.map(async (caller) => {
+      for (; !isEnough(calls); calls += 1) await caller.act(client);
+    }),
+  );
+}
+
+/** A service on a copy of the backup has what it must have, and its bytes and rows are those of each other. */
+async function checkCopy(
+  t: TestContext,
+  key: string,
+  { folder, known }: MadeBackup,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const data = await temporaryFolder(t);
+  await cp(folder, data, { recursive: true, verbatimSymlinks: true });
+  // Keys are in the database; their text is in no backup.
+  await writeFile(join(data, 'first-key'), key);
+  const service = await startService(t, { folder: data, settings });
+  await checkStores(service, known);
+  assert.equal(await service.stop(), 0);
+  const { stdout } = await command({ DATA: data, ...settings }, ['fsck', '--hash']);
+  assert.deepEqual(JSON.parse(stdout).faults, []);
+}
+
+/** Gives the folder that the command says it has made. */
+async function backUp(
+  settings: Readonly<Record<string, string>>,
+  folder: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const { stdout } = await command(settings, ['backup', folder], environment);
+  const report = JSON.parse(stdout);
+  assert.deepEqual(report.faults, []);
+  return report.folder;
+}
+
+async function command(
+  settings: Readonly<Record<string, string>>,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ stdout: string }> {
+  const own = Object.entries(settings).map(([name, value]) => [`QUARTERMASTER_${name}`, value]);
+  const env = { PATH: process.env.PATH, ...environment, ...Object.fromEntries(own) };
+  return await run(process.execPath, [main, ...args], { env });
+}
+
+/** A `pg_dump` that writes its arguments down before it is the real one. */
+async function recordArguments(folder: string, file: string): Promise<void> {
+  const { stdout } = await run('sh', ['-c', 'command -v pg_dump']);
+  const program = join(folder, 'pg_dump');
+  await writeFile(program, `#!/bin/sh\nprintf '%s\\n' "$@" >> '${file}'\nexec '${stdout.trim()}' "$@"\n`);
+  await chmod(program, 0o755);
+}
