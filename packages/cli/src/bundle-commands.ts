@@ -8,6 +8,7 @@ import { addInstallCommands } from './install-commands.ts';
 import { mcpImportCommand } from './mcp-import/mcp-import-command.ts';
 import { type ImportOptions, importOpenApi } from './openapi/import-openapi.ts';
 import { writeBundle } from './openapi/write-bundle.ts';
+import { complain, say } from './print.ts';
 import { readList, readPairs } from './read-arguments.ts';
 import { addRecordCommand } from './record-command.ts';
 
@@ -80,10 +81,9 @@ function importCommand(): Command {
       const made = importOpenApi(await readFile(file, 'utf8'), options);
       const folder = await writeBundle(out, made);
       const { report } = made;
-      for (const { operation, reason } of report.skipped) console.log(`not imported: ${operation}: ${reason}`);
-      for (const note of report.notes) console.log(`note: ${note}`);
-      for (const { plugin_id, notes } of report.imported)
-        for (const note of notes) console.log(`${plugin_id}: ${note}`);
+      for (const { operation, reason } of report.skipped) say(`not imported: ${operation}: ${reason}`);
+      for (const note of report.notes) say(`note: ${note}`);
+      for (const { plugin_id, notes } of report.imported) for (const note of notes) say(`${plugin_id}: ${note}`);
       console.log(`${report.imported.length} of ${report.operations} operations imported into ${folder}`);
       await check(folder, false);
     });
@@ -92,11 +92,11 @@ function importCommand(): Command {
 /** Prints findings as `file:line field: message`; the exit code is 1 when the service would refuse something. */
 async function check(folder: string, listLosses: boolean): Promise<void> {
   const { failures, losses, bundle } = await checkBundle(folder);
-  for (const { file, line, field, message } of failures) console.error(`${file}:${line ?? '-'} ${field}: ${message}`);
+  for (const { file, line, field, message } of failures) complain(`${file}:${line ?? '-'} ${field}: ${message}`);
   if (failures.length > 0 || bundle === undefined) process.exitCode = 1;
   for (const { pluginId, format, losses: list } of losses) {
     for (const { kind, path, message } of list) {
-      if (listLosses || kind === 'unsupported') console.log(`${pluginId} as ${format}: ${kind}: ${path}: ${message}`);
+      if (listLosses || kind === 'unsupported') say(`${pluginId} as ${format}: ${kind}: ${path}: ${message}`);
     }
   }
   const counts = [counted(bundle?.plugins.size ?? 0, 'plugin'), counted(failures.length, 'mistake')];
@@ -110,7 +110,7 @@ function counted(count: number, noun: string): string {
 async function test(folder: string, plugins: readonly string[]): Promise<void> {
   const results = await runExamples(folder, plugins);
   const wrong = results.filter((result) => result.wrong !== null);
-  for (const { pluginId, index, wrong: reason } of wrong) console.error(`${pluginId} example ${index + 1}: ${reason}`);
+  for (const { pluginId, index, wrong: reason } of wrong) complain(`${pluginId} example ${index + 1}: ${reason}`);
   if (wrong.length > 0) process.exitCode = 1;
   console.log(`${folder}: ${results.length - wrong.length} of ${results.length} examples pass`);
 }

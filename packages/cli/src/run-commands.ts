@@ -2,7 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import { ApiError, type Client, createClient, type RunEvent } from '@quartermaster/client';
 import type { RunItem, RunQuery } from '@quartermaster/contract';
 import { Command } from 'commander';
-import { printTable, time } from './print.ts';
+import { describeFailure } from './describe-failure.ts';
+import { complain, printJson, printTable, say, time } from './print.ts';
 import { pluginsAddress, readKeyFile } from './service-address.ts';
 
 interface Where {
@@ -31,7 +32,7 @@ export function runCommands(): Command {
     .option('--json', 'one JSON object a line')
     .action(list);
   withPlace(run.command('show <run>').description('everything about one run, as JSON')).action(
-    async (runId: string, where: Where) => print(await (await connect(where)).runs.get(runId)),
+    async (runId: string, where: Where) => printJson(await (await connect(where)).runs.get(runId), 2),
   );
   withPlace(run.command('cancel <run>').description('end a run that waits or runs')).action(
     async (runId: string, where: Where) => {
@@ -64,7 +65,7 @@ async function list(filters: Filters): Promise<void> {
   // The service checks it, and names what is wrong.
   const { data, has_more: hasMore } = await (await connect(filters)).runs.list(query as RunQuery);
   if (json === true) {
-    for (const run of data) console.log(JSON.stringify(run));
+    for (const run of data) printJson(run);
     return;
   }
   printTable(['RUN', 'BUNDLE', 'PLUGIN', 'STATE', 'MS', 'MADE'], data.map(toRow));
@@ -95,18 +96,18 @@ async function watch({ runs }: Client, runId: string): Promise<void> {
     try {
       for await (const event of runs.events(runId, { lastEventId })) {
         lastEventId = event.id ?? lastEventId;
-        console.log(describe(event));
+        say(describe(event));
       }
       const run = await runs.get(runId);
       if (run.status === 'ended') {
-        print(run.outcome === 'succeeded' ? run.result : run.error);
+        printJson(run.outcome === 'succeeded' ? run.result : run.error, 2);
         process.exitCode = run.outcome === 'succeeded' ? 0 : 1;
         return;
       }
     } catch (error) {
       // What the service refuses it will refuse again, unless it is starting or stopping.
       if (error instanceof ApiError && error.status < 500) throw error;
-      console.error(`quartermaster: ${(error as Error).message}; trying again`);
+      complain(`quartermaster: ${describeFailure(error)}; trying again`);
     }
     await setTimeout(pauseMs);
   }
@@ -115,11 +116,5 @@ async function watch({ runs }: Client, runId: string): Promise<void> {
 function describe(event: RunEvent): string {
   if (event.kind === 'state') return event.run.outcome ?? event.run.status;
   const { fraction, message } = event.progress;
-  // A plugin's text must not steer the terminal.
-  const said = JSON.stringify(message ?? '').slice(1, -1);
-  return `${Math.round(fraction * 100)} % ${said}`.trimEnd();
-}
-
-function print(value: unknown): void {
-  console.log(JSON.stringify(value, null, 2));
+  return `${Math.round(fraction * 100)} % ${message ?? ''}`.trimEnd();
 }

@@ -43,7 +43,7 @@ export async function send(connection: Connection, call: Call): Promise<Response
     if (value !== undefined) url.searchParams.set(name, String(value));
   }
   const headers = new Headers(call.headers);
-  if (connection.apiKey !== undefined) headers.set('Authorization', `Bearer ${connection.apiKey}`);
+  if (connection.apiKey !== undefined) headers.set('Authorization', bearer(connection.apiKey));
   const isForm = call.body instanceof FormData;
   if (call.body !== undefined && !isForm) headers.set('Content-Type', 'application/json');
   const answer = await connection.fetch(url, {
@@ -54,6 +54,12 @@ export async function send(connection: Connection, call: Call): Promise<Response
   });
   if (!answer.ok) throw await errorOf(answer);
   return answer;
+}
+
+/** What `Headers` says of a value that it does not take repeats the value. */
+function bearer(apiKey: string): string {
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError('The API key holds characters that no key has.');
+  return `Bearer ${apiKey}`;
 }
 
 /** One call; its JSON. `T` is what the contract says of this operation. */

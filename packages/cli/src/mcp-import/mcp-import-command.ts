@@ -7,6 +7,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { parse } from 'yaml';
 import { isJson } from '../openapi/document.ts';
 import { writeBundle } from '../openapi/write-bundle.ts';
+import { say } from '../print.ts';
 import { readList, readPairs } from '../read-arguments.ts';
 import { readCredentials } from '../read-credentials.ts';
 import { importMcp, type McpAccess, type McpChoices } from './import-mcp.ts';
@@ -41,7 +42,7 @@ export function mcpImportCommand(check: (folder: string) => Promise<void>): Comm
         credentials,
         environment: processEnvironment(),
       });
-      for (const line of lines) console.log(line);
+      for (const line of lines) say(line);
       if (folder !== null) return await check(folder);
       console.error('The server has changed since it was imported; nothing is written. Read the above, then --accept.');
       process.exitCode = 1;

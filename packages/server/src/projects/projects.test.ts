@@ -123,6 +123,17 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal(answers.size, 1);
     });
 
+    test('names that are nothing, too long, or hold what a terminal acts on are refused', async (t) => {
+      const { projects } = await open(t);
+      const { id: projectId } = await projects.createProject('x'.repeat(127));
+      for (const name of ['', ' ', 'x'.repeat(128), 'a\u001b[31m', 'a\u009b31m', 'a\nb', 'a\0', '\ud83d']) {
+        const refused = (error: unknown) => error instanceof Problem && error.code === 'REQUEST_VALIDATION_ERROR';
+        await assert.rejects(projects.createProject(name), refused);
+        await assert.rejects(projects.createKey({ projectId, name, scopes: ['files'], expiresAt: null }), refused);
+      }
+      assert.equal((await projects.createProject('Ärger & Söhne 😀')).name, 'Ärger & Söhne 😀');
+    });
+
     test('a rotated key works until the overlap ends, the new one at once, with the same scopes', async (t) => {
       const { projects, clock, openRing } = await open(t);
       const project = await projects.createProject('one');

@@ -1,7 +1,7 @@
 import type { Scope } from '@quartermaster/contract';
 import type { Clock } from '../kernel/clock.ts';
 import type { NewId } from '../kernel/identifier.ts';
-import { objectNotFound } from '../kernel/problem.ts';
+import { fieldInvalid, objectNotFound } from '../kernel/problem.ts';
 import { Secret } from '../kernel/secret.ts';
 import { hashApiKey, makeApiKey } from './api-key.ts';
 import { projectNameTaken } from './problems.ts';
@@ -56,6 +56,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
 
   return {
     createProject: async (name) => {
+      checkName(name);
       const project = { id: newId('project'), name, createdAt: clock.now() };
       if (!(await repository.addProject(project))) throw projectNameTaken(name);
       return project;
@@ -65,6 +66,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
       if (!(await repository.setRunInputs(projectId, runInputs))) throw objectNotFound('project', projectId);
     },
     createKey: async (wish) => {
+      checkName(wish.name);
       await getProject(wish.projectId);
       const made = newKey(deps, wish);
       await repository.addKey(made.stored);
@@ -88,6 +90,16 @@ export function createProjects(deps: ProjectsDeps): Projects {
       return made;
     },
   };
+}
+
+const longestName = 127;
+
+/** Names are shown, in terminals too: they hold nothing that such would act on. */
+function checkName(name: string): void {
+  const expected = `1 to ${longestName} characters without control characters`;
+  if (name.trim() === '' || name.length > longestName)
+    throw fieldInvalid('name', `${name.length} characters`, expected);
+  if (/\p{Cc}/u.test(name) || !name.isWellFormed()) throw fieldInvalid('name', 'a control character', expected);
 }
 
 /** Makes a key; storing it is the caller's part. */
