@@ -1,20 +1,21 @@
 import { purposes, type RecordStage } from '@quartermaster/contract';
-import type {
-  ExtractedChunk,
-  ExtractionOutcome,
-  ExtractionSource,
-  ExtractionTask,
-  Extractor,
-  ReportedRow,
+import {
+  type ChunkBatch,
+  type ExtractedChunk,
+  type ExtractionOutcome,
+  type ExtractionSource,
+  type ExtractionTask,
+  type Extractor,
+  MalformedBatch,
+  type ReportedRow,
 } from '../extraction/extraction.ts';
 import type { FileAccess } from '../files/file-access.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { NewId } from '../kernel/identifier.ts';
-import type { NewChunk } from './chunk-repository.ts';
-import { inSlices } from './chunk-slices.ts';
 import type { RecordEmbeddingDeps } from './embed-record.ts';
+import { createInOrder } from './in-order.ts';
 import type { PageFetcher } from './page-fetcher.ts';
-import type { RecordJob, RecordJobRepository } from './record-job-repository.ts';
+import type { NewChunks, RecordJob, RecordJobRepository } from './record-job-repository.ts';
 import type { RecordMetrics } from './record-metrics.ts';
 import type { RecordSource } from './record-repository.ts';
 
@@ -66,66 +67,73 @@ export function taskOf(record: RecordSource): Pick<ExtractionTask, 'splitter' | 
   };
 }
 
-/** Reads the source and stores what comes out of it, as the next generation. Throws ClaimLost, or what the reader threw. */
+/**
+ * Reads the source and stores what comes out of it, as the next generation: one batch is made ready while another is
+ * written. Throws ClaimLost, or what the reader threw.
+ */
 export async function extractRecord(deps: ProcessDeps, extraction: Extraction, work: Work): Promise<Extracted> {
   const { job, source, room } = extraction;
   // An extractor need not pass on what a callback throws: it is kept here.
   const stop = new AbortController();
   let failure: unknown;
-  let storing = Promise.resolve();
+  const storing = createInOrder((cause) => {
+    // What a reader has packed wrongly is for the extractor to judge.
+    if (cause instanceof MalformedBatch) return;
+    failure = cause;
+    stop.abort();
+  });
   const store = createStore(deps, job, work.signal);
-
-  function keep(work: Promise<void>): Promise<void> {
-    storing = work.catch((error: unknown) => {
-      failure ??= error;
-      stop.abort();
-      throw error;
-    });
-    return storing;
-  }
-
   const task: ExtractionTask = {
     ...taskOf(job),
     source,
     maxChunks: room,
-    onBatch: (chunks) => keep(store.chunks(chunks)),
-    onReportedRows: (rows) => keep(store.rows(rows)),
+    onBatch: (batch) => storing.add(() => store.prepare(batch), store.write),
+    onReportedRows: (rows) => storing.add(async () => rows, store.writeRows),
     onStage: work.onProgress,
   };
   try {
     const outcome = await deps.extractor.extract(task, AbortSignal.any([work.signal, stop.signal]));
+    await storing.idle();
     if (failure !== undefined) throw failure;
     return { outcome, ...store.counts };
   } catch (error) {
     throw failure ?? error;
   } finally {
-    // A cancelled extraction does not wait for the batch it handed over last.
-    await storing.catch(() => undefined);
+    // A cancelled extraction does not wait for the batches it handed over last.
+    await storing.idle();
   }
 }
 
 /** Rows in one transaction. */
 const rowsAtOnce = 200;
 
+/** A batch as it is stored. */
+interface Ready {
+  readonly chunks: NewChunks;
+  /** Its pairs that the collection has. */
+  readonly left: readonly ReportedRow[];
+}
+
 function createStore({ jobs, clock, newId, metrics }: ProcessDeps, job: RecordJob, signal: AbortSignal) {
   const counts = { numChunks: 0, skipped: 0 };
 
-  async function storeChunks(batch: readonly ExtractedChunk[]): Promise<void> {
-    for (const slice of inSlices(batch)) {
-      signal.throwIfAborted();
-      const taken = job.onDuplicate === 'skip' ? await jobs.findTaken(job, slice.map(rowKeyOf)) : new Set<string>();
-      const now = clock.now();
-      const kept = slice.filter((chunk) => !taken.has(rowKeyOf(chunk)));
-      const chunks = kept.map((chunk) => toNewChunk(chunk, newId('chunk'), now));
-      if (!(await jobs.addChunks(job, chunks))) throw new ClaimLost();
-      metrics?.chunksWritten(chunks.length);
-      counts.numChunks += chunks.length;
-      counts.skipped += slice.length - chunks.length;
-      if (taken.size > 0) await storeRows(slice.filter((chunk) => taken.has(rowKeyOf(chunk))).map(toTakenRow));
-    }
+  async function prepare(batch: ChunkBatch): Promise<Ready> {
+    signal.throwIfAborted();
+    const taken = job.onDuplicate === 'skip' ? await jobs.findTaken(job, [...batch].map(rowKeyOf)) : new Set<string>();
+    const left = taken.size === 0 ? [] : [...batch].filter((chunk) => taken.has(rowKeyOf(chunk)));
+    return { chunks: toNewChunks(batch, { taken, newId, now: clock.now() }), left: left.map(toTakenRow) };
   }
 
-  async function storeRows(rows: readonly ReportedRow[]): Promise<void> {
+  async function write({ chunks, left }: Ready): Promise<void> {
+    signal.throwIfAborted();
+    if (!(await jobs.addChunks(job, chunks))) throw new ClaimLost();
+    metrics?.chunksWritten(chunks.length);
+    counts.numChunks += chunks.length;
+    counts.skipped += left.length;
+    await writeRows(left);
+  }
+
+  async function writeRows(rows: readonly ReportedRow[]): Promise<void> {
     for (let from = 0; from < rows.length; from += rowsAtOnce) {
       signal.throwIfAborted();
       const slice = rows.slice(from, from + rowsAtOnce).map((row) => ({ ...row, id: newId('row') }));
@@ -133,7 +141,7 @@ function createStore({ jobs, clock, newId, metrics }: ProcessDeps, job: RecordJo
     }
   }
 
-  return { chunks: storeChunks, rows: storeRows, counts };
+  return { prepare, write, writeRows, counts };
 }
 
 function rowKeyOf(chunk: ExtractedChunk): string {
@@ -155,23 +163,19 @@ export function toTakenRow(chunk: ExtractedChunk): ReportedRow {
   };
 }
 
-function toNewChunk(chunk: ExtractedChunk, id: string, now: number): NewChunk {
-  return {
-    id,
-    ordinal: chunk.ordinal,
-    content: storable(chunk.content),
-    question: chunk.question === null ? null : storable(chunk.question),
-    answer: chunk.answer === null ? null : storable(chunk.answer),
-    numTokens: chunk.numTokens,
-    metadata: chunk.metadata,
-    locator: chunk.locator,
-    createdAt: now,
-    words: storable(chunk.words),
-    ...(chunk.rowKey === undefined ? {} : { rowKey: chunk.rowKey }),
-  };
+interface Taking {
+  /** Keys of pairs that are left out. */
+  readonly taken: ReadonlySet<string>;
+  readonly newId: NewId;
+  readonly now: number;
 }
 
-/** PostgreSQL keeps no U+0000; a document may hold some. */
-function storable(text: string): string {
-  return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text;
+/** Read out only where some are left out. */
+function toNewChunks(batch: ChunkBatch, { taken, newId, now }: Taking): NewChunks {
+  if (taken.size === 0) {
+    const ids = Array.from({ length: batch.length }, () => newId('chunk'));
+    return { batch, ids, createdAt: now, length: batch.length };
+  }
+  const kept = [...batch].filter((chunk) => !taken.has(rowKeyOf(chunk)));
+  return kept.map((chunk) => ({ ...chunk, id: newId('chunk'), createdAt: now }));
 }

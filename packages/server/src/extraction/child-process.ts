@@ -52,8 +52,8 @@ export function startChild(options: ChildOptions): Child {
   process.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-stderrKept);
   });
-  const read = createFrameReader((_kind, content) => {
-    const message = parseFromChild(content);
+  const read = createFrameReader((kind, content) => {
+    const message = parseFromChild(kind, content);
     if (message.type === 'ready') ready = true;
     else listener?.message(message);
   });

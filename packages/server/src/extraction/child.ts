@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs';
 import { mayStartThreads, printToLog, startNoMoreThreads } from './confine.ts';
 import type { ExtractedChunk, ReportedRow } from './extraction.ts';
 import { type ExtractionJob, makeChunks, type ReportDraft } from './make-chunks.ts';
+import { createChunkPacker } from './packed-chunks.ts';
 import { startPageThread } from './pdf/page-thread.ts';
 import {
   createFrameReader,
@@ -19,7 +20,8 @@ import { Unreadable } from './unreadable.ts';
  * program; documents come in on the standard input, chunks go out on the standard output. When the server is gone the
  * input ends, and so does it.
  */
-const batchLimits = { items: 1_000, characters: 512 * 1024 };
+/** Of one message. */
+const rowLimits = { items: 1_000, characters: 512 * 1024 };
 
 // The server decides when it ends; a signal to the whole group (Ctrl-C) must not fail the document being read.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
@@ -103,31 +105,36 @@ function measure(report: ReportDraft, started: number): void {
   report.peak_memory_bytes = process.resourceUsage().maxRSS * 1024;
 }
 
+/** Sends what was made in batches, and waits when the server has not taken those before. */
 function createBatches() {
-  let chunks: ExtractedChunk[] = [];
-  let reportedRows: ReportedRow[] = [];
+  const packer = createChunkPacker();
+  let rows: ReportedRow[] = [];
   let characters = 0;
   let lastStage = '';
-
   const sent: Array<Promise<void>> = [];
 
-  async function flush(): Promise<void> {
+  async function sendInTurn(message: FromChild): Promise<void> {
     while (sent.length >= mostBatchesSent) await sent.shift();
-    if (chunks.length + reportedRows.length === 0) return;
     sent.push(new Promise((resolve) => takers.push(resolve)));
-    send({ type: 'batch', chunks, reportedRows });
-    [chunks, reportedRows, characters] = [[], [], 0];
+    send(message);
+  }
+
+  function flushChunks(): Promise<void> | undefined {
+    const chunks = packer.take();
+    return chunks && sendInTurn({ type: 'chunks', chunks });
+  }
+
+  function flushRows(): Promise<void> | undefined {
+    if (rows.length === 0) return undefined;
+    const message = { type: 'rows', rows } as const;
+    [rows, characters] = [[], 0];
+    return sendInTurn(message);
   }
 
   async function end(): Promise<void> {
-    await flush();
+    await flushChunks();
+    await flushRows();
     await Promise.all(sent);
-  }
-
-  function added(length: number): Promise<void> | undefined {
-    characters += length;
-    const full = characters >= batchLimits.characters || chunks.length + reportedRows.length >= batchLimits.items;
-    return full ? flush() : undefined;
   }
 
   const sink = {
@@ -137,13 +144,15 @@ function createBatches() {
       send({ type: 'stage', stage, percent });
     },
     chunk: (chunk: ExtractedChunk) => {
-      chunks.push(chunk);
-      // The words weigh about as much as the text.
-      return added(chunk.content.length * 2);
+      if (packer.add(chunk)) return undefined;
+      const flushed = flushChunks();
+      packer.add(chunk);
+      return flushed;
     },
     reportedRow: (row: ReportedRow) => {
-      reportedRows.push(row);
-      return added(row.excerpt.length + row.fields.question.length + row.fields.answer.length);
+      rows.push(row);
+      characters += row.excerpt.length + row.fields.question.length + row.fields.answer.length;
+      return characters >= rowLimits.characters || rows.length >= rowLimits.items ? flushRows() : undefined;
     },
   };
   return { sink, end };

@@ -1,14 +1,18 @@
+import { batchOf } from './batch.fixture.ts';
 import { createFrameReader, type FromChild, frameKinds, type ToChild, toMessageFrame } from './protocol.ts';
 
-/** A reader that sends as many batches as its document says, and waits for none to be taken. */
+/** A reader that sends as many batches as its document says, and waits for none to be taken; or one that is forged. */
 const send = (message: FromChild) => process.stdout.write(toMessageFrame(message));
 const chunk = { content: 'x', question: null, answer: null, numTokens: 1, locator: null, metadata: {}, words: 'x' };
 let text = '';
 let taken = 0;
 
 function work(): void {
+  // A value of metadata is a text.
+  if (text === 'forged')
+    send({ type: 'chunks', chunks: batchOf({ ...chunk, ordinal: 0, metadata: { a: 1 as never } }) });
   for (let ordinal = 0; ordinal < Number(text); ordinal += 1) {
-    send({ type: 'batch', chunks: [{ ...chunk, ordinal }], reportedRows: [] });
+    send({ type: 'chunks', chunks: batchOf({ ...chunk, ordinal }) });
   }
 }
 

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { zipSync } from 'fflate';
 import type { ExtractionSource, Extractor } from './extraction.ts';
 import { children, file, isRunning, never, onlyChild, open, readsOn, short, taskOf } from './extractor.fixture.ts';
+import { mostBatchesSent } from './protocol.ts';
 import { spawnChild } from './spawn-child.ts';
 
 /** Takes the reader minutes: letters without a break are merged to tokens pair by pair. */
@@ -187,7 +188,7 @@ test('when the server is killed its children end by themselves', async () => {
   await until(() => !isRunning(child));
 });
 
-test('a reader may send a second batch before the first one is stored; one that sends a third is ended', async () => {
+test('a reader may send a few batches before the first one is stored; one that sends more is ended', async () => {
   const program = fileURLToPath(new URL('./eager-child.fixture.ts', import.meta.url));
   const pool = opened({ processes: 1, program });
   const stored = Promise.withResolvers<void>();
@@ -196,15 +197,24 @@ test('a reader may send a second batch before the first one is stored; one that 
     storing += 1;
     return stored.promise;
   };
-  const { task: greedy } = taskOf({ kind: 'text', text: '3' }, { onBatch });
+  const { task: greedy } = taskOf({ kind: 'text', text: String(mostBatchesSent + 1) }, { onBatch });
   const outcome = await pool.extract(greedy, AbortSignal.timeout(60_000));
   assert.equal(outcome.kind === 'failed' && outcome.code, 'parser_crashed', JSON.stringify(outcome));
-  assert.equal(storing, 1);
+  assert.equal(storing, mostBatchesSent);
   assert.deepEqual(children(), []);
   stored.resolve();
-  const { task, chunks } = taskOf({ kind: 'text', text: '2' });
+  const { task, chunks } = taskOf({ kind: 'text', text: String(mostBatchesSent) });
   const second = await pool.extract(task, never);
-  assert.deepEqual([second.kind, chunks.map(({ ordinal }) => ordinal)], ['extracted', [0, 1]]);
+  const ordinals = Array.from({ length: mostBatchesSent }, (_, at) => at);
+  assert.deepEqual([second.kind, chunks.map(({ ordinal }) => ordinal)], ['extracted', ordinals]);
+});
+
+test('a batch that no reader of ours packs ends the reader', async () => {
+  const program = fileURLToPath(new URL('./eager-child.fixture.ts', import.meta.url));
+  const { task, chunks } = taskOf({ kind: 'text', text: 'forged' });
+  const outcome = await opened({ processes: 1, program }).extract(task, never);
+  assert.equal(outcome.kind === 'failed' && outcome.code, 'parser_crashed', JSON.stringify(outcome));
+  assert.deepEqual([chunks, children()], [[], []]);
 });
 
 test('the process can read its program only, and reach nothing', async () => {

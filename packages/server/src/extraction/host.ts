@@ -1,8 +1,8 @@
 import type { Logger } from '../kernel/logger.ts';
 import { watchMemory } from '../kernel/watch-memory.ts';
 import { type Child, startChild } from './child-process.ts';
-import { type Countdown, createCountdown } from './countdown.ts';
-import type { ExtractionOutcome, ExtractionTask } from './extraction.ts';
+import { createCountdown } from './countdown.ts';
+import { type ExtractionOutcome, type ExtractionTask, MalformedBatch } from './extraction.ts';
 import { feedDocument } from './feed-document.ts';
 import { type FromChild, type JobResult, mostBatchesSent, toMessageFrame } from './protocol.ts';
 import { Unreadable } from './unreadable.ts';
@@ -66,12 +66,19 @@ async function converse(
 ): Promise<Done | ExtractionOutcome> {
   const { promise, resolve, reject } = Promise.withResolvers<Done | ExtractionOutcome>();
   const over = new AbortController();
-  let relayed = Promise.resolve();
   let unanswered = 0;
   const countdown = createCountdown(options.timeoutMs, () => resolve(failed('time_limit')));
   const unwatch = watchMemory(child.pid, options.memoryMb, () => resolve(failed('memory_limit')));
   const cancel = () => resolve({ kind: 'cancelled' });
   signal.addEventListener('abort', cancel, { once: true });
+
+  function answer(): void {
+    unanswered -= 1;
+    if (over.signal.aborted) return;
+    if (unanswered === 0) countdown.resume();
+    child.input.write(toMessageFrame({ type: 'next' }));
+  }
+
   child.listen({
     message: (message) => {
       if (over.signal.aborted) return;
@@ -80,10 +87,11 @@ async function converse(
       else if (unanswered === mostBatchesSent) resolve(failed('parser_crashed'));
       else {
         unanswered += 1;
-        relayed = relayed.then(() => relay(child, message, { task, countdown, over: over.signal }));
-        relayed.then(() => {
-          unanswered -= 1;
-        }, reject);
+        // The time until it is taken is not the child's.
+        countdown.pause();
+        relay(message, task).then(answer, (cause) =>
+          cause instanceof MalformedBatch ? resolve(failed('parser_crashed')) : reject(cause),
+        );
       }
     },
     ended: (why) => (why instanceof Error ? reject(why) : resolve(why)),
@@ -100,19 +108,9 @@ async function converse(
   }
 }
 
-/** One batch after the other. The time until it is taken is not the child's. */
-async function relay(
-  child: Child,
-  message: FromChild,
-  { task, countdown, over }: { task: ExtractionTask; countdown: Countdown; over: AbortSignal },
-): Promise<void> {
-  if (message.type !== 'batch' || over.aborted) return;
-  countdown.pause();
-  if (message.chunks.length > 0) await task.onBatch(message.chunks);
-  if (message.reportedRows.length > 0) await task.onReportedRows?.(message.reportedRows);
-  if (over.aborted) return;
-  countdown.resume();
-  child.input.write(toMessageFrame({ type: 'next' }));
+async function relay(message: FromChild, task: ExtractionTask): Promise<void> {
+  if (message.type === 'chunks') await task.onBatch(message.chunks);
+  if (message.type === 'rows') await task.onReportedRows?.(message.rows);
 }
 
 function failed(code: 'time_limit' | 'memory_limit' | 'parser_crashed'): ExtractionOutcome {

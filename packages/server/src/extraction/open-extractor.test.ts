@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { corpusFile } from './corpus.fixture.ts';
 import type { Extractor } from './extraction.ts';
 import { children, file, never, onlyChild, open, readsOn, taskOf } from './extractor.fixture.ts';
+import { mostBatchesSent } from './protocol.ts';
 
 let extractor: Extractor | undefined;
 
@@ -100,7 +101,7 @@ test('no more chunks are made than there is room for', async () => {
   assert.deepEqual([outcome.kind === 'failed' && outcome.code, chunks.length], ['capacity_exceeded', 3]);
 });
 
-test('the child waits until a batch is taken', async () => {
+test('the child waits until batches are taken', async () => {
   const batches: number[] = [];
   let taking = 0;
   const { task } = taskOf(
@@ -109,7 +110,7 @@ test('the child waits until a batch is taken', async () => {
       splitter: { type: 'token', chunk_size: 50, chunk_overlap: 0 },
       onBatch: async (chunks) => {
         taking += 1;
-        assert.equal(taking, 1);
+        assert.ok(taking <= mostBatchesSent);
         batches.push(chunks.length);
         await delay(5);
         taking -= 1;

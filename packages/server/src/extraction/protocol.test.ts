@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createFrameReader, frameKinds, parseFromChild, toFrame, toMessageFrame } from './protocol.ts';
+import { MalformedBatch } from './extraction.ts';
+import { createFrameReader, frameKinds, parseFromChild, toFrame } from './protocol.ts';
 
 test('frames arrive whole and in order, however the stream is cut', () => {
   fc.assert(
@@ -27,22 +28,22 @@ test('a frame of absurd length is an error, not an allocation', () => {
 });
 
 test('what a child says is believed only in the shape it has', () => {
-  const content = (message: unknown) => Buffer.from(JSON.stringify(message));
-  const chunk = { ordinal: 0, content: 'x', numTokens: 1, metadata: {}, words: 'x' };
-  assert.ok(parseFromChild(content({ type: 'batch', chunks: [chunk], reportedRows: [] })));
-  assert.ok(parseFromChild(toMessageFrame({ type: 'ready' }).subarray(5)));
+  const parse = (message: unknown) => parseFromChild(frameKinds.message, Buffer.from(JSON.stringify(message)));
+  const row = { row: 2, code: 'empty_answer', excerpt: '', fields: { question: '', answer: '', metadata: {} } };
+  assert.ok(parse({ type: 'rows', rows: [row] }));
+  assert.ok(parse({ type: 'ready' }));
   for (const wrong of [
     null,
     [],
     'ready',
     { type: 'job' },
     { type: 'done' },
-    { type: 'batch', chunks: [{ ...chunk, words: [1] }], reportedRows: [] },
-    { type: 'batch', chunks: [{ ...chunk, content: 1 }], reportedRows: [] },
-    { type: 'batch', chunks: {}, reportedRows: [] },
-    { type: 'batch', chunks: [], reportedRows: [{ row: 2, code: 'no_such_code' }] },
+    { type: 'rows', rows: {} },
+    { type: 'rows', rows: [{ ...row, code: 'no_such_code' }] },
+    { type: 'chunks', chunks: [] },
   ]) {
-    assert.throws(() => parseFromChild(content(wrong)), TypeError);
+    assert.throws(() => parse(wrong), TypeError);
   }
-  assert.throws(() => parseFromChild(Buffer.from('{')));
+  assert.throws(() => parseFromChild(frameKinds.message, Buffer.from('{')));
+  assert.throws(() => parseFromChild(frameKinds.chunks, Buffer.from('{}')), MalformedBatch);
 });

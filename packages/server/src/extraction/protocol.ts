@@ -1,15 +1,15 @@
 import {
-  contentOfPair,
-  type ExtractedChunk,
+  type ChunkBatch,
   type ExtractionFailureCode,
   type ExtractionReport,
   type ReportedRow,
   rowCodes,
 } from './extraction.ts';
 import type { ExtractionJob } from './make-chunks.ts';
+import { openBatch } from './packed-chunks.ts';
 
-/** Batches that `next` was not answered to: while one is being stored the next one lies there already. */
-export const mostBatchesSent = 2;
+/** Batches that `next` was not answered to: one is being stored, one made ready for that, one lies there already. */
+export const mostBatchesSent = 3;
 
 /**
  * What server and child say to each other over two pipes. Server: a job, the bytes of the document, an empty piece at
@@ -22,11 +22,9 @@ export type ToChild =
 export type FromChild =
   | { readonly type: 'ready' }
   | { readonly type: 'stage'; readonly stage: 'parsing' | 'chunking'; readonly percent: number }
-  | {
-      readonly type: 'batch';
-      readonly chunks: readonly ExtractedChunk[];
-      readonly reportedRows: readonly ReportedRow[];
-    }
+  /** A frame of its own kind: the bytes of the batch, as they are. */
+  | { readonly type: 'chunks'; readonly chunks: ChunkBatch }
+  | { readonly type: 'rows'; readonly rows: readonly ReportedRow[] }
   | { readonly type: 'done'; readonly result: JobResult; readonly cpuSeconds: number };
 
 export type JobResult =
@@ -46,7 +44,7 @@ export type JobResult =
       readonly unexpected: boolean;
     };
 
-export const frameKinds = { message: 0, bytes: 1 } as const;
+export const frameKinds = { message: 0, bytes: 1, chunks: 2 } as const;
 export type FrameKind = (typeof frameKinds)[keyof typeof frameKinds];
 
 const headerBytes = 5;
@@ -63,47 +61,43 @@ export function toFrame(kind: FrameKind, content: Uint8Array): Buffer {
 }
 
 export function toMessageFrame(message: ToChild | FromChild): Buffer {
-  return toFrame(frameKinds.message, Buffer.from(JSON.stringify(toSent(message))));
-}
-
-/** The content of a pair is not sent: question and answer say it. */
-function toSent(message: ToChild | FromChild) {
-  if (message.type !== 'batch') return message;
-  const chunks = message.chunks.map((chunk) => (chunk.question === null ? chunk : { ...chunk, content: undefined }));
-  return { ...message, chunks };
-}
-
-function putContentBack(chunk: unknown): void {
-  if (!isRecord(chunk)) return;
-  const { question, answer } = chunk;
-  if (isText(question) && isText(answer)) chunk.content = contentOfPair(question, answer);
+  if (message.type === 'chunks') return toFrame(frameKinds.chunks, message.chunks.packed);
+  return toFrame(frameKinds.message, Buffer.from(JSON.stringify(message)));
 }
 
 /**
- * Cuts a stream of bytes into frames.
+ * Cuts a stream of bytes into frames, each in an ArrayBuffer of its own.
  * @returns a function that takes the next bytes of the stream and throws a RangeError on a frame that is too long.
  */
-export function createFrameReader(onFrame: (kind: number, content: Buffer) => void): (bytes: Buffer) => void {
-  let pieces: Buffer[] = [];
+export function createFrameReader(
+  onFrame: (kind: number, content: Buffer<ArrayBuffer>) => void,
+): (bytes: Buffer) => void {
+  const header = Buffer.alloc(headerBytes);
+  let headerHeld = 0;
+  let content = Buffer.alloc(0);
   let held = 0;
-  let needed = headerBytes;
+
+  /** @returns how many of the bytes belong to the header */
+  function readHeader(bytes: Buffer): number {
+    const taken = bytes.copy(header, headerHeld);
+    headerHeld += taken;
+    if (headerHeld < headerBytes) return taken;
+    const length = header.readUInt32LE(0);
+    if (length > longestFrame) throw new RangeError('a frame is too long');
+    content = Buffer.allocUnsafeSlow(length);
+    held = 0;
+    return taken;
+  }
   return (bytes) => {
-    pieces.push(bytes);
-    held += bytes.length;
-    if (held < needed) return;
-    let buffer = pieces.length === 1 ? bytes : Buffer.concat(pieces, held);
-    for (;;) {
-      needed = headerBytes;
-      if (buffer.length < headerBytes) break;
-      const length = buffer.readUInt32LE(0);
-      if (length > longestFrame) throw new RangeError('a frame is too long');
-      needed = headerBytes + length;
-      if (buffer.length < needed) break;
-      onFrame(buffer.readUInt8(4), buffer.subarray(headerBytes, needed));
-      buffer = buffer.subarray(needed);
+    for (let at = 0; at < bytes.length; ) {
+      if (headerHeld < headerBytes) at += readHeader(bytes.subarray(at));
+      const taken = headerHeld < headerBytes ? 0 : bytes.copy(content, held, at);
+      at += taken;
+      held += taken;
+      if (headerHeld < headerBytes || held < content.length) continue;
+      headerHeld = 0;
+      onFrame(header.readUInt8(4), content);
     }
-    pieces = buffer.length === 0 ? [] : [buffer];
-    held = buffer.length;
   };
 }
 
@@ -111,28 +105,18 @@ export function createFrameReader(onFrame: (kind: number, content: Buffer) => vo
  * A child may be in the hands of its document: what it says is checked before it is believed.
  * @throws TypeError when it is no message.
  */
-export function parseFromChild(content: Buffer): FromChild {
+export function parseFromChild(kind: number, content: Buffer<ArrayBuffer>): FromChild {
+  if (kind === frameKinds.chunks) return { type: 'chunks', chunks: openBatch(content) };
   const message: unknown = JSON.parse(content.toString());
-  if (isRecord(message) && Array.isArray(message.chunks)) message.chunks.forEach(putContentBack);
   if (!isFromChild(message)) throw new TypeError('not a message of a child');
   return message;
 }
 
 function isFromChild(message: unknown): message is FromChild {
   if (!isRecord(message)) return false;
-  if (message.type === 'batch') {
-    return listOf(message.chunks, isChunk) && listOf(message.reportedRows, isReportedRow);
-  }
+  if (message.type === 'rows') return Array.isArray(message.rows) && message.rows.every(isReportedRow);
   if (message.type === 'done') return isRecord(message.result) && typeof message.cpuSeconds === 'number';
   return message.type === 'ready' || message.type === 'stage';
-}
-
-function isChunk(chunk: unknown): boolean {
-  if (!isRecord(chunk)) return false;
-  const { ordinal, content, numTokens, metadata, words } = chunk;
-  return (
-    isText(content) && isText(words) && Number.isInteger(ordinal) && Number.isInteger(numTokens) && isRecord(metadata)
-  );
 }
 
 function isReportedRow(row: unknown): boolean {
@@ -144,10 +128,6 @@ function isReportedRow(row: unknown): boolean {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string';
-}
-
-function listOf(list: unknown, isItem: (item: unknown) => boolean): boolean {
-  return Array.isArray(list) && list.every(isItem);
 }
 
 /** Not that of the kernel: the child may read this folder only. */

@@ -15,7 +15,7 @@ const sharesBySize = [
   { chunks: 1000, share: 1 / 2 },
 ] as const;
 /** Code units kept of one word; a longer one is hardly a word, and PostgreSQL's index entries are bounded. */
-const longestWord = 128;
+export const longestWord = 128;
 
 export interface Statistics {
   /** Chunks in the index. */

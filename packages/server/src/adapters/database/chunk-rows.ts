@@ -1,8 +1,10 @@
 import type { Locator } from '@quartermaster/contract';
-import type { Selectable, Transaction } from 'kysely';
+import type { CompiledQuery, Kysely, Selectable, Transaction } from 'kysely';
 import type { NewChunk, StoredChunk } from '../../collections/chunk-repository.ts';
+import { isPacked, type NewChunks, type PackedChunks } from '../../collections/record-job-repository.ts';
 import type { Database } from './database.ts';
-import { insertMany } from './sqlite-insert-many.ts';
+import { askThread, insertOf, runMany } from './sqlite-insert-many.ts';
+import { type BatchAnswer, storedColumns } from './sqlite-protocol.ts';
 import type { ChunkTable, Tables } from './tables.ts';
 
 /** Where new chunks belong. */
@@ -14,43 +16,71 @@ export interface ChunkPlace {
   readonly generation: number;
 }
 
-/**
- * Rows of one message to the thread of SQLite, which inserts them while the next are made ready here; of one statement in
- * PostgreSQL, which is built on the event loop, some 5 ms for so many.
- */
+/** Rows of one statement in PostgreSQL, which is built on the event loop, some 5 ms for so many. */
 const rowsAtOnce = 200;
+
+interface Added<Chunks> {
+  readonly place: ChunkPlace;
+  readonly chunks: Chunks;
+}
 
 /** Writes chunks, then their words into the index. */
 export async function insertChunks(
   transaction: Transaction<Tables>,
   { dialect, fullText }: Pick<Database, 'dialect' | 'fullText'>,
-  { place, chunks }: NewChunks,
+  { place, chunks }: Added<NewChunks>,
 ): Promise<void> {
   if (chunks.length === 0) return;
-  const insert = dialect === 'sqlite' ? insertInThread : insertByStatements;
-  const seqs = await insert(transaction, { place, chunks });
-  const indexed = chunks.map(({ words }, place) => ({ seq: seqs[place] as number, words })); // as many as rows
+  const list = isPacked(chunks) ? unpack(chunks) : chunks;
+  const insert = dialect === 'sqlite' ? insertRows : insertByStatements;
+  const seqs = await insert(transaction, { place, chunks: list });
+  const indexed = list.map(({ words }, at) => ({ seq: seqs[at] as number, words })); // as many as rows
   await fullText.add(transaction, place.collectionId, indexed);
 }
 
-interface NewChunks {
-  readonly place: ChunkPlace;
-  readonly chunks: readonly NewChunk[];
+function unpack({ batch, ids, createdAt }: PackedChunks): NewChunk[] {
+  return Array.from(batch, (chunk, at) => ({ ...chunk, id: ids[at] as string, createdAt })); // there are as many
 }
 
-/** @returns their `seq`, in order */
-async function insertInThread(transaction: Transaction<Tables>, { place, chunks }: NewChunks): Promise<number[]> {
+/**
+ * Does the same in the thread of SQLite, in a transaction of its own that begins with `hold`.
+ * @returns the row that `hold` gave; undefined when it gave none and nothing was written
+ */
+export async function insertInThread<Held>(
+  write: Kysely<Tables>,
+  { place, chunks: { batch, ids, createdAt } }: Added<PackedChunks>,
+  hold: CompiledQuery<Held>,
+): Promise<Held | undefined> {
+  const { held } = await askThread<BatchAnswer>(write, {
+    hold: { sql: hold.sql, parameters: hold.parameters },
+    sql: insertOf('chunk', { alike: toColumns(place), others: storedColumns }),
+    collectionId: place.collectionId,
+    packed: batch.packed,
+    ids,
+    createdAt,
+  });
+  return held as Held | undefined; // what SQLite gave for that query
+}
+
+/** In SQLite. @returns their `seq`, in order */
+async function insertRows(
+  transaction: Transaction<Tables>,
+  { place, chunks }: Added<readonly NewChunk[]>,
+): Promise<readonly number[]> {
   const alike = toColumns(place);
-  const inserted: Array<Promise<number[]>> = [];
-  for (let from = 0; from < chunks.length; from += rowsAtOnce) {
-    const rows = chunks.slice(from, from + rowsAtOnce).map(toRow);
-    inserted.push(insertMany(transaction, 'chunk', { alike, rows }));
-  }
-  return (await Promise.all(inserted)).flat();
+  // One statement for all places: most lists are short.
+  const sql = insertOf('chunk', { alike: {}, others: [...columnsAlike, ...storedColumns] });
+  const lists = chunks
+    .map(toRow)
+    .map((row) => [...columnsAlike.map((column) => alike[column]), ...storedColumns.map((column) => row[column])]);
+  return runMany(transaction, sql, lists);
 }
 
 /** @returns their `seq`, in order */
-async function insertByStatements(transaction: Transaction<Tables>, { place, chunks }: NewChunks): Promise<number[]> {
+async function insertByStatements(
+  transaction: Transaction<Tables>,
+  { place, chunks }: Added<readonly NewChunk[]>,
+): Promise<number[]> {
   const alike = toColumns(place);
   const seqs = new Map<string, number>();
   for (let from = 0; from < chunks.length; from += rowsAtOnce) {
@@ -76,6 +106,8 @@ export function toChunk(row: Selectable<ChunkTable>): StoredChunk {
     updatedAt: row.updated_at,
   };
 }
+
+const columnsAlike = ['project_id', 'collection_id', 'record_id', 'generation'] as const;
 
 function toColumns(place: ChunkPlace) {
   return {

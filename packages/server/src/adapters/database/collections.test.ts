@@ -7,6 +7,7 @@ import { testChunkRepository } from '../../collections/chunk-repository.suite.ts
 import { testCollectionRepository } from '../../collections/collection-repository.suite.ts';
 import type { OpenedRepositories } from '../../collections/fixtures.suite.ts';
 import { testMetadataFilter } from '../../collections/metadata-filter.suite.ts';
+import { testPackedChunks } from '../../collections/packed-chunks.suite.ts';
 import { testRecordJobRepository } from '../../collections/record-job-repository.suite.ts';
 import { testRecordRepository } from '../../collections/record-repository.suite.ts';
 import { testRecordRowRepository } from '../../collections/record-row-repository.suite.ts';
@@ -78,6 +79,7 @@ for (const [name, open] of Object.entries(adapters)) {
     testCollectionRepository(() => opened);
     testRecordRepository(() => opened);
     testRecordJobRepository(() => opened);
+    testPackedChunks(() => opened);
     testRecordRowRepository(() => opened);
     testChunkRepository(() => opened);
     testVectorRepository(() => opened);

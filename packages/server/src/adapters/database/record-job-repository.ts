@@ -1,22 +1,23 @@
-import { type Kysely, sql, type Transaction, type Updateable } from 'kysely';
-import type { NewChunk } from '../../collections/chunk-repository.ts';
+import { type Kysely, sql, type Transaction, type UpdateObject } from 'kysely';
 import { unlimitedCapacity } from '../../collections/collection-repository.ts';
-import type {
-  Claim,
-  Held,
-  MadeRecord,
-  Publication,
-  RecordJob,
-  RecordJobRepository,
+import {
+  type Claim,
+  type Held,
+  isPacked,
+  type MadeRecord,
+  type NewChunks,
+  type Publication,
+  type RecordJob,
+  type RecordJobRepository,
 } from '../../collections/record-job-repository.ts';
-import { insertChunks } from './chunk-rows.ts';
+import { insertChunks, insertInThread } from './chunk-rows.ts';
 import type { Database } from './database.ts';
 import { countChunks, lockCollection } from './lock-collection.ts';
 import { countReplaced, findTaken, isOvertaken, replaceRivals } from './pair-duplicates.ts';
 import { areManyWaiting, enterKeys, noKeys, removeKeys } from './pair-keys.ts';
 import { toSource } from './record-repository.ts';
 import { insertRows, sweepRows } from './record-rows.ts';
-import type { RecordTable, Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 import { wantVectors } from './vector-repository.ts';
 
 /** The work on records over either database; only the claim differs by dialect. */
@@ -83,22 +84,34 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
   };
 }
 
-async function addChunks(database: Database, job: RecordJob, chunks: readonly NewChunk[]): Promise<boolean> {
-  const { projectId, collectionId, id: recordId } = job;
-  const place = { projectId, collectionId, recordId, generation: job.generation + 1 };
-  const row = await database.write.transaction().execute(async (transaction) => {
-    const held = await hold(transaction, job);
-    if (held === undefined) return undefined;
-    await insertChunks(transaction, database, { place, chunks });
-    if (held.keyed_to !== null || chunks.every(({ rowKey }) => rowKey === undefined)) return held;
-    return updateHeld(transaction, job, { keyed_to: noKeys });
-  });
+async function addChunks(database: Database, job: RecordJob, chunks: NewChunks): Promise<boolean> {
+  const row = await writeChunks(database, job, chunks);
   if (row === undefined || !areManyWaiting(row.keyed_to, chunks)) return row !== undefined;
   return database.write.transaction().execute(async (transaction) => {
     const held = await hold(transaction, job);
     if (held !== undefined) await enterKeys(transaction, { job, keyedTo: held.keyed_to });
     return held !== undefined;
   });
+}
+
+/** @returns undefined when the claim is lost */
+async function writeChunks({ dialect, write, fullText }: Database, job: RecordJob, chunks: NewChunks) {
+  const { projectId, collectionId, id: recordId } = job;
+  const place = { projectId, collectionId, recordId, generation: job.generation + 1 };
+  const keyedTo = sql<number | null>`coalesce(keyed_to, ${haveKeys(chunks) ? noKeys : null})`;
+  const holding = (db: Kysely<Tables>) => holdingUpdate(db, job, { lease_owner: job.token, keyed_to: keyedTo });
+  if (isPacked(chunks) && dialect === 'sqlite') {
+    return insertInThread(write, { place, chunks }, holding(write).compile());
+  }
+  return write.transaction().execute(async (transaction) => {
+    const held = await holding(transaction).executeTakeFirst();
+    if (held !== undefined) await insertChunks(transaction, { dialect, fullText }, { place, chunks });
+    return held;
+  });
+}
+
+function haveKeys(chunks: NewChunks): boolean {
+  return isPacked(chunks) ? chunks.batch.hasKeys : chunks.some(({ rowKey }) => rowKey !== undefined);
 }
 
 /** Nobody works on it and nothing was tried. */
@@ -157,14 +170,19 @@ function hold(db: Kysely<Tables>, held: Held) {
   return updateHeld(db, held, { lease_owner: held.token });
 }
 
-function updateHeld(db: Kysely<Tables>, held: Held, set: Updateable<RecordTable>) {
+function updateHeld(db: Kysely<Tables>, held: Held, set: HeldChange) {
+  return holdingUpdate(db, held, set).executeTakeFirst();
+}
+
+type HeldChange = UpdateObject<Tables, 'record'>;
+
+function holdingUpdate(db: Kysely<Tables>, held: Held, set: HeldChange) {
   return db
     .updateTable('record')
     .set(set)
     .where('id', '=', held.id)
     .where('lease_owner', '=', held.token)
-    .returning(['status', 'generation', 'collection_id', 'keyed_to'])
-    .executeTakeFirst();
+    .returning(['status', 'generation', 'collection_id', 'keyed_to']);
 }
 
 async function publish(transaction: Transaction<Tables>, job: RecordJob, made: MadeRecord): Promise<Publication> {

@@ -8,7 +8,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { isInsertMany } from './sqlite-insert-many.ts';
+import { isThreadQuery } from './sqlite-insert-many.ts';
 import type { Place } from './sqlite-protocol.ts';
 import type { SqliteThread } from './sqlite-thread.ts';
 
@@ -28,8 +28,8 @@ function createConnection(thread: SqliteThread): ThreadConnection {
       const first = connection.transaction === 'asked';
       const place: Place = first ? 'first' : connection.transaction === 'open' ? 'inside' : 'alone';
       if (first) connection.transaction = 'open';
-      const request = isInsertMany(query) ? { sql, lists: query.lists, place } : { sql, parameters, place };
-      const { rows, changes } = await thread.send(request);
+      const request = isThreadQuery(query) ? query.request : { sql, parameters };
+      const { rows, changes } = await thread.send({ ...request, place });
       // Kysely's R is what the caller's query says the rows are; SQLite knows nothing of it.
       const result = { rows: rows as R[] };
       return changes === undefined ? result : { ...result, numAffectedRows: BigInt(changes) };

@@ -1,11 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Statistics } from './bm25.ts';
+import { toTables } from './sqlite-terms.ts';
 import type { Tables } from './tables.ts';
-
-/** Collections share so many indexes: an index of its own each is dear from some thousand on (ADR 0051). */
-const shards = 16;
-/** Ends the part of a term that says whose it is; `encodeWord` leaves none in a word. */
-const endOfTag = '\u0082';
 
 /** Where a collection's words are. */
 export interface FullTextPlace {
@@ -17,14 +13,8 @@ export interface FullTextPlace {
 }
 
 function toPlace(number: number): FullTextPlace {
-  const shard = number % shards;
-  const table = `full_text_index_${shard}`;
-  return {
-    table,
-    index: sql.id(table),
-    terms: sql.id(`full_text_terms_${shard}`),
-    tag: number.toString(36) + endOfTag,
-  };
+  const { table, termsTable, tag } = toTables(number);
+  return { table, index: sql.id(table), terms: sql.id(termsTable), tag };
 }
 
 export async function findPlace(db: Kysely<Tables>, collectionId: string): Promise<FullTextPlace | undefined> {
@@ -34,6 +24,13 @@ export async function findPlace(db: Kysely<Tables>, collectionId: string): Promi
     .where('collection_id', '=', collectionId)
     .executeTakeFirst();
   return row === undefined ? undefined : toPlace(row.number);
+}
+
+/** @throws when the collection has none. */
+export async function getPlace(db: Kysely<Tables>, collectionId: string): Promise<FullTextPlace> {
+  const place = await findPlace(db, collectionId);
+  if (place === undefined) throw new Error(`the collection ${collectionId} has no full-text index`);
+  return place;
 }
 
 export async function findPlaceAndStatistics(

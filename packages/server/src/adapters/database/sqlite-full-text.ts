@@ -1,13 +1,12 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { repeatMark } from '../../extraction/extraction.ts';
-import { mostLength, normaliseWords, toMatch, type WeighedWord, type Weighing, weigh } from './bm25.ts';
+import { normaliseWords, toMatch, type WeighedWord, type Weighing, weigh } from './bm25.ts';
 import { type CommonWords, createCommonWords } from './common-words.ts';
-import type { FullText, IndexedChunk } from './full-text.ts';
+import type { FullText } from './full-text.ts';
 import { countIn } from './full-text-statistics.ts';
-import { type FullTextPlace, findPlace, findPlaceAndStatistics } from './sqlite-full-text-place.ts';
+import { type FullTextPlace, findPlace, findPlaceAndStatistics, getPlace } from './sqlite-full-text-place.ts';
 import { runMany } from './sqlite-insert-many.ts';
-import { encodeWord, toTerms } from './sqlite-terms.ts';
+import { encodeWord, insertTermsInto, lengthsOfRow, toIndexRow } from './sqlite-terms.ts';
 import type { Tables } from './tables.ts';
 import { type Taking, takeVisible } from './visible-chunks.ts';
 
@@ -17,12 +16,9 @@ import { type Taking, takeVisible } from './visible-chunks.ts';
  * tag⟨U+0082⟩word⟨U+0081⟩t, where the tag is the collection's: collections share indexes and no terms (ADR 0051).
  * Reading a term's row ids is what FTS5 does fastest; the formula is plain SQL over them.
  */
-const lengthsOfRow = mostLength + 1;
 /** Literal: node:sqlite binds a number as REAL, and a row id divided by that is no whole number. */
 const lengths = sql.lit(lengthsOfRow);
 const afterRepeatMark = '\u0082';
-/** Chunks sent in one statement: their words are counted on the event loop, about 2 ms at a time. */
-const addedAtOnce = 200;
 
 export function createSqliteFullText(): FullText {
   const commonWords = createCommonWords();
@@ -37,19 +33,16 @@ export function createSqliteFullText(): FullText {
     },
     async add(db, collectionId, chunks) {
       const place = await getPlace(db, collectionId);
-      let words = 0;
-      // While the thread indexes some, the words of the next are counted here.
-      let adding: Promise<unknown> | undefined;
-      for (let from = 0; from < chunks.length; from += addedAtOnce) {
-        if (from > 0) await nextTurn();
-        const some = toIndexRows(chunks.slice(from, from + addedAtOnce), place);
-        words += some.words;
-        await adding;
-        adding = runMany(db, `insert into ${place.table} (rowid, words) values (?, ?)`, some.rows);
-        adding.catch(() => undefined); // it is awaited after the next turn
-      }
-      await adding;
-      await countIn(db, collectionId, { chunks: chunks.length, words });
+      const rows = chunks.map((chunk) => toIndexRow(chunk, place.tag));
+      await runMany(
+        db,
+        insertTermsInto(place.table),
+        rows.map(({ values }) => values),
+      );
+      await countIn(db, collectionId, {
+        chunks: rows.length,
+        words: rows.reduce((sum, { length }) => sum + length, 0),
+      });
     },
     remove: removeChunks,
     async search(db, collectionId, { words, limit, filter }) {
@@ -61,25 +54,6 @@ export function createSqliteFullText(): FullText {
       return db.transaction().execute((trx) => searchWords(trx, collectionId, search));
     },
   };
-}
-
-/** A number would be bound as a REAL. */
-type IndexRow = readonly [rowId: bigint, terms: string];
-
-function toIndexRows(chunks: readonly IndexedChunk[], { tag }: FullTextPlace): { rows: IndexRow[]; words: number } {
-  let total = 0;
-  const rows = chunks.map(({ seq, words }): IndexRow => {
-    const { terms, length } = toTerms(words);
-    total += length;
-    return [BigInt(seq * lengthsOfRow + length), terms === '' ? '' : tag + terms.replaceAll(' ', ` ${tag}`)];
-  });
-  return { rows, words: total };
-}
-
-async function getPlace(db: Kysely<Tables>, collectionId: string): Promise<FullTextPlace> {
-  const place = await findPlace(db, collectionId);
-  if (place === undefined) throw new Error(`the collection ${collectionId} has no full-text index`);
-  return place;
 }
 
 async function removeChunks(db: Kysely<Tables>, collectionId: string, seqs: readonly number[]): Promise<void> {

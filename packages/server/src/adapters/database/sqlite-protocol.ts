@@ -14,16 +14,52 @@ export interface WorkerStart {
  */
 export type Place = 'alone' | 'first' | 'inside';
 
-export interface StatementRequest {
+export interface Statement {
   readonly sql: string;
   readonly parameters: readonly unknown[];
-  readonly place: Place;
 }
 /** A statement that gives no rows, run once for each list of parameters. The answer's one row is `{ rowIds }`, in order. */
-export interface ManyRequest extends Omit<StatementRequest, 'parameters'> {
+export interface ManyStatements {
+  readonly sql: string;
   readonly lists: ReadonlyArray<readonly unknown[]>;
 }
-export type WorkerRequest = StatementRequest | ManyRequest | 'commit' | 'rollback' | 'close';
+/** The columns of a chunk whose values the thread gives for a batch, in this order. */
+export const storedColumns = [
+  'id',
+  'ordinal',
+  'content',
+  'question',
+  'answer',
+  'num_tokens',
+  'metadata',
+  'locator',
+  'row_key',
+  'created_at',
+  'updated_at',
+] as const;
+
+/**
+ * A batch of chunks, which the thread reads out itself and stores in a transaction of its own, so that nobody waits for
+ * the event loop in between. The answer's one row is a `BatchAnswer`.
+ */
+export interface StoreBatch {
+  /** Gives a row; where it gives none, nothing is stored. */
+  readonly hold: Statement;
+  /** Inserts a chunk, with the values of `storedColumns`. */
+  readonly sql: string;
+  readonly collectionId: string;
+  /** Goes to the thread: nobody else has it afterwards. */
+  readonly packed: Uint8Array<ArrayBuffer>;
+  readonly ids: readonly string[];
+  readonly createdAt: number;
+}
+/** What `hold` gave. */
+export interface BatchAnswer {
+  readonly held: unknown;
+}
+export type Request = Statement | ManyStatements | StoreBatch;
+export type PlacedRequest = Request & { readonly place: Place };
+export type WorkerRequest = PlacedRequest | 'commit' | 'rollback' | 'close';
 
 export interface StatementAnswer {
   readonly rows: readonly unknown[];
@@ -34,5 +70,7 @@ export interface StatementFailure {
   readonly message: string;
   /** SQLite's extended result code; absent where SQLite was not the one who failed. */
   readonly resultCode?: number;
+  /** A batch was none: see `MalformedBatch`. */
+  readonly isMalformed?: true;
 }
 export type WorkerAnswer = StatementAnswer | { readonly failure: StatementFailure };

@@ -1,5 +1,6 @@
 import { repeatMark } from '../../extraction/extraction.ts';
-import { mostLength, mostRepeats, readWords } from './bm25.ts';
+import { longestWord, mostLength, mostRepeats, readWords } from './bm25.ts';
+import type { IndexedChunk } from './full-text.ts';
 
 const plainWord = /^[a-z0-9]+$/;
 const parting = /[^a-z0-9\u0083-\u{10ffff}]/gu;
@@ -37,8 +38,7 @@ function makeTerms(words: string): Terms {
 const mark = repeatMark.charCodeAt(0);
 const blank = 0x20;
 const zero = 0x30;
-/** Longer ones are cut by `readWords`, which also removes these characters. */
-const longestWord = 128;
+/** `readWords` removes these characters, and cuts words that are too long. */
 const removed = /[\0\ud800-\udfff]/;
 const encoded = /^[a-z0-9 \u0081\u0083-\uffff]*$/;
 const partingBetween = /[^a-z0-9 \u0081\u0083-\uffff]/g;
@@ -83,4 +83,45 @@ function readTimes(words: string, start: number, end: number): number {
     if (times > mostRepeats) return 0;
   }
   return times;
+}
+
+/** Collections share so many indexes: an index of its own each is dear from some thousand on (ADR 0051). */
+const shards = 16;
+/** Ends the part of a term that says whose it is; `encodeWord` leaves none in a word. */
+const endOfTag = '\u0082';
+
+/** Where the words of a collection with this number are. */
+export function toTables(number: number) {
+  const shard = number % shards;
+  return {
+    table: `full_text_index_${shard}`,
+    termsTable: `full_text_terms_${shard}`,
+    /** Before each of its terms. */
+    tag: number.toString(36) + endOfTag,
+  };
+}
+
+/** Of a row id and terms, which may be the bytes of a text. */
+export function insertTermsInto(table: string): string {
+  return `insert into ${table} (rowid, words) values (?, cast(? as text))`;
+}
+
+/** A row id of the index is that of its chunk times this, and the chunk's length. */
+export const lengthsOfRow = mostLength + 1;
+
+/** The row id of a chunk. A number would be bound as a REAL. */
+export function toRowId(seq: number, length: number): bigint {
+  return BigInt(seq * lengthsOfRow + length);
+}
+
+export interface IndexRow {
+  readonly values: readonly [rowId: bigint, terms: string | Uint8Array];
+  /** Words of the chunk, repeats counted. */
+  readonly length: number;
+}
+
+/** A chunk as the index has it, its terms with the tag of their collection. */
+export function toIndexRow({ seq, words }: IndexedChunk, tag: string): IndexRow {
+  const { terms, length } = toTerms(words);
+  return { values: [toRowId(seq, length), terms === '' ? '' : tag + terms.replaceAll(' ', ` ${tag}`)], length };
 }

@@ -1,4 +1,5 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
+import { MalformedBatch } from '../../extraction/extraction.ts';
 import type { StatementAnswer, StatementFailure, WorkerAnswer, WorkerRequest, WorkerStart } from './sqlite-protocol.ts';
 
 /** What SQLite answered. `code` is its name where ours cares, otherwise the number, such as `SQLITE_13`. */
@@ -25,6 +26,14 @@ const resultNames = new Map([
   [2067, 'SQLITE_CONSTRAINT_UNIQUE'],
   [2579, 'SQLITE_CONSTRAINT_ROWID'],
 ]);
+
+function toError(failure: StatementFailure): Error {
+  return failure.isMalformed === true ? new MalformedBatch(failure.message) : new SqliteError(failure);
+}
+
+function givenAway(request: WorkerRequest): ArrayBuffer[] {
+  return typeof request !== 'string' && 'packed' in request ? [request.packed.buffer] : [];
+}
 
 /** One SQLite connection in its own thread. Requests are answered in the order they were sent. */
 export interface SqliteThread {
@@ -67,7 +76,7 @@ export async function openSqliteThread(
   }
   function receive(answer: WorkerAnswer): void {
     const first = waiting.shift();
-    if ('failure' in answer) first?.reject(new SqliteError(answer.failure));
+    if ('failure' in answer) first?.reject(toError(answer.failure));
     else first?.resolve(answer);
   }
   const exited = new Promise<void>((resolve) => {
@@ -86,7 +95,7 @@ export async function openSqliteThread(
     });
   }
   async function send(request: WorkerRequest): Promise<StatementAnswer> {
-    if (failure === undefined) ours.postMessage(request);
+    if (failure === undefined) ours.postMessage(request, givenAway(request));
     const answer = wait();
     Atomics.add(bell, 0, 1);
     Atomics.notify(bell, 0);

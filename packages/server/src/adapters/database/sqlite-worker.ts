@@ -1,10 +1,12 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { MalformedBatch } from '../../extraction/extraction.ts';
 import type {
-  ManyRequest,
+  BatchAnswer,
+  PlacedRequest,
   StatementAnswer,
   StatementFailure,
-  StatementRequest,
+  StoreBatch,
   WorkerAnswer,
   WorkerRequest,
   WorkerStart,
@@ -22,6 +24,9 @@ const preparedStatements = 200;
 const checkpointPages = 4_000;
 /** Bytes that the write-ahead log keeps on disk after a checkpoint. */
 const logSizeLimit = 64 * 1024 * 1024;
+
+/** Whoever only reads does without. */
+const storing = (workerData as WorkerStart).readOnly ? undefined : await import('./sqlite-store-batch.ts');
 
 interface Prepared {
   readonly statement: StatementSync;
@@ -81,9 +86,28 @@ function createStatementCache(db: DatabaseSync): (sql: string) => Prepared {
 // Kysely gives what the caller bound; node:sqlite itself refuses a type that it does not know.
 type Values = Array<string | number | bigint | null | Uint8Array>;
 
-function runStatement({ db, begin, prepare }: Connection, request: StatementRequest | ManyRequest): StatementAnswer {
+/** One transaction. */
+function runBatch({ db, begin, prepare }: Connection, request: StoreBatch): StatementAnswer {
+  db.exec(begin);
+  try {
+    const { sql, parameters } = request.hold;
+    const held = prepare(sql).statement.get(...(parameters as Values));
+    if (held !== undefined) storing?.storeBatch((each) => prepare(each).statement, request);
+    db.exec('commit');
+    const answer: BatchAnswer = { held };
+    return { rows: [answer] };
+  } catch (error) {
+    // SQLite may have done so by itself.
+    if (db.isTransaction) db.exec('rollback');
+    throw error;
+  }
+}
+
+function runStatement(connection: Connection, request: PlacedRequest): StatementAnswer {
+  const { db, begin, prepare } = connection;
   if (request.place === 'first') db.exec(begin);
   if (request.place === 'inside') assertTransaction(db);
+  if ('packed' in request) return runBatch(connection, request);
   const { statement, givesRows } = prepare(request.sql);
   if ('lists' in request) {
     const rowIds = request.lists.map((list) => Number(statement.run(...(list as Values)).lastInsertRowid));
@@ -115,6 +139,7 @@ function handle(connection: Connection, request: WorkerRequest): StatementAnswer
 
 function describe(error: unknown): StatementFailure {
   const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof MalformedBatch) return { message, isMalformed: true };
   return error instanceof Error && 'errcode' in error ? { message, resultCode: Number(error.errcode) } : { message };
 }
 
