@@ -21,7 +21,6 @@ import type { IdempotencyRepository } from './idempotency/idempotency-repository
 import type { Caller } from './kernel/caller.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { type Closer, createCloser } from './kernel/closing.ts';
-import { giveBackMemory } from './kernel/garbage-collection.ts';
 import { createNewId, type NewId } from './kernel/identifier.ts';
 import type { Logger } from './kernel/logger.ts';
 import { createMetrics, type Registry } from './kernel/metrics.ts';
@@ -103,7 +102,6 @@ async function open(start: { config: Config; logger: Logger; closer: Closer }): 
     closer.add('server', () => listening.close(config.stopSeconds * 1000));
     return listening;
   };
-  giveBackMemory();
   const files = await listenTo(sides.files);
   const plugins = await listenTo(sides.plugins);
   const setUpLink =

@@ -1,5 +1,6 @@
 import { openService, type Service } from './compose.ts';
 import { ConfigError, parseConfig, processEnvironment } from './config.ts';
+import { giveBackMemory } from './kernel/garbage-collection.ts';
 import { createLogDestination } from './kernel/log-destination.ts';
 import { createLogger, type Logger } from './kernel/logger.ts';
 import { version } from './version.ts';
@@ -15,9 +16,12 @@ export async function runUntilSignal(): Promise<void> {
     const config = parseConfig(processEnvironment());
     logger = createLogger(config.logLevel, destination);
     const service = await openService(config, logger);
-    greet(service);
+    const stopping = stopSignal();
     endOnDefect(logger, destination);
-    await stopSignal();
+    greet(service);
+    // Nothing was read yet of the first requests.
+    giveBackMemory();
+    await stopping;
     logger.info('stopping');
     await service.close();
     logger.info('stopped');

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { fastify, LogController } from 'fastify';
+import { type FastifyServerOptions, fastify, LogController } from 'fastify';
 import type { Logger } from '../kernel/logger.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { App } from './app.ts';
@@ -10,6 +10,7 @@ import { readJson } from './json-body.ts';
 import { handleNotFound } from './not-found.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { recordRequests } from './request-records.ts';
+import { compileSerializer } from './serialization.ts';
 import { compileValidator } from './validation.ts';
 
 export interface AppDeps {
@@ -25,6 +26,12 @@ export interface AppDeps {
 
 /** Most bytes of a JSON body. */
 const maxBodyBytes = 1024 * 1024;
+
+/** Given here, Fastify does not load its own; its types say that they must be those. */
+const compilersFactory = {
+  buildValidator: () => compileValidator,
+  buildSerializer: () => compileSerializer,
+} as unknown as NonNullable<NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']>;
 
 /** An empty server with everything that holds for both addresses: ids, errors, validation, limits, records. */
 export function createApp(deps: AppDeps): App {
@@ -47,9 +54,9 @@ export function createApp(deps: AppDeps): App {
     clientErrorHandler: writeClientError,
     routerOptions: { maxParamLength: 256 },
     exposeHeadRoutes: true,
+    schemaController: { compilersFactory },
   }) as unknown as App; // the two differ only in the logger's type parameter
 
-  app.setValidatorCompiler(compileValidator);
   app.setErrorHandler(writeError);
   handleNotFound(app);
   readJson(app);

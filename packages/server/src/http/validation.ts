@@ -1,5 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
+import type { FastifyValidationResult } from 'fastify/types/schema.js';
 import { Problem } from '../kernel/problem.ts';
 
 /** Fastify's error type leaves out what AJV's `verbose` adds: the value that was found. */
@@ -8,17 +9,31 @@ type Finding = FastifySchemaValidationError & { data?: unknown };
 const common = { allErrors: false, useDefaults: true, removeAdditional: false, verbose: true, strict: false } as const;
 const bodies = new Ajv({ ...common, coerceTypes: false });
 const texts = new Ajv({ ...common, coerceTypes: true });
-const compiled = new WeakMap<object, ValidateFunction>();
+const made = new WeakMap<object, FastifyValidationResult>();
 
-/** Compiles a schema once. A JSON body is taken as it is; query, path and headers are texts and become numbers. */
+/**
+ * Compiles a schema once, when the first request needs it: a start would spend a tenth of its time on schemas that may
+ * never be used. A JSON body is taken as it is; query, path and headers are texts and become numbers.
+ */
 export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
-  let validate = compiled.get(schema);
+  let validate = made.get(schema);
   if (validate === undefined) {
-    validate = (httpPart === 'body' ? bodies : texts).compile(schema);
-    compiled.set(schema, validate);
+    validate = atFirstUse(() => (httpPart === 'body' ? bodies : texts).compile(schema));
+    made.set(schema, validate);
   }
   return validate;
 };
+
+function atFirstUse(compile: () => ValidateFunction): FastifyValidationResult {
+  let compiled: ValidateFunction | undefined;
+  const validate: FastifyValidationResult = (data: unknown) => {
+    compiled ??= compile();
+    const isValid = compiled(data);
+    validate.errors = compiled.errors ?? null;
+    return isValid;
+  };
+  return validate;
+}
 
 /** `body/purpose: found "x"; expected one of "record_file", "qa_record_file".` */
 export function validationProblem(findings: readonly Finding[], part = 'body'): Problem {

@@ -13,7 +13,7 @@ function exposeCollector(): NodeJS.GCFunction {
 /**
  * Collects the garbage of the start and hands its pages back to the system: reading and compiling leave a sixth of the
  * memory of an idle service behind, and V8 collects so thoroughly only when memory runs out. Takes about 100 ms, so it
- * is for the time before the first request.
+ * is for the time before anything of the first request is read.
  */
 export function giveBackMemory(): void {
   exposeCollector()({ type: 'major', execution: 'sync', flavor: 'last-resort' });

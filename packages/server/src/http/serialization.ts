@@ -1,0 +1,24 @@
+import build from 'fast-json-stringify';
+import type { FastifySerializerCompiler } from 'fastify';
+
+type Serialize = (data: unknown) => string;
+
+const made = new WeakMap<object, Serialize>();
+
+/** As validators are made: once a schema, when the first answer needs it. Most schemas are those of refusals. */
+export const compileSerializer: FastifySerializerCompiler<object> = ({ schema }) => {
+  let serialize = made.get(schema);
+  if (serialize === undefined) {
+    serialize = atFirstUse(schema);
+    made.set(schema, serialize);
+  }
+  return serialize;
+};
+
+function atFirstUse(schema: object): Serialize {
+  let compiled: Serialize | undefined;
+  return (data) => {
+    compiled ??= build(schema);
+    return compiled(data);
+  };
+}
