@@ -7,7 +7,7 @@ import { createRun, type Run, type RunEnded } from './run.ts';
 import { newRunKey } from './run-key.ts';
 import type { SandboxOutcome, SandboxTask } from './sandbox.ts';
 import type { Child } from './spawn-child.ts';
-import type { UsageWatch } from './usage-watch.ts';
+import type { UsageWatch, Watched } from './usage-watch.ts';
 
 /** One child process: it runs one task at a time, in the order they are handed over, and ends when it breaks a rule. */
 export interface Host {
@@ -49,7 +49,7 @@ export function createHost({ process: child, pid, hasRunOutOfMemory }: Child, us
   let isRecalling = false;
   /** The first run waits or is slow: nothing more may be put behind it. */
   let isHeld = false;
-  let stopWatching: (() => void) | undefined;
+  let watched: Watched | undefined;
   const { promise: ready, resolve: setReady } = Promise.withResolvers<boolean>();
 
   function kill(outcome?: SandboxOutcome): void {
@@ -96,7 +96,8 @@ export function createHost({ process: child, pid, hasRunOutOfMemory }: Child, us
     runs.push(run);
     inbox.allow(task.limits);
     // To the end of the process: what a run leaves behind counts for it until the next one begins.
-    stopWatching ??= usage.watch({ pid: pid() ?? 0, run: () => latest, onExceeded: kill });
+    watched ??= usage.watch({ pid: pid() ?? 0, run: () => latest, isBusy: () => runs.length > 0, onExceeded: kill });
+    watched.wake();
     if (runs.length === 1) begin(run);
     const { input, pluginId: plugin = '' } = task;
     send({ type: 'run', run: id, handler: handlerUrl, plugin, input, maxOutputBytes, maxRequests });
@@ -116,7 +117,7 @@ export function createHost({ process: child, pid, hasRunOutOfMemory }: Child, us
     child.once('close', (code, signal) => {
       alive = false;
       setReady(false);
-      stopWatching?.();
+      watched?.end();
       giveBack();
       const last = runs.shift();
       lastWords.hide(last?.hide);

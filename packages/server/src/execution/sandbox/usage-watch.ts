@@ -3,8 +3,14 @@ import type { SandboxLimits, SandboxOutcome } from './sandbox.ts';
 
 /** Looks at what children take of the machine, only while there is one to watch. Without `/proc` it sees nothing. */
 export interface UsageWatch {
-  /** Calls `onExceeded` once, with the outcome of the run that has taken more than it may. Returns the end of watching. */
-  watch(target: WatchTarget): () => void;
+  /** Calls `onExceeded` once, with the outcome of the run that has taken more than it may. */
+  watch(target: WatchTarget): Watched;
+}
+
+export interface Watched {
+  /** A run begins in it. */
+  wake(): void;
+  end(): void;
 }
 
 export interface WatchTarget {
@@ -14,6 +20,8 @@ export interface WatchTarget {
    * that finds it first, so that a run costs nothing when it begins.
    */
   readonly run: () => WatchedRun | undefined;
+  /** Whether that run is in progress. */
+  readonly isBusy: () => boolean;
   readonly onExceeded: (outcome: SandboxOutcome) => void;
 }
 
@@ -22,7 +30,8 @@ export interface WatchedRun {
   readonly limits: Pick<SandboxLimits, 'memoryMb' | 'cpuMs'>;
 }
 
-const intervalMs = 50;
+/** Between looks while a run is in progress; and while only what runs have left behind could take something. */
+const [busyMs, idleMs] = [50, 1_000];
 /** The unit of `statm`. Node does not tell it; where pages are larger, memory is seen as too small by that factor. */
 const pageBytes = 4096;
 /** The unit of times in `stat`, the same for programs on every Linux. */
@@ -37,6 +46,16 @@ interface Beginning {
 export function createUsageWatch(): UsageWatch {
   const targets = new Map<WatchTarget, Beginning | undefined>();
   let timer: NodeJS.Timeout | undefined;
+  /** Milliseconds between looks; 0: there is nothing to look at. */
+  let pace = 0;
+
+  /** Runs that are shorter come and go without a timer being made for each. */
+  function setPace(ms: number): void {
+    if (ms === pace) return;
+    pace = ms;
+    clearInterval(timer);
+    timer = ms === 0 ? undefined : setInterval(look, ms).unref();
+  }
 
   function look(): void {
     for (const [target, seen] of targets) {
@@ -50,17 +69,14 @@ export function createUsageWatch(): UsageWatch {
       targets.delete(target);
       target.onExceeded(outcome);
     }
-    if (targets.size > 0) return;
-    clearInterval(timer);
-    timer = undefined;
+    const isBusy = targets.keys().some((target) => target.isBusy());
+    setPace(isBusy ? busyMs : targets.size > 0 ? idleMs : 0);
   }
 
   return {
     watch: (target) => {
       targets.set(target, undefined);
-      // Runs shorter than the interval come and go without a timer being made for each.
-      timer ??= setInterval(look, intervalMs).unref();
-      return () => targets.delete(target);
+      return { wake: () => setPace(busyMs), end: () => void targets.delete(target) };
     },
   };
 }

@@ -116,7 +116,7 @@ for (const tier of ['process', 'sandbox']) {
       assert.ok(settings !== undefined);
       await bed.addBundle('fills', { 'run.mjs': `export const run = () => { ${fill} };` });
       const bundleFolder = join(bed.folder, 'fills');
-      const blind = { watch: () => () => {} };
+      const blind = { watch: () => ({ wake: () => {}, end: () => {} }) };
       const host = createHost(spawnChild({ bundleFolder, memoryMb: 256 }, { ...settings, cgroups }), blind);
       assert.ok(await host.ready);
       const limits = { timeoutMs: 60_000, memoryMb: 256, cpuMs: 60_000, maxOutputBytes: 1000, maxRequests: 0 };
