@@ -130,3 +130,21 @@ test('a batch does not say more than its bytes hold, and no more than one may', 
   const other = { ...toChunk(plain, 0), metadata: { a: ['b'] as never } };
   assert.throws(() => [...batchOf(other)], MalformedBatch);
 });
+
+/** Chunks with so many characters of words each, whatever the limits are. */
+function forge(...words: readonly number[]): Uint8Array<ArrayBuffer> {
+  const numbers = words.flatMap((length, ordinal) => [ordinal, 1, -1, 1, length, 2, -1, -1]);
+  const texts = words.map((length) => `x${'y'.repeat(length)}{}`).join('');
+  const table = Buffer.from(new Int32Array([words.length, 0, ...numbers]).buffer);
+  return new Uint8Array(Buffer.concat([table, Buffer.from(texts)]));
+}
+
+test('a batch that one transaction should not take is refused', () => {
+  const { words, chunks } = batchLimits;
+  assert.equal(openBatch(forge(words + 1)).length, 1);
+  assert.equal(openBatch(forge(words / 2, words / 2)).length, 2);
+  assert.throws(() => openBatch(forge(words / 2, words / 2 + 1)), MalformedBatch);
+  const many = Array.from({ length: chunks }, () => 1);
+  assert.equal([...openBatch(forge(...many))].length, chunks);
+  assert.throws(() => openBatch(forge(...many, 1)), MalformedBatch);
+});
