@@ -77,6 +77,9 @@ function setUpTests(kind: Kind): void {
     assert.equal(Buffer.from(token, 'base64url').length, 32);
 
     const room = makeRoom();
+    for (const name of [' ', 'Ada\0', 'Ada\u009b31m', '\ud83d']) {
+      await assert.rejects(room.setUp({ token, name, password }), isProblem('REQUEST_VALIDATION_ERROR'));
+    }
     const { administrator } = await room.setUp({ token, name: 'Ada', password });
     assert.equal(administrator.name, 'Ada');
     await assert.rejects(room.setUp({ token, name: 'Eve', password }), isProblem('OBJECT_NOT_FOUND'));

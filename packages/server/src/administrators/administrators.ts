@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { PasswordChange, SetUp, SignIn } from '@quartermaster/contract';
+import { checkName } from '../kernel/check-name.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/logger.ts';
@@ -80,6 +81,7 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
       const tokenHash = hashToken(token);
       const stored = await repository.findSetUpToken();
       if (stored?.hash !== tokenHash || clock.now() >= stored.expiresAt) throw setUpLinkRefused();
+      checkName(name, 64);
       checkPassword(password, name);
       const at = clock.now();
       const administrator: Administrator = {

@@ -131,6 +131,11 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
         await assert.rejects(projects.createProject(name), refused);
         await assert.rejects(projects.createKey({ projectId, name, scopes: ['files'], expiresAt: null }), refused);
       }
+      const scopes = ['files', 'admin', 'files'] as const;
+      assert.deepEqual((await projects.createKey({ projectId, name: 'k', scopes, expiresAt: null })).stored.scopes, [
+        'files',
+        'admin',
+      ]);
       assert.equal((await projects.createProject('Ärger & Söhne 😀')).name, 'Ärger & Söhne 😀');
     });
 

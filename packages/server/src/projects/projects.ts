@@ -1,7 +1,8 @@
 import type { Scope } from '@quartermaster/contract';
+import { checkName } from '../kernel/check-name.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { NewId } from '../kernel/identifier.ts';
-import { fieldInvalid, objectNotFound } from '../kernel/problem.ts';
+import { objectNotFound } from '../kernel/problem.ts';
 import { Secret } from '../kernel/secret.ts';
 import { hashApiKey, makeApiKey } from './api-key.ts';
 import { projectNameTaken } from './problems.ts';
@@ -56,7 +57,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
 
   return {
     createProject: async (name) => {
-      checkName(name);
+      checkName(name, longestName);
       const project = { id: newId('project'), name, createdAt: clock.now() };
       if (!(await repository.addProject(project))) throw projectNameTaken(name);
       return project;
@@ -66,7 +67,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
       if (!(await repository.setRunInputs(projectId, runInputs))) throw objectNotFound('project', projectId);
     },
     createKey: async (wish) => {
-      checkName(wish.name);
+      checkName(wish.name, longestName);
       await getProject(wish.projectId);
       const made = newKey(deps, wish);
       await repository.addKey(made.stored);
@@ -94,14 +95,6 @@ export function createProjects(deps: ProjectsDeps): Projects {
 
 const longestName = 127;
 
-/** Names are shown, in terminals too: they hold nothing that such would act on. */
-function checkName(name: string): void {
-  const expected = `1 to ${longestName} characters without control characters`;
-  if (name.trim() === '' || name.length > longestName)
-    throw fieldInvalid('name', `${name.length} characters`, expected);
-  if (/\p{Cc}/u.test(name) || !name.isWellFormed()) throw fieldInvalid('name', 'a control character', expected);
-}
-
 /** Makes a key; storing it is the caller's part. */
 export function newKey(deps: Pick<ProjectsDeps, 'clock' | 'newId'>, wish: KeyWish): NewKey {
   const key = makeApiKey();
@@ -111,7 +104,7 @@ export function newKey(deps: Pick<ProjectsDeps, 'clock' | 'newId'>, wish: KeyWis
     name: wish.name,
     hash: hashApiKey(key),
     hint: key.slice(-4),
-    scopes: wish.scopes,
+    scopes: [...new Set(wish.scopes)],
     createdAt: deps.clock.now(),
     expiresAt: wish.expiresAt,
     revokedAt: null,
