@@ -15,6 +15,7 @@ export const operationsRequirements: Requirements = {
     source: 'CONTRACT "Both addresses"',
     tests: [
       '[operations] both addresses tell health, readiness, version and describe themselves',
+      '[operations] every schema of both addresses can be compiled',
       'who asks whether the service is ready is told which parts are not, and not where they are',
       '[operations] a service whose folder of blobs is gone says that it is not ready for the blobs, without a path',
     ],
