@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { checkStores } from '../support/check-stores.ts';
 import { knownBetween, rememberNow } from '../support/known-at-some-time.ts';
-import { createTestDatabase } from '../support/postgres.ts';
+import { createTestDatabase, postgresPrograms } from '../support/postgres.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 import { createStoreCaller, type KnownStores, type StoreCaller } from '../support/store-caller.ts';
 
@@ -44,7 +44,11 @@ test('[backup] over PostgreSQL a dump and the bytes belong together; the passwor
   assert.deepEqual((await readdir(into)).sort(), ['backup-0', 'backup-1']);
   await service.kill();
   const last = made.at(-1) ?? assert.fail('no backup was made');
-  await run('pg_restore', ['--exit-on-error', `--dbname=${restored.url}`, join(last.folder, 'database.dump')]);
+  await run(join(await postgresPrograms(), 'pg_restore'), [
+    '--exit-on-error',
+    `--dbname=${restored.url}`,
+    join(last.folder, 'database.dump'),
+  ]);
   await checkCopy(t, service.key, last, { DATABASE_URL: restored.url });
   const seen = await readFile(args, 'utf8');
   assert.match(seen, /--snapshot=/);
@@ -150,8 +154,8 @@ async function command(
 
 /** A `pg_dump` that writes its arguments down before it is the real one. */
 async function recordArguments(folder: string, file: string): Promise<void> {
-  const { stdout } = await run('sh', ['-c', 'command -v pg_dump']);
+  const real = join(await postgresPrograms(), 'pg_dump');
   const program = join(folder, 'pg_dump');
-  await writeFile(program, `#!/bin/sh\nprintf '%s\\n' "$@" >> '${file}'\nexec '${stdout.trim()}' "$@"\n`);
+  await writeFile(program, `#!/bin/sh\nprintf '%s\\n' "$@" >> '${file}'\nexec '${real}' "$@"\n`);
   await chmod(program, 0o755);
 }

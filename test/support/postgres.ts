@@ -26,7 +26,7 @@ export interface TestServer {
  * `stop()` or with this process, however that ends.
  */
 export async function startPostgres(): Promise<TestServer> {
-  const programs = (await findPrograms()) ?? (await installPrograms());
+  const programs = await postgresPrograms();
   const user = await findServerUser();
   const folder = await mkdtemp(path.join(tmpdir(), 'quartermaster-postgres-'));
   try {
@@ -124,6 +124,11 @@ async function findFreePort(): Promise<number> {
 }
 
 /** The folder of the newest PostgreSQL that is new enough. */
+/** The folder of PostgreSQL's programs, of the version of the server; installs them when there are none. */
+export async function postgresPrograms(): Promise<string> {
+  return (await findPrograms()) ?? (await installPrograms());
+}
+
 async function findPrograms(): Promise<string | undefined> {
   const versions = (await readdir(debianFolder).catch(() => [])).map(Number).sort((a, b) => b - a);
   const newest = versions.find((version) => version >= oldestVersion);
