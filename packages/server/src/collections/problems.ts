@@ -9,6 +9,14 @@ export function recordNotFound(id: string): Problem {
   return objectNotFound('record', id);
 }
 
+/** Others changed it each time that this request was about to. */
+export function recordBusy(id: string): Problem {
+  return new Problem(
+    'DUPLICATE_OBJECT',
+    `The record ${id} was changed by other requests all the time; send this again.`,
+  );
+}
+
 export function rowNotFound(id: string): Problem {
   return objectNotFound('row', id);
 }

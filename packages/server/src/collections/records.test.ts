@@ -92,6 +92,18 @@ for (const [name, open] of Object.entries({ SQLite: openTestDatabase, PostgreSQL
   });
 }
 
+test('a change that is never let through ends with 409', async (t) => {
+  const database = await openTestDatabase(t);
+  const { call, collection, record } = (await openTestService(t, { database })).createProject();
+  const collectionId = await collection();
+  const { record_id } = await record(collectionId, { content: 'Foxes are small.', text_splitter: splitter });
+  // Never equal to what is read of it: as if somebody were faster each time.
+  const spaced = JSON.stringify(splitter, null, 1);
+  await database.write.updateTable('record').set({ text_splitter: spaced }).where('id', '=', record_id).execute();
+  const { status, body } = await call('POST', `/v1/collections/${collectionId}/records/${record_id}`, { title: 'T' });
+  assert.deepEqual([status, body.error.code], [409, 'DUPLICATE_OBJECT']);
+});
+
 test('a file record: its content tells the file, the size last, and the file serves again', async (t) => {
   const service = await openTestService(t);
   const { projectId, collection, record, call } = service.createProject();

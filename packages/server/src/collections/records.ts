@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { isId, type NewId } from '../kernel/identifier.ts';
 import { type Collections, checkCursors } from './collections.ts';
 import type { Page } from './page.ts';
-import { collectionNotFound, recordNotFound } from './problems.ts';
+import { collectionNotFound, recordBusy, recordNotFound } from './problems.ts';
 import { readMetadata } from './read-fields.ts';
 import { recordFailureCodes } from './record-failures.ts';
 import { toRecordItem } from './record-item.ts';
@@ -35,6 +35,9 @@ export interface Records {
   remove(key: RecordKey): Promise<void>;
 }
 
+/** Of a change that others come before; one fails only because another has succeeded. */
+const mostAttempts = 20;
+
 /** Records of a collection. Whatever is not there, or is another project's, is OBJECT_NOT_FOUND. */
 export function createRecords(deps: RecordsDeps): Records {
   const { collections, records, files, clock, newId } = deps;
@@ -51,7 +54,7 @@ export function createRecords(deps: RecordsDeps): Records {
    */
   async function remake(key: RecordKey, { fields, sent }: Remaking): Promise<RecordItem> {
     const { type: collectionType } = await collections.find(key.projectId, key.collectionId);
-    for (;;) {
+    for (let attempt = 1; attempt <= mostAttempts; attempt++) {
       const from = await find(key);
       const source = await readSource(
         { ...fieldsOf(from), ...fields },
@@ -63,6 +66,7 @@ export function createRecords(deps: RecordsDeps): Records {
       deps.onChanged(key.recordId);
       return toRecordItem({ ...from, ...source, ...waiting, ...sent, updatedAt: now });
     }
+    throw recordBusy(key.recordId);
   }
 
   return {
