@@ -96,6 +96,7 @@ response: {output: '{said: body.said}'}`,
     if (q === 'throw') throw new Error('it broke');
     if (q === 'exit') process.exit(1);
     if (q === 'spin') for (;;);
+    if (q === 'leave') void context.fetch({ url: 'https://api.example.com/left' }).catch(() => {});
     if (q === 'elsewhere') await context.fetch({ url: 'https://evil.example.com/' });
     if (q === 'many') for (let i = 0; i < 3; i += 1) await context.fetch({ url: 'https://api.example.com/say' });
     const { status, text, headers } = await context.fetch({ url: 'https://api.example.com/say', query: { q, n } });
@@ -129,7 +130,11 @@ export async function openBench(t: TestContext, upstream: RequestListener, limit
   );
   const once = openWhenUsed(t, () => openRunOnce(logger));
   const ended: JournalRun[] = [];
-  const journal: RunJournal = { ...noJournal, ended: (run) => ended.push(run) };
+  // As it stands then: a record is made of it at once.
+  const journal: RunJournal = {
+    ...noJournal,
+    ended: (run) => ended.push({ ...run, trace: structuredClone(run.trace) }),
+  };
   const executor = createExecutor({
     ...{ catalogue: () => catalogue, broker, newId: createNewId(), logger, metrics, limits, journal },
     sandbox: { run: async (task, signal) => (await sandbox()).run(task, signal), capabilities, close: async () => {} },

@@ -39,6 +39,21 @@ test('a call that the policy forbids is told as refused, one without an answer a
   );
 });
 
+test('a call that a handler does not wait for is told too', async (t) => {
+  const { promise: left, resolve: noteLeft } = Promise.withResolvers<void>();
+  const { execute, ended } = await openBench(t, (request, response) => {
+    if (request.url?.startsWith('/left') === true) noteLeft();
+    else void left.then(() => response.end('{"said":"hello"}'));
+  });
+  const answer = await execute({ plugin_id: 'handle', input_params: { q: 'leave' } });
+  assert.equal(answer.status, 200, answer.text);
+  const calls = ended[0]?.trace.calls ?? [];
+  assert.deepEqual(calls.map(({ status, result }) => [status, result]).sort(), [
+    [null, 'failed'],
+    [200, 'answered'],
+  ]);
+});
+
 for (const plugin_id of ['say', 'handle']) {
   test(`the phases of ${plugin_id} add up to its duration`, async (t) => {
     const { execute, ended } = await openBench(t, (_request, response) => response.end('{"said":"hello"}'));

@@ -1,7 +1,7 @@
 import { resultOf } from '../execution/answers.ts';
 import type { Execution } from '../execution/executor.ts';
 import type { BackgroundRun } from './background-run.ts';
-import { endedRun, toRunEnd } from './ended-run.ts';
+import { toRunEnd } from './ended-run.ts';
 import { interruptedEnd } from './interruptions.ts';
 import type { RunEnd, StoredResult } from './run-repository.ts';
 
@@ -25,6 +25,6 @@ export function endOf(
     return { end: interruptedEnd(reason, hasBegun), result: null };
   }
   // The words of a failure are the answer, which has no other place.
-  const end = toRunEnd(endedRun(prepared.run, execution, { words: true, input: keepsInput }));
+  const end = toRunEnd(prepared.run, execution, { words: true, input: keepsInput });
   return { end, result: kind === 'succeeded' ? { result: resultOf(execution), expiresAt } : null };
 }

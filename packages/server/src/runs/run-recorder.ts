@@ -2,11 +2,11 @@ import type { JournalRun, RunJournal, RunProgress } from '../execution/run-journ
 import type { Logger } from '../kernel/logger.ts';
 import { Counter, Gauge, type Registry } from '../kernel/metrics.ts';
 import { createSteadySet } from '../kernel/steady-set.ts';
-import { type EndedRun, endedRun, toStoredRun, underWay } from './ended-run.ts';
-import type { RunRepository, StoredRun } from './run-repository.ts';
+import { endedRun, underWay } from './ended-run.ts';
+import type { PackedRun, RunRepository, StoredRun } from './run-repository.ts';
 
 export interface RunRecorderDeps {
-  readonly repository: Pick<RunRepository, 'add'>;
+  readonly repository: Pick<RunRepository, 'pack' | 'unpack' | 'add'>;
   /** Whether the records of a project hold inputs. */
   readonly keepsInputs: (projectId: string) => boolean;
   readonly logger: Logger;
@@ -51,6 +51,7 @@ export interface RunListener {
 }
 
 export function createRunRecorder(deps: RunRecorderDeps): RunRecorder {
+  const { pack, unpack } = deps.repository;
   const options = { ...defaults, ...deps.options };
   const live = createSteadySet<JournalRun>();
   const listeners = new Map<string, Set<RunListener>>();
@@ -72,7 +73,7 @@ export function createRunRecorder(deps: RunRecorderDeps): RunRecorder {
     return live.members().find((run) => run.runId === runId);
   }
 
-  function ended(projectId: string): EndedRun[] {
+  function ended(projectId: string): PackedRun[] {
     return store.waiting().filter((run) => run.projectId === projectId);
   }
 
@@ -87,7 +88,9 @@ export function createRunRecorder(deps: RunRecorderDeps): RunRecorder {
     ended: (run, execution) => {
       const keeps = deps.keepsInputs(run.caller.projectId);
       // Stored before it is no longer under way: whoever looks finds it in one of the two.
-      if (run.caller.keepsOwnRecord !== true) store.add(endedRun(run, execution, { words: keeps, input: keeps }));
+      if (run.caller.keepsOwnRecord !== true) {
+        store.add(pack(endedRun(run, execution, { words: keeps, input: keeps })));
+      }
       live.delete(run);
       progress.delete(run.runId);
       changed(run.runId);
@@ -96,13 +99,13 @@ export function createRunRecorder(deps: RunRecorderDeps): RunRecorder {
     progressOf: (runId) => progress.get(runId) ?? null,
     recent: (projectId) => {
       const begun = live.members().filter(({ caller }) => caller.projectId === projectId);
-      return [...ended(projectId).map(toStoredRun), ...begun.map((run) => underWay(run))];
+      return [...ended(projectId).map(unpack), ...begun.map((run) => underWay(run))];
     },
     findRecent: (projectId, runId) => {
       const run = findUnderWay(runId);
       if (run !== undefined) return run.caller.projectId === projectId ? underWay(run) : undefined;
-      const found = ended(projectId).find((one) => one.runId === runId);
-      return found && toStoredRun(found);
+      const found = ended(projectId).find(({ id }) => id === runId);
+      return found && unpack(found);
     },
     findLive: (projectId, runId) => {
       const run = findUnderWay(runId);
@@ -123,9 +126,9 @@ export function createRunRecorder(deps: RunRecorderDeps): RunRecorder {
 }
 
 interface Store {
-  add(run: EndedRun): void;
+  add(run: PackedRun): void;
   /** The oldest first. */
-  waiting(): readonly EndedRun[];
+  waiting(): readonly PackedRun[];
   close(): Promise<void>;
 }
 
@@ -141,15 +144,15 @@ function createStore({ repository, logger, metrics }: RunRecorderDeps, options: 
     help: 'Records of runs that were lost because the database could not keep up.',
     registers: [metrics],
   });
-  const buffer: EndedRun[] = [];
+  const buffer: PackedRun[] = [];
   /** Being stored; still to be found here. */
-  let group: EndedRun[] = [];
+  let group: PackedRun[] = [];
   let timer: NodeJS.Timeout | undefined;
   let storing: Promise<void> | undefined;
   let failures = 0;
   let warnedAt = Number.NEGATIVE_INFINITY;
 
-  function drop(runs: readonly EndedRun[], reason: string): void {
+  function drop(runs: readonly PackedRun[], reason: string): void {
     dropped.inc(runs.length);
     if (performance.now() - warnedAt < warnEveryMs) return;
     warnedAt = performance.now();
@@ -160,7 +163,7 @@ function createStore({ repository, logger, metrics }: RunRecorderDeps, options: 
     if (group.length === 0) group = buffer.splice(0, options.groupSize);
     if (group.length === 0) return;
     try {
-      await repository.add(group.map(toStoredRun));
+      await repository.add(group);
       group = [];
       failures = 0;
     } catch (error) {

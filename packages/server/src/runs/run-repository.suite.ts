@@ -51,6 +51,10 @@ export function describeRunRepository(
   });
 }
 
+async function add(repository: RunRepository, runs: readonly StoredRun[]): Promise<void> {
+  await repository.add(runs.map(repository.pack));
+}
+
 /** Ids of runs sort by the time they were made, so each is made a moment after the one before. */
 function newRun(projectId: string, over: Partial<StoredRun> = {}): StoredRun {
   lastTime += 10;
@@ -71,19 +75,20 @@ function testKeeping(repository: () => RunRepository): void {
       newRun(project, { end: failed, pluginId: null, origin: 'verify' }),
       underWay(project, { owner: 'me', until: 5 }),
     ];
-    await repository().add(runs);
+    await add(repository(), runs);
     for (const run of runs) {
       // JSON keeps a half of a pair as it is; a database of UTF-8 text may not, so it is written as an escape.
       assert.deepEqual(await repository().find(project, run.id), run);
       assert.equal(await repository().find(newId('project'), run.id), undefined);
+      assert.deepEqual(repository().unpack(repository().pack(run)), run);
     }
   });
 
   test('a thousand runs are added at once, and again without harm', async () => {
     const project = newId('project');
     const runs = Array.from({ length: 1000 }, () => newRun(project));
-    await repository().add(runs);
-    await repository().add([...runs.slice(0, 3).map((run) => ({ ...run, end: failed })), newRun(project)]);
+    await add(repository(), runs);
+    await add(repository(), [...runs.slice(0, 3).map((run) => ({ ...run, end: failed })), newRun(project)]);
     const { items } = await repository().list(project, { limit: 100, outcome: 'failed' }, []);
     assert.deepEqual(items, []);
     assert.deepEqual(await repository().find(project, runs[0]?.id ?? ''), runs[0]);
@@ -92,7 +97,7 @@ function testKeeping(repository: () => RunRepository): void {
   test('a run under way ends once, with its result, which is forgotten in time', async () => {
     const project = newId('project');
     const run = underWay(project, { owner: 'me', until: 5 });
-    await repository().add([run]);
+    await add(repository(), [run]);
     assert.equal(await repository().findResult(project, run.id, 0), undefined);
     const stored = { result, expiresAt: 1000 };
     assert.equal(await repository().end(run, { owner: 'another', end: failed, result: null }), false);
@@ -119,7 +124,7 @@ function testLists(repository: () => RunRepository): void {
       newRun(project, { bundleId: 'second', end: failed }),
       underWay(project, { owner: 'me', until: 5 }),
     ];
-    await repository().add([...runs, newRun(newId('project'))]);
+    await add(repository(), [...runs, newRun(newId('project'))]);
     const [first, second, third, fourth] = runs.map((run) => run.id);
     assert.deepEqual(await idsOf(project, {}), [[fourth, third, second, first], false]);
     assert.deepEqual(await idsOf(project, { limit: 3 }), [[fourth, third, second], true]);
@@ -137,7 +142,10 @@ function testLists(repository: () => RunRepository): void {
   test('runs that are not stored yet take their places, each once', async () => {
     const project = newId('project');
     const runs = Array.from({ length: 6 }, (_, index) => newRun(project, index === 3 ? { end: failed } : {}));
-    await repository().add(runs.filter((_, index) => index % 2 === 0));
+    await add(
+      repository(),
+      runs.filter((_, index) => index % 2 === 0),
+    );
     const ids = runs.map((run) => run.id).reverse();
     assert.deepEqual(await idsOf(project, {}, runs), [ids, false]);
     assert.deepEqual(await idsOf(project, { limit: 2 }, runs), [ids.slice(0, 2), true]);
@@ -242,7 +250,7 @@ function testSweeping(repository: () => RunRepository): void {
     const old = [underWay(quiet, { owner: 'me', until: 5 }), newRun(quiet)];
     const runs = Array.from({ length: 7 }, () => newRun(busy));
     const young = newRun(quiet);
-    await repository().add([...old, ...runs, young]);
+    await add(repository(), [...old, ...runs, young]);
     const bounds = { notBefore: runs[0]?.createdAt ?? 0, most: 4 };
     // Other tests have left theirs; what counts is what is left of these.
     while ((await repository().sweep(bounds, 100)) > 0);
@@ -260,7 +268,7 @@ function testSweeping(repository: () => RunRepository): void {
   test('results go when they are over, and the oldest beyond the sum; the runs stay', async () => {
     const project = newId('project');
     const runs = Array.from({ length: 4 }, () => underWay(project, { owner: 'me', until: 5 }));
-    await repository().add(runs);
+    await add(repository(), runs);
     for (const [index, run] of runs.entries()) {
       await repository().end(run, { owner: me, end, result: { result, expiresAt: 10_000 + index } });
     }

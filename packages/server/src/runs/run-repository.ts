@@ -54,6 +54,15 @@ export interface RunEnd {
   readonly input: Readonly<Record<string, unknown>> | null;
 }
 
+/**
+ * A run as it waits to be stored: a text instead of the dozen objects it is made of. Runs wait by the thousand, and what
+ * waits is moved by the collector until it is old.
+ */
+export interface PackedRun extends RunKey {
+  /** The columns of its row, as JSON. */
+  readonly row: string;
+}
+
 export interface StoredResult {
   readonly result: ExecuteResult;
   readonly expiresAt: number;
@@ -111,8 +120,10 @@ export interface HeldRun extends RunKey {
 
 /** Runs and the results of asynchronous ones. */
 export interface RunRepository {
-  /** Adds runs with one statement; those that are there already are left as they are. */
-  add(runs: readonly StoredRun[]): Promise<void>;
+  pack(run: StoredRun): PackedRun;
+  unpack(packed: PackedRun): StoredRun;
+  /** Adds runs in one transaction; those that are there already are left as they are. */
+  add(runs: readonly PackedRun[]): Promise<void>;
   /** Adds asynchronous runs, each with its claim. @returns for each whether it was; false: its claim was lost */
   accept(runs: readonly AcceptedRun[]): Promise<boolean[]>;
   /** Notes that runs begin, and prolongs their leases. @returns for each whether the owner still has it: else it may not */

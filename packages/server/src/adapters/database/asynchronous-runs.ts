@@ -11,7 +11,7 @@ import type {
 } from '../../runs/run-repository.ts';
 import type { Database } from './database.ts';
 import { storeAnswer } from './idempotency-repository.ts';
-import { detailText, insertRuns, toRun } from './run-rows.ts';
+import { detailText, insertRuns, packRun, toRun } from './run-rows.ts';
 import type { Tables } from './tables.ts';
 
 type AsynchronousRuns = Pick<
@@ -70,9 +70,10 @@ async function acceptRuns(
   const kept = runs.filter((accepted) => !lost.has(accepted));
   if (kept.length > 0) {
     await insertRuns(
+      transaction,
       dialect,
-      kept.map(({ run }) => run),
-    ).execute(transaction);
+      kept.map(({ run }) => packRun(run)),
+    );
     const rows = kept.map(({ run, request }) => ({
       ...{ project_id: run.projectId, run_id: run.id, request: request.text, attempts: 0 },
       ...{ sealed: Number(request.isSealed), repeatable: Number(request.isRepeatable) },

@@ -4,7 +4,7 @@ import type { RunPage, RunRepository, StoredRun } from '../../runs/run-repositor
 import { createAsynchronousRuns } from './asynchronous-runs.ts';
 import type { Database } from './database.ts';
 import { readKeysetPage } from './keyset-page.ts';
-import { insertRuns, toRun } from './run-rows.ts';
+import { insertRuns, packRun, toRun, unpackRun } from './run-rows.ts';
 import { sweepResults, sweepRuns } from './sweep-runs.ts';
 
 /** Runs over either database. */
@@ -12,9 +12,9 @@ export function createRunRepository(database: Database): RunRepository {
   const { read, write, dialect } = database;
   return {
     ...createAsynchronousRuns(database),
-    add: async (runs) => {
-      if (runs.length > 0) await insertRuns(dialect, runs).execute(write);
-    },
+    pack: packRun,
+    unpack: unpackRun,
+    add: (runs) => write.transaction().execute((transaction) => insertRuns(transaction, dialect, runs)),
     find: async (projectId, runId) => {
       const row = await read
         .selectFrom('run')

@@ -1,46 +1,61 @@
 import type { Isolation, RunOrigin, RunOutcome } from '@quartermaster/contract';
-import { type RawBuilder, type Selectable, sql } from 'kysely';
-import type { RunEnd, StoredRun } from '../../runs/run-repository.ts';
+import { type Selectable, sql, type Transaction } from 'kysely';
+import type { PackedRun, RunEnd, StoredRun } from '../../runs/run-repository.ts';
 import type { Database } from './database.ts';
 import type { RunTable } from './run-tables.ts';
+import { askThread } from './sqlite-insert-many.ts';
+import type { Tables } from './tables.ts';
 
 /** Everything about the end of a run that no query asks for. */
 type Detail = Omit<RunEnd, 'outcome'>;
 
-/**
- * One insert for any number of runs with one parameter: the rows as JSON. Binding each column of each row costs the
- * event loop ten times as much.
- */
-export function insertRuns(dialect: Database['dialect'], runs: readonly StoredRun[]): RawBuilder<unknown> {
-  // PostgreSQL undoes every escape of the whole text, and no text of it can hold a NUL: details go as text within it.
-  const detailOf = dialect === 'sqlite' ? toDetail : (end: RunEnd) => JSON.stringify(toDetail(end));
-  const rows = JSON.stringify(runs.map((run) => toValues(run, run.end && detailOf(run.end))));
-  const whole = dialect === 'sqlite' ? sql`integer` : sql`bigint`;
-  const elements =
-    dialect === 'sqlite' ? sql`json_each(${rows})` : sql`json_array_elements(${rows}::json) as item (value)`;
-  return sql`
-    insert into run (project_id, id, bundle_id, plugin_id, origin, isolation, mode, created_at, lease_owner, lease_until, outcome, detail)
-    select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, cast(value->>7 as ${whole}),
-      value->>8, cast(value->>9 as ${whole}), value->>10, value->>11
-    from ${elements} where true on conflict do nothing`;
-}
-
-function toValues(run: StoredRun, detail: Detail | string | null) {
+/** In the order of the columns in {@link insertRuns}. */
+export function packRun(run: StoredRun): PackedRun {
   const { id, projectId, bundleId, pluginId, origin, isolation, asynchronous, createdAt, lease, end } = run;
   const mode = asynchronous ? 'async' : 'sync';
-  const until = lease === null ? null : lease.until;
-  const outcome = end === null ? null : end.outcome;
-  const owner = lease === null ? null : lease.owner;
-  return [projectId, id, bundleId, pluginId, origin, isolation, mode, createdAt, owner, until, outcome, detail];
+  const [owner, until] = lease === null ? [null, null] : [lease.owner, lease.until];
+  const ended = end === null ? [null, null] : [end.outcome, detailText(end)];
+  const values = [projectId, id, bundleId, pluginId, origin, isolation, mode, createdAt, owner, until, ...ended];
+  return { projectId, id, row: JSON.stringify(values) };
 }
 
-function toDetail({ outcome: _, ...detail }: RunEnd): Detail {
-  return detail;
+const columns = [
+  ...['project_id', 'id', 'bundle_id', 'plugin_id', 'origin', 'isolation', 'mode', 'created_at'],
+  ...['lease_owner', 'lease_until', 'outcome', 'detail'],
+];
+
+export function unpackRun({ row }: PackedRun): StoredRun {
+  const values: unknown[] = JSON.parse(row);
+  // Written by packRun.
+  const named = Object.fromEntries(
+    columns.map((column, at) => [column, values[at]]),
+  ) as unknown as Selectable<RunTable>;
+  return toRun({ ...named, begun_at: null });
 }
+
+/** Those that are there already are left as they are. The rows go to the database as one text, wherever it is. */
+export async function insertRuns(
+  transaction: Transaction<Tables>,
+  dialect: Database['dialect'],
+  runs: readonly PackedRun[],
+): Promise<void> {
+  const rows = `[${runs.map(({ row }) => row).join(',')}]`;
+  const into = `insert into run (${columns.join(', ')})`;
+  if (dialect === 'sqlite') {
+    const places = columns.map(() => '?').join(', ');
+    await askThread(transaction, { sql: `${into} values (${places}) on conflict do nothing`, rows });
+    return;
+  }
+  const values = columns.map((column, at) => (wholeNumbers.has(column) ? `(value->>${at})::bigint` : `value->>${at}`));
+  await sql`${sql.raw(into)} select ${sql.raw(values.join(', '))} from json_array_elements(${rows}::json) as item (value)
+    on conflict do nothing`.execute(transaction);
+}
+
+const wholeNumbers: ReadonlySet<string> = new Set(['created_at', 'lease_until']);
 
 /** The column, for a single row. */
-export function detailText(end: RunEnd): string {
-  return JSON.stringify(toDetail(end));
+export function detailText({ outcome: _, ...detail }: RunEnd): string {
+  return JSON.stringify(detail satisfies Detail);
 }
 
 export function toRun(row: Selectable<RunTable>): StoredRun {

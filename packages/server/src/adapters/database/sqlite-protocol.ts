@@ -23,6 +23,11 @@ export interface ManyStatements {
   readonly sql: string;
   readonly lists: ReadonlyArray<readonly unknown[]>;
 }
+/** A statement that gives no rows, run once for each list of parameters; they come as JSON, an array of arrays. */
+export interface JsonStatements {
+  readonly sql: string;
+  readonly rows: string;
+}
 /** The columns of a chunk whose values the thread gives for a batch, in this order. */
 export const storedColumns = [
   'id',
@@ -57,7 +62,7 @@ export interface StoreBatch {
 export interface BatchAnswer {
   readonly held: unknown;
 }
-export type Request = Statement | ManyStatements | StoreBatch;
+export type Request = Statement | ManyStatements | JsonStatements | StoreBatch;
 export type PlacedRequest = Request & { readonly place: Place };
 export type WorkerRequest = PlacedRequest | 'commit' | 'rollback' | 'close';
 

@@ -113,6 +113,10 @@ function runStatement(connection: Connection, request: PlacedRequest): Statement
     const rowIds = request.lists.map((list) => Number(statement.run(...(list as Values)).lastInsertRowid));
     return { rows: [{ rowIds }] };
   }
+  if ('rows' in request) {
+    for (const row of JSON.parse(request.rows)) statement.run(...row);
+    return { rows: [] };
+  }
   const values = request.parameters as Values;
   if (givesRows) return { rows: statement.all(...values) };
   return { rows: [], changes: Number(statement.run(...values).changes) };

@@ -1,6 +1,9 @@
 import type { Exchanged } from './exchange.ts';
 
-/** One request that went out, or that the policy kept from going out. Without path, query, headers and body. */
+/**
+ * One request that went out, or that the policy kept from going out. Without path, query, headers and body. One that the
+ * run did not wait for has failed, with no time.
+ */
 export interface OutboundCall {
   /** `name` or `name:port`, as the bundle declares it. */
   readonly host: string;
@@ -27,6 +30,9 @@ export interface CallTrace {
 /** Redirects and retries count each, so there may be more than a run may ask for. */
 const maxCalls = 100;
 
+type Noted = { -readonly [Member in keyof OutboundCall]: OutboundCall[Member] };
+const unanswered = { status: null, result: 'failed', bytes: 0, ms: 0 } as const;
+
 type Sent = Pick<OutboundCall, 'host' | 'method'>;
 
 /** Sends a request and notes how it went. `maxBytes` is what an answer that is too large had at least. */
@@ -37,10 +43,12 @@ export async function traceCall(
 ): Promise<Exchanged> {
   if (trace === undefined) return await send();
   const beganAt = begin(trace);
-  const exchanged = await send();
-  const now = end(trace);
   const { host, method, maxBytes } = sent;
-  note(trace, { host, method: knownMethod(method), ...describe(exchanged, maxBytes), ms: now - beganAt });
+  // A run may end without waiting for its calls: they are noted when they begin.
+  const call: Noted = { host, method: knownMethod(method), ...unanswered };
+  note(trace, call);
+  const exchanged = await send();
+  Object.assign(call, describe(exchanged, maxBytes), { ms: end(trace) - beganAt });
   return exchanged;
 }
 
@@ -70,8 +78,7 @@ function end(trace: CallTrace): number {
 /** Notes a call that the policy did not let out. `host` is whatever was asked for, scrubbed. */
 export function traceRefusal(trace: CallTrace | undefined, { host, method }: Sent): void {
   if (trace === undefined) return;
-  const nothing = { status: null, result: 'refused', bytes: 0, ms: 0 } as const;
-  note(trace, { host: host.slice(0, 253), method: knownMethod(method), ...nothing });
+  note(trace, { host: host.slice(0, 253), method: knownMethod(method), ...unanswered, result: 'refused' });
 }
 
 function note(trace: CallTrace, call: OutboundCall): void {
