@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { openLine } from '../support/line.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
@@ -25,4 +26,30 @@ test('[postgres] the service works on PostgreSQL as on SQLite, and finds everyth
   assert.match(best?.content ?? '', /seventy degrees/);
   assert.equal((await again.client.files.get(file.file_id)).references[0]?.record_id, record.record_id);
   assert.equal(await again.stop(), 0);
+});
+
+test('[postgres] while its database is away the service says so, and goes on by itself', async (t) => {
+  const database = await createTestDatabase();
+  const line = await openLine(database.url);
+  t.after(async () => {
+    await line.cut();
+    await database.drop();
+  });
+  const service = await startService(t, { settings: { DATABASE_URL: line.url } });
+  const { client } = service;
+  const { collection_id: collection } = await client.collections.create({ name: 'tea' });
+  const ask = () => client.collections.query(collection, { query_text: 'tea' });
+  const upload = () => client.files.upload({ purpose: 'record_file', name: 'tea.md', content: new Blob(['tea']) });
+  const file = await upload();
+  assert.deepEqual(await ask(), []);
+
+  await line.cut();
+  const calls = [ask, upload, () => client.files.get(file.file_id), () => client.collections.create({ name: 'more' })];
+  for (const call of calls) await assert.rejects(call, { status: 503, code: 'SERVICE_UNAVAILABLE' });
+  assert.doesNotMatch(service.log(), /"msg":"request failed"/);
+
+  await line.mend();
+  assert.deepEqual(await ask(), []);
+  assert.deepEqual((await client.files.list()).data, [file]);
+  assert.equal(await service.stop(), 0);
 });

@@ -26,6 +26,7 @@ export const operationsRequirements: Requirements = {
     tests: [
       'is refused when it acknowledges what it may lose',
       '[postgres] the service works on PostgreSQL as on SQLite, and finds everything again after a restart',
+      '[postgres] while its database is away the service says so, and goes on by itself',
     ],
   },
   'operations.settings': {

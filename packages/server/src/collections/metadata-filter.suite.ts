@@ -106,6 +106,42 @@ export function testMetadataFilter(open: () => OpenedRepositories): void {
     }
   });
 
+  test('a text is a number when it is written as one that a float holds, of whatever size', async () => {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    const written = ['9007199254740993', '0.10', '1e2', '1e99', '1e400', '1e-400', '1'.repeat(400), '01', ' 1', 'NaN'];
+    const values = [...written, Number.MAX_VALUE, Number.MIN_VALUE, 2 ** 53, 1e21, 0.1 + 0.2, -0];
+    for (const n of values) {
+      const chunk = newChunk(String(n), { metadata: { n }, words: 'same' });
+      await repositories.chunks.add(collection.projectId, collection.id, chunk);
+    }
+    const find = (filter: MetadataFilter) => foundBy(repositories, collection, ['same'], filter);
+    const is = (value: number) => find({ type: 'eq', key: 'n', value });
+    assert.deepEqual(await is(2 ** 53), ['9007199254740993', String(2 ** 53)]);
+    assert.deepEqual(await is(0.1), ['0.10']);
+    for (const exact of [Number.MAX_VALUE, Number.MIN_VALUE, 1e21, 0.1 + 0.2]) {
+      assert.deepEqual(await is(exact), [String(exact)]);
+    }
+    assert.deepEqual(await is(0), ['0']);
+    assert.deepEqual(await find({ type: 'gt', key: 'n', value: 1e90 }), ['1e99', String(Number.MAX_VALUE)]);
+  });
+
+  test('as many values as a question may name are compared, in groups of groups', async () => {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    for (const n of [1, 99, 100]) {
+      const chunk = newChunk(String(n), { metadata: { n }, words: 'same' });
+      await repositories.chunks.add(collection.projectId, collection.id, chunk);
+    }
+    const value = Array.from({ length: 100 }, (_, n) => n);
+    const member: MetadataFilter = { type: 'in', key: 'n', value };
+    const filter: MetadataFilter = {
+      type: 'or',
+      filters: Array.from({ length: 16 }, () => ({ type: 'and', filters: Array.from({ length: 16 }, () => member) })),
+    };
+    assert.deepEqual(await foundBy(repositories, collection, ['same'], filter), ['1', '99']);
+  });
+
   test('what a chunk does not say its record says', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);

@@ -24,7 +24,7 @@ async function serve(t: TestContext) {
   app.post('/v1/things/:id', { schema: { body: Body } }, async (request) => ({ count: request.body.count }));
   app.get(
     '/v1/things',
-    { schema: { querystring: Type.Object({ limit: Type.Optional(Type.Integer()) }) } },
+    { schema: { querystring: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1 })) }) } },
     async (request) => ({
       limit: request.query.limit,
     }),
@@ -85,6 +85,7 @@ test('a field that is wrong is named with what was found and what is expected', 
   const { url } = await serve(t);
   const post = (body: string, type = 'application/json') =>
     fetch(`${url}/v1/things/1`, { method: 'POST', body, headers: { 'Content-Type': type } });
+  const tooLarge = 'found a number that is too large; expected one up to 1.7976931348623157e+308.';
   const cases = [
     ['{"count":"3"}', 422, 'REQUEST_VALIDATION_ERROR', 'body/count: found "3"; expected type integer.'],
     ['{"count":true}', 422, 'REQUEST_VALIDATION_ERROR', 'body/count: found true; expected type integer.'],
@@ -99,6 +100,10 @@ test('a field that is wrong is named with what was found and what is expected', 
     ['{"count":', 400, 'INVALID_REQUEST', 'The body is not valid JSON (it ends too early).'],
     ['{"count":1,}', 400, 'INVALID_REQUEST', 'The body is not valid JSON (line 1 column 12).'],
     ['{"count":sk-123}', 400, 'INVALID_REQUEST', 'The body is not valid JSON.'],
+    ['{"count":1e999}', 422, 'REQUEST_VALIDATION_ERROR', `body/count: ${tooLarge}`],
+    ['{"count":1,"x":[{"y":-1e999}]}', 422, 'REQUEST_VALIDATION_ERROR', `body/x/0/y: ${tooLarge}`],
+    [`{"count":1${'0'.repeat(309)}}`, 422, 'REQUEST_VALIDATION_ERROR', `body/count: ${tooLarge}`],
+    [`{"count":0,"x":"1e999"}`, 422, 'REQUEST_VALIDATION_ERROR', 'body/count: found 0; expected a value >= 1.'],
     [`${'['.repeat(65)}${']'.repeat(65)}`, 400, 'INVALID_REQUEST', 'The body is nested deeper than 64 levels.'],
     [
       '{"__proto__":{"x":1},"count":1}',
@@ -120,6 +125,8 @@ test('a field that is wrong is named with what was found and what is expected', 
   assert.deepEqual([large.status, (await errorOf(large)).code], [413, 'FILE_TOO_LARGE']);
   const query = await fetch(`${url}/v1/things?limit=x`);
   assert.equal((await errorOf(query)).message, 'query/limit: found "x"; expected type integer.');
+  const infinite = await errorOf(await fetch(`${url}/v1/things?limit=-Infinity`));
+  assert.equal(infinite.message, 'query/limit: found -Infinity; expected a value >= 1.');
   assert.deepEqual(await (await fetch(`${url}/v1/things?limit=5`)).json(), { limit: 5 });
 });
 

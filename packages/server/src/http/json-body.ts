@@ -1,12 +1,13 @@
 import { Problem } from '../kernel/problem.ts';
 import type { App } from './app.ts';
+import { numberTooLarge } from './json-numbers.ts';
 
 /** Nesting beyond this is refused before anything walks the value. */
 const maxDepth = 64;
 
 /**
- * Reads `application/json` and nothing else: bounded in depth, no `__proto__`, and an empty body counts as none (deletes
- * send that).
+ * Reads `application/json` and nothing else: bounded in depth, no `__proto__`, no number that JavaScript cannot hold, and
+ * an empty body counts as none (deletes send that).
  */
 export function readJson(app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error');
@@ -16,7 +17,10 @@ export function readJson(app: App): void {
     if (isDeeperThan(body, maxDepth)) {
       return done(new Problem('INVALID_REQUEST', `The body is nested deeper than ${maxDepth} levels.`));
     }
-    return parse(request, body, (error, value) => done(error === null ? null : notRead(body), value));
+    return parse(request, body, (error, value) => {
+      if (error !== null) return done(notRead(body));
+      return done(numberTooLarge(body, value) ?? null, value);
+    });
   });
 }
 

@@ -56,6 +56,8 @@ function found(value: unknown, path: string): string {
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (typeof value === 'object') return 'an object';
   if (path.startsWith('body/credentials') || path.startsWith('headers')) return `a ${typeof value}`;
+  // JSON has no word for what a query may say.
+  if (value === Infinity || value === -Infinity) return String(value);
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length <= 80 ? text : `a ${typeof value} of ${String(value).length} characters`;
 }

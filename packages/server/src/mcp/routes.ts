@@ -66,7 +66,7 @@ function rpcError(code: number, message: string) {
 
 /** A body that could not be read as JSON; null when the error is about something else. */
 function complaintAboutBody(error: { statusCode?: number }): string | null {
-  if (error instanceof Problem) return error.status === 400 ? error.message : null;
+  if (error instanceof Problem) return error.status === 400 || error.status === 422 ? error.message : null;
   return error.statusCode === 400 ? 'the body is not valid JSON' : null;
 }
 

@@ -25,6 +25,9 @@ const batch = 100;
 /** A run that ends its process each time is not tried for ever. */
 const maxAttempts = 3;
 
+/** Too much is under way, or the database is away. */
+const mayPass = ({ headers }: Problem) => headers['Retry-After'] !== undefined;
+
 /** Takes the runs that other processes have left: runs them again where that is right, and ends the others. */
 export function createTakeOver(deps: TakeOverDeps): () => Promise<void> {
   const { repository, queue, lease, owner, clock, logger, sealer } = deps;
@@ -56,8 +59,7 @@ export function createTakeOver(deps: TakeOverDeps): () => Promise<void> {
       await takeUp(left, judged);
     } catch (error) {
       // Whatever else went wrong may go well later.
-      if (!(error instanceof Problem) || error.code === 'TOO_MANY_REQUESTS')
-        return await repository.leave([left.run], owner);
+      if (!(error instanceof Problem) || mayPass(error)) return await repository.leave([left.run], owner);
       await end(interruptedEnd('cannot_begin', hasBegun, error.message));
     }
   }

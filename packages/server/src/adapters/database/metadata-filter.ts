@@ -15,23 +15,23 @@ export function metadataFilter(dialect: Dialect, filter: MetadataFilter): RawBui
 }
 
 function condition(dialect: Dialect, { type, key, value }: MetadataCondition): RawBuilder<SqlBool> {
-  const meets = dialect === 'sqlite' ? meetsSqlite : meetsPostgres;
   const values: readonly Value[] = Array.isArray(value) ? value : [value];
   const isNegated = type === 'ne' || type === 'nin';
-  const operator = operators[type];
-  const any = sql.join(
-    values.map((each) => meets(operator, each)),
-    sql` or `,
-  );
-  const found = sql<SqlBool>`exists (select 1 from (${entry(dialect, key)}) as entry where ${any})`;
+  const any = kinds.flatMap((kind) => {
+    const of = values.filter((each) => typeof each === kind);
+    const { entry, value } = forms[dialect][kind];
+    // One comparison for all values of a kind: there may be thousands in one question.
+    return of.length === 0 ? [] : [sql<SqlBool>`(${entry} ${operators[type]} (${sql.join(of.map(value))}))`];
+  });
+  const found = sql<SqlBool>`exists (select 1 from (${findEntry(dialect, key)}) as entry where ${sql.join(any, sql` or `)})`;
   return isNegated ? sql<SqlBool>`not ${found}` : found;
 }
 
 const operators = {
-  eq: sql`=`,
-  ne: sql`=`,
-  in: sql`=`,
-  nin: sql`=`,
+  eq: sql`in`,
+  ne: sql`in`,
+  in: sql`in`,
+  nin: sql`in`,
   gt: sql`>`,
   gte: sql`>=`,
   lt: sql`<`,
@@ -39,7 +39,7 @@ const operators = {
 } as const;
 
 /** Type and text of the chunk's entry of that name, else the record's; no row without one. */
-function entry(dialect: Dialect, key: string) {
+function findEntry(dialect: Dialect, key: string) {
   if (dialect === 'sqlite') {
     return sql`select type, atom from (
       select 1 as place, type, atom from json_each(chunk.metadata) where key = ${key}
@@ -62,28 +62,41 @@ function readable(column: RawBuilder<unknown>) {
     else regexp_replace(${column}, '\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\\\ufffd', 'g') end`;
 }
 
-type Operator = (typeof operators)[keyof typeof operators];
+const kinds = ['string', 'number', 'boolean'] as const;
 
-function meetsSqlite(operator: Operator, value: Value): RawBuilder<SqlBool> {
-  if (typeof value === 'boolean') return sql<SqlBool>`entry.type = ${String(value)}`;
-  if (typeof value === 'string') return sql<SqlBool>`(entry.type = 'text' and entry.atom ${operator} ${value})`;
-  return sql<SqlBool>`case
-    when entry.type in ('integer', 'real') then entry.atom
-    when entry.type = 'text' and json_valid(entry.atom) and json_type(entry.atom) in ('integer', 'real')
-    then json_extract(entry.atom, '$') end ${operator} ${value}`;
+/** How an entry is compared with values of one kind: `entry` ends with what is compared. */
+interface Form {
+  readonly entry: RawBuilder<unknown>;
+  readonly value: (value: Value) => RawBuilder<unknown>;
 }
 
-/** What JSON calls a number, of a size that every float holds. */
-const decimal = '^-?(0|[1-9][0-9]{0,30})([.][0-9]{1,30})?([eE][+-]?[0-9]{1,2})?$';
+/*
+ * A text is a number when JSON calls it one and it is short enough, exponent and all, that every float holds it: in both
+ * the same texts, compared as floats.
+ */
+const longest = 40;
+const sqliteNumber = sql`json_valid(entry.atom) and json_type(entry.atom) in ('integer', 'real')
+    and length(entry.atom) <= ${sql.lit(longest)} and entry.atom not glob '*[eE]*[0-9][0-9][0-9]'`;
+const postgresNumber = sql`length(entry.atom) <= ${sql.lit(longest)}
+    and entry.atom ~ '^-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]{1,2})?$'`;
 
-function meetsPostgres(operator: Operator, value: Value): RawBuilder<SqlBool> {
-  if (typeof value === 'boolean') {
-    return sql<SqlBool>`(entry.type = 'boolean' and entry.atom = ${String(value)}::text)`;
-  }
-  if (typeof value === 'string') {
-    return sql<SqlBool>`(entry.type = 'string' and entry.atom collate "C" ${operator} ${value}::text)`;
-  }
-  return sql<SqlBool>`case
-    when entry.type = 'number' or (entry.type = 'string' and entry.atom ~ ${sql.lit(decimal)})
-    then entry.atom::float8 end ${operator} ${value}::float8`;
-}
+const forms: Record<Dialect, Record<(typeof kinds)[number], Form>> = {
+  sqlite: {
+    string: { entry: sql`entry.type = 'text' and entry.atom`, value: (value) => sql`${value}` },
+    number: {
+      entry: sql`case when entry.type in ('integer', 'real') then cast(entry.atom as real)
+        when entry.type = 'text' and ${sqliteNumber} then cast(entry.atom as real) end`,
+      value: (value) => sql`${value}`,
+    },
+    boolean: { entry: sql`entry.type`, value: (value) => sql`${String(value)}` },
+  },
+  postgres: {
+    string: { entry: sql`entry.type = 'string' and entry.atom collate "C"`, value: (value) => sql`${value}::text` },
+    number: {
+      entry: sql`case when entry.type = 'number' or (entry.type = 'string' and ${postgresNumber})
+        then entry.atom::float8 end`,
+      value: (value) => sql`${value}::float8`,
+    },
+    boolean: { entry: sql`entry.type = 'boolean' and entry.atom`, value: (value) => sql`${String(value)}::text` },
+  },
+};

@@ -1,20 +1,11 @@
 import { Kysely, PostgresDialect, PostgresQueryCompiler, sql } from 'kysely';
-import pg from 'pg';
+import { Problem } from '../../kernel/problem.ts';
 import type { Database } from './database.ts';
 import { migrate } from './migrations.ts';
 import type { DatabaseSettings } from './open-database.ts';
 import { createPostgresFullText } from './postgres-full-text.ts';
+import { openPostgresPool } from './postgres-pool.ts';
 import type { Tables } from './tables.ts';
-
-const connections = 10;
-/** Milliseconds until a server that does not answer counts as unreachable. */
-const connectTimeout = 10_000;
-
-/** Our whole numbers stay below 2^53 (ids are text); PostgreSQL's `bigint` and `sum(bigint)` come back as numbers. */
-const numericTypes: ReadonlySet<number> = new Set([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
-const types: pg.CustomTypesConfig = {
-  getTypeParser: (oid, format) => (numericTypes.has(oid) ? Number : pg.types.getTypeParser(oid, format)),
-};
 
 /**
  * PostgreSQL keeps no U+0000 and refuses a statement that holds one. Nothing that is stored has it, so a text that does
@@ -35,26 +26,15 @@ class Dialect extends PostgresDialect {
 
 /** A pool on a PostgreSQL server. @throws when the server does not keep what it acknowledges. */
 export async function openPostgresDatabase(url: string, { logger }: DatabaseSettings): Promise<Database> {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: connections,
-    connectionTimeoutMillis: connectTimeout,
-    application_name: 'quartermaster',
-    types,
-  });
-  // An idle connection that breaks is replaced by the pool at the next query; without a listener it ends the process.
-  pool.on('error', (error) => logger.warn({ error: error.message }, 'an idle database connection broke'));
-  // One that breaks between the statements of a transaction fails the next of them; nobody else listens meanwhile.
-  pool.on('connect', (client) => {
-    client.on('error', () => {});
-  });
+  const pool = openPostgresPool(url, logger);
   const db = new Kysely<Tables>({ dialect: new Dialect({ pool }) });
   try {
     await assertDurable(db);
     await migrate(db, 'postgres');
   } catch (error) {
     await db.destroy();
-    throw error;
+    // Who starts the service is told more than who calls it.
+    throw error instanceof Problem ? error.cause : error;
   }
   return {
     dialect: 'postgres',

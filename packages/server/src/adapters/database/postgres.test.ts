@@ -86,7 +86,7 @@ describe('the PostgreSQL database', () => {
       while ((await isThere.execute(database.read)).rows.length > 0);
       await sql`select 1`.execute(transaction);
     });
-    await assert.rejects(broken);
+    await assert.rejects(broken, { code: 'SERVICE_UNAVAILABLE' });
     await database.check();
     await database.close();
   });

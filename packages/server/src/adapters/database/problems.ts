@@ -1,3 +1,5 @@
+import { Problem } from '../../kernel/problem.ts';
+
 /** There is nothing to copy. */
 export function noDatabase(file: string): Error {
   return new Error(
@@ -20,4 +22,9 @@ export function dumpProgramMissing(cause: unknown): Error {
 /** `said` is what pg_dump wrote to its standard error; it has no password in it. */
 export function dumpFailed(said: string): Error {
   return new Error(`pg_dump failed; no backup was made. It says: ${said}`);
+}
+
+/** The server is away, or its connection broke: whether what was asked for happened is not known. */
+export function databaseUnreachable(cause: unknown): Problem {
+  return new Problem('SERVICE_UNAVAILABLE', 'The database cannot be reached. Try again.', { retryAfter: 1, cause });
 }
