@@ -200,7 +200,7 @@ interface Sending {
 
 /** Sends bytes as they are, or 304 when the client has them. A Buffer passes by every serialiser. */
 function sendPrepared({ request, reply, prepared, mediaType }: Sending): void {
-  reply.header('ETag', prepared.etag).header('Cache-Control', 'no-cache').header('X-Content-Type-Options', 'nosniff');
+  reply.header('ETag', prepared.etag).header('Cache-Control', 'no-cache');
   if (matchesETag(request.headers['if-none-match'], prepared.etag)) reply.code(304).send();
   else reply.header('Content-Type', mediaType).send(prepared.body);
 }

