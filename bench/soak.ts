@@ -13,11 +13,15 @@ export interface SoakPlan {
   readonly executions: number;
   /** A process of the plugin is killed about once in so many runs. */
   readonly runsPerKill: number;
-  /** The service is killed so often; each time another one is started on the same data. */
+  /** The service is killed so often within them; each time another one is started on the same data. */
   readonly serviceKills: number;
+  /** Then the last service runs so many before its memory is looked at: V8 lets a young heap grow to its limit first. */
+  readonly warmRuns: number;
+  /** … and so many until it is looked at again. */
+  readonly watchedRuns: number;
 }
 
-/** What is left when all is over; `growthMb`: of the resident memory of the last service, once it is warm. */
+/** What is left when all is over; `growthMb`: of the resident memory of the last service while it was watched. */
 export interface SoakResult {
   readonly succeeded: number;
   readonly failed: number;
@@ -39,13 +43,13 @@ interface Service {
   readonly url: string;
 }
 
-export async function soak({ folder, executions, runsPerKill, serviceKills }: SoakPlan): Promise<SoakResult> {
+export async function soak({ folder, runsPerKill, serviceKills, ...plan }: SoakPlan): Promise<SoakResult> {
   const places = { data: join(folder, 'data'), bundles: join(folder, 'bundles'), temporary: join(folder, 'temporary') };
   await writeBundle(places.bundles);
   await mkdir(places.temporary, { recursive: true });
   const tally = { succeeded: 0, failed: 0, childrenKilled: 0 };
   let orphans = 0;
-  const share = Math.ceil(executions / (serviceKills + 1));
+  const share = Math.ceil(plan.executions / serviceKills);
   for (let kill = 0; kill < serviceKills; kill += 1) {
     const service = await startService(places);
     // In the middle of the work of every lane.
@@ -57,10 +61,9 @@ export async function soak({ folder, executions, runsPerKill, serviceKills }: So
     orphans += await countLeft(children);
   }
   const service = await startService(places);
-  const warm = execute(service, { runs: Math.ceil(share / 2), runsPerKill, tally });
-  await warm.over;
+  await execute(service, { runs: plan.warmRuns, runsPerKill, tally }).over;
   const before = await settledMemory(service.pid);
-  await execute(service, { runs: Math.floor(share / 2), runsPerKill, tally }).over;
+  await execute(service, { runs: plan.watchedRuns, runsPerKill, tally }).over;
   const growthMb = (await settledMemory(service.pid)) - before;
   const zombies = await countZombies(service.pid);
   const children = childrenOf(service.pid);
