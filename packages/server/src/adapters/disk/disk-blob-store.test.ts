@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -84,6 +84,21 @@ describe('disk blob store', () => {
       living.kill();
       await once(living, 'exit');
     }
+  });
+
+  test('what others put into staging hinders no start: folders and what is in them stay, links go, not what they name', async () => {
+    const own = await makeFolder();
+    await (await openDiskBlobStore(own)).close();
+    const staging = join(own, 'staging');
+    const named = join(own, 'named');
+    await mkdir(join(staging, 'theirs'));
+    await writeFile(join(staging, 'theirs', 'file'), 'x');
+    await writeFile(named, 'x');
+    await symlink(named, join(staging, 'link'));
+    await symlink(join(own, 'nothing'), join(staging, 'dangling.1'));
+    await (await openDiskBlobStore(own)).close();
+    assert.deepEqual(await readdir(staging, { recursive: true }), ['theirs', join('theirs', 'file')]);
+    assert.equal(await readFile(named, 'utf8'), 'x');
   });
 
   test('a store whose folder vanished fails the upload and keeps nothing', async () => {

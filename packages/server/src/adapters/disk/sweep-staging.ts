@@ -9,7 +9,10 @@ const hour = 3_600_000;
  * their last byte: during a restart the old process may be finishing its uploads.
  */
 export async function sweepStaging(staging: string): Promise<void> {
-  for (const name of await readdir(staging)) {
+  for (const entry of await readdir(staging, { withFileTypes: true })) {
+    // We make none here: whoever did may want it, and it hinders nobody.
+    if (entry.isDirectory()) continue;
+    const { name } = entry;
     const path = join(staging, name);
     const pid = Number(name.slice(name.lastIndexOf('.') + 1));
     if (isOther(pid) && (await isYoung(path))) continue;
