@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import pg from 'pg';
@@ -88,6 +89,22 @@ describe('the PostgreSQL database', () => {
     });
     await assert.rejects(broken, { code: 'SERVICE_UNAVAILABLE' });
     await database.check();
+    await database.close();
+  });
+
+  it('has the kernel ask whether a silent server still lives: one that lost its power would be waited for for ever', async () => {
+    const database = await openAt(testing.url);
+    const ownPort = sql<{
+      port: number;
+    }>`select client_port as port from pg_stat_activity where pid = pg_backend_pid()`;
+    const { rows } = await ownPort.execute(database.read);
+    const port = (rows[0]?.port ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    // Linux, proc_pid_net(5): local address, remote address, state, queues, and the timer that runs; 02 is keep-alive.
+    const timer = new RegExp(`:${port} [0-9A-F:]+ 01 [0-9A-F:]+ ([0-9]{2}):`);
+    const readTimer = async () => timer.exec(await readFile('/proc/net/tcp', 'utf8'))?.[1];
+    // What was sent last may not be acknowledged yet: then another timer runs.
+    while ((await readTimer()) === '01');
+    assert.equal(await readTimer(), '02');
     await database.close();
   });
 
