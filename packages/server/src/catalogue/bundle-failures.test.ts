@@ -663,6 +663,18 @@ function doublings(count: number): string {
   }).join('');
 }
 
+test('of thousands of mistakes in a file the first hundred are told', async (t) => {
+  const names = Array.from({ length: 1_500 }, (_, at) => `p${at}: {}`).join(', ');
+  const many = pluginYaml.replace('units: {type', `${names}, units: {type`);
+  const flow = many.replace(/ {2}properties:\n((?: {4}.*\n)+)/, (_, lines: string) => {
+    return `  properties: {${lines.trim().split(/\n */).join(', ')}}\n`;
+  });
+  const { failures } = await load(await makeFolder(t, { ...goodFiles, [plugin]: flow }));
+  assert.equal(failures.length, 101);
+  assert.match(failures[99]?.message ?? '', /^Has no description/);
+  assert.equal(failures[100]?.message, 'There are more mistakes, which are not listed.');
+});
+
 test('a wrong icon costs the picture, not the bundle', async (t) => {
   const { 'weather/icon.svg': _, ...files } = goodFiles;
   const catalogue = await load(await makeFolder(t, files));

@@ -12,10 +12,18 @@ export interface Findings {
 /** The field of a finding that is about the file as a whole. */
 export const wholeFile = '(file)';
 
+/** Nobody reads more of one file, and each costs a line in the log. */
+const mostFindings = 100;
+
 export function createFindings(file: string, lineOf: (path: FieldPath) => number | null): Findings {
   const list: BundleFailure[] = [];
   return {
     add: (path, message) => {
+      if (list.length > mostFindings) return;
+      if (list.length === mostFindings) {
+        list.push({ file, line: null, field: wholeFile, message: 'There are more mistakes, which are not listed.' });
+        return;
+      }
       list.push({ file, line: lineOf(path), field: fieldName(path), message });
     },
     list,

@@ -1,4 +1,15 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+  type YAMLMap,
+} from 'yaml';
 import { copyJson } from './copy-json.ts';
 import { capitalised, type FieldPath } from './findings.ts';
 
@@ -30,11 +41,13 @@ export function readYaml(text: string): ReturnType<ReadYaml> {
     const document = parseDocument(text, {
       lineCounter,
       strict: true,
-      uniqueKeys: true,
+      // The parser's own ways cost the square of the names, and of the mistakes.
+      uniqueKeys: false,
+      prettyErrors: false,
       version: '1.2',
       schema: 'core',
     });
-    const mistakes = [...mistakesOf(document), ...findTags(document, lineCounter)];
+    const mistakes = [...mistakesOf(document, lineCounter), ...findRefused(document, lineCounter)];
     if (mistakes.length > 0) return { mistakes: mistakes.slice(0, maxMistakes) };
     const lineOf = (path: FieldPath) => lineAt(document, lineCounter, path);
     const copied = copyJson<unknown>(document.toJS({ maxAliasCount: maxAliases }), bounds);
@@ -48,35 +61,45 @@ export function readYaml(text: string): ReturnType<ReadYaml> {
   }
 }
 
-function mistakesOf(document: Document): YamlMistake[] {
-  // A tag that means nothing is a warning; findTags reports every tag.
+function mistakesOf(document: Document, lineCounter: LineCounter): YamlMistake[] {
+  // A tag that means nothing is a warning; findRefused reports every tag.
   const warnings = document.warnings.filter(({ code }) => code !== 'TAG_RESOLVE_FAILED');
-  return [...document.errors, ...warnings].map((error) => ({
+  return [...document.errors, ...warnings].slice(0, maxMistakes).map(({ pos: [start], message }) => ({
     path: [],
-    line: error.linePos?.[0].line ?? null,
-    message: firstLine(error.message),
+    line: start < 0 ? null : lineCounter.linePos(start).line,
+    message: firstLine(message),
   }));
 }
 
-/** A tag could make something other than JSON data (a Set, bytes). */
-function findTags(document: Document, lineCounter: LineCounter): YamlMistake[] {
+/** What YAML allows and a bundle does not. */
+function findRefused(document: Document, lineCounter: LineCounter): YamlMistake[] {
   const mistakes: YamlMistake[] = [];
+  const refuse = (node: unknown, message: string) => {
+    mistakes.push({ line: lineOfNode(node, lineCounter) ?? null, path: [], message });
+  };
   visit(document, {
     Node: (_key, node) => {
-      if (isAlias(node) || node.tag === undefined) return;
-      mistakes.push({
-        line: lineOfNode(node, lineCounter) ?? null,
-        path: [],
-        message: `Tags are not allowed, found ${node.tag}.`,
-      });
+      // A tag could make something other than JSON data (a Set, bytes).
+      if (!isAlias(node) && node.tag !== undefined) refuse(node, `Tags are not allowed, found ${node.tag}.`);
+      if (isMap(node)) refuseNames(node, refuse);
+      return mistakes.length < maxMistakes ? undefined : visit.BREAK;
     },
   });
   return mistakes;
 }
 
-/** The parser's messages go on with an excerpt of the file. */
+/** Names as JSON has them: texts, each once. */
+function refuseNames({ items }: YAMLMap, refuse: (node: unknown, message: string) => void): void {
+  const names = new Set<string>();
+  for (const { key } of items) {
+    if (!isScalar(key) || key.value === null) refuse(key, 'The name of a member is no text.');
+    else if (names.has(String(key.value))) refuse(key, 'Map keys must be unique');
+    else names.add(String(key.value));
+  }
+}
+
 function firstLine(message: string): string {
-  return message.split('\n', 1)[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? message;
+  return message.split('\n', 1)[0] ?? message;
 }
 
 function lineAt(document: Document, lineCounter: LineCounter, path: FieldPath): number {

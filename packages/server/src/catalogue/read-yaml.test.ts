@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readYaml } from './read-yaml.ts';
+
+function mistakesIn(text: string): readonly string[] {
+  const read = readYaml(text);
+  return 'mistakes' in read ? read.mistakes.map(({ line, message }) => `${line}: ${message}`) : [];
+}
+
+test('a name that comes twice is a mistake where it comes again, whatever type its text would have', () => {
+  assert.deepEqual(mistakesIn('a: 1\nb: {c: 1,\n c: 2}\na: 2\n'), [
+    '4: Map keys must be unique',
+    '3: Map keys must be unique',
+  ]);
+  assert.deepEqual(mistakesIn('1: a\n"1": b\n'), ['2: Map keys must be unique']);
+  assert.deepEqual(mistakesIn('1: a\n2: b\n'), []);
+});
+
+test('what JSON cannot have as a name is refused', () => {
+  for (const text of ['? [a, b]\n: 1\n', '? {a: b}\n: 1\n', 'a: &x b\n? *x\n: 1\n', '~: 1\n', ': 1\n']) {
+    assert.deepEqual(
+      mistakesIn(text).map((line) => line.slice(3)),
+      ['The name of a member is no text.'],
+      text,
+    );
+  }
+});
+
+/** Of this process: what else the machine does counts for nothing. */
+function processorTimeOf(read: () => unknown): number {
+  const before = process.cpuUsage();
+  read();
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
+
+test('many names and many mistakes cost what many items do, not their square', () => {
+  const count = 25_000;
+  const items = Array.from({ length: count }, (_, at) => `- a${at}\n`).join('');
+  const hostile = {
+    names: Array.from({ length: count }, (_, at) => `a${at}: 1\n`).join(''),
+    mistakes: `[${'? '.repeat(4 * count)}`,
+  };
+  readYaml(items);
+  const usual = processorTimeOf(() => readYaml(items));
+  for (const [what, text] of Object.entries(hostile)) {
+    const taken = processorTimeOf(() => readYaml(text));
+    assert.ok(taken < 12 * usual, `${what}: ${Math.round(taken / usual)} times as much`);
+  }
+});
