@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { openArchive } from './archive.ts';
 import { bundleLimits } from './contents.ts';
@@ -43,9 +44,9 @@ export async function installBundle(
   return { id: archive.id, publisher, replaced: before === undefined || before.id === archive.id ? null : before.id };
 }
 
-/** A file that grows while it is read is refused as well. */
+/** A file that grows while it is read is refused as well; a pipe that nobody writes to is not waited for. */
 async function readBounded(path: string): Promise<Buffer> {
-  const file = await open(path);
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stats = await file.stat();
     if (!stats.isFile()) throw archiveRefused('it is no file');

@@ -1,42 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import {
-  copyFile,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  readlink,
-  rename,
-  rm,
-  symlink,
-  utimes,
-} from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { lstat, readdir, readlink, rename, rm, symlink, utimes } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { syncToDisk } from '../kernel/sync-to-disk.ts';
 import type { OpenedArchive } from './archive.ts';
-import { archiveId, type Contents, readContents, sha256 } from './contents.ts';
-import { idTaken, notInstalled } from './problems.ts';
-import type { PublicKeyText } from './signatures.ts';
+import { idTaken, notInstalled, sealDamaged } from './problems.ts';
+import {
+  type InstalledBundle,
+  isIntact,
+  makeReadableFolder,
+  readSeal,
+  sealName,
+  writeVersion,
+} from './version-folder.ts';
 
-/** An installed bundle: a version of it, and where it came from. */
-export interface InstalledBundle {
-  readonly bundleId: string;
-  readonly contents: Contents;
-  /** `weather@1.2.0+sha256.<digest>` */
-  readonly id: string;
-  /** Null: it was not signed. */
-  readonly publisher: PublicKeyText | null;
-}
+export type { InstalledBundle };
 
 /**
  * A folder of installed bundles. Versions lie side by side in `.versions/<digest>/<bundle_id>`; the version in force is
  * a symbolic link, replaced by a rename: who reads meets the old version or the new one, and never a mixture.
  */
 export interface InstalledBundles {
-  /** Sorted by id. */
+  /** Sorted by id. @throws PackagingError when one of them is damaged */
   list(): Promise<readonly InstalledBundle[]>;
+  /** @throws PackagingError when it is damaged, so that nobody takes the place of an unknown publisher */
   find(bundleId: string): Promise<InstalledBundle | undefined>;
   /** Writes the files of a version and calls `check` with their folder before anything is in force. */
   put(archive: OpenedArchive, check: (folder: string) => Promise<void>): Promise<void>;
@@ -45,7 +32,6 @@ export interface InstalledBundles {
 }
 
 const versionsName = '.versions';
-const sealName = 'seal.json';
 /** Runs that began before may still read a version that is no longer in force; none takes nearly as long. */
 const keptMs = 3_600_000;
 
@@ -54,7 +40,10 @@ export function createInstalledBundles(folder: string, clock: Clock = systemCloc
 
   async function find(bundleId: string): Promise<InstalledBundle | undefined> {
     const target = await linkOf(bundleId);
-    return target === undefined ? undefined : await readSeal(dirname(join(folder, target)));
+    if (target === undefined) return undefined;
+    const found = await readSeal(dirname(join(folder, target)));
+    if (found === undefined) throw sealDamaged(bundleId);
+    return found;
   }
 
   async function linkOf(bundleId: string): Promise<string | undefined> {
@@ -63,13 +52,8 @@ export function createInstalledBundles(folder: string, clock: Clock = systemCloc
   }
 
   async function list(): Promise<InstalledBundle[]> {
-    const names = await readdir(folder).catch((): string[] => []);
-    const found = await Promise.all(
-      names
-        .filter((name) => !name.startsWith('.'))
-        .sort()
-        .map(find),
-    );
+    const names = (await namesIn(folder)).filter((name) => !name.startsWith('.')).sort();
+    const found = await Promise.all(names.map(find));
     return found.filter((one) => one !== undefined);
   }
 
@@ -84,23 +68,30 @@ export function createInstalledBundles(folder: string, clock: Clock = systemCloc
     await refuseForeign(bundleId);
     const staging = join(versions, `.${randomUUID()}`);
     try {
+      await makeReadableFolder(folder);
+      await makeReadableFolder(versions);
       await writeVersion(staging, { ...archive, installedAt: clock.now() });
       await check(join(staging, bundleId));
-      await placeVersion(staging, join(versions, archive.digest));
-      await switchTo(bundleId, archive.digest);
+      const version = await placeVersion(staging, join(versions, archive.digest), archive);
+      await switchTo(bundleId, join(versionsName, basename(version), bundleId));
     } finally {
       await rm(staging, { recursive: true, force: true });
     }
     await prune();
   }
 
-  async function switchTo(bundleId: string, digest: string): Promise<void> {
+  async function switchTo(bundleId: string, target: string): Promise<void> {
     const before = await linkOf(bundleId);
-    const draft = join(folder, `.${bundleId}.${randomUUID()}`);
-    await symlink(join(versionsName, digest, bundleId), draft);
-    await rename(draft, join(folder, bundleId));
+    if (before !== undefined && before !== target) await leave(before);
+    const draft = join(folder, `.${randomUUID()}`);
+    try {
+      await symlink(target, draft);
+      await rename(draft, join(folder, bundleId));
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
     await syncToDisk(folder);
-    if (before !== undefined) await leave(before);
   }
 
   /** From now on it is out of force. */
@@ -109,13 +100,24 @@ export function createInstalledBundles(folder: string, clock: Clock = systemCloc
     await utimes(dirname(join(folder, target)), now, now).catch(() => undefined);
   }
 
+  /** Takes away what is out of force, and what a process that was killed left behind. */
   async function prune(): Promise<void> {
-    const inForce = new Set((await list()).map(({ id }) => id.slice(id.lastIndexOf('.') + 1)));
-    for (const name of await readdir(versions)) {
-      if (inForce.has(name)) continue;
-      const { mtimeMs } = await lstat(join(versions, name));
-      if (clock.now() - mtimeMs > keptMs) await rm(join(versions, name), { recursive: true, force: true });
-    }
+    const names = await namesIn(folder);
+    const targets = await Promise.all(names.map(linkOf));
+    const inForce = new Set(targets.flatMap((target) => (target === undefined ? [] : [basename(dirname(target))])));
+    for (const name of await namesIn(versions)) if (!inForce.has(name)) await removeOld(join(versions, name));
+    for (const name of names) if (isDraft(name)) await removeOld(join(folder, name));
+  }
+
+  /** Under another name first: a version is there as a whole or not at all. Others may be doing the same. */
+  async function removeOld(path: string): Promise<void> {
+    const stats = await lstat(path).catch(() => undefined);
+    if (stats === undefined || clock.now() - stats.mtimeMs <= keptMs) return;
+    const leaving = join(dirname(path), `.${randomUUID()}`);
+    await rename(path, leaving).then(
+      () => rm(leaving, { recursive: true, force: true }),
+      () => undefined,
+    );
   }
 
   return {
@@ -132,52 +134,41 @@ export function createInstalledBundles(folder: string, clock: Clock = systemCloc
   };
 }
 
-async function readSeal(version: string): Promise<InstalledBundle | undefined> {
-  const text = await readFile(join(version, sealName), 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
-  const { contents: contentsText, signature } = JSON.parse(text);
-  const bytes = Buffer.from(String(contentsText));
-  const contents = readContents(bytes);
-  const publisher = signature === null ? null : signature.public_key;
-  return { bundleId: contents.bundleId, contents, id: archiveId(contents, sha256(bytes)), publisher };
+/** None when the folder is not there. Another failure is one: nothing may look as if nobody needed it. */
+async function namesIn(folder: string): Promise<string[]> {
+  return await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
 }
 
-/** Readable by everybody: handlers run as another user than the service. */
-async function writeVersion(
-  staging: string,
-  { contents, contentsBytes, signature, files, installedAt }: OpenedArchive & { readonly installedAt: number },
-): Promise<void> {
-  const root = join(staging, contents.bundleId);
-  await mkdir(root, { recursive: true });
-  for (const [path, content] of files) {
-    await mkdir(dirname(join(root, path)), { recursive: true });
-    await writeSynced(join(root, path), content);
-  }
-  const seal = { contents: contentsBytes.toString('utf8'), signature, installed_at: installedAt };
-  await writeSynced(join(staging, sealName), Buffer.from(`${JSON.stringify(seal, null, 2)}\n`));
-  await syncToDisk(root);
-  await syncToDisk(staging);
+/** `.` and a UUID */
+function isDraft(name: string): boolean {
+  return /^\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name);
 }
 
-async function writeSynced(path: string, content: Buffer): Promise<void> {
-  const file = await open(path, 'wx', 0o644);
-  try {
-    await file.writeFile(content);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
-/** The same digest means the same files: a version that is there already is kept, its seal is that of the newer archive. */
-async function placeVersion(staging: string, place: string): Promise<void> {
-  try {
-    await rename(staging, place);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException; // thrown by the file system
-    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
-    await copyFile(join(staging, sealName), join(place, `${sealName}.new`));
-    await rename(join(place, `${sealName}.new`), join(place, sealName));
+/**
+ * The same digest means the same files: a version that is there already is kept, its seal is that of the newer archive.
+ * When its files are no longer as they were, the new one lies beside it.
+ * @returns where it lies
+ */
+async function placeVersion(staging: string, place: string, archive: OpenedArchive): Promise<string> {
+  const isPlaced = await rename(staging, place).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOTEMPTY' || error.code === 'EEXIST') return false;
+      throw error;
+    },
+  );
+  if (!isPlaced && (await isIntact(place, archive))) {
+    await rename(join(staging, sealName), join(place, sealName));
+    await syncToDisk(place);
+  } else if (!isPlaced) {
+    const beside = `${place}.${randomUUID()}`;
+    await rename(staging, beside);
+    await syncToDisk(dirname(place));
+    return beside;
   }
   await syncToDisk(dirname(place));
+  return place;
 }

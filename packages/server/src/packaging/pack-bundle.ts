@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type OpenedArchive, openArchive, writeArchive } from './archive.ts';
 import { bundleLimits, flawOfPath, listFile, writeContents } from './contents.ts';
 import { bundleNotPackable, keyUnreadable } from './problems.ts';
-import { readPrivateKey, sign } from './signatures.ts';
+import { isPrivateKey, readPrivateKey, sign } from './signatures.ts';
 
 export interface PackWish {
   readonly folder: string;
@@ -24,7 +24,10 @@ export interface PackedBundle {
 /** Makes one archive of a bundle that loads. The same files give the same bytes. @throws PackagingError */
 export async function packBundle({ folder, bundleId, version, keyFile }: PackWish): Promise<PackedBundle> {
   const files = await readFiles(folder);
-  for (const [path, content] of files) if (/\.(ts|mjs|js)$/.test(path)) refuseImports(path, content);
+  for (const [path, content] of files) {
+    if (isPrivateKey(content)) throw bundleNotPackable(`${path} is a private key, which is not for others`);
+    if (/\.(ts|mjs|js)$/.test(path)) refuseImports(path, content);
+  }
   const listed = [...files].map(([path, content]) => listFile(path, content));
   const contentsBytes = writeContents({ bundleId, version, files: listed });
   const signature = keyFile === null ? null : sign(contentsBytes, await readKey(keyFile));

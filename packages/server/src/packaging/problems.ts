@@ -47,6 +47,17 @@ export function keyUnreadable(file: string): PackagingError {
   return new PackagingError(`${file} is no ed25519 private key, as "bundle keygen" writes it.`);
 }
 
-export function publicKeyInvalid(text: string): PackagingError {
-  return new PackagingError(`${JSON.stringify(text)} is no public key: expected ed25519: and 43 characters.`);
+/** Without the text, which may be a private key. */
+export function publicKeyInvalid(): PackagingError {
+  return new PackagingError('That is no public key: expected ed25519: and 43 characters.');
+}
+
+export function publishersUnreadable(file: string): PackagingError {
+  return new PackagingError(`${file} holds no list of publishers. Remove it, and trust them again.`);
+}
+
+export function sealDamaged(bundleId: string): PackagingError {
+  return new PackagingError(
+    `The installed bundle ${bundleId} is damaged: nobody can tell who published it. "bundle remove ${bundleId}", then install it again.`,
+  );
 }

@@ -37,6 +37,11 @@ export function readPrivateKey(pem: string): KeyObject | undefined {
   }
 }
 
+/** Whether a file is a private key of any kind, as PEM; it may be encrypted. */
+export function isPrivateKey(content: Buffer): boolean {
+  return /^\s*-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(content.toString('latin1', 0, 200));
+}
+
 export function sign(contents: Uint8Array, privateKey: KeyObject): Signature {
   const signature = signBytes(null, Buffer.concat([purpose, contents]), privateKey).toString('base64url');
   return { algorithm: 'ed25519', public_key: textOf(createPublicKey(privateKey)), signature };
@@ -51,7 +56,7 @@ export function isSignedBy(contents: Uint8Array, { public_key, signature }: Sign
 /** @throws PackagingError when the text is no public key */
 export function readPublicKey(text: string): PublicKeyText {
   const trimmed = text.trim();
-  if (!isPublicKeyText(trimmed)) throw publicKeyInvalid(text);
+  if (!isPublicKeyText(trimmed)) throw publicKeyInvalid();
   return trimmed;
 }
 

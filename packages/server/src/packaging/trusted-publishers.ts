@@ -1,5 +1,7 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceFile } from '../kernel/replace-file.ts';
+import { publishersUnreadable } from './problems.ts';
 import { isPublicKeyText, type PublicKeyText } from './signatures.ts';
 
 export interface Publisher {
@@ -26,16 +28,14 @@ export function createTrustedPublishers(folder: string): TrustedPublishers {
       if (error.code === 'ENOENT') return '[]';
       throw error;
     });
-    const value: unknown = JSON.parse(text);
-    if (!Array.isArray(value) || !value.every(isPublisher)) throw new Error(`${file} holds no list of publishers`);
+    const value = parse(text);
+    if (!Array.isArray(value) || !value.every(isPublisher)) throw publishersUnreadable(file);
     return value;
   }
 
   async function write(publishers: readonly Publisher[]): Promise<void> {
     await mkdir(folder, { recursive: true });
-    const draft = `${file}.${process.pid}`;
-    await writeFile(draft, `${JSON.stringify(publishers, null, 2)}\n`, { mode: 0o644 });
-    await rename(draft, file);
+    await replaceFile(file, `${JSON.stringify(publishers, null, 2)}\n`);
   }
 
   return {
@@ -51,6 +51,14 @@ export function createTrustedPublishers(folder: string): TrustedPublishers {
       return after.length < before.length;
     },
   };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function isPublisher(value: unknown): value is Publisher {

@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto';
+import { open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { syncToDisk } from './sync-to-disk.ts';
+
+/**
+ * Writes a file whole or not at all, whatever ends the process: who reads it meets what was there before or all of this.
+ * A link of that name is replaced, not followed.
+ */
+export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
+  const folder = dirname(path);
+  const draft = join(folder, `.${randomUUID()}`);
+  try {
+    const file = await open(draft, 'wx', 0o644);
+    try {
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+  await syncToDisk(folder);
+}

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import { openArchive, writeArchive } from './archive.ts';
+import { listFile, writeContents } from './contents.ts';
+import { installBundle } from './install-bundle.ts';
+import { createInstalledBundles } from './installed-bundles.ts';
+import { packBundle } from './pack-bundle.ts';
+import { newKeyPair } from './signatures.ts';
+import { createTrustedPublishers } from './trusted-publishers.ts';
+
+async function temporaryFolder(t: TestContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'quartermaster-installed-'));
+  t.after(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+const check = async () => {};
+
+function archiveOf(bundleId: string, version = '1.0.0') {
+  const files = new Map([
+    ['bundle.yaml', Buffer.from(`id: ${bundleId}\nversion: ${version}\n`)],
+    ['lib/get.ts', Buffer.from('export const run = () => 1;\n')],
+  ]);
+  const listed = [...files].map(([path, content]) => listFile(path, content));
+  const contentsBytes = writeContents({ bundleId, version, files: listed });
+  return openArchive(writeArchive({ contentsBytes, signature: null, files }));
+}
+
+for (const [what, damage] of [
+  ['changed', (root: string) => writeFile(join(root, 'bundle.yaml'), 'id: other\n')],
+  ['gone', (root: string) => rm(join(root, 'lib/get.ts'))],
+  ['more than there were', (root: string) => writeFile(join(root, 'more.yaml'), 'id: more\n')],
+] as const) {
+  test(`a version whose files are ${what} is not put in force again: its archive is`, async (t) => {
+    const place = await temporaryFolder(t);
+    const installed = createInstalledBundles(place);
+    const archive = archiveOf('weather');
+    await installed.put(archive, check);
+    await installed.put(archiveOf('weather', '2.0.0'), check);
+    await damage(join(place, '.versions', archive.digest, 'weather'));
+    for (let times = 0; times < 2; times += 1) {
+      await installed.put(archive, check);
+      assert.deepEqual(await readdir(join(place, 'weather')), ['bundle.yaml', 'lib']);
+      for (const [path, content] of archive.files) {
+        assert.deepEqual(await readFile(join(place, 'weather', path)), content);
+      }
+      assert.equal((await installed.find('weather'))?.id, archive.id);
+    }
+  });
+}
+
+for (const [what, damage] of [
+  ['empty', (seal: string) => writeFile(seal, '')],
+  ['without a publisher', (seal: string) => writeFile(seal, '{"contents":"","signature":{}}')],
+  ['gone', (seal: string) => rm(seal)],
+] as const) {
+  test(`an installed bundle whose seal is ${what} hinders no other, and nobody takes its place unasked`, async (t) => {
+    const place = await temporaryFolder(t);
+    let now = Date.now();
+    const installed = createInstalledBundles(place, { now: () => now });
+    const archive = archiveOf('weather');
+    await installed.put(archive, check);
+    await damage(join(place, '.versions', archive.digest, 'seal.json'));
+    now += 2 * 3_600_000;
+    await installed.put(archiveOf('news'), check);
+    assert.equal((await readdir(join(place, 'weather'))).length, 2, 'what is in force stays');
+    const file = join(place, 'weather.qmb');
+    await writeFile(file, writeArchive(archiveOf('weather', '2.0.0')));
+    const install = async () =>
+      await installBundle({ file, allowUnsigned: true, allowUnknown: true }, { installed, trusted: new Set(), check });
+    await assert.rejects(install, /bundle weather is damaged.*"bundle remove weather"/);
+    await assert.rejects(installed.list(), /bundle weather is damaged/);
+    await installed.remove('weather');
+    await install();
+    assert.deepEqual(
+      (await installed.list()).map(({ bundleId, contents }) => `${bundleId} ${contents.version}`),
+      ['news 1.0.0', 'weather 2.0.0'],
+    );
+  });
+}
+
+test('bundles that are installed at once hinder each other in nothing', async (t) => {
+  const place = await temporaryFolder(t);
+  const archives = Array.from({ length: 8 }, (_, at) => [archiveOf(`b${at}`), archiveOf('same', `1.0.${at}`)]).flat();
+  await Promise.all(archives.map((archive) => createInstalledBundles(place).put(archive, check)));
+  const listed = await createInstalledBundles(place).list();
+  assert.deepEqual(
+    listed.map(({ bundleId }) => bundleId),
+    [...Array.from({ length: 8 }, (_, at) => `b${at}`), 'same'],
+  );
+  assert.deepEqual(
+    (await readdir(place)).filter((name) => name.startsWith('.')),
+    ['.versions'],
+  );
+});
+
+test('what a killed installation left behind goes after an hour; what an operator hides does not', async (t) => {
+  const place = await temporaryFolder(t);
+  const left = ['.11111111-2222-3333-4444-555555555555', '.versions/.11111111-2222-3333-4444-555555555555'];
+  await mkdir(join(place, left[1] ?? ''), { recursive: true });
+  await symlink('.versions/x/weather', join(place, left[0] ?? ''));
+  await mkdir(join(place, '.mine'));
+  const later = { now: () => Date.now() + 2 * 3_600_000 };
+  await createInstalledBundles(place).put(archiveOf('weather'), check);
+  for (const path of left) await lstat(join(place, path));
+  await createInstalledBundles(place, later).put(archiveOf('weather'), check);
+  for (const path of left) await assert.rejects(lstat(join(place, path)), /ENOENT/);
+  await utimes(join(place, '.mine'), 1, 1);
+  await createInstalledBundles(place, later).put(archiveOf('weather'), check);
+  await lstat(join(place, '.mine'));
+});
+
+test('handlers can read what somebody installed who shares no files', async (t) => {
+  const place = await temporaryFolder(t);
+  const before = process.umask(0o077);
+  t.after(() => process.umask(before));
+  await createInstalledBundles(join(place, 'bundles')).put(archiveOf('weather'), check);
+  for (const path of ['', '.versions', 'weather', 'weather/lib', 'weather/lib/get.ts']) {
+    const { mode } = await stat(join(place, 'bundles', path));
+    assert.equal(mode & 0o777, path.endsWith('.ts') ? 0o644 : 0o755, path);
+  }
+});
+
+test('a private key is never packed', async (t) => {
+  const folder = join(await temporaryFolder(t), 'weather');
+  await mkdir(join(folder, 'keys'), { recursive: true });
+  await writeFile(join(folder, 'bundle.yaml'), 'id: weather\n');
+  const keyFile = join(folder, 'keys/key.pem');
+  const pack = () => packBundle({ bundleId: 'weather', version: '1.0.0', folder, keyFile });
+  await writeFile(keyFile, newKeyPair().privatePem);
+  await assert.rejects(pack(), /keys\/key\.pem is a private key/);
+  await writeFile(keyFile, '-----BEGIN ENCRYPTED PRIVATE KEY-----\n');
+  await assert.rejects(pack(), /keys\/key\.pem is a private key/);
+});
+
+test('a pipe in place of an archive is refused, not waited for', async (t) => {
+  const place = await temporaryFolder(t);
+  const file = join(place, 'weather.qmb');
+  await promisify(execFile)('mkfifo', [file]);
+  const deps = { installed: createInstalledBundles(place), trusted: new Set<never>(), check };
+  await assert.rejects(installBundle({ file, allowUnsigned: true, allowUnknown: true }, deps), /it is no file/);
+});
+
+test('a list of publishers that cannot be read is named; trusting leaves nothing but it', async (t) => {
+  const place = await temporaryFolder(t);
+  const trusted = createTrustedPublishers(place);
+  const publisher = { key: newKeyPair().publicKey, name: 'Somebody' };
+  await trusted.add(publisher);
+  assert.deepEqual(await readdir(place), ['.publishers.json']);
+  await writeFile(join(place, '.publishers.json'), '[');
+  await assert.rejects(trusted.list(), /\.publishers\.json holds no list of publishers/);
+  await assert.rejects(trusted.add(publisher), /\.publishers\.json holds no list of publishers/);
+});
