@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkBundle, runExamples } from '@quartermaster/server/authoring';
+import { replaceFile } from '@quartermaster/server/bundle-store';
 import { Command } from 'commander';
 import { scaffoldBundle } from './bundles/scaffold.ts';
 import { writeTypes } from './bundles/write-types.ts';
@@ -48,11 +49,14 @@ export function bundleCommands(): Command {
     .argument('<folder>', 'folder of the bundle')
     .option('--out <file>', 'default: types.ts in the folder')
     .description('write TypeScript types of the inputs and outputs')
-    .action(async (folder: string, { out = join(folder, 'types.ts') }: { out?: string }) => {
+    .action(async (folder: string, { out }: { out?: string }) => {
       const { bundle: found } = await checkBundle(folder);
       if (found === undefined) throw new Error(`${folder} does not load; see "bundle check"`);
-      await writeFile(out, writeTypes(found.plugins.values()));
-      console.log(out);
+      const types = writeTypes(found.plugins.values());
+      // The folder may be somebody else's: a link in it is not followed. What the caller names may be a device.
+      if (out === undefined) await replaceFile(join(folder, 'types.ts'), types);
+      else await writeFile(out, types);
+      say(out ?? join(folder, 'types.ts'));
     });
   addRecordCommand(bundle);
   addInstallCommands(bundle);
@@ -100,7 +104,7 @@ async function check(folder: string, listLosses: boolean): Promise<void> {
     }
   }
   const counts = [counted(bundle?.plugins.size ?? 0, 'plugin'), counted(failures.length, 'mistake')];
-  console.log(`${bundle?.id ?? folder}: ${counts.join(', ')}`);
+  say(`${bundle?.id ?? folder}: ${counts.join(', ')}`);
 }
 
 function counted(count: number, noun: string): string {
@@ -112,5 +116,5 @@ async function test(folder: string, plugins: readonly string[]): Promise<void> {
   const wrong = results.filter((result) => result.wrong !== null);
   for (const { pluginId, index, wrong: reason } of wrong) complain(`${pluginId} example ${index + 1}: ${reason}`);
   if (wrong.length > 0) process.exitCode = 1;
-  console.log(`${folder}: ${results.length - wrong.length} of ${results.length} examples pass`);
+  say(`${folder}: ${results.length - wrong.length} of ${results.length} examples pass`);
 }

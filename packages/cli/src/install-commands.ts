@@ -1,7 +1,6 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { processEnvironment } from '@quartermaster/server';
-import { createBundleStore, packFolder, writeNewKey } from '@quartermaster/server/bundle-store';
+import { createBundleStore, packFolder, replaceFile, writeNewKey } from '@quartermaster/server/bundle-store';
 import type { Command } from 'commander';
 import { printTable } from './print.ts';
 
@@ -65,7 +64,7 @@ function addPackCommands(bundle: Command): void {
     .description('make one archive of a bundle; the same files give the same archive')
     .action(async (folder: string, { key, out }: { key?: string; out: string }) => {
       const { archive, bytes, fileName } = await packFolder(folder, key ?? null);
-      await writeFile(join(out, fileName), bytes);
+      await replaceFile(join(out, fileName), bytes);
       console.error(`${archive.id}, ${archive.contents.files.length} files, ${bytes.length} bytes`);
       console.log(join(out, fileName));
     });

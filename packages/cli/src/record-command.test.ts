@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ async function startUpstream(t: TestContext) {
     const { authorization = '', 'x-key': key } = headers;
     const told = Buffer.from(String(key), 'latin1').toString('latin1');
     if (url === '/token') json(200, { access_token: `tok-${requests.length}-zzzz`, token_type: 'Bearer' });
-    else if (url.startsWith('/refused')) json(403, { error: `not with ${told}` });
+    else if (url.startsWith('/refused')) json(403, { error: `not with ${told}\u009b31m\u202e` });
     else
       json(200, {
         celsius: requests.length,
@@ -199,8 +199,33 @@ test('an example that fails upstream is not recorded, and what is said of it hol
   assert.equal(status, 1);
   assert.match(stderr, /it ended as upstream_failed: the upstream answered with status 403; it said .*\[redacted\]/);
   assert.ok(!(stderr + stdout).includes(JSON.stringify(secret).slice(1, -1)));
+  assert.match(stderr, /\\u009b31m\\u202e/, 'what others say steers no terminal');
   assert.deepEqual(await readdir(join(folder, 'fixtures')), ['rome.json']);
   const missing = await run(arguments_, { origin, input: '{}' });
   assert.match(missing.stderr, /get_now example 1: .*credentials/);
   assert.match((await run(arguments_, { origin, input: secret })).stderr, /the credentials are no JSON$/m);
+});
+
+test('what somebody else prepared in a folder leads no recording out of it', async (t) => {
+  const asked = (upstream: string) => `  - {input: {place: Oslo}, upstream: ${upstream}.cassette.json}\n`;
+  const examples = `examples:\n${asked('../stolen')}${asked('linked/stolen')}${asked('fixtures/link')}`;
+  const folder = await makeBundle(t, { 'get_now.yaml': plugin('get_now', `effects: read\n${ask('/now')}${examples}`) });
+  const theirs = join(folder, '..', 'theirs');
+  await mkdir(theirs);
+  await writeFile(join(theirs, '.profile'), 'theirs');
+  await symlink(theirs, join(folder, 'linked'));
+  await symlink(join(theirs, '.profile'), join(folder, 'fixtures/link.cassette.json'));
+  await symlink(join(theirs, '.profile'), join(folder, 'types.ts'));
+  const { origin } = await startUpstream(t);
+  const arguments_ = ['record', folder, '--credentials', '-', '--plugins', 'get_now'];
+  const { status, stdout, stderr } = await run(arguments_, { origin, input: credentials });
+  assert.equal(status, 1);
+  for (const path of ['../stolen', 'linked/stolen']) {
+    assert.ok(stderr.includes(`"${path}.cassette.json" is outside of the bundle`), stderr);
+  }
+  assert.match(stdout, /1 of 3 recorded/);
+  assert.equal((await run(['types', folder])).status, 0);
+  assert.deepEqual(await readdir(theirs), ['.profile']);
+  assert.equal(await readFile(join(theirs, '.profile'), 'utf8'), 'theirs');
+  assert.deepEqual((await readdir(join(folder, '..'))).sort(), ['climate', 'theirs']);
 });

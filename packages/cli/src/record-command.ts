@@ -1,6 +1,7 @@
 import { processEnvironment } from '@quartermaster/server';
 import { recordExamples } from '@quartermaster/server/authoring';
 import type { Command } from 'commander';
+import { complain, say } from './print.ts';
 import { readList } from './read-arguments.ts';
 import { readCredentials } from './read-credentials.ts';
 
@@ -31,8 +32,8 @@ export function addRecordCommand(bundle: Command): void {
       });
       for (const { pluginId, index, result, detail } of results) {
         const line = `${pluginId} example ${index + 1}: ${detail}`;
-        if (result === 'wrong') console.error(line);
-        else console.log(result === 'left' ? `${line}; left as it is` : line);
+        if (result === 'wrong') complain(line);
+        else say(result === 'left' ? `${line}; left as it is` : line);
       }
       if (results.some(({ result }) => result === 'wrong')) process.exitCode = 1;
       console.log(`${results.filter(({ result }) => result === 'recorded').length} of ${results.length} recorded`);

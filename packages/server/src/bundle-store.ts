@@ -11,6 +11,7 @@ import { idTaken, mistakesInBundle } from './packaging/problems.ts';
 import { newKeyPair, type PublicKeyText, readPublicKey } from './packaging/signatures.ts';
 import { createTrustedPublishers, type Publisher } from './packaging/trusted-publishers.ts';
 
+export { replaceFile } from './kernel/replace-file.ts';
 export type { Installation, InstalledBundle, Publisher };
 
 /** Installed bundles of this installation, found by the settings. Needs no running service; a running one follows. */

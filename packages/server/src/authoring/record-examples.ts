@@ -1,5 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
 import { type Environment, parseConfig } from '../config.ts';
 import { derivedSecrets } from '../execution/egress/derived-secrets.ts';
@@ -9,6 +8,7 @@ import { Secret } from '../kernel/secret.ts';
 import { openBundleRuntime } from './bundle-runtime.ts';
 import { readCassette } from './cassette.ts';
 import { cassetteOf, examplesOf, type PlacedExample } from './example-recordings.ts';
+import { keepRecording } from './keep-recording.ts';
 import { type CallRecorder, createCallRecorder } from './record-calls.ts';
 import {
   choosePlugins,
@@ -105,9 +105,9 @@ async function recordOne(placed: PlacedExample, session: Session): Promise<Recor
   if (calls === 0) return { result: 'left', detail: 'it calls nobody' };
   const played = await player.play(placed, { calls: readCassette(text)?.calls ?? [] });
   if ('wrong' in played) return { result: 'wrong', detail: `its recording does not play: ${played.wrong}` };
-  const path = join(plugin.bundle.folder, file);
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, text);
+  if (!(await keepRecording(plugin.bundle.folder, file, text))) {
+    return { result: 'wrong', detail: `${JSON.stringify(file)} is outside of the bundle, so nothing is kept` };
+  }
   const differs = wish.updateOutputs ? null : compare(played.output, example.output);
   if (differs !== null) return { result: 'wrong', detail: `recorded into ${file}, but ${differs}` };
   return { result: 'recorded', detail: file, output: played.output };

@@ -1,5 +1,6 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { parseDocument } from 'yaml';
+import { replaceFile } from '../kernel/replace-file.ts';
 
 /** Sets the `output` of examples in a plugin's file, by their place; comments and order of the file stay. */
 export async function writeOutputs(file: string, outputs: ReadonlyMap<number, unknown>): Promise<void> {
@@ -7,5 +8,5 @@ export async function writeOutputs(file: string, outputs: ReadonlyMap<number, un
   for (const [index, output] of outputs) {
     document.setIn(['examples', index, 'output'], document.createNode(output, { flow: true }));
   }
-  await writeFile(file, document.toString({ lineWidth: 120, flowCollectionPadding: false }));
+  await replaceFile(file, document.toString({ lineWidth: 120, flowCollectionPadding: false }));
 }

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { replaceFile } from './replace-file.ts';
+
+async function temporaryFolder(t: TestContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'quartermaster-replace-'));
+  t.after(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+test('a file is replaced as a whole; a link of its name is not followed', async (t) => {
+  const folder = await temporaryFolder(t);
+  await writeFile(join(folder, 'elsewhere'), 'theirs');
+  await symlink('elsewhere', join(folder, 'mine'));
+  for (const content of ['one', Buffer.from('two')]) {
+    await replaceFile(join(folder, 'mine'), content);
+    assert.equal(await readFile(join(folder, 'mine'), 'utf8'), String(content));
+  }
+  assert.equal(await readFile(join(folder, 'elsewhere'), 'utf8'), 'theirs');
+  assert.deepEqual(await readdir(folder), ['elsewhere', 'mine']);
+});
+
+test('what cannot be written whole changes nothing and leaves nothing', async (t) => {
+  const folder = await temporaryFolder(t);
+  await mkdir(join(folder, 'folder'));
+  await assert.rejects(replaceFile(join(folder, 'folder'), 'x'), /EISDIR/);
+  await writeFile(join(folder, 'mine'), 'before');
+  // Files of at most a few KiB, as on a disk that is full.
+  const source = `import(${JSON.stringify(import.meta.resolve('./replace-file.ts'))}).then(({ replaceFile }) =>
+    replaceFile(${JSON.stringify(join(folder, 'mine'))}, Buffer.alloc(2 ** 20)))`;
+  const { status, stderr } = spawnSync('/bin/sh', [
+    '-c',
+    'ulimit -f 4; exec "$@"',
+    'sh',
+    process.execPath,
+    '-e',
+    source,
+  ]);
+  assert.equal(status, 1);
+  assert.match(String(stderr), /EFBIG/);
+  assert.equal(await readFile(join(folder, 'mine'), 'utf8'), 'before');
+  assert.deepEqual(await readdir(folder), ['folder', 'mine']);
+});
