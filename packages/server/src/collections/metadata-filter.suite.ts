@@ -22,6 +22,8 @@ const texts: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     $: 'dollar',
     "it's": 'quote',
     nul: 'a\0b',
+    escape: '\\u0000',
+    escapes: '\\\0\\\\ud800\0\0',
     half: '\ud83d',
     other: 'x\udc00y',
     slash: '\\ud83d',
@@ -54,6 +56,8 @@ const cases: ReadonlyArray<readonly [MetadataFilter, readonly string[]]> = [
   [{ type: 'eq', key: 'a.b"c', value: 'dot' }, ['four']],
   [{ type: 'eq', key: '$', value: 'dollar' }, ['four']],
   [{ type: 'eq', key: 'whole', value: '😀' }, ['four']],
+  [{ type: 'eq', key: 'escape', value: '\\u0000' }, ['four']],
+  [{ type: 'eq', key: 'slash', value: '\\ud83d' }, ['four']],
   [{ type: 'eq', key: '$.lang', value: 'en' }, []],
   [{ type: 'eq', key: "it's", value: 'quote' }, ['four']],
   [{ type: 'eq', key: "x') or 1 = 1 --", value: "x' or '1' = '1" }, []],
@@ -109,7 +113,20 @@ export function testMetadataFilter(open: () => OpenedRepositories): void {
   test('a text is a number when it is written as one that a float holds, of whatever size', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);
-    const written = ['9007199254740993', '0.10', '1e2', '1e99', '1e400', '1e-400', '1'.repeat(400), '01', ' 1', 'NaN'];
+    const written = [
+      '9007199254740993',
+      '0.10',
+      '1e2',
+      '1e99',
+      '1e400',
+      '1e-400',
+      '1'.repeat(400),
+      '01',
+      '1',
+      ' 1',
+      '1 ',
+      'NaN',
+    ];
     const values = [...written, Number.MAX_VALUE, Number.MIN_VALUE, 2 ** 53, 1e21, 0.1 + 0.2, -0];
     for (const n of values) {
       const chunk = newChunk(String(n), { metadata: { n }, words: 'same' });
@@ -119,6 +136,7 @@ export function testMetadataFilter(open: () => OpenedRepositories): void {
     const is = (value: number) => find({ type: 'eq', key: 'n', value });
     assert.deepEqual(await is(2 ** 53), ['9007199254740993', String(2 ** 53)]);
     assert.deepEqual(await is(0.1), ['0.10']);
+    assert.deepEqual(await is(1), ['1']);
     for (const exact of [Number.MAX_VALUE, Number.MIN_VALUE, 1e21, 0.1 + 0.2]) {
       assert.deepEqual(await is(exact), [String(exact)]);
     }

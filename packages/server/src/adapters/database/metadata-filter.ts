@@ -55,11 +55,11 @@ function findEntry(dialect: Dialect, key: string) {
 
 /**
  * PostgreSQL's JSON has neither U+0000 nor half a surrogate, which JSON writes as escapes; a whole pair never is one here.
- * What an escaped backslash stands before stays well-formed.
+ * After an escaped backslash it is text.
  */
 function readable(column: RawBuilder<unknown>) {
   return sql`case when strpos(${column}, '\\u') = 0 then ${column}
-    else regexp_replace(${column}, '\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\\\ufffd', 'g') end`;
+    else regexp_replace(${column}, '(?<!\\\\)((?:\\\\\\\\)*)\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\1\\\\ufffd', 'g') end`;
 }
 
 const kinds = ['string', 'number', 'boolean'] as const;
@@ -76,6 +76,7 @@ interface Form {
  */
 const longest = 40;
 const sqliteNumber = sql`json_valid(entry.atom) and json_type(entry.atom) in ('integer', 'real')
+    and trim(entry.atom, char(9, 10, 13, 32)) = entry.atom
     and length(entry.atom) <= ${sql.lit(longest)} and entry.atom not glob '*[eE]*[0-9][0-9][0-9]'`;
 const postgresNumber = sql`length(entry.atom) <= ${sql.lit(longest)}
     and entry.atom ~ '^-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]{1,2})?$'`;
