@@ -1,8 +1,9 @@
 import type { JournalRun, RunJournal, RunProgress } from '../execution/run-journal.ts';
 import type { Logger } from '../kernel/logger.ts';
-import { Counter, Gauge, type Registry } from '../kernel/metrics.ts';
+import { Gauge, type Registry } from '../kernel/metrics.ts';
 import { createSteadySet } from '../kernel/steady-set.ts';
 import { endedRun, underWay } from './ended-run.ts';
+import { createRunBuffer } from './run-buffer.ts';
 import type { PackedRun, RunRepository, StoredRun } from './run-repository.ts';
 
 export interface RunRecorderDeps {
@@ -11,19 +12,7 @@ export interface RunRecorderDeps {
   readonly keepsInputs: (projectId: string) => boolean;
   readonly logger: Logger;
   readonly metrics: Registry;
-  readonly options?: Partial<RecorderOptions>;
 }
-
-interface RecorderOptions {
-  /** Milliseconds that a record waits for others to be stored with. */
-  readonly waitMs: number;
-  /** Records of one statement: the event loop makes them all at once. */
-  readonly groupSize: number;
-  /** Records that may wait; beyond that the oldest are dropped. */
-  readonly maxWaiting: number;
-}
-
-const defaults: RecorderOptions = { waitMs: 250, groupSize: 500, maxWaiting: 20_000 };
 
 /**
  * Keeps account of the runs of this process. On the way of a run it only notes things in memory; the records of those
@@ -52,11 +41,10 @@ export interface RunListener {
 
 export function createRunRecorder(deps: RunRecorderDeps): RunRecorder {
   const { pack, unpack } = deps.repository;
-  const options = { ...defaults, ...deps.options };
   const live = createSteadySet<JournalRun>();
   const listeners = new Map<string, Set<RunListener>>();
   const progress = new Map<string, RunProgress>();
-  const store = createStore(deps, options);
+  const store = createRunBuffer(deps);
   const changed = (runId: string) => {
     for (const listener of listeners.get(runId) ?? []) listener.changed();
   };
@@ -122,90 +110,5 @@ export function createRunRecorder(deps: RunRecorderDeps): RunRecorder {
       };
     },
     close: () => store.close(),
-  };
-}
-
-interface Store {
-  add(run: PackedRun): void;
-  /** The oldest first. */
-  waiting(): readonly PackedRun[];
-  close(): Promise<void>;
-}
-
-/** Tries of one group until it is given up: a database that is away for a moment loses nothing. */
-const triesOfGroup = 8;
-const pauseAfterFailureMs = 1000;
-/** Milliseconds between two warnings. */
-const warnEveryMs = 10_000;
-
-function createStore({ repository, logger, metrics }: RunRecorderDeps, options: RecorderOptions): Store {
-  const dropped = new Counter({
-    name: 'quartermaster_run_records_dropped_total',
-    help: 'Records of runs that were lost because the database could not keep up.',
-    registers: [metrics],
-  });
-  const buffer: PackedRun[] = [];
-  /** Being stored; still to be found here. */
-  let group: PackedRun[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  let storing: Promise<void> | undefined;
-  let failures = 0;
-  let warnedAt = Number.NEGATIVE_INFINITY;
-
-  function drop(runs: readonly PackedRun[], reason: string): void {
-    dropped.inc(runs.length);
-    if (performance.now() - warnedAt < warnEveryMs) return;
-    warnedAt = performance.now();
-    logger.warn({ reason, runs: runs.length }, 'records of runs are lost');
-  }
-
-  async function storeGroup(): Promise<void> {
-    if (group.length === 0) group = buffer.splice(0, options.groupSize);
-    if (group.length === 0) return;
-    try {
-      await repository.add(group);
-      group = [];
-      failures = 0;
-    } catch (error) {
-      failures += 1;
-      logger.warn({ err: error, failures }, 'records of runs could not be stored');
-      if (failures < triesOfGroup) return;
-      drop(group, 'the database refuses them');
-      group = [];
-      failures = 0;
-    }
-  }
-
-  async function storeAll(): Promise<void> {
-    do await storeGroup();
-    while (failures === 0 && buffer.length >= options.groupSize);
-    storing = undefined;
-    if (buffer.length + group.length > 0) storeAfter(failures > 0 ? pauseAfterFailureMs : options.waitMs);
-  }
-
-  function storeAfter(ms: number): void {
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      storing = storeAll();
-    }, ms);
-  }
-
-  return {
-    add: (run) => {
-      // A tenth at once: taking the first off a long list costs more than all the rest of this.
-      if (buffer.length >= options.maxWaiting)
-        drop(buffer.splice(0, Math.ceil(options.maxWaiting / 10)), 'too many wait');
-      buffer.push(run);
-      if (timer === undefined && storing === undefined) storeAfter(options.waitMs);
-    },
-    waiting: () => (group.length === 0 ? buffer : [...group, ...buffer]),
-    close: async () => {
-      clearTimeout(timer);
-      await storing;
-      clearTimeout(timer);
-      failures = 0;
-      while (buffer.length + group.length > 0 && failures === 0) await storeGroup();
-      if (buffer.length + group.length > 0) drop([...group, ...buffer], 'the service stops');
-    },
   };
 }

@@ -1,0 +1,138 @@
+import type { Logger } from '../kernel/logger.ts';
+import { Counter, type Registry } from '../kernel/metrics.ts';
+import { Problem } from '../kernel/problem.ts';
+import type { PackedRun, RunRepository } from './run-repository.ts';
+
+/** Records of runs that have ended, until they are stored. */
+export interface RunBuffer {
+  add(run: PackedRun): void;
+  /** The oldest first. */
+  waiting(): readonly PackedRun[];
+  /** Stores what waits, if the database takes it. */
+  close(): Promise<void>;
+}
+
+export interface RunBufferDeps {
+  readonly repository: Pick<RunRepository, 'add'>;
+  readonly logger: Logger;
+  readonly metrics: Registry;
+  readonly options?: Partial<RunBufferOptions>;
+}
+
+export interface RunBufferOptions {
+  /** Milliseconds that a record waits for others to be stored with. */
+  readonly waitMs: number;
+  /** Milliseconds until a group that was not stored is tried again. */
+  readonly pauseMs: number;
+  /** Records of one transaction. */
+  readonly groupSize: number;
+  /** Records that may wait, and characters of their rows; beyond either the oldest are dropped. */
+  readonly most: number;
+  readonly mostCharacters: number;
+}
+
+const defaults: RunBufferOptions = {
+  ...{ waitMs: 250, pauseMs: 1000, groupSize: 500 },
+  ...{ most: 20_000, mostCharacters: 64 * 1024 * 1024 },
+};
+
+/** Tries of one group that the database refuses. One that is away is waited for, as long as there is room. */
+const triesOfGroup = 8;
+/** Milliseconds between two warnings. */
+const warnEveryMs = 10_000;
+
+/** Stores records in groups; when the database cannot keep up they are lost, the oldest first (ADR 0026). */
+export function createRunBuffer({ repository, logger, metrics, ...deps }: RunBufferDeps): RunBuffer {
+  const options = { ...defaults, ...deps.options };
+  const dropped = new Counter({
+    name: 'quartermaster_run_records_dropped_total',
+    help: 'Records of runs that were lost because the database could not keep up.',
+    registers: [metrics],
+  });
+  const warn = createRareWarning(logger);
+  const buffer: PackedRun[] = [];
+  let characters = 0;
+  /** Being stored; still to be found here. */
+  let group: PackedRun[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let storing: Promise<void> | undefined;
+  let failures = 0;
+
+  function takeOldest(count: number): PackedRun[] {
+    const runs = buffer.splice(0, count);
+    for (const { row } of runs) characters -= row.length;
+    return runs;
+  }
+
+  function drop(runs: readonly PackedRun[], reason: string): void {
+    dropped.inc(runs.length);
+    warn('records of runs are lost', { reason, runs: runs.length });
+  }
+
+  async function storeGroup(): Promise<void> {
+    if (group.length === 0) group = takeOldest(options.groupSize);
+    if (group.length === 0) return;
+    try {
+      await repository.add(group);
+      group = [];
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      warn('records of runs could not be stored', { err: error, failures });
+      if (failures < triesOfGroup || isAway(error)) return;
+      drop(group, 'the database refuses them');
+      group = [];
+      failures = 0;
+    }
+  }
+
+  async function storeAll(): Promise<void> {
+    do await storeGroup();
+    while (failures === 0 && buffer.length >= options.groupSize);
+    storing = undefined;
+    if (buffer.length + group.length > 0) storeAfter(failures > 0 ? options.pauseMs : options.waitMs);
+  }
+
+  function storeAfter(ms: number): void {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      storing = storeAll();
+    }, ms);
+  }
+
+  return {
+    add: (run) => {
+      // A tenth at once: taking the first off a long list costs more than all the rest of this.
+      if (buffer.length >= options.most || characters > options.mostCharacters) {
+        drop(takeOldest(Math.ceil(buffer.length / 10)), 'too many wait');
+      }
+      buffer.push(run);
+      characters += run.row.length;
+      if (timer === undefined && storing === undefined) storeAfter(options.waitMs);
+    },
+    waiting: () => (group.length === 0 ? buffer : [...group, ...buffer]),
+    close: async () => {
+      clearTimeout(timer);
+      await storing;
+      clearTimeout(timer);
+      failures = 0;
+      while (buffer.length + group.length > 0 && failures === 0) await storeGroup();
+      if (buffer.length + group.length > 0) drop([...group, ...buffer], 'the service stops');
+    },
+  };
+}
+
+function isAway(error: unknown): boolean {
+  return error instanceof Problem && error.code === 'SERVICE_UNAVAILABLE';
+}
+
+/** Each message at most once in so long: what goes wrong here does so many times a second. */
+function createRareWarning(logger: Logger): (message: string, fields: object) => void {
+  const warnedAt = new Map<string, number>();
+  return (message, fields) => {
+    const now = performance.now();
+    if (now - (warnedAt.get(message) ?? Number.NEGATIVE_INFINITY) < warnEveryMs) return;
+    warnedAt.set(message, now);
+    logger.warn(fields, message);
+  };
+}
