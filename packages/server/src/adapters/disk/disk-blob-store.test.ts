@@ -99,6 +99,7 @@ describe('disk blob store', () => {
     await (await openDiskBlobStore(own)).close();
     assert.deepEqual(await readdir(staging, { recursive: true }), ['theirs', join('theirs', 'file')]);
     assert.equal(await readFile(named, 'utf8'), 'x');
+    await rm(own, { recursive: true });
   });
 
   test('a store whose folder vanished fails the upload and keeps nothing', async () => {
