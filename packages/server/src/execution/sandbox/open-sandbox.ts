@@ -71,7 +71,10 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     const folder = await realpath(bundleFolder);
     const settings = isolation === 'sandbox' ? sandbox.settings : machine.settings;
     if (settings === undefined) throw new Error('This machine cannot give the isolation that is asked for.');
-    const child = { ...(await settingsFor(folder, bundleId, settings)), cgroups };
+    const child = {
+      ...(await settingsFor(folder, settings, () => logger.warn({ bundle_id: bundleId }, unshared))),
+      cgroups,
+    };
     const { memoryMb } = limits;
     const pool = createPool({
       ...{ bundleId, slots, clock, memoryMb, maxChildren: maxChildrenPerBundle },
@@ -92,15 +95,6 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       hiddenFolders: [folder, bundleFolder, import.meta.dirname],
       lastAsked: clock.now(),
     };
-  }
-
-  async function settingsFor(folder: string, bundleId: string, settings: SpawnSettings): Promise<SpawnSettings> {
-    if (settings.user === undefined || (await isReadableByAll(folder))) return settings;
-    logger.warn(
-      { bundle_id: bundleId },
-      'not every user may read the bundle: its plugins run as the user of the server',
-    );
-    return { ...settings, user: undefined };
   }
 
   async function findHome(key: string, task: SandboxTask): Promise<Home> {
@@ -128,21 +122,11 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     return outcome;
   }
 
-  /** Versions of bundles that are gone would stay for ever. */
-  function forgetUnused(latest: number): void {
-    for (const [key, { pool, lastAsked }] of homes) {
-      const { children, waiting } = pool.counts();
-      if (lastAsked > latest || children > 0 || waiting > 0) continue;
-      homes.delete(key);
-      pools.delete(pool);
-    }
-  }
-
   const sweep = setInterval(
     () => {
       const latest = clock.now() - options.idleMs;
-      for (const pool of pools) while ((pool.idleSince() ?? Number.POSITIVE_INFINITY) <= latest) pool.endLongestIdle();
-      forgetUnused(latest);
+      endIdle(pools, latest);
+      for (const pool of forgetUnused(homes, latest)) pools.delete(pool);
     },
     Math.min(options.idleMs, 1_000),
   ).unref();
@@ -165,6 +149,31 @@ function findCgroups({ cgroups, logger }: SandboxOptions, { user }: SpawnSetting
 
 function describeSandbox(probe: SandboxProbe): SandboxCapabilities['sandbox'] {
   return probe.settings === undefined ? { available: false, missing: probe.missing } : { available: true };
+}
+
+const unshared = 'not every user may read the bundle: its plugins run as the user of the server';
+
+/** @param onUnshared called when nobody but the user of the server can be the one of the plugins */
+async function settingsFor(folder: string, settings: SpawnSettings, onUnshared: () => void): Promise<SpawnSettings> {
+  if (settings.user === undefined || (await isReadableByAll(folder))) return settings;
+  onUnshared();
+  return { ...settings, user: undefined };
+}
+
+function endIdle(pools: Iterable<Pool>, latest: number): void {
+  for (const pool of pools) while ((pool.idleSince() ?? Number.POSITIVE_INFINITY) <= latest) pool.endLongestIdle();
+}
+
+/** Versions of bundles that are gone would stay for ever. @returns their pools, which have no process */
+function forgetUnused(homes: Map<string, Home>, latest: number): Pool[] {
+  const unused: Pool[] = [];
+  for (const [key, { pool, lastAsked }] of homes) {
+    const { children, waiting } = pool.counts();
+    if (lastAsked > latest || children > 0 || waiting > 0) continue;
+    homes.delete(key);
+    unused.push(pool);
+  }
+  return unused;
 }
 
 /** The `file:` URL of a handler; throws when it does not exist or lies, links followed, outside the bundle's folder. */
