@@ -46,6 +46,14 @@ export const operationsRequirements: Requirements = {
       'a data folder belongs to one process at a time, and is free again when that one is killed',
     ],
   },
+  'operations.one-database': {
+    promise: 'A data folder is never used with a database that does not name its bytes.',
+    source: 'ADR 0059',
+    tests: [
+      '[store] a data folder is not used with another database: nothing of it is lost',
+      '[store] a database is not used with another data folder, unless it is a copy',
+    ],
+  },
   'operations.backup': {
     promise: 'A backup is made while the stores are used, fits in itself, and can be started from.',
     source: 'ADR 0058',

@@ -27,6 +27,8 @@ export interface StartedService {
 export interface ServiceWish {
   /** A data folder to keep; default: a new one that goes with the test. */
   readonly folder?: string;
+  /** Default: the one that the first start wrote into the folder. */
+  readonly key?: string;
   /** Settings without `QUARTERMASTER_`. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Put before the command: it runs the service in its own place (`exec`), for machines that lack something. */
@@ -63,7 +65,7 @@ export async function startService(t: Ending, wish: ServiceWish = {}): Promise<S
   const urls = await readUrls(child);
   if (urls.length < 2) throw new Error(`the service did not start:\n${log}`);
   const [filesUrl = '', pluginsUrl = ''] = urls;
-  const key = (await readFile(join(folder, 'first-key'), 'utf8')).trim();
+  const key = wish.key ?? (await readFile(join(folder, 'first-key'), 'utf8')).trim();
   return {
     filesUrl,
     pluginsUrl,

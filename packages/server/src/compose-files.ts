@@ -1,6 +1,7 @@
 import { createChunkRepository } from './adapters/database/chunk-repository.ts';
 import { createCollectionRepository } from './adapters/database/collection-repository.ts';
 import { createFileRepository } from './adapters/database/file-repository.ts';
+import { createProjectRepository } from './adapters/database/project-repository.ts';
 import { createRecordJobRepository } from './adapters/database/record-job-repository.ts';
 import { createRecordRepository } from './adapters/database/record-repository.ts';
 import { createRecordRowRepository } from './adapters/database/record-rows.ts';
@@ -21,6 +22,7 @@ import { openExtractor } from './extraction/open-extractor.ts';
 import { createAdmissions } from './files/admission.ts';
 import type { BlobStore } from './files/blob-store.ts';
 import { createFileAccess } from './files/create-file-access.ts';
+import { markFolder } from './files/database-mark.ts';
 import type { FileAccess } from './files/file-access.ts';
 import type { FileRepository } from './files/file-repository.ts';
 import { createQuota } from './files/quota.ts';
@@ -45,6 +47,7 @@ export async function openFilesSide(base: Base): Promise<Side & { readonly gate:
   const blobs = await openDiskBlobStore(config.dataFolder, { leastFreeBytes: config.minFreeDiskMb * 2 ** 20 });
   closer.add('blob store', () => blobs.close());
   const files = createFileRepository(base.database);
+  await markFolder(config.dataFolder, { projects: createProjectRepository(base.database), files, blobs });
   const upkeep = startUpkeep(
     [
       {

@@ -10,6 +10,7 @@ import { makeSetUpLink, type SetUpLink } from './administrators/set-up-link.ts';
 import { openFilesSide } from './compose-files.ts';
 import { openPluginsSide } from './compose-plugins.ts';
 import type { Config } from './config.ts';
+import { refuseOtherDatabase } from './files/database-mark.ts';
 import type { App } from './http/app.ts';
 import { createApp } from './http/create-app.ts';
 import { type Listening, listen } from './http/listen.ts';
@@ -151,6 +152,7 @@ async function openBase({ config, logger, closer, isStopping }: Start) {
   });
   closer.add('database', () => database.close());
   const repository = createProjectRepository(database);
+  if (config.serve !== 'plugins') await refuseOtherDatabase(config.dataFolder, repository);
   const firstKey = await makeFirstKey({ repository, clock, newId }, config.dataFolder);
   const keyRing = await openKeyRing({ repository, clock, logger });
   closer.add('key ring', () => keyRing.close());

@@ -99,3 +99,25 @@ export function rangeNotSatisfiable(header: string, bytes: number): Problem {
     { headers: { 'Content-Range': `bytes */${bytes}` } },
   );
 }
+
+const checkSettings = 'Check QUARTERMASTER_DATA and QUARTERMASTER_DATABASE_URL.';
+
+/** For the operator at start, as those below. `projectId`: a project that the folder's own database has. */
+export function folderOfAnotherDatabase(folder: string, projectId: string, markName: string): Error {
+  return new Error(
+    `The data folder ${folder} belongs to another database, one with the project ${projectId}; with this one its files would be lost. ${checkSettings} When it was emptied on purpose, remove ${markName} from the folder.`,
+  );
+}
+
+export function bytesOfAnotherDatabase(folder: string): Error {
+  return new Error(
+    `The data folder ${folder} holds bytes of files, and the database names none of them; with it they would be lost. ${checkSettings} To begin anew, move "blobs" out of the folder.`,
+  );
+}
+
+/** @param mark what the folder is marked with: `projectId`, in this file. */
+export function rowsOfAnotherFolder(folder: string, mark: string, projectId: string): Error {
+  return new Error(
+    `The database names files, and the data folder ${folder} holds the bytes of none of them. ${checkSettings} When they are lost, and to go on without them, write ${projectId} into ${mark}.`,
+  );
+}
