@@ -1,12 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../kernel/replace-file.ts';
-import type { ProjectRepository } from '../projects/project-repository.ts';
 import type { BlobStore, StoredBlob } from './blob-store.ts';
 import type { FileRepository } from './file-repository.ts';
 import { bytesOfAnotherDatabase, folderOfAnotherDatabase, rowsOfAnotherFolder } from './problems.ts';
 
-/** In the data folder: a project of the database that its bytes belong to. No database loses a project. */
+/** The projects of a database. None is ever removed. */
+export interface OwnProjects {
+  findProject(projectId: string): Promise<object | undefined>;
+  listProjects(): Promise<ReadonlyArray<{ readonly id: string }>>;
+}
+
+/** In the data folder: a project of the database that its bytes belong to. */
 const markName = 'database-mark';
 
 /**
@@ -14,17 +19,14 @@ const markName = 'database-mark';
  * uploads that were cut off (ADR 0059). To be asked before anything is made in either. A folder without a mark passes.
  * @throws Error when the folder belongs to another database
  */
-export async function refuseOtherDatabase(
-  folder: string,
-  projects: Pick<ProjectRepository, 'findProject'>,
-): Promise<void> {
+export async function refuseOtherDatabase(folder: string, projects: Pick<OwnProjects, 'findProject'>): Promise<void> {
   const projectId = await readMark(folder);
   if (projectId === undefined || (await projects.findProject(projectId)) !== undefined) return;
   throw folderOfAnotherDatabase(folder, projectId, markName);
 }
 
 export interface MarkDeps {
-  readonly projects: Pick<ProjectRepository, 'listProjects'>;
+  readonly projects: Pick<OwnProjects, 'listProjects'>;
   readonly files: Pick<FileRepository, 'knownBlobs' | 'liveBlobs'>;
   readonly blobs: Pick<BlobStore, 'list' | 'size'>;
 }
