@@ -1,10 +1,8 @@
 import { Ajv, type ValidateFunction } from 'ajv';
-import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
+import type { FastifySchemaCompiler } from 'fastify';
 import type { FastifyValidationResult } from 'fastify/types/schema.js';
 import { Problem } from '../kernel/problem.ts';
-
-/** Fastify's error type leaves out what AJV's `verbose` adds: the value that was found. */
-type Finding = FastifySchemaValidationError & { data?: unknown };
+import { type Finding, tellingFinding } from './telling-finding.ts';
 
 const common = { allErrors: false, useDefaults: true, removeAdditional: false, verbose: true, strict: false } as const;
 const bodies = new Ajv({ ...common, coerceTypes: false });
@@ -15,14 +13,16 @@ const made = new WeakMap<object, FastifyValidationResult>();
  * Compiles a schema once, when the first request needs it: a start would spend a tenth of its time on schemas that may
  * never be used. A JSON body is taken as it is; query, path and headers are texts and become numbers.
  */
-export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
+export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPart }) => validatorOf(schema, httpPart);
+
+function validatorOf(schema: object, httpPart: string | undefined): FastifyValidationResult {
   let validate = made.get(schema);
   if (validate === undefined) {
     validate = atFirstUse(() => (httpPart === 'body' ? bodies : texts).compile(schema));
     made.set(schema, validate);
   }
   return validate;
-};
+}
 
 function atFirstUse(compile: () => ValidateFunction): FastifyValidationResult {
   let compiled: ValidateFunction | undefined;
@@ -37,11 +37,23 @@ function atFirstUse(compile: () => ValidateFunction): FastifyValidationResult {
 
 /** `body/purpose: found "x"; expected one of "record_file", "qa_record_file".` */
 export function validationProblem(findings: readonly Finding[], part = 'body'): Problem {
-  const sentences = findings.map((finding) => describe(finding, part));
-  const first = sentences[0] ?? { path: part, found: 'something else', expected: 'a valid value' };
-  return new Problem('REQUEST_VALIDATION_ERROR', `${first.path}: found ${first.found}; expected ${first.expected}.`, {
-    details: sentences,
+  // The validators stop at the first mistake: what comes before it are forms of a union that were tried.
+  const last = findings.at(-1);
+  const sentence =
+    last === undefined
+      ? { path: part, found: 'something else', expected: 'a valid value' }
+      : describe(tellingFinding(last, checkAgain), part);
+  const { path, found, expected } = sentence;
+  return new Problem('REQUEST_VALIDATION_ERROR', `${path}: found ${found}; expected ${expected}.`, {
+    details: [sentence],
   });
+}
+
+/** Only when a request is refused; a schema is compiled for that once. */
+function checkAgain(schema: object, value: unknown): readonly Finding[] {
+  const validate = validatorOf(schema, 'body');
+  // Ours answers with true or false, and leaves what it found.
+  return validate(value) === true ? [] : ((validate.errors ?? []) as Finding[]);
 }
 
 function describe(finding: Finding, part: string) {
@@ -76,6 +88,9 @@ function expected(finding: Finding): string {
     case 'minLength':
     case 'maxLength':
       return `${keyword === 'minLength' ? 'at least' : 'at most'} ${params.limit === 1 ? 'one character' : `${String(params.limit)} characters`}`;
+    case 'minItems':
+    case 'maxItems':
+      return `${keyword === 'minItems' ? 'at least' : 'at most'} ${params.limit === 1 ? 'one item' : `${String(params.limit)} items`}`;
     case 'minimum':
     case 'maximum':
       return `a value ${String(params.comparison)} ${String(params.limit)}`;
