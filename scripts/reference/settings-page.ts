@@ -1,4 +1,5 @@
-import { type Setting, settings } from '../../packages/server/src/settings.ts';
+import type { Setting } from '../../packages/server/src/settings/setting.ts';
+import { settings } from '../../packages/server/src/settings.ts';
 
 /** docs/reference/settings.md */
 export function describeSettings(): string {
@@ -9,7 +10,7 @@ export function describeSettings(): string {
   return [
     '# Settings',
     '',
-    'Generated from `packages/server/src/settings.ts` by `npm run reference`; do not edit.',
+    'Generated from `packages/server/src/settings/` by `npm run reference`; do not edit.',
     '',
     'Settings are environment variables, read once at start. Every bad value is reported at once and the service does not',
     'start; a name under `QUARTERMASTER_` that is not in this table is an error too. An empty value counts as unset.',

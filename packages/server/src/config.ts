@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { LogLevel } from './kernel/logger.ts';
 import { Secret } from './kernel/secret.ts';
-import { type Setting, settings } from './settings.ts';
+import type { Setting } from './settings/setting.ts';
+import { settings } from './settings.ts';
 
 /** Every setting, read once from the environment; parts get their slice. */
 export interface Config {

@@ -2,10 +2,11 @@ import type { Locator } from '@quartermaster/contract';
 import type { CompiledQuery, Kysely, Selectable, Transaction } from 'kysely';
 import type { NewChunk, StoredChunk } from '../../collections/chunk-repository.ts';
 import { isPacked, type NewChunks, type PackedChunks } from '../../collections/record-job-repository.ts';
+import type { ChunkTable } from './collection-tables.ts';
 import type { Database } from './database.ts';
 import { askThread, insertOf, runMany } from './sqlite-insert-many.ts';
 import { type BatchAnswer, storedColumns } from './sqlite-protocol.ts';
-import type { ChunkTable, Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 /** Where new chunks belong. */
 export interface ChunkPlace {

@@ -5,10 +5,11 @@ import type {
   CountedCollection,
   StoredCollection,
 } from '../../collections/collection-repository.ts';
+import type { CollectionTable } from './collection-tables.ts';
 import type { Database } from './database.ts';
 import { cursorsOf, readKeysetPage } from './keyset-page.ts';
 import { sweepCollection } from './sweep-collection.ts';
-import type { CollectionTable, Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 import { toSpace } from './vector-repository.ts';
 
 /** Collections over either database. */

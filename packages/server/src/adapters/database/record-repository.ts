@@ -15,10 +15,11 @@ import type {
   RecordSource,
   StoredRecord,
 } from '../../collections/record-repository.ts';
+import type { RecordTable } from './collection-tables.ts';
 import type { Database } from './database.ts';
 import { cursorsOf, readKeysetPage } from './keyset-page.ts';
 import { lockCollection } from './lock-collection.ts';
-import type { RecordTable, Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 /** Records over either database. */
 export function createRecordRepository({ read, write }: Database): RecordRepository {

@@ -3,9 +3,10 @@ import type { NewRow, RecordJob } from '../../collections/record-job-repository.
 import type { RecordKey } from '../../collections/record-repository.ts';
 import type { RecordRowRepository, StoredRow } from '../../collections/record-row-repository.ts';
 import { type RowCode, type RowFields, type RowStatus, rowCodes } from '../../extraction/extraction.ts';
+import type { RecordRowTable } from './collection-tables.ts';
 import type { Database } from './database.ts';
 import { cursorsOf, readKeysetPage } from './keyset-page.ts';
-import type { RecordRowTable, Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 /** Rows of sheets that became no chunk, over either database. */
 export function createRecordRowRepository({ read }: Database): RecordRowRepository {

@@ -1,4 +1,14 @@
-import type { Generated } from 'kysely';
+import type {
+  ChunkTable,
+  ChunkVectorTable,
+  CollectionTable,
+  CollectionVectorTable,
+  FullTextPlaceTable,
+  FullTextTable,
+  PairKeyTable,
+  RecordRowTable,
+  RecordTable,
+} from './collection-tables.ts';
 import type { CredentialProfileTable } from './credential-profile-table.ts';
 import type { RunRequestTable, RunResultTable, RunTable } from './run-tables.ts';
 
@@ -101,125 +111,6 @@ export interface IdempotencyTable {
   created_at: number;
 }
 
-export interface CollectionTable {
-  id: string;
-  project_id: string;
-  type: string;
-  name: string;
-  description: string;
-  capacity: number;
-  embedding_model_id: string;
-  metadata: string;
-  status: 'ready' | 'deleting';
-  created_at: number;
-  updated_at: number;
-}
-
-/** A record is its own job: `status` creating with a lease, a deadline and an attempt count. */
-export interface RecordTable {
-  id: string;
-  project_id: string;
-  collection_id: string;
-  type: string;
-  title: string;
-  /** As on the wire: the text, or the JSON text that describes file or page. */
-  content: string;
-  metadata: string;
-  file_id: string | null;
-  url: string | null;
-  /** JSON of the TextSplitter, null for the default. */
-  text_splitter: string | null;
-  /** `skip`, `replace` or `keep`; null where nobody said. */
-  on_duplicate: string | null;
-  status: string;
-  stage: string;
-  percent: number;
-  /** Chunks of this generation are the visible ones; the job writes generation + 1 and then switches. */
-  generation: number;
-  num_chunks: number;
-  error_code: string | null;
-  error_message: string | null;
-  report: string | null;
-  /** JSON of what a try has finished reading and not yet published; null otherwise. */
-  made: string | null;
-  /** Ordinal up to which the keys of the next generation's pairs are entered in `pair_key`; null while it has none. */
-  keyed_to: number | null;
-  attempt: number;
-  /** Who works on it, null when nobody does. */
-  lease_owner: string | null;
-  lease_until: number | null;
-  /** Not before this time (back-off). */
-  run_after: number;
-  /** After this time the job ends in error, whatever it does. */
-  deadline_at: number;
-  created_at: number;
-  updated_at: number;
-}
-
-export interface ChunkTable {
-  /** Made by the database; the row id of the full-text index. */
-  seq: Generated<number>;
-  id: string;
-  project_id: string;
-  collection_id: string;
-  record_id: string | null;
-  generation: number;
-  /** Place within the record, from 0. */
-  ordinal: number;
-  content: string;
-  question: string | null;
-  answer: string | null;
-  num_tokens: number;
-  metadata: string;
-  locator: string | null;
-  /** Of a pair: what makes it the same row in another upload. */
-  row_key: string | null;
-  created_at: number;
-  updated_at: number;
-}
-
-/** Where the pairs with a key are; of a generation that is not visible yet some may be missing. */
-export interface PairKeyTable {
-  /** See `toPairKey`. */
-  key: string;
-  /** Of the chunk. */
-  seq: number;
-}
-
-/** A row of a sheet that became no chunk; belongs to a generation as chunks do. */
-export interface RecordRowTable {
-  id: string;
-  record_id: string;
-  collection_id: string;
-  generation: number;
-  status: 'rejected' | 'duplicate';
-  code: string;
-  sheet: string | null;
-  /** Row of the sheet, or line of the CSV record, from 1. */
-  place: number;
-  column_name: string | null;
-  excerpt: string;
-  /** JSON of the whole row. */
-  fields: string;
-}
-
-/** How much a collection's full-text index holds; the index itself is made by the adapters of `FullText`. */
-export interface FullTextTable {
-  collection_id: string;
-  chunks: number;
-  /** Words in all of them, repeats counted. */
-  words: number;
-}
-
-/** SQLite only: which words of the shared indexes are a collection's. */
-export interface FullTextPlaceTable {
-  /** Never used twice. */
-  number: Generated<number>;
-  collection_id: string;
-  /** While it is dropped: chunks up to this id have left the index. */
-  cleared_to: string | null;
-}
-
 export interface AdministratorTable {
   id: string;
   /** Unique. */
@@ -258,33 +149,4 @@ export interface AttemptCounterTable {
 /** A project whose run records hold inputs, scrubbed. */
 export interface InputKeeperTable {
   project_id: string;
-}
-
-/** The vectors of a collection: one model, and a count of changes that those who keep them in memory follow. */
-export interface CollectionVectorTable {
-  collection_id: string;
-  model: string;
-  /** 0 until the first vector. */
-  dimensions: number;
-  /** Vectors up to this change are of an earlier model. */
-  first_change: number;
-  last_change: number;
-  /** Chunks may lack vectors while `done` is less. */
-  wanted: number;
-  done: number;
-  /** Who catches up, as in a record. */
-  attempt: number;
-  lease_owner: string | null;
-  lease_until: number | null;
-  run_after: number;
-}
-
-export interface ChunkVectorTable {
-  seq: number;
-  collection_id: string;
-  change: number;
-  /** One bit a dimension; null with the vector. */
-  code: Uint8Array | null;
-  /** 32-bit floats; null where the model refuses the text. */
-  vector: Uint8Array | null;
 }

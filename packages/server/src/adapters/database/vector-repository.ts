@@ -7,8 +7,9 @@ import type {
   VectorRepository,
 } from '../../collections/vector-repository.ts';
 import { fromBytes, toBytes, toCode } from '../../embedding/vectors.ts';
+import type { CollectionVectorTable } from './collection-tables.ts';
 import type { Database } from './database.ts';
-import type { CollectionVectorTable, Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 /** Vectors over either database; the index over them is not the database's. */
 export function createVectorRepository({ dialect, read, write }: Database): VectorRepository {

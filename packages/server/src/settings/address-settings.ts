@@ -1,0 +1,53 @@
+import { logLevels } from '../kernel/logger.ts';
+import type { Setting } from './setting.ts';
+import { anyText, checkHostNames, isOrigin, oneOf, wholeNumber } from './setting-checks.ts';
+
+/** Where the service listens, what it is called from outside, and how it stops. */
+export const addressSettings = {
+  HOST: { description: 'Address both servers listen on.', default: '127.0.0.1', check: anyText },
+  FILES_PORT: {
+    description: 'Port of the files address; 0 takes a free one.',
+    default: '8080',
+    check: wholeNumber(0, 65_535),
+  },
+  PLUGINS_PORT: {
+    description: 'Port of the plugins address; 0 takes a free one.',
+    default: '8081',
+    check: wholeNumber(0, 65_535),
+  },
+  SERVE: {
+    description: 'Which addresses this process serves: `both`, `files` or `plugins`.',
+    default: 'both',
+    check: oneOf(['both', 'files', 'plugins']),
+  },
+  PLUGINS_KEY: {
+    description:
+      'Whether the plugins address asks for a key: `required`, `off`, or `auto` (only when HOST is not a loopback address). A key that is sent is always checked.',
+    default: 'auto',
+    check: oneOf(['auto', 'required', 'off']),
+  },
+  PUBLIC_FILES_URL: {
+    description:
+      'Address under which people reach the files address and its console, such as `https://quartermaster.example.com`. With https the cookies of sessions are `Secure` and `__Host-`. Unset: made from HOST and FILES_PORT.',
+    default: null,
+    check: (text) => (isOrigin(text) ? null : 'is not an http or https origin without a path'),
+  },
+  PUBLIC_PLUGINS_URL: {
+    description:
+      'Address under which clients see the plugins address, for icon links. Unset: made from HOST and PLUGINS_PORT.',
+    default: null,
+    check: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? null : 'is not an http or https URL'),
+  },
+  MCP_HOSTS: {
+    description:
+      'Further host names, separated by commas, under which MCP clients reach the plugins address or whose web pages may call it. Loopback names, HOST and the host of PUBLIC_PLUGINS_URL are known already.',
+    default: '',
+    check: checkHostNames,
+  },
+  LOG_LEVEL: { description: `One of ${logLevels.join(', ')}.`, default: 'info', check: oneOf(logLevels) },
+  STOP_SECONDS: {
+    description: 'Seconds that requests in flight get to finish when the service is told to stop.',
+    default: '30',
+    check: wholeNumber(0, 3600),
+  },
+} as const satisfies Record<string, Setting>;

@@ -1,0 +1,71 @@
+import type { Setting } from './setting.ts';
+import { anyText, checkSealingKeys, wholeNumber } from './setting-checks.ts';
+
+/** Where files and rows are stored, and the limits of uploads and of reading documents. */
+export const storeSettings = {
+  DATA: {
+    description: 'Data folder: database, files, first key. Made when it is missing.',
+    default: './data',
+    check: anyText,
+  },
+  DATABASE_URL: {
+    description: '`postgres://…` keeps the rows in PostgreSQL (15 or later). Unset: SQLite in the data folder.',
+    default: null,
+    check: (text) => (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? null : 'is not a postgres:// URL'),
+    secret: true,
+  },
+  SEALING_KEY: {
+    description:
+      'Keys that seal credential profiles, base64 of 32 bytes each, separated by commas: the first seals, all of them open. `quartermaster profile new-key` makes one. Unset, and no SEALING_KEY_FILE: no profiles.',
+    default: null,
+    check: checkSealingKeys,
+    secret: true,
+  },
+  SEALING_KEY_FILE: {
+    description: 'File with such keys instead, one a line, the first to seal with.',
+    default: null,
+    check: anyText,
+  },
+  MAX_FILE_BYTES: {
+    description: 'Largest file that may be uploaded, in bytes.',
+    default: String(512 * 1024 * 1024),
+    check: wholeNumber(1, 5 * 1024 ** 3),
+  },
+  MAX_PROJECT_BYTES: {
+    description: 'Bytes of files a project may keep. Unset: no quota.',
+    default: null,
+    check: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+  },
+  MIN_FREE_DISK_MB: {
+    description:
+      'While less is free on the disk of the data folder, in MiB, uploads are refused with INSUFFICIENT_STORAGE: the database needs room, too. 0: no such limit.',
+    default: '256',
+    check: wholeNumber(0, 1_000_000_000),
+  },
+  MAX_UPLOADS_IN_FLIGHT: {
+    description: 'Uploads a project may have running at once.',
+    default: '256',
+    check: wholeNumber(1, 10_000),
+  },
+  UPLOAD_IDLE_SECONDS: {
+    description: 'Seconds without a byte after which an upload is given up.',
+    default: '30',
+    check: wholeNumber(1, 3600),
+  },
+  EXTRACTION_PROCESSES: {
+    description:
+      'Documents read at the same time, each in a process of its own. Unset: the number of processors, at most 4.',
+    default: null,
+    check: wholeNumber(1, 64),
+  },
+  EXTRACTION_SECONDS: {
+    description: 'Seconds that reading one document may take.',
+    default: '120',
+    check: wholeNumber(1, 3600),
+  },
+  EXTRACTION_MEMORY_MB: {
+    description: 'Memory that reading one document may take, in MiB.',
+    default: '1536',
+    check: wholeNumber(128, 65_536),
+  },
+} as const satisfies Record<string, Setting>;
