@@ -1,4 +1,4 @@
-import { multipartMalformed } from './problems.ts';
+import { endOfToken, malformed, readParameters } from './disposition-parameters.ts';
 
 /** What a part's Content-Disposition says. Names are decoded and NFC; `filename` has no path in front. */
 export interface PartDisposition {
@@ -7,7 +7,6 @@ export interface PartDisposition {
   readonly filename: string | undefined;
 }
 
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+/;
 const controls = /[\u0000-\u001f\u007f-\u009f]/;
 
 /**
@@ -15,9 +14,9 @@ const controls = /[\u0000-\u001f\u007f-\u009f]/;
  * came. Source: RFC 7578 §4.2, RFC 8187, and the escapes of the WHATWG form encoding (`%22`, `%0D`, `%0A`).
  */
 export function parseDisposition(value: string): PartDisposition {
-  const type = token.exec(value)?.[0] ?? '';
-  if (type.toLowerCase() !== 'form-data') throw malformed('a part is not form-data');
-  const parameters = readParameters(value.slice(type.length));
+  const endOfType = endOfToken(value, 0);
+  if (value.slice(0, endOfType).toLowerCase() !== 'form-data') throw malformed('a part is not form-data');
+  const parameters = readParameters(value, endOfType);
   const rawName = parameters.get('name');
   if (rawName === undefined) throw malformed('a part has no name');
   const extended = parameters.get('filename*');
@@ -28,36 +27,6 @@ export function parseDisposition(value: string): PartDisposition {
     throw malformed('a name holds a control character');
   }
   return { name, filename: filename === undefined ? undefined : withoutPath(filename).normalize('NFC') };
-}
-
-function readParameters(text: string): Map<string, string> {
-  const parameters = new Map<string, string>();
-  let rest = text.replace(/^[ \t]+/, '');
-  while (rest !== '') {
-    if (rest[0] !== ';') throw malformed('its parameters are not separated by semicolons');
-    rest = rest.slice(1).replace(/^[ \t]+/, '');
-    if (rest === '') break;
-    const name = token.exec(rest)?.[0];
-    if (name === undefined || rest[name.length] !== '=') throw malformed('a parameter is not name=value');
-    const [value, length] = readValue(rest.slice(name.length + 1));
-    const key = name.toLowerCase();
-    if (parameters.has(key)) throw malformed(`the parameter ${key} is there twice`);
-    parameters.set(key, value);
-    rest = rest.slice(name.length + 1 + length).replace(/^[ \t]+/, '');
-  }
-  return parameters;
-}
-
-/** The value and how many characters it took. A backslash escapes only `"` and `\`: `C:\path` is sent as it is. */
-function readValue(text: string): [value: string, length: number] {
-  if (text[0] !== '"') {
-    const plain = /^[^\s";,]+/.exec(text)?.[0];
-    if (plain === undefined) throw malformed('a parameter has no value');
-    return [plain, plain.length];
-  }
-  const quoted = /^"((?:\\["\\]|[^"])*)"/.exec(text);
-  if (quoted === null) throw malformed('a quoted value does not end');
-  return [(quoted[1] ?? '').replace(/\\(["\\])/g, '$1'), quoted[0].length];
 }
 
 function decodeOptional(value: string | undefined): string | undefined {
@@ -96,10 +65,6 @@ function decodeExtended(value: string): string {
 /** Some clients send the whole path: the text after the last slash or backslash is the name. */
 function withoutPath(name: string): string {
   return name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1);
-}
-
-function malformed(what: string) {
-  return multipartMalformed(`in a Content-Disposition, ${what}.`);
 }
 
 /**

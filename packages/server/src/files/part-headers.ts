@@ -1,4 +1,5 @@
 import { type PartDisposition, parseDisposition } from './content-disposition.ts';
+import { trimBlanks } from './disposition-parameters.ts';
 import { mediaTypeNotRead, multipartMalformed } from './problems.ts';
 
 const fieldName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -35,7 +36,7 @@ function readHeaderLine(line: string): [name: string, value: string] {
   const colon = line.indexOf(':');
   const name = line.slice(0, Math.max(colon, 0));
   if (!fieldName.test(name)) throw multipartMalformed('a header of a part is not name: value.');
-  return [name.toLowerCase(), line.slice(colon + 1).replace(/^[ \t]+|[ \t]+$/g, '')];
+  return [name.toLowerCase(), trimBlanks(line.slice(colon + 1))];
 }
 
 const boundaryShape = /^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/;
