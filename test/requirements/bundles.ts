@@ -4,7 +4,7 @@ import type { Requirements } from './requirement.ts';
 export const bundlesRequirements: Requirements = {
   'bundles.list': {
     promise: 'Bundles and plugins are listed in both forms, sorted, with a strong ETag.',
-    source: 'interface §4.2, §4.3; CONTRACT "Bundles and plugins"',
+    source: 'docs/contract.md "Catalogue"; docs/contract.md "Bundles and plugins"',
     tests: [
       'GET /v1/bundles lists all bundles by id in the list envelope',
       'both forms of listing the plugins of a bundle give the same records, and one plugin is one of them',
@@ -14,7 +14,7 @@ export const bundlesRequirements: Requirements = {
   'bundles.installed': {
     promise:
       'A bundle is one sealed archive, the same everywhere, installed without a network and without a failed request.',
-    source: 'DESIGN "Catalogue and execution"',
+    source: 'docs/contract.md "Catalogue and execution"',
     tests: [
       '[install] a signed bundle is installed, replaced and removed without a network while 50 executions a second run: none fails',
       '[install] clients of MCP that listen are told of changed tools',
@@ -27,7 +27,7 @@ export const bundlesRequirements: Requirements = {
   },
   'bundles.checked': {
     promise: 'A bad bundle is told by file, line and field, and never hides another.',
-    source: 'DESIGN "Catalogue and execution"',
+    source: 'docs/contract.md "Catalogue and execution"',
     tests: [
       '${name} is told by file, line and field, and hides nothing else',
       'every bundle loads without a single complaint',
@@ -35,7 +35,7 @@ export const bundlesRequirements: Requirements = {
   },
   'bundles.examples': {
     promise: 'Every plugin does what its examples show, against the payloads of the documentation.',
-    source: 'DESIGN "Promises" 10',
+    source: 'docs/contract.md "Documentation"',
     tests: [
       '${bundle.id}/${id} does what its example ${index + 1} shows',
       'each plugin of the table is there with its parameters, or it is said what became of it',
@@ -44,7 +44,7 @@ export const bundlesRequirements: Requirements = {
   'authoring.recordings': {
     promise:
       'Examples are recorded from the real API without a credential in any encoding, and tested without a network.',
-    source: 'DESIGN "Promises" 7; ADR 0045',
+    source: 'docs/contract.md "Isolation"; ADR 0045',
     tests: [
       'examples are recorded from the upstream without a credential, and played back without it',
       'a request that was not recorded is not answered, nor is a recorded one that is not made any more',
@@ -52,7 +52,7 @@ export const bundlesRequirements: Requirements = {
   },
   'import.mcp': {
     promise: 'MCP servers import as bundles, snapshotted; what has changed is shown and refused until it is accepted.',
-    source: 'DESIGN "Catalogue and execution"; ADR 0037',
+    source: 'docs/contract.md "Catalogue and execution"; ADR 0037',
     tests: [
       'the tools of a ${style} MCP server are imported, and run as plugins by the rules of their bundle',
       'a server that describes a tool otherwise is shown as a difference and refused until it is accepted',

@@ -4,7 +4,7 @@ import type { Requirements } from './requirement.ts';
 export const consoleRequirements: Requirements = {
   'console.story': {
     promise: 'In the console a person makes a key, brings documents, asks, runs a plugin and revokes the key.',
-    source: 'interface §4 (the key "is obtained from the project settings in the service\'s console")',
+    source: 'docs/contract.md "Authentication"',
     tests: [
       '[console] set-up, key, three real documents dropped, records ready, a question, a plugin, its run, the key revoked: 401',
       '[pages] a file of 200 MB cancelled half way leaves nothing behind, and another goes through afterwards',

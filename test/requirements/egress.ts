@@ -14,7 +14,7 @@ export const egressRequirements: Requirements = {
   },
   'egress.public': {
     promise: 'No outbound byte to an address the policy forbids, on every hop.',
-    source: 'DESIGN "Promises" 8',
+    source: 'docs/contract.md "Isolation"',
     tests: [
       'of every spelling of a forbidden address, dialled, redirected to or named by DNS, none reaches a trap',
       'refuses ${literals.length} spellings of forbidden addresses, directly and behind each kind of redirect',
@@ -34,7 +34,7 @@ export const egressRequirements: Requirements = {
   'egress.injected': {
     promise:
       'The broker places credentials, signs requests and gets access tokens as the bundle declares, on every hop anew.',
-    source: 'DESIGN "Catalogue and execution"',
+    source: 'docs/contract.md "Catalogue and execution"',
     tests: [
       'signs the published example ${name} as AWS does',
       'carries a signature over what the other side receives',
@@ -48,7 +48,7 @@ export const egressRequirements: Requirements = {
   },
   'egress.secret': {
     promise: 'A credential appears in no result, error, log or metric, and goes to no other origin.',
-    source: 'DESIGN "Promises" 7',
+    source: 'docs/contract.md "Isolation"',
     tests: [
       'to another declared origin carries no credential, cookie or authorization',
       'that repeats the credential in its body or headers comes back without it',

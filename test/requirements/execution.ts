@@ -4,7 +4,7 @@ import type { Requirements } from './requirement.ts';
 export const executionRequirements: Requirements = {
   'execute.order': {
     promise: 'Credentials, then input, are checked without coercion; the output is checked and still answered.',
-    source: 'interface §4.4; CONTRACT "Bundles and plugins"',
+    source: 'docs/contract.md "Execution"; docs/contract.md "Bundles and plugins"',
     tests: [
       'answers the output in the nesting the clients read, and sends defaults and the credential',
       'answers 422 with paths for credentials and then input that break their schemas, without coercion',
@@ -14,7 +14,7 @@ export const executionRequirements: Requirements = {
   },
   'execute.once': {
     promise: 'An idempotency key replays the answer, refuses other arguments, and stores no credential.',
-    source: 'CONTRACT "Bundles and plugins"',
+    source: 'docs/contract.md "Bundles and plugins"',
     tests: [
       'gives the same answer for the same arguments, and runs once',
       'answers 422 for other arguments or other credentials, and for a key that is too long',
@@ -22,7 +22,7 @@ export const executionRequirements: Requirements = {
   },
   'execute.isolated': {
     promise: 'A hostile plugin harms its own run only.',
-    source: 'DESIGN "Promises" 7',
+    source: 'docs/contract.md "Isolation"',
     tests: [
       '[hostile] a hostile plugin fails its own run with the right code, others go on, and no credential is found anywhere',
       'a sandbox contains every hostile handler of the corpus, and others go on',
@@ -34,7 +34,7 @@ export const executionRequirements: Requirements = {
   },
   'execute.isolation': {
     promise: 'What isolates a bundle is probed, told, and refused when policy asks for more than the machine gives.',
-    source: 'DESIGN "Catalogue and execution"; CONTRACT "Bundles and plugins"',
+    source: 'docs/contract.md "Catalogue and execution"; docs/contract.md "Bundles and plugins"',
     tests: [
       '[isolation] code from elsewhere runs in a sandbox, ours in a process; both work and the lists say so',
       '[isolation] the operator decides otherwise by one setting',
@@ -47,7 +47,7 @@ export const executionRequirements: Requirements = {
   'execute.limits': {
     promise:
       'A handler has limits of memory, tasks, wall clock and processor time, by control groups where the machine gives them, else without.',
-    source: 'DESIGN "Promises" 7',
+    source: 'docs/contract.md "Isolation"',
     tests: [
       '${isolation}: a handler is in a group with the limits, and nothing of it is left',
       '${tier}: a run that the kernel ends is out of memory',
@@ -62,12 +62,12 @@ export const executionRequirements: Requirements = {
   },
   'execute.leaves-nothing': {
     promise: 'Whatever is killed, no process, no file and no credential is left.',
-    source: 'DESIGN "Promises" 3, 7',
+    source: 'docs/contract.md "Durability"; docs/contract.md "Isolation"',
     tests: ['[soak] random kills of plugins and of the service leave no zombie, no orphan, no file and no credential'],
   },
   'execute.apart': {
     promise: 'Plugins leave nothing behind that a run for another project meets.',
-    source: 'DESIGN "Promises" 6',
+    source: 'docs/contract.md "Isolation"',
     tests: [
       'no state crosses projects: of 1,500 runs by turns none finds what another project has left',
       'more projects than processes take turns, each with processes of its own, and leave room for other bundles',

@@ -4,12 +4,12 @@ import type { Requirements } from './requirement.ts';
 export const filesRequirements: Requirements = {
   'upload.success': {
     promise: 'A valid upload answers status success and data.file_id.',
-    source: 'interface §4.1 rule 1',
+    source: 'docs/contract.md "Upload"',
     tests: ['answers with the file that was kept', '${size} bytes, ${order}, come back as they were sent'],
   },
   'upload.used': {
     promise: 'The file id is accepted when a record of the matching kind is created.',
-    source: 'interface §4.1 rule 2',
+    source: 'docs/contract.md "Upload"',
     tests: [
       '[story] a real PDF is uploaded, made into a record, asked, and gives the passage with its page',
       '[story] a question–answer sheet answers a question',
@@ -18,7 +18,7 @@ export const filesRequirements: Requirements = {
   },
   'upload.formats': {
     promise: 'The extension must be one of the purpose, and the content must not contradict it.',
-    source: 'interface §4.1; CONTRACT "Files"',
+    source: 'docs/contract.md "Upload"; docs/contract.md "Files"',
     tests: [
       'a file under the extension of another kind is refused, whatever the pair',
       'no good file of the corpus is refused, and no bad one is taken',
@@ -27,7 +27,7 @@ export const filesRequirements: Requirements = {
   },
   'upload.message': {
     promise: 'The multipart message is read strictly; what is malformed is an error of the contract.',
-    source: 'CONTRACT "Files"',
+    source: 'docs/contract.md "Files"',
     tests: [
       'refuses ${name}, in one piece and byte by byte',
       'a body of which the end is missing, wherever it was cut',
@@ -37,7 +37,7 @@ export const filesRequirements: Requirements = {
   },
   'upload.nothing-left': {
     promise: 'An upload that fails leaves nothing on disk or in the database.',
-    source: 'DESIGN "Storage"',
+    source: 'docs/contract.md "Storage"',
     tests: [
       'leaves nothing: cut ${name} (${way})',
       'keeps nothing of an upload whose ${call} fails with ${code}, whichever it is, and goes on',
@@ -46,7 +46,7 @@ export const filesRequirements: Requirements = {
   },
   'upload.durable': {
     promise: 'A 200 on upload survives a kill; no half file is ever visible.',
-    source: 'DESIGN "Promises" 1',
+    source: 'docs/contract.md "Durability"',
     tests: [
       '[durable] kill −9 during 200 uploads, 20 times: every acknowledged file is there byte for byte, none is half',
       'is asked in the order that survives a power cut: write, sync the file, rename, sync the folder',
@@ -55,7 +55,7 @@ export const filesRequirements: Requirements = {
   },
   'upload.limits': {
     promise: 'Limits are exact, told before and after, and hold while bytes arrive.',
-    source: 'CONTRACT "Files"',
+    source: 'docs/contract.md "Files"',
     tests: [
       'answers ${status} to ${size} of at most ${limit} bytes',
       'the first byte beyond the limit, length ${length}, with the limit in the message',
@@ -67,12 +67,12 @@ export const filesRequirements: Requirements = {
   },
   'upload.key-first': {
     promise: 'A request without a key is refused before its body is read.',
-    source: 'interface §5; CONTRACT "Keys"',
+    source: 'docs/contract.md "Authentication"; docs/contract.md "Keys"',
     tests: ['a request without a key, before its body', '100-continue is not said to those who may not send'],
   },
   'upload.idempotent': {
     promise: 'Same idempotency key and content: one effect, one answer, under races and restarts.',
-    source: 'CONTRACT "Files"; DESIGN "Promises" 2',
+    source: 'docs/contract.md "Files"; docs/contract.md "Durability"',
     tests: [
       'the same key and content give the same answer, also after a restart; the file is kept once',
       'of twenty at once one has an effect; the others get its answer or are told to wait',
@@ -81,7 +81,7 @@ export const filesRequirements: Requirements = {
   },
   'files.read': {
     promise: 'Files are listed, described with their references, and downloaded with ranges and a strong ETag, inert.',
-    source: 'CONTRACT "Files"',
+    source: 'docs/contract.md "Files"',
     tests: [
       'newest first, 20 at a time',
       'is byte for byte the same when read again',
@@ -92,7 +92,7 @@ export const filesRequirements: Requirements = {
   },
   'files.delete': {
     promise: 'A file is deleted wholly, not while a record is being made; shared bytes go with their last file.',
-    source: 'CONTRACT "Files"',
+    source: 'docs/contract.md "Files"',
     tests: [
       'is refused while a record is being made, and finished later',
       'is kept once in a project, and stays until its last file is deleted',
@@ -101,7 +101,7 @@ export const filesRequirements: Requirements = {
   },
   'files.low-disk': {
     promise: 'Uploads are refused before the disk is full, so that the database can go on.',
-    source: 'CONTRACT "Codes", INSUFFICIENT_STORAGE',
+    source: 'docs/contract.md "Codes"',
     tests: [
       '[disk] while little is free on the disk uploads are refused with 507, everything else goes on; with room again they are taken',
       'a disk with less room than asked for takes no blob; with enough it does',

@@ -4,7 +4,7 @@ import type { Requirements } from './requirement.ts';
 export const keysRequirements: Requirements = {
   'projects.apart': {
     promise: "One project never sees another's object.",
-    source: 'CONTRACT "Keys"; DESIGN "Promises" 6',
+    source: 'docs/contract.md "Keys"; docs/contract.md "Isolation"',
     tests: [
       '[isolated] one project sees nothing of another',
       'shows a project nothing of another, and does not know its cursors',
@@ -13,7 +13,7 @@ export const keysRequirements: Requirements = {
   },
   'keys.alike': {
     promise: 'Missing, malformed, unknown, revoked and expired keys get one answer; only a hash is stored.',
-    source: 'CONTRACT "Keys"',
+    source: 'docs/contract.md "Keys"',
     tests: [
       'missing, malformed, unknown, revoked and expired keys get one and the same answer',
       'only a hash of a key is stored, and a key prints as a secret',
@@ -22,7 +22,7 @@ export const keysRequirements: Requirements = {
   },
   'keys.first': {
     promise: 'A fresh installation has no default secret: one project and one key, printed once, in a 0600 file.',
-    source: 'CONTRACT "Keys"',
+    source: 'docs/contract.md "Keys"',
     tests: [
       '[keys] the first key is printed once and kept in a file for its owner only; keys are managed by command',
       'of processes that start at once on one database, one makes the first key',
@@ -30,7 +30,7 @@ export const keysRequirements: Requirements = {
   },
   'keys.plugins': {
     promise: 'The plugins address takes no key on loopback, asks for one elsewhere, and checks one that is sent.',
-    source: 'CONTRACT "Keys"; interface §5',
+    source: 'docs/contract.md "Keys"; docs/contract.md "Authentication"',
     tests: [
       '[keys] the files address always asks for a key; the plugins address does not on loopback, but checks one that is sent',
       '[keys] bound to another address than loopback, the plugins address asks for a key',
@@ -38,7 +38,7 @@ export const keysRequirements: Requirements = {
   },
   'keys.managed': {
     promise: 'Keys are made with scopes and expiry, shown once, rotated and revoked over HTTP.',
-    source: 'interface §5.1; CONTRACT "Keys"',
+    source: 'docs/contract.md "Authentication"; docs/contract.md "Keys"',
     tests: [
       '[keys] a key is made with scopes and expiry, shown once, rotated and revoked, by an administrator or a key of scope admin',
       '[keys] a key of scope admin manages its own project and gives only scopes that it has; others manage nothing',

@@ -5,7 +5,7 @@ export const mcpRequirements: Requirements = {
   'mcp.clients': {
     promise:
       'Every plugin is an MCP tool that unmodified clients list and call, in three revisions, over HTTP and stdio.',
-    source: 'DESIGN "Catalogue and execution"',
+    source: 'docs/contract.md "Catalogue and execution"',
     tests: [
       '[mcp] ${library} lists every plugin and calls every plugin that works offline, with and without a key',
       '[mcp] ${library} is refused with a wrong key, and without one where a key is required',
@@ -24,7 +24,7 @@ export const mcpRequirements: Requirements = {
   'mcp.safe': {
     promise:
       'MCP has the authorisation, the bounds and the secrecy of the rest; foreign hosts and origins are refused.',
-    source: 'DESIGN "Promises" 5, 7',
+    source: 'docs/contract.md "Isolation"',
     tests: [
       '[mcp] credentials come by header or _meta, reach the third party, and stand in no result, error or log',
       '[mcp] credentials are never arguments, and what is wrong with them is said without repeating them',

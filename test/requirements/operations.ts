@@ -4,7 +4,7 @@ import type { Requirements } from './requirement.ts';
 export const operationsRequirements: Requirements = {
   'operations.stop': {
     promise: 'Told to stop, the service finishes or cleanly aborts what is in flight.',
-    source: 'DESIGN "Promises" 3',
+    source: 'docs/contract.md "Durability"',
     tests: [
       '[operations] told to stop, it finishes what is in flight and exits with 0',
       'a record that is in work when the service stops goes on at once at the next start',
@@ -12,7 +12,7 @@ export const operationsRequirements: Requirements = {
   },
   'operations.described': {
     promise: 'Health, readiness, version, metrics and OpenAPI 3.1 on both addresses.',
-    source: 'CONTRACT "Both addresses"',
+    source: 'docs/contract.md "Both addresses"',
     tests: [
       '[operations] both addresses tell health, readiness, version and describe themselves',
       '[operations] every schema of both addresses can be compiled',
@@ -22,7 +22,7 @@ export const operationsRequirements: Requirements = {
   },
   'operations.postgres': {
     promise: 'PostgreSQL serves as SQLite does; one that may lose acknowledged commits is refused.',
-    source: 'DESIGN "Storage"',
+    source: 'docs/contract.md "Storage"',
     tests: [
       'is refused when it acknowledges what it may lose',
       '[postgres] the service works on PostgreSQL as on SQLite, and finds everything again after a restart',
@@ -32,7 +32,7 @@ export const operationsRequirements: Requirements = {
   'operations.settings': {
     promise:
       'Settings are one schema: a wrong or unknown one stops the start, all named at once; secrets are never printed.',
-    source: 'DESIGN "Rooms of the server"',
+    source: 'docs/contract.md "Modules"',
     tests: [
       '[settings] a setting that is wrong or does not exist stops the start, and all are named at once',
       'a secret setting is printed neither in the configuration nor in a complaint',
@@ -67,7 +67,7 @@ export const operationsRequirements: Requirements = {
   },
   'documented.tested': {
     promise: 'What is documented is tested: the README tour runs.',
-    source: 'DESIGN "Promises" 10',
+    source: 'docs/contract.md "Documentation"',
     tests: ['[documented] every line of the README tour works, in order'],
   },
 };

@@ -4,7 +4,7 @@ import type { Requirements } from './requirement.ts';
 export const recordsRequirements: Requirements = {
   'rows.reported': {
     promise: 'Every row of a sheet becomes a pair or is reported, and a corrected report completes the import, once.',
-    source: 'CONTRACT "Collections, records, chunks"',
+    source: 'docs/contract.md "Collections, records, chunks"',
     tests: [
       'kept and reported rows are the rows that were written, whatever the policy',
       'the rows come as a sheet that computes nothing, and its corrected upload completes the import, once',
@@ -13,7 +13,7 @@ export const recordsRequirements: Requirements = {
   },
   'collections.client': {
     promise: 'The official Python client works unmodified: files, collections, records, chunk query.',
-    source: 'CONTRACT "Collections, records, chunks"',
+    source: 'docs/contract.md "Collections, records, chunks"',
     tests: [
       '[client] the official client: files, collections, records and chunk query work unmodified',
       '[client] the official client: a question–answer sheet becomes a record of a qa collection',
@@ -22,7 +22,7 @@ export const recordsRequirements: Requirements = {
   },
   'records.asynchronous': {
     promise: 'Create and update answer creating, then ready, partial or error with code and message.',
-    source: 'CONTRACT "Collections, records, chunks"',
+    source: 'docs/contract.md "Collections, records, chunks"',
     tests: [
       'a file record: its content tells the file, the size last, and the file serves again',
       'a sheet record: one chunk a pair, refused rows make it partial',
@@ -32,7 +32,7 @@ export const recordsRequirements: Requirements = {
   },
   'records.never-stuck': {
     promise: 'No state is stuck: leases, deadlines and attempts end every record.',
-    source: 'DESIGN "Records"; "Promises" 3',
+    source: 'docs/contract.md "Records"; docs/contract.md "Durability"',
     tests: [
       'what a dead worker left is taken up when its lease has run out, without doubled chunks',
       'a failure of ours is tried again, three times in all, then the record ends in error',
@@ -42,12 +42,12 @@ export const recordsRequirements: Requirements = {
   },
   'records.metrics': {
     promise: 'The metrics tell how the records fare.',
-    source: 'DESIGN "Records"',
+    source: 'docs/contract.md "Records"',
     tests: ['the metrics tell records by status, the seconds of each stage and the chunks that were written'],
   },
   'records.reader-killed': {
     promise: 'A reader that is killed from outside is started again; killed in every try, its record says so.',
-    source: 'DESIGN "Records"; ADR 0035',
+    source: 'docs/contract.md "Records"; ADR 0035',
     tests: [
       '[killed] a reader killed at each stage, 50 times: every record ends with the chunks of an undisturbed run',
       '[killed] a reader killed at each stage over PostgreSQL: every record ends with the chunks of an undisturbed run',
@@ -57,7 +57,7 @@ export const recordsRequirements: Requirements = {
   'stores.killed': {
     promise:
       'Killed at any moment, the stores keep what was acknowledged, finish what was begun, and hold nothing deleted.',
-    source: 'DESIGN "Promises" 1, 3',
+    source: 'docs/contract.md "Durability"',
     tests: [
       '[stores] killed in the middle of everything, four times: what was acknowledged holds, what was deleted is gone',
       '[stores] killed in the middle of everything over PostgreSQL, twice: what was acknowledged holds, what was deleted is gone',
@@ -66,7 +66,7 @@ export const recordsRequirements: Requirements = {
   'records.resumed': {
     promise:
       'A worker that is killed at any stage costs nothing: the record ends with the chunks of an undisturbed run.',
-    source: 'DESIGN "Records"; ADR 0032',
+    source: 'docs/contract.md "Records"; ADR 0032',
     tests: [
       '[killed] a worker killed at each stage, 50 times: every record ends with the chunks of an undisturbed run',
       'what was read whole is not read again when the last step fails',
@@ -74,7 +74,7 @@ export const recordsRequirements: Requirements = {
   },
   'records.retry-cancel': {
     promise: 'Retry and cancel work in every status.',
-    source: 'CONTRACT "Collections, records, chunks"; ADR 0032',
+    source: 'docs/contract.md "Collections, records, chunks"; ADR 0032',
     tests: [
       'a record that is cancelled while it is made ends in error, its work stops and nothing of it is kept',
       'a record that waits for its turn can be cancelled, and is never read',
@@ -86,7 +86,7 @@ export const recordsRequirements: Requirements = {
   },
   'records.total-delete': {
     promise: 'Deletion is total.',
-    source: 'DESIGN "Promises" 3',
+    source: 'docs/contract.md "Durability"',
     tests: [
       'a deleted collection leaves no row behind',
       'a deleted record is swept whole, its unfinished chunks too',
@@ -95,7 +95,7 @@ export const recordsRequirements: Requirements = {
   },
   'records.killable': {
     promise: 'Documents are read in a child that can be killed, with limits on time and memory.',
-    source: 'DESIGN "Records"',
+    source: 'docs/contract.md "Records"',
     tests: [
       'a document that takes too much memory is given up, and the pool goes on',
       'entity bombs and document types are refused, in any encoding of XML',

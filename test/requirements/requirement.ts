@@ -4,7 +4,7 @@
  */
 export interface Requirement {
   readonly promise: string;
-  /** `interface §…` or `CONTRACT "…"` or `DESIGN "…"` or `ADR …`. */
+  /** `docs/contract.md "Heading"` or `ADR NNNN`; several are separated by semicolons. */
   readonly source: string;
   readonly tests: readonly string[];
 }

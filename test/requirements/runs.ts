@@ -4,7 +4,7 @@ import type { Requirements } from './requirement.ts';
 export const runsRequirements: Requirements = {
   'runs.recorded': {
     promise: 'Every run has a record: outcome, phases, tier, outbound calls; no credential, no input unless asked for.',
-    source: 'DESIGN "Promises" 7',
+    source: 'docs/contract.md "Isolation"',
     tests: [
       '[runs] every run is told: outcome, phases, outbound calls, and neither credentials nor inputs',
       'a run tells every outbound call by host, status, bytes and time, and nothing of its address',
@@ -13,7 +13,7 @@ export const runsRequirements: Requirements = {
   },
   'runs.apart': {
     promise: 'A project sees its own runs only, also after a restart.',
-    source: 'DESIGN "Promises" 6',
+    source: 'docs/contract.md "Isolation"',
     tests: ['[runs] runs are kept over a restart, filtered and turned page by page; a project sees its own only'],
   },
   'runs.asynchronous': {
@@ -59,7 +59,7 @@ export const runsRequirements: Requirements = {
   },
   'runs.bounded': {
     promise: 'Runs and results are kept within bounds of age, count and bytes.',
-    source: 'DESIGN "Storage"',
+    source: 'docs/contract.md "Storage"',
     tests: [
       'each project keeps its newest runs, none older than the bound, and nothing of one under way is deleted',
       'results go when they are over, and the oldest beyond the sum; the runs stay',

@@ -4,7 +4,7 @@ import type { Requirements } from './requirement.ts';
 export const searchRequirements: Requirements = {
   'query.found': {
     promise: 'Questions find their passages at least as well as BM25 of others, in every language of the corpus.',
-    source: 'DESIGN "Records"',
+    source: 'docs/contract.md "Records"',
     tests: [
       'questions find their passages as the page says, and above the bar: ${name}',
       'questions find their passages on PostgreSQL, too: ${name}',
@@ -12,7 +12,7 @@ export const searchRequirements: Requirements = {
   },
   'query.conditions': {
     promise: 'Metadata filters choose chunks alike on both databases, and their keys and values are never SQL.',
-    source: 'CONTRACT "Collections, records, chunks"',
+    source: 'docs/contract.md "Collections, records, chunks"',
     tests: [
       'conditions choose chunks by their metadata, and a key or a value is never more than that',
       'what a chunk does not say its record says',
@@ -20,7 +20,7 @@ export const searchRequirements: Requirements = {
   },
   'vectors.never-in-the-way': {
     promise: 'An embedder that fails or is changed neither fails a record nor mixes vectors; what is missing follows.',
-    source: 'DESIGN "Records"',
+    source: 'docs/contract.md "Records"',
     tests: [
       'an embedder that fails does not fail the record: its words are found, its vectors follow',
       'work that is cut off while it embeds goes on where it was, and nothing is embedded twice in the end',
@@ -30,7 +30,7 @@ export const searchRequirements: Requirements = {
   },
   'vectors.local': {
     promise: 'A model in a local folder makes vectors without a network, in a process that cannot harm the server.',
-    source: 'DESIGN "Records"',
+    source: 'docs/contract.md "Records"',
     tests: [
       '[embeddings] a model in a local folder finds what means the same, without a network, also when its process is killed, and ends with the service',
       '[embeddings] a model that cannot be used stops the start with what is wrong',
@@ -41,7 +41,7 @@ export const searchRequirements: Requirements = {
   },
   'query.ranked': {
     promise: 'A question in any script finds the passage first, with a score from 0 to 1, on both databases alike.',
-    source: 'DESIGN "Records"',
+    source: 'docs/contract.md "Records"',
     tests: [
       'a question in ${language} finds the chunk that answers it first, with a score from 0 to 1',
       'scores with BM25 as a share of what the query could score',

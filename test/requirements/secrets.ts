@@ -5,7 +5,7 @@ export const secretsRequirements: Requirements = {
   'profiles.sealed': {
     promise:
       'Credentials of a project are kept sealed under a name, open for its keys and its bundle only, with keys that rotate.',
-    source: 'DESIGN "Promises" 7',
+    source: 'docs/contract.md "Isolation"',
     tests: [
       '[profiles] credentials are kept sealed under a name, and used by it in execute, verify, the direct call and MCP',
       '[profiles] a profile is for keys of its project and for its bundle; only a key of scope admin changes it',
@@ -18,7 +18,7 @@ export const secretsRequirements: Requirements = {
   'secrets.nowhere': {
     promise:
       'However a run fails, its credentials are in no answer, error, log, metric, record, message of MCP or file.',
-    source: 'DESIGN "Promises" 7',
+    source: 'docs/contract.md "Isolation"',
     tests: [
       '[canary] credentials are looked for in everything that is said and kept, however a run fails',
       '[canary] ${name}: no credential is found',

@@ -51,7 +51,7 @@ export const sessionsRequirements: Requirements = {
   },
   'session.first': {
     promise: 'There is no default account: a printed link makes one administrator, once, within an hour.',
-    source: 'ADR 0038; CONTRACT "Keys"',
+    source: 'ADR 0038; docs/contract.md "Keys"',
     tests: [
       'is made once by the link, which stands in a file that others cannot read',
       'is made by one of a hundred who try at once, in every race',

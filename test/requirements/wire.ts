@@ -4,7 +4,7 @@ import type { Requirements } from './requirement.ts';
 export const wireRequirements: Requirements = {
   'wire.envelope': {
     promise: 'Every error, on every path, is the envelope with a request id; RFC 9457 for those who ask.',
-    source: 'CONTRACT "Both addresses"',
+    source: 'docs/contract.md "Both addresses"',
     tests: [
       'unknown paths are 404 and unknown methods 405, in the envelope',
       'a field that is wrong is named with what was found and what is expected',
@@ -15,7 +15,7 @@ export const wireRequirements: Requirements = {
   },
   'wire.apart': {
     promise: "Neither address answers the other's paths.",
-    source: 'CONTRACT "Both addresses"',
+    source: 'docs/contract.md "Both addresses"',
     tests: ['[separate] neither address answers the paths of the other'],
   },
 };

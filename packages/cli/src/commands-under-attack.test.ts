@@ -29,7 +29,7 @@ async function temporaryFile(t: TestContext, content: string): Promise<string> {
   return join(folder, 'key');
 }
 
-/** A service that answers every request with these data, in the envelope of CONTRACT "Both addresses". */
+/** A service that answers every request with these data, in the envelope of docs/contract.md "Both addresses". */
 async function answering(t: TestContext, data: unknown): Promise<string> {
   const server = createServer((_request, response) => {
     response.setHeader('Content-Type', 'application/json');

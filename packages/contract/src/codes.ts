@@ -1,6 +1,6 @@
 /**
  * Every error code of the wire with its HTTP status and its meaning. A code once published keeps its meaning.
- * Source: CONTRACT "Codes". `docs/reference/errors.md` is generated from this table.
+ * Source: docs/contract.md "Codes". `docs/reference/errors.md` is generated from this table.
  */
 export const errorCodes = {
   INVALID_REQUEST: {

@@ -11,7 +11,7 @@ import {
   vectorStates,
 } from './vocabulary.ts';
 
-/** Collections, records and chunks. Source: CONTRACT "Collections, records, chunks". */
+/** Collections, records and chunks. Source: docs/contract.md "Collections, records, chunks". */
 
 /** The built-in model: words only, no vectors. Exactly 8 characters, as the official client demands. */
 export const builtInEmbeddingModel = 'QmBm25v1';

@@ -8,7 +8,7 @@ export const Violation = Type.Object({
 });
 export type Violation = Static<typeof Violation>;
 
-/** Errors on every path. Source: CONTRACT "Both addresses". */
+/** Errors on every path. Source: docs/contract.md "Both addresses". */
 export const ErrorAnswer = Type.Object(
   {
     status: Type.Literal('error'),

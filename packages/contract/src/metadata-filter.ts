@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** Conditions on metadata. Source: CONTRACT "Collections, records, chunks". */
+/** Conditions on metadata. Source: docs/contract.md "Collections, records, chunks". */
 
 const Key = Type.String({ minLength: 1, maxLength: 64, description: 'Name of an entry of the metadata.' });
 const text = Type.String({ maxLength: 512 });

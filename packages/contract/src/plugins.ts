@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Violation } from './envelope.ts';
 
-/** Bundles, plugins and their execution. Source: interface §2, §4.2–4.4; CONTRACT "Bundles and plugins". */
+/** Bundles, plugins and their execution. Source: docs/contract.md "Catalogue"; docs/contract.md "Execution"; docs/contract.md "Bundles and plugins". */
 
 export const pluginEffects = ['read', 'write', 'destructive'] as const;
 export type PluginEffects = (typeof pluginEffects)[number];

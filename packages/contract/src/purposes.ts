@@ -1,4 +1,4 @@
-/** What an uploaded file is for, and what follows from it. Source: interface §2 "Upload purpose", §4.1. */
+/** What an uploaded file is for, and what follows from it. Source: docs/contract.md "Upload". */
 export const purposes = {
   record_file: {
     extensions: ['txt', 'pdf', 'docx', 'md', 'html'],

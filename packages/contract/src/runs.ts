@@ -3,7 +3,7 @@ import { ListQuery, Timestamp } from './envelope.ts';
 import { ExecuteResult, isolations } from './plugins.ts';
 import { runOrigins, runOutcomes, runStatuses } from './vocabulary.ts';
 
-/** Runs of plugins: what was run, how it ended, where its time went. Source: CONTRACT "Bundles and plugins". */
+/** Runs of plugins: what was run, how it ended, where its time went. Source: docs/contract.md "Bundles and plugins". */
 
 const Milliseconds = Type.Number({ description: 'Milliseconds.' });
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);

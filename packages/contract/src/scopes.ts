@@ -1,3 +1,3 @@
-/** What a key may do. Source: CONTRACT "Keys". */
+/** What a key may do. Source: docs/contract.md "Keys". */
 export const scopes = ['files', 'collections', 'plugins', 'admin'] as const;
 export type Scope = (typeof scopes)[number];

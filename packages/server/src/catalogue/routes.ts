@@ -41,7 +41,7 @@ const PluginsQuery = Type.Object({
 const PluginsAnswer = Type.Union([List(Plugin), List(PluginDefinition), List(FlatPlugin)]);
 const BundleAnswer = Type.Object({ ...List(Plugin).properties, bundle: Bundle });
 
-/** The catalogue over HTTP. Source: interface §4.2, §4.3; CONTRACT "Bundles and plugins". */
+/** The catalogue over HTTP. Source: docs/contract.md "Catalogue"; docs/contract.md "Bundles and plugins". */
 export function catalogueRoutes(app: App, deps: CatalogueRoutesDeps): void {
   bundleRoutes(app, deps);
   pluginRoutes(app, deps);

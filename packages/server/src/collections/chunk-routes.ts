@@ -36,7 +36,7 @@ function ChunkList<Item extends TSchema>(item: Item) {
 
 const withTotal = <Answer>(answer: Answer) => ({ ...answer, total_count: null });
 
-/** Chunks and chunk query over HTTP. Source: CONTRACT "Collections, records, chunks". */
+/** Chunks and chunk query over HTTP. Source: docs/contract.md "Collections, records, chunks". */
 export function chunkRoutes(app: App, deps: ChunkRoutesDeps): void {
   listRoutes(app, deps);
   createRoute(app, deps);

@@ -23,7 +23,7 @@ export function readMetadata<Metadata extends object>(metadata: Metadata): Metad
 
 /**
  * The body without the members that are null, at the top level and in `text_splitter`, whose members the official
- * client sends all, set or not: an explicit null means absent. CONTRACT "Collections". Metadata keep theirs.
+ * client sends all, set or not: an explicit null means absent. docs/contract.md "Collections, records, chunks". Metadata keep theirs.
  */
 export function withoutNulls(body: unknown): unknown {
   if (!isJsonObject(body)) return body;

@@ -33,7 +33,7 @@ export const tags = ['records'];
 const CollectionParams = Type.Object({ collection_id: pathId });
 export const RecordParams = Type.Object({ collection_id: pathId, record_id: pathId });
 
-/** Records over HTTP. Source: CONTRACT "Collections, records, chunks". */
+/** Records over HTTP. Source: docs/contract.md "Collections, records, chunks". */
 export function recordRoutes(app: App, deps: RecordRoutesDeps): void {
   listRoutes(app, deps);
   itemRoutes(app, deps);

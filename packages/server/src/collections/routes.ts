@@ -32,7 +32,7 @@ export interface CollectionRoutesDeps {
   readonly dryRuns: DryRuns;
 }
 
-/** Collections, records, chunks and chunk query over HTTP. Source: CONTRACT "Collections, records, chunks". */
+/** Collections, records, chunks and chunk query over HTTP. Source: docs/contract.md "Collections, records, chunks". */
 export function collectionRoutes(app: App, deps: CollectionRoutesDeps): void {
   collectionListRoutes(app, deps);
   collectionItemRoutes(app, deps);

@@ -7,7 +7,7 @@ import { keyOf, ofRecord, RecordParams, tags } from './record-routes.ts';
 import type { RecordRows } from './record-rows.ts';
 import { listAnswer } from './route-parts.ts';
 
-/** Rows of a sheet that became no pair, as a list or as a sheet to correct. Source: CONTRACT "Collections", additions. */
+/** Rows of a sheet that became no pair, as a list or as a sheet to correct. Source: docs/contract.md "Collections, records, chunks". */
 export function rowRoutes(app: App, { gate, rows }: { readonly gate: Gate; readonly rows: RecordRows }): void {
   app.get(
     `${ofRecord}/rows`,

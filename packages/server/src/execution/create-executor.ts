@@ -68,7 +68,7 @@ const nobody: RunCaller = { projectId: '-', origin: 'execute' };
 /** Nesting of inputs and outputs beyond this is refused before anything walks them. */
 const maxDepth = 64;
 
-/** The order of a run: request, credentials, input, the run itself, its output. Source: CONTRACT "Bundles and plugins". */
+/** The order of a run: request, credentials, input, the run itself, its output. Source: docs/contract.md "Bundles and plugins". */
 export function createExecutor(deps: ExecutorDeps): Executor {
   const limits = { ...defaultLimits, ...deps.limits };
   const means = { newId: deps.newId, limits };

@@ -64,7 +64,7 @@ describe('POST /v1/execute', () => {
       const answer = await execute({ plugin_id: 'say', ...body });
       assert.deepEqual([answer.status, answer.body.error?.code], [422, 'REQUEST_VALIDATION_ERROR'], answer.text);
       assert.ok(!answer.text.includes(mark), answer.text);
-      // The same shape as that of any other field, CONTRACT "Both addresses": found and expected stand in the message too.
+      // The same shape as that of any other field, docs/contract.md "Both addresses": found and expected stand in the message too.
       const [{ path, found, expected }] = answer.body.error.details;
       assert.equal(answer.body.error.message, `${path}: found ${found}; expected ${expected}.`);
       return answer.body.error.details.map((detail: { path: string }) => {

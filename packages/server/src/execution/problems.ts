@@ -55,7 +55,7 @@ export function tooManyRunsOfKey(most: number): Problem {
   });
 }
 
-/** What a failed run is told as. Source: CONTRACT "Bundles and plugins". */
+/** What a failed run is told as. Source: docs/contract.md "Bundles and plugins". */
 export function outcomeProblem(outcome: Exclude<Outcome, { kind: 'succeeded' }>, runId: string): Problem {
   const run = { run_id: runId };
   switch (outcome.kind) {

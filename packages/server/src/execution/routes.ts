@@ -32,7 +32,7 @@ export interface ExecutionRoutesDeps {
   readonly background: BackgroundRuns;
 }
 
-/** Running plugins over HTTP. Source: interface §4.4; CONTRACT "Bundles and plugins". */
+/** Running plugins over HTTP. Source: docs/contract.md "Execution"; docs/contract.md "Bundles and plugins". */
 export function executionRoutes(app: App, deps: ExecutionRoutesDeps): void {
   executeRoute(app, deps);
   executeDirectlyRoute(app, deps);

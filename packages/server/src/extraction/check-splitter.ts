@@ -1,8 +1,8 @@
 import type { TextSplitter } from '@quartermaster/contract';
 
-/** Most tokens of a chunk when a record names no splitter. Source: CONTRACT "Collections, records, chunks". */
+/** Most tokens of a chunk when a record names no splitter. Source: docs/contract.md "Collections, records, chunks". */
 export const defaultChunkSize = 400;
-/** What a separator splitter takes when it names no sizes. Source: CONTRACT "Collections, records, chunks". */
+/** What a separator splitter takes when it names no sizes. Source: docs/contract.md "Collections, records, chunks". */
 export const separatorDefaults = { chunk_size: 1000, chunk_overlap: 0 } as const;
 
 /** Phrases for things. */

@@ -18,7 +18,7 @@ const sampleBytes = 64 * 1024;
 /**
  * Throws REQUEST_VALIDATION_ERROR when the content contradicts the extension: a .pdf is a PDF, a .docx a Word package,
  * a .txt text in some encoding. Whether it can be read to its end is found out later, by the record made from it.
- * No bytes contradict nothing. Source: CONTRACT "Files".
+ * No bytes contradict nothing. Source: docs/contract.md "Files".
  */
 export async function checkContent(extension: Extension, content: CheckedContent): Promise<void> {
   if (content.bytes === 0) return;

@@ -21,7 +21,7 @@ export interface ContentAnswer {
 
 /**
  * The bytes of a file, as a download that no browser runs: the type is never the one that was sent, and scripts have no
- * origin. Throws RANGE_NOT_SATISFIABLE. Source: CONTRACT "Files"; RFC 9110 §13, §14.
+ * origin. Throws RANGE_NOT_SATISFIABLE. Source: docs/contract.md "Files"; RFC 9110 §13, §14.
  */
 export async function answerContent(
   blobs: BlobStore,

@@ -40,7 +40,7 @@ export interface FileRoutesDeps {
   };
 }
 
-/** The routes of files. Source: interface §4.1, CONTRACT "Files". */
+/** The routes of files. Source: docs/contract.md "Upload", docs/contract.md "Files". */
 export function fileRoutes(app: App, deps: FileRoutesDeps): void {
   // A scope of its own: only here is multipart/form-data taken as it comes.
   app.register(async (scope: App) => uploadRoute(scope, deps));

@@ -15,7 +15,7 @@ import type { Quota } from './quota.ts';
 import { createUploadFormReader, type UploadForm } from './read-upload.ts';
 import { type Pace, receiveBody } from './receive-body.ts';
 
-/** Receives uploads. The order of steps is the contract: DESIGN "Storage". */
+/** Receives uploads. The order of steps is the contract: docs/contract.md "Storage". */
 export interface Uploads {
   /** Resolves when the file would survive a power cut; when it rejects, nothing is kept. */
   receive(admission: Admission, body: Readable): Promise<File>;

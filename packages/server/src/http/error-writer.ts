@@ -3,7 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../kernel/problem.ts';
 import { validationProblem } from './validation.ts';
 
-/** The one place that writes an error. Source: CONTRACT "Both addresses". */
+/** The one place that writes an error. Source: docs/contract.md "Both addresses". */
 export function writeError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = toProblem(error, request);
   if (problem.status >= 500 && problem.status !== 502 && problem.status !== 503) {

@@ -3,7 +3,7 @@ import type { Logger } from '../kernel/logger.ts';
 import type { CompletedClaim, HeldClaim, IdempotencyRepository, RequestKey } from './idempotency-repository.ts';
 import { keyMalformed, keyReused, requestInFlight } from './problems.ts';
 
-/** Same key and content, one effect and one answer, under races and restarts. Source: CONTRACT "Files". */
+/** Same key and content, one effect and one answer, under races and restarts. Source: docs/contract.md "Files". */
 export interface Idempotency {
   /** Throws DUPLICATE_OBJECT while a request with this key runs. */
   begin(request: RequestKey): Promise<RunningRequest | AnsweredRequest>;

@@ -38,7 +38,7 @@ const ProjectParams = Type.Object({ project_id: Id });
 const KeyParams = Type.Object({ project_id: Id, key_id: Id });
 const security = [{ apiKey: [] }, { session: [] }];
 
-/** Projects and their keys over HTTP: for administrators, and for keys of scope `admin`. Source: CONTRACT "Keys". */
+/** Projects and their keys over HTTP: for administrators, and for keys of scope `admin`. Source: docs/contract.md "Keys". */
 export function projectRoutes(app: App, deps: ProjectRoutesDeps): void {
   projectListRoutes(app, deps);
   keyListRoutes(app, deps);

@@ -14,7 +14,7 @@ import { createWriteShares } from './write-share.ts';
 /**
  * Blobs as files: `<folder>/staging/<blobId>.<pid>` while they arrive, `<folder>/blobs/<bucket>/<blobId>` afterwards.
  * The bucket is the id's time without its last four digits, so that uploads of one half hour share a folder and its
- * sync. Takes no blob while less than `leastFreeBytes` is free. Refuses to start when staging and blobs are on different file systems. Source: DESIGN "Storage", CONTRACT "Files".
+ * sync. Takes no blob while less than `leastFreeBytes` is free. Refuses to start when staging and blobs are on different file systems. Source: docs/contract.md "Storage", docs/contract.md "Files".
  */
 export async function openDiskBlobStore(
   folder: string,
