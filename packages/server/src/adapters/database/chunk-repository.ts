@@ -16,6 +16,7 @@ import { removeKeys } from './pair-keys.ts';
 import type { Tables } from './tables.ts';
 import { dropVector, wantVectors } from './vector-repository.ts';
 import { findVisibleChunks } from './visible-chunks.ts';
+import { withoutIndex } from './without-index.ts';
 
 /** Chunks over either database. */
 export function createChunkRepository(database: Database): ChunkRepository {
@@ -23,7 +24,7 @@ export function createChunkRepository(database: Database): ChunkRepository {
   return {
     add: (projectId, collectionId, chunk) => addDirect(database, { projectId, collectionId }, chunk),
     async find(key) {
-      const row = await visible(read, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
+      const row = await visibleIn(read, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
       return row === undefined ? undefined : toChunk(row);
     },
     list: (of, query) => list(read, of, query),
@@ -33,28 +34,33 @@ export function createChunkRepository(database: Database): ChunkRepository {
     findVisible: (seqs, filter) => findVisibleChunks(read, seqs, { dialect: database.dialect, filter }),
     async fetch(collectionId, seqs) {
       if (seqs.length === 0) return new Map();
-      const rows = await visible(read, { collectionId }).where('chunk.seq', 'in', seqs).execute();
+      const rows = await visible(read)
+        .where('chunk.seq', 'in', seqs)
+        .where(withoutIndex<string>(database.dialect, 'chunk.collection_id'), '=', collectionId)
+        .execute();
       return new Map(rows.map((row) => [row.seq, toChunk(row)]));
     },
   };
 }
 
 /** Chunks made directly, and those of the generation their record shows. */
-function visible(db: Kysely<Tables>, of: { collectionId: string; projectId?: string }) {
-  const rows = db
+function visible(db: Kysely<Tables>) {
+  return db
     .selectFrom('chunk')
     .leftJoin('record', 'record.id', 'chunk.record_id')
     .selectAll('chunk')
-    .where('chunk.collection_id', '=', of.collectionId)
     .where((where) =>
       where.or([where('chunk.record_id', 'is', null), where('chunk.generation', '=', where.ref('record.generation'))]),
     );
-  return of.projectId === undefined ? rows : rows.where('chunk.project_id', '=', of.projectId);
+}
+
+function visibleIn(db: Kysely<Tables>, of: Pick<ChunkKey, 'collectionId' | 'projectId'>) {
+  return visible(db).where('chunk.collection_id', '=', of.collectionId).where('chunk.project_id', '=', of.projectId);
 }
 
 async function list(read: Kysely<Tables>, of: ChunkListKey, query: ListQuery) {
   const rowsOf = () => {
-    const rows = visible(read, of);
+    const rows = visibleIn(read, of);
     return of.recordId === undefined ? rows : rows.where('chunk.record_id', '=', of.recordId);
   };
   const cursors = cursorsOf(query);
@@ -91,7 +97,7 @@ function addDirect(
 function changeChunk({ write, fullText }: Database, key: ChunkKey, change: ChunkChange): Promise<boolean> {
   return write.transaction().execute(async (transaction) => {
     if ((await lockCollection(transaction, key.collectionId)) === undefined) return false;
-    const seen = await visible(transaction, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
+    const seen = await visibleIn(transaction, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
     if (seen === undefined) return false;
     const { metadata, text } = change;
     const changed = await transaction
@@ -117,7 +123,7 @@ function changeChunk({ write, fullText }: Database, key: ChunkKey, change: Chunk
 
 function removeChunk({ write, dialect, fullText }: Database, key: ChunkKey): Promise<boolean> {
   return write.transaction().execute(async (transaction) => {
-    const seen = await visible(transaction, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
+    const seen = await visibleIn(transaction, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
     if (seen === undefined) return false;
     // The record first, then its chunk, as the sweep does: two that hold one each would wait for each other.
     if (seen.record_id !== null) {

@@ -112,11 +112,18 @@ async function withCounts(
       .groupBy('collection_id')
       .execute(),
     read
-      .selectFrom('chunk')
-      .select(['collection_id', sql<number>`count(*)`.as('chunks')])
-      .where('collection_id', 'in', ids)
-      .where('record_id', 'is', null)
-      .groupBy('collection_id')
+      .selectFrom('collection')
+      .select((collection) => [
+        'collection.id as collection_id',
+        // For one collection at a time: for several, SQLite would walk the chunks made directly in all projects.
+        collection
+          .selectFrom('chunk')
+          .select(sql<number>`count(*)`.as('chunks'))
+          .whereRef('chunk.collection_id', '=', 'collection.id')
+          .where('chunk.record_id', 'is', null)
+          .as('chunks'),
+      ])
+      .where('collection.id', 'in', ids)
       .execute(),
     read.selectFrom('collection_vector').selectAll().where('collection_id', 'in', ids).execute(),
   ]);

@@ -10,6 +10,7 @@ import { fromBytes, toBytes, toCode } from '../../embedding/vectors.ts';
 import type { CollectionVectorTable } from './collection-tables.ts';
 import type { Database } from './database.ts';
 import type { Tables } from './tables.ts';
+import { withoutIndex } from './without-index.ts';
 
 /** Vectors over either database; the index over them is not the database's. */
 export function createVectorRepository({ dialect, read, write }: Database): VectorRepository {
@@ -79,8 +80,8 @@ export function createVectorRepository({ dialect, read, write }: Database): Vect
         .selectFrom('chunk_vector')
         .select(['seq', 'vector'])
         .where('seq', 'in', seqs)
-        .where('collection_id', '=', space.collectionId)
-        .where('change', '>', space.firstChange)
+        .where(withoutIndex<string>(dialect, 'collection_id'), '=', space.collectionId)
+        .where(withoutIndex<number>(dialect, 'change'), '>', space.firstChange)
         .execute();
       return new Map(rows.flatMap(({ seq, vector }) => (vector === null ? [] : [[seq, fromBytes(vector)]])));
     },

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { addCollection, makeRecord, newChunk, type Repositories, start } from '../../collections/fixtures.suite.ts';
+import { createLogger } from '../../kernel/logger.ts';
+import { createChunkRepository } from './chunk-repository.ts';
+import { createCollectionRepository } from './collection-repository.ts';
+import { openDatabase } from './open-database.ts';
+import { type ObservedDatabase, observeStatements } from './query-plans.fixture.ts';
+import { createRecordJobRepository } from './record-job-repository.ts';
+import { createRecordRepository } from './record-repository.ts';
+import { createRecordRowRepository } from './record-rows.ts';
+import { createVectorRepository } from './vector-repository.ts';
+
+describe('the query plans of SQLite', () => {
+  let dataFolder: string;
+  let observed: ObservedDatabase;
+  let repositories: Repositories;
+
+  before(async () => {
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'quartermaster-plans-'));
+    observed = observeStatements(await openDatabase({ url: null, dataFolder, logger: createLogger('silent') }));
+    const { database } = observed;
+    repositories = {
+      collections: createCollectionRepository(database),
+      records: createRecordRepository(database),
+      jobs: createRecordJobRepository(database),
+      chunks: createChunkRepository(database),
+      rows: createRecordRowRepository(database),
+      vectors: createVectorRepository(database),
+    };
+  });
+  after(async () => {
+    await observed.database.close();
+    await rm(dataFolder, { recursive: true });
+  });
+
+  /** What SQLite does with the table in the statements that the work executes. */
+  async function accessTo(table: string, work: () => Promise<unknown>): Promise<string[]> {
+    await observed.plans();
+    await work();
+    const lines = (await observed.plans()).flatMap(({ plan }) => plan);
+    return lines.filter((line) => line.startsWith(`SEARCH ${table} `) || line.startsWith(`SCAN ${table}`));
+  }
+
+  /** A collection with five chunks, their place in it and their vectors. */
+  async function addChunks() {
+    const { chunks, vectors } = repositories;
+    const collection = await addCollection(repositories);
+    await makeRecord(repositories, collection, ['a', 'b', 'c']);
+    for (const content of ['d', 'e']) await chunks.add(collection.projectId, collection.id, newChunk(content));
+    await vectors.adopt(collection.id, 'model');
+    const missing = await vectors.missing({ collectionId: collection.id }, { after: 0, limit: 100 });
+    const seqs = missing.map(({ seq }) => seq);
+    const vector = Float32Array.from([1, 2]);
+    await vectors.save(
+      collection.id,
+      'model',
+      seqs.map((seq) => ({ seq, updatedAt: start, vector })),
+    );
+    return { collection, seqs };
+  }
+
+  it('find the chunks of an answer by primary key, not along an index of their collection', async () => {
+    const { collection, seqs } = await addChunks();
+    const fetch = async () => assert.equal((await repositories.chunks.fetch(collection.id, seqs)).size, 5);
+    assert.deepEqual(await accessTo('chunk', fetch), ['SEARCH chunk USING INTEGER PRIMARY KEY (rowid=?)']);
+  });
+
+  it('find the vectors of candidates by primary key, not along an index of their collection', async () => {
+    const { collection, seqs } = await addChunks();
+    const space = await repositories.vectors.find(collection.id);
+    assert.ok(space);
+    const fetch = async () => assert.equal((await repositories.vectors.vectors(space, seqs)).size, 5);
+    assert.deepEqual(await accessTo('chunk_vector', fetch), [
+      'SEARCH chunk_vector USING INTEGER PRIMARY KEY (rowid=?)',
+    ]);
+  });
+
+  it('count the direct chunks of listed collections without those of other collections', async () => {
+    const { collection } = await addChunks();
+    for (let more = 1; more < 20; more++) await addCollection(repositories, { projectId: collection.projectId });
+    const list = async () => {
+      const page = await repositories.collections.list(collection.projectId, {});
+      assert.deepEqual(page?.items.map(({ numChunks }) => numChunks).sort(), [...Array(19).fill(0), 5]);
+    };
+    assert.deepEqual(await accessTo('chunk', list), ['SEARCH chunk USING INDEX chunk_made_directly (collection_id=?)']);
+  });
+});
