@@ -17,19 +17,22 @@ interface StartOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** File for what it writes to standard error: a terminal that shows each line would take part in the race. */
   readonly log?: string;
+  /** Where it runs; default: here. */
+  readonly cwd?: string;
 }
 
 /** Starts a program of ours and waits until it has printed `addresses` URLs. */
 export async function start(
   program: string | readonly string[],
   addresses: number,
-  { environment = {}, log }: StartOptions = {},
+  { environment = {}, log, cwd }: StartOptions = {},
 ): Promise<Running> {
   // 2: the bench's own.
   const errors = log === undefined ? 2 : openSync(log, 'a');
   const child = spawn(process.execPath, [program].flat(), {
     stdio: ['ignore', 'pipe', errors],
     env: { PATH: process.env.PATH ?? '', ...environment },
+    cwd,
   });
   if (log !== undefined) closeSync(errors);
   const stdout = child.stdout as Readable; // a pipe, as asked
@@ -59,9 +62,13 @@ export interface Service extends Running {
   readonly key: string;
 }
 
-/** The real service on free ports with its data in `folder`, and its log beside it. */
-export async function startService(folder: string, environment: Readonly<Record<string, string>>): Promise<Service> {
-  const command = startCommand();
+/** The real service of the checkout `root` on free ports with its data in `folder`, and its log beside it. */
+export async function startService(
+  folder: string,
+  environment: Readonly<Record<string, string>>,
+  root?: string,
+): Promise<Service> {
+  const command = startCommand(root);
   mkdirSync(dirname(folder), { recursive: true });
   const running = await start(command.args, 2, {
     environment: {
@@ -73,6 +80,7 @@ export async function startService(folder: string, environment: Readonly<Record<
       ...environment,
     },
     log: `${folder}.log`,
+    ...(root === undefined ? {} : { cwd: root }),
   });
   const [filesUrl = '', pluginsUrl = ''] = running.urls;
   return { ...running, filesUrl, pluginsUrl, key: readFileSync(join(folder, 'first-key'), 'utf8').trim() };

@@ -1,9 +1,11 @@
 // `npm run bench`: every figure beside its floor, on this machine, in this run. Prints a table and writes
 // bench/results/latest.json. `npm run bench -- http` runs the benches whose name contains "http";
-// `npm run bench -- soak` the one that only runs when it is named.
+// `npm run bench -- soak` the one that only runs when it is named. `npm run bench -- --compare <commit>` measures that
+// commit and this tree alternately (compare.ts).
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { catalogueBenches } from './catalogue-bench.ts';
+import { runComparison } from './compare.ts';
 import { consoleBenches } from './console-bench.ts';
 import { hostileBenches } from './hostile-benches.ts';
 import { httpBenches } from './http-benches.ts';
@@ -16,7 +18,9 @@ import { startBench } from './start-bench.ts';
 import { printRows, type Row } from './table.ts';
 import { uploadBenches } from './upload-benches.ts';
 
-const wanted = process.argv[2] ?? '';
+const args = process.argv.slice(2);
+if (args.includes('--compare')) process.exit((await runComparison(args)) ? 0 : 1);
+const wanted = args[0] ?? '';
 // Beside the code, not in the system's temporary folder: that may be memory, and a disk is what is measured.
 const folder = mkdtempSync(resolve('bench-data-'));
 const rows: Row[] = [];
