@@ -1,16 +1,22 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { corpusFolder, hasCorpus } from '../test/support/corpus.ts';
+import { longHandbook } from '../test/support/sample-texts.ts';
 
 /** Words of real English in their real frequencies, the same in every run. */
 export function createText(): (words: number) => string {
-  const file = new URL('../../shared/corpus/ir/xquad-en/docs.jsonl', import.meta.url);
-  const words = readFileSync(file, 'utf8')
-    .trim()
-    .split('\n')
-    .flatMap((line) => (JSON.parse(line) as { text: string }).text.match(/[\p{L}\p{N}]+/gu) ?? []);
+  const words = sourceText().match(/[\p{L}\p{N}]+/gu) ?? [];
   let state = 1;
   const next = (most: number) => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     return Math.floor((state / 2 ** 32) * most);
   };
   return (count) => Array.from({ length: count }, () => words[next(words.length)]).join(' ');
+}
+
+/** Passages of an encyclopedia where there is a corpus; otherwise invented text, whose words are fewer. */
+function sourceText(): string {
+  if (!hasCorpus()) return longHandbook();
+  const lines = readFileSync(join(corpusFolder, 'ir/xquad-en/docs.jsonl'), 'utf8').trim().split('\n');
+  return lines.map((line) => (JSON.parse(line) as { text: string }).text).join(' ');
 }

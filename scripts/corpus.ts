@@ -8,6 +8,7 @@ import { basename, join, resolve } from 'node:path';
 import { ApiError, createClient } from '@quartermaster/client';
 import type { RecordItem } from '@quartermaster/contract';
 import { createLogger, openService, parseConfig } from '@quartermaster/server';
+import { corpusFolder } from '../test/support/corpus.ts';
 
 interface Entry {
   readonly path: string;
@@ -22,7 +23,7 @@ interface Result {
   readonly detail: string;
 }
 
-const folder = resolve(process.argv[2] ?? '../shared/corpus');
+const folder = resolve(process.argv[2] ?? corpusFolder);
 const lanes = 4;
 const settleSeconds = 300;
 

@@ -1,9 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-export const corpusFolder = fileURLToPath(new URL('../../../shared/corpus', import.meta.url));
+import { corpusFolder } from '../../test/support/corpus.ts';
 
 export interface Entry {
   readonly path: string;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@quartermaster/client';
-import { corpusFolder } from './corpus.ts';
+import { corpusFolder } from '../../test/support/corpus.ts';
 
 /** The sets of `corpus/ir`: real questions, each with the passage that answers it. */
 export const retrievalSets = ['xquad-ar', 'xquad-en', 'xquad-es', 'xquad-zh'] as const;

@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
-import { basename, resolve } from 'node:path';
+import { basename } from 'node:path';
 import { test } from 'node:test';
 import { dropFiles, makeKey, openConsole, openPage } from '../support/console.ts';
+import { writeHandbook } from '../support/sample-handbook.ts';
 
-const corpus = resolve(import.meta.dirname, '../../../shared/corpus');
-const documents = [
-  'pdf/deb__debian-faq.en.pdf',
-  'docx/docling__Strict.docx',
-  'md/cheatsheets__AJAX_Security_Cheat_Sheet.md',
-];
-
-test('[console] set-up, key, three real documents dropped, records ready, a question, a plugin, its run, the key revoked: 401', async (t) => {
+test('[console] set-up, key, three documents dropped, records ready, a question, a plugin, its run, the key revoked: 401', async (t) => {
   const opened = await openConsole(t);
   const { page, service, complaints, origins } = opened;
-  const paths = documents.map((path) => resolve(corpus, path));
+  const { paths, remove } = await writeHandbook();
+  t.after(remove);
   const names = paths.map((path) => basename(path));
   const key = await makeKey(opened, 'story');
   const use = () => fetch(`${service.filesUrl}/v1/files`, { headers: { Authorization: `Bearer ${key}` } });
@@ -33,7 +28,7 @@ test('[console] set-up, key, three real documents dropped, records ready, a ques
   for (const name of names) await page.locator(`[data-record="${name}"] [data-status="ready"]`).waitFor();
 
   await page.getByRole('tab', { name: 'Ask' }).click();
-  await page.getByLabel('Your question').fill('How does one pronounce Debian?');
+  await page.getByLabel('Your question').fill('How does one pronounce Quartermaster?');
   await page.getByRole('button', { name: 'Ask' }).click();
   const best = page.getByRole('listitem').filter({ hasText: 'Why this one' }).first();
   await best.waitFor();

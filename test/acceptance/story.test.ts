@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
-import { openAsBlob, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { handbook } from '../support/sample-handbook.ts';
 import { startService } from '../support/service.ts';
 
-const corpus = '../shared/corpus';
-
-test('[story] a real PDF is uploaded, made into a record, asked, and gives the passage with its page', async (t) => {
+test('[story] a PDF is uploaded, made into a record, asked, and gives the passage with its page', async (t) => {
   const { client } = await startService(t);
   const file = await client.files.upload({
     purpose: 'record_file',
     name: 'guide.pdf',
-    content: await openAsBlob(`${corpus}/${pdfOfCorpus()}`),
+    content: new Blob([new Uint8Array(handbook[0]?.bytes ?? [])]),
   });
   const collection = await client.collections.create({ name: 'guides' });
   const record = await client.records.create(collection.collection_id, { type: 'file', file_id: file.file_id });
@@ -81,15 +79,6 @@ test('[story] bundles and plugins are listed, a plugin computes, another calls a
   assert.deepEqual(upstream.paths, [`/v6/${secret}/pair/USD/CNY`]);
   assert.ok(!JSON.stringify(rate).includes(secret) && !log().includes(secret));
 });
-
-function pdfOfCorpus(): string {
-  const entries = readFileSync(`${corpus}/manifest.jsonl`, 'utf8').trim().split('\n');
-  const pdf = entries
-    .map((line) => JSON.parse(line) as { path: string; kind: string; expect: string; bytes: number; gt_kind?: string })
-    .find((entry) => entry.kind === 'pdf' && entry.expect === 'ok' && entry.gt_kind !== undefined && entry.bytes < 2e6);
-  assert.ok(pdf, 'the corpus has a PDF');
-  return pdf.path;
-}
 
 /** Twelve words from the middle of the record's longest chunk: a question whose answer is known. */
 async function someWords(

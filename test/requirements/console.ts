@@ -6,7 +6,7 @@ export const consoleRequirements: Requirements = {
     promise: 'In the console a person makes a key, brings documents, asks, runs a plugin and revokes the key.',
     source: 'docs/contract.md "Authentication"',
     tests: [
-      '[console] set-up, key, three real documents dropped, records ready, a question, a plugin, its run, the key revoked: 401',
+      '[console] set-up, key, three documents dropped, records ready, a question, a plugin, its run, the key revoked: 401',
       '[pages] a file of 200 MB cancelled half way leaves nothing behind, and another goes through afterwards',
     ],
   },

@@ -11,7 +11,7 @@ export const filesRequirements: Requirements = {
     promise: 'The file id is accepted when a record of the matching kind is created.',
     source: 'docs/contract.md "Upload"',
     tests: [
-      '[story] a real PDF is uploaded, made into a record, asked, and gives the passage with its page',
+      '[story] a PDF is uploaded, made into a record, asked, and gives the passage with its page',
       '[story] a question–answer sheet answers a question',
       'what does not fit is refused and names what was found and what is needed',
     ],

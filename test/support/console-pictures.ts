@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { handbook } from './sample-handbook.ts';
 import type { StartedService } from './service.ts';
 
 /** Where the pages with something on them are. */
@@ -10,13 +9,6 @@ export interface Pictured {
   readonly sheetRecordId: string;
   readonly runId: string;
 }
-
-const corpus = resolve(import.meta.dirname, '../../../shared/corpus');
-const documents = [
-  'pdf/deb__debian-faq.en.pdf',
-  'docx/docling__Strict.docx',
-  'md/cheatsheets__AJAX_Security_Cheat_Sheet.md',
-];
 
 const sheet = `question,answer
 How long may books be kept?,Four weeks. Whoever needs longer asks at the desk.
@@ -45,13 +37,9 @@ export async function fillForPictures(service: StartedService): Promise<Pictured
     type: 'text',
   });
   const records: string[] = [];
-  for (const path of documents) {
-    const content = new Blob([await readFile(resolve(corpus, path))]);
-    const file = await client.files.upload({
-      purpose: 'record_file',
-      name: basename(path).replace(/^.*__/, ''),
-      content,
-    });
+  for (const { name, bytes } of handbook) {
+    const content = new Blob([new Uint8Array(bytes)]);
+    const file = await client.files.upload({ purpose: 'record_file', name, content });
     const { record_id: id } = await client.records.create(guides.collection_id, {
       type: 'file',
       file_id: file.file_id,

@@ -111,7 +111,7 @@ export function parseConfig(environment: Environment): Config {
 
 function unknownNames(environment: Environment): string[] {
   return Object.keys(environment)
-    .filter((name) => name.startsWith(prefix) && !name.startsWith(`${prefix}TEST_`))
+    .filter((name) => name.startsWith(prefix) && !name.startsWith(`${prefix}TEST_`) && name !== `${prefix}CORPUS`)
     .filter((name) => !Object.hasOwn(settings, name.slice(prefix.length)))
     .map((name) => `${name}: there is no such setting`);
 }

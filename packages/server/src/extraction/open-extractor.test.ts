@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { afterEach, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { corpusFile } from './corpus.fixture.ts';
+import { wordDocument, workbook } from '../../../../test/support/sample-office.ts';
+import { arabicPdf, encryptedPdf } from '../../../../test/support/sample-pdf.ts';
+import { csvOf, longHandbook, pairsIn } from '../../../../test/support/sample-texts.ts';
 import type { Extractor } from './extraction.ts';
 import { children, file, never, onlyChild, open, readsOn, taskOf } from './extractor.fixture.ts';
 import { mostBatchesSent } from './protocol.ts';
@@ -37,17 +39,17 @@ test('a text becomes chunks with title, tokens, words and locator', async () => 
   });
 });
 
-for (const [path, kind] of [
-  ['pdf/docling__right_to_left_01.pdf', 'text'],
-  ['docx/poi__SampleDoc.docx', 'text'],
-  ['html/docling__example_03.html', 'text'],
-  ['md/pandoc__lua-filters.md', 'text'],
-  ['qa/xquad.en.csv', 'qa'],
-  ['qa/xquad.zh.xlsx', 'qa'],
+const pairs = pairsIn('zh');
+for (const [extension, bytes, kind] of [
+  ['pdf', arabicPdf('كتاب جديد'), 'text'],
+  ['docx', wordDocument(['# Rules', 'Books are lent for four weeks.']), 'text'],
+  ['html', Buffer.from('<h1>Rules</h1><p>Books are lent for four weeks.</p>'), 'text'],
+  ['md', Buffer.from(longHandbook()), 'text'],
+  ['csv', Buffer.from(csvOf(pairs)), 'qa'],
+  ['xlsx', workbook([{ name: 'pairs', rows: [['question', 'answer'], ...pairs] }]), 'qa'],
 ] as const) {
-  test(`${path} is read in the child, without file, network or environment`, async () => {
-    const extension = path.slice(path.lastIndexOf('.') + 1) as 'pdf'; // one of the formats, by the list above
-    const { task, chunks } = taskOf(file(extension, corpusFile(path)), { kind });
+  test(`a .${extension} file is read in the child, without file, network or environment`, async () => {
+    const { task, chunks } = taskOf(file(extension, bytes), { kind });
     const outcome = await opened().extract(task, never);
     assert.equal(outcome.kind, 'extracted', JSON.stringify(outcome));
     assert.equal(outcome.kind === 'extracted' && outcome.numChunks, chunks.length);
@@ -83,7 +85,7 @@ test('a document that cannot be read fails with its code, and the process reads 
   for (const [source, kind, code] of [
     [file('txt', new Uint8Array()), 'text', 'file_empty'],
     [{ kind: 'text', text: ' \n' }, 'text', 'no_text'],
-    [file('pdf', corpusFile('pdf/pdfminer__aes-256.pdf')), 'text', 'file_encrypted'],
+    [file('pdf', encryptedPdf('secret')), 'text', 'file_encrypted'],
     [file('csv', Buffer.from('a,b,c\n1,2,3\n')), 'qa', 'header_missing'],
     [file('csv', Buffer.from('question,answer\n,2\n')), 'qa', 'no_rows'],
   ] as const) {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import papaparse from 'papaparse';
-import { corpusFile, corpusTruths } from './corpus.fixture.ts';
 import { readRecords } from './csv-records.ts';
 import { readCsv } from './read-csv.ts';
 
@@ -13,31 +12,6 @@ function rowsOf(bytes: Uint8Array | string) {
   });
   const rows = [...(workbook.sheets[0]?.rows ?? [])];
   return { rows, cells: rows.map((row) => row.cells), warnings, ...workbook.facts.dialect };
-}
-
-for (const { path, truth } of corpusTruths('csv', /^(?:exact|parallel)/)) {
-  test(`every cell of ${path} is read as it is`, () => {
-    const [header = [], ...rows] = rowsOf(corpusFile(path)).cells.filter((cells) => cells.some((cell) => cell !== ''));
-    const objects = rows.map((cells) => Object.fromEntries(header.map((name, index) => [name, cells[index]])));
-    const parsed = JSON.parse(truth);
-    const expected = Array.isArray(parsed) ? parsed : (Object.values(parsed)[0] as unknown[]);
-    assert.equal(objects.length, expected.length);
-    for (const [index, row] of expected.entries())
-      assert.deepEqual(Object.values(objects[index] ?? {}), Object.values(row));
-  });
-}
-
-for (const { path, truth } of corpusTruths('csv', /^reference/)) {
-  test(`the table of ${path} has the cells that another tool finds`, () => {
-    const expected = truth
-      .split('\n')
-      .filter((line) => line.startsWith('|') && !/^[|\s:-]+$/.test(line))
-      .flatMap((line) => line.split('|').slice(1, -1))
-      .map((cell) => cell.trim().replaceAll('&#124;', '|'));
-    const filled = (cells: readonly string[]) => cells.filter((cell) => cell !== '').toSorted();
-    const read = rowsOf(corpusFile(path)).cells.flat();
-    assert.deepEqual(filled(read.map((cell) => cell.trim())), filled(expected));
-  });
 }
 
 for (const [what, text, cells] of [

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { getHeapStatistics } from 'node:v8';
-import { corpusFile } from './corpus.fixture.ts';
 import { type Placed, pdfOf } from './documents.fixture.ts';
 import type { ExtractedChunk } from './extraction.ts';
 import { children, file, never, open, taskOf } from './extractor.fixture.ts';
@@ -38,15 +37,13 @@ function pageOf(page: number): Placed[] {
   return Array.from({ length: 40 }, (_, at) => (font === undefined ? line(at) : { ...line(at), font }));
 }
 const made = pdfOf(Array.from({ length: 120 }, (_, index) => pageOf(index + 1)));
-const long = [
-  'pdf/deb__maint-guide.ja.pdf',
-  'pdf/deb__debian-faq.en.pdf',
-  'pdf/qpdf__append-page-content-damaged.pdf',
-] as const;
+
+/** The same without the table of its objects, which has to be built again. */
+const withoutIndex = Buffer.from(made.toString('latin1').replace(/startxref\n\d+/, 'startxref\n7'), 'latin1');
 
 test('a thread reads of each page what its caller would read', async () => {
   const thread = started();
-  for (const bytes of [made, ...long.map(corpusFile)]) {
+  for (const bytes of [made, withoutIndex]) {
     const pdf = await openPdf(bytes);
     const reader = createSegmentReader(pdf);
     const expected = Array.from({ length: pdf.numPages }, (_, index) => [index, reader.read(index)]);
@@ -61,7 +58,7 @@ test('a thread reads of each page what its caller would read', async () => {
 
 test('a long document is the same however its pages are shared', async () => {
   const thread = started();
-  for (const bytes of [made, ...long.map(corpusFile)]) {
+  for (const bytes of [made, withoutIndex]) {
     const alone = await readPdf(bytes);
     for (let round = 0; round < 3; round += 1) {
       const percents: number[] = [];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { countTokens as reference } from 'gpt-tokenizer/encoding/cl100k_base';
-import { corpusFile, corpusLines } from './corpus.fixture.ts';
+import { encode, letters, longHandbook } from '../../../../test/support/sample-texts.ts';
 import { splitBySeparators } from './separator-splitter.ts';
 import { type Cut, splitByTokens } from './token-splitter.ts';
 import { countTokens, mapTokens } from './tokens.ts';
@@ -43,8 +43,8 @@ function withoutBlanks(text: string): string {
 }
 
 test('tokens are counted as other implementations of cl100k_base count them', () => {
-  for (const path of ['txt/uchardet__zh_gb18030.txt', 'md/pandoc__lua-filters.md']) {
-    const text = corpusFile(path).toString('latin1');
+  const chinese = letters.find(({ encodings }) => encodings.includes('gb18030'))?.text ?? '';
+  for (const text of [encode(chinese.repeat(20), 'gb18030').toString('latin1'), longHandbook()]) {
     assert.equal(countTokens(text), reference(text));
   }
   fc.assert(
@@ -69,8 +69,8 @@ test('text of ASCII alone has the tokens that the pattern finds', () => {
     }),
     { numRuns: 2000 },
   );
-  const lines = corpusLines(['qa', 'txt', 'md', 'csv']);
-  assert.ok(lines.length > 10_000, `only ${lines.length} lines`);
+  const lines = longHandbook().split('\n');
+  assert.ok(lines.length > 200, `only ${lines.length} lines`);
   for (const line of lines) assert.equal(countTokens(line), tokensByPattern(line));
 });
 
@@ -125,7 +125,7 @@ test('a chunk has no more tokens than the size, and says how many', () => {
 });
 
 test('prose makes ⌈(n − overlap) / (size − overlap)⌉ chunks of nearly equal size', () => {
-  const text = corpusFile('md/pandoc__lua-filters.md').toString();
+  const text = longHandbook();
   for (const given of [
     { size: 400, overlap: 0 },
     { size: 400, overlap: 100 },
@@ -140,7 +140,7 @@ test('prose makes ⌈(n − overlap) / (size − overlap)⌉ chunks of nearly eq
 });
 
 test('neighbours share about as many tokens as the overlap', () => {
-  const text = corpusFile('md/pandoc__lua-filters.md').toString();
+  const text = longHandbook();
   const cuts = [...splitByTokens(text, { size: 200, overlap: 50 })];
   for (const [index, cut] of cuts.slice(1).entries()) {
     const shared = countTokens(text.slice(cut.start, cuts[index]?.end));

@@ -1,0 +1,92 @@
+import { strToU8, zipSync } from 'fflate';
+
+const sectorSize = 512;
+
+/**
+ * What Office makes of a document with a password: a compound file with a stream `EncryptedPackage`. Only its directory
+ * is real; nobody reads the stream. Source: MS-CFB.
+ */
+export function encryptedOfficeFile(): Buffer {
+  const header = Buffer.alloc(sectorSize);
+  header.write('d0cf11e0a1b11ae1', 'hex');
+  header.writeUInt16LE(0x3e, 24);
+  header.writeUInt16LE(3, 26);
+  header.writeUInt16LE(0xfffe, 28);
+  header.writeUInt16LE(9, 30);
+  header.writeUInt16LE(6, 32);
+  header.writeUInt32LE(1, 44);
+  header.writeUInt32LE(1, 48);
+  header.writeUInt32LE(4096, 56);
+  header.writeUInt32LE(0xfffffffe, 60);
+  header.writeUInt32LE(0xfffffffe, 68);
+  header.fill(0xff, 76);
+  header.writeUInt32LE(0, 76);
+  const table = Buffer.alloc(sectorSize, 0xff);
+  table.writeUInt32LE(0xfffffffd, 0);
+  table.writeUInt32LE(0xfffffffe, 4);
+  const directory = Buffer.alloc(sectorSize);
+  for (const [index, name] of ['Root Entry', 'EncryptionInfo', 'EncryptedPackage'].entries()) {
+    directory.write(name, index * 128, 'utf16le');
+    directory.writeUInt16LE((name.length + 1) * 2, index * 128 + 64);
+    directory.writeUInt8(index === 0 ? 5 : 2, index * 128 + 66);
+  }
+  return Buffer.concat([header, table, directory]);
+}
+
+const relations = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+const packageRelations = 'http://schemas.openxmlformats.org/package/2006/relationships';
+const mainTypes = {
+  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml',
+  xlsm: 'application/vnd.ms-excel.sheet.macroEnabled.main+xml',
+} as const;
+
+function packageOf(kind: keyof typeof mainTypes, main: string, parts: Readonly<Record<string, string>>): Buffer {
+  const all = {
+    '[Content_Types].xml': `<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/${main}" ContentType="${mainTypes[kind]}"/></Types>`,
+    '_rels/.rels': `<Relationships xmlns="${packageRelations}"><Relationship Id="r1" Type="${relations}/officeDocument" Target="${main}"/></Relationships>`,
+    ...parts,
+  };
+  return Buffer.from(zipSync(Object.fromEntries(Object.entries(all).map(([name, text]) => [name, strToU8(text)]))));
+}
+
+function escapeXml(text: string): string {
+  return text.replace(/[<>&]/g, (character) => ({ '<': '&lt;', '>': '&gt;' })[character] ?? '&amp;');
+}
+
+/** A Word document of headings (lines that start with `# `) and paragraphs. */
+export function wordDocument(lines: readonly string[]): Buffer {
+  const body = lines.map((line) => {
+    const heading = line.startsWith('# ') ? '<w:pPr><w:outlineLvl w:val="0"/></w:pPr>' : '';
+    return `<w:p>${heading}<w:r><w:t xml:space="preserve">${escapeXml(line.replace(/^# /, ''))}</w:t></w:r></w:p>`;
+  });
+  const word = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
+  return packageOf('docx', 'word/document.xml', {
+    'word/document.xml': `<w:document xmlns:w="${word}"><w:body>${body.join('')}</w:body></w:document>`,
+  });
+}
+
+export interface SampleSheet {
+  readonly name: string;
+  readonly isHidden?: boolean;
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** A workbook of sheets of text. */
+export function workbook(sheets: readonly SampleSheet[], kind: 'xlsx' | 'xlsm' = 'xlsx'): Buffer {
+  const cell = (text: string) => `<c t="inlineStr"><is><t xml:space="preserve">${escapeXml(text)}</t></is></c>`;
+  const sheetXml = ({ rows }: SampleSheet) =>
+    `<worksheet><sheetData>${rows.map((cells) => `<row>${cells.map(cell).join('')}</row>`).join('')}</sheetData></worksheet>`;
+  const list = sheets.map(
+    ({ name, isHidden }, at) =>
+      `<sheet name="${name}" sheetId="${at + 1}" ${isHidden === true ? 'state="hidden"' : ''} r:id="s${at}"/>`,
+  );
+  const links = sheets.map(
+    (_, at) => `<Relationship Id="s${at}" Type="${relations}/worksheet" Target="sheet${at}.xml"/>`,
+  );
+  return packageOf(kind, 'xl/workbook.xml', {
+    'xl/workbook.xml': `<workbook xmlns:r="${relations}"><sheets>${list.join('')}</sheets></workbook>`,
+    'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${packageRelations}">${links.join('')}</Relationships>`,
+    ...Object.fromEntries(sheets.map((sheet, at) => [`xl/sheet${at}.xml`, sheetXml(sheet)])),
+  });
+}
