@@ -117,7 +117,13 @@ function killOneOf(pids: readonly number[]): number {
 
 async function startService(places: { data: string; bundles: string; temporary: string }): Promise<Service> {
   const command = startCommand();
-  const settings = { DATA: places.data, BUNDLES: places.bundles, FILES_PORT: '0', PLUGINS_PORT: '0' };
+  const settings = {
+    DATA: places.data,
+    BUNDLES: places.bundles,
+    FILES_PORT: '0',
+    PLUGINS_PORT: '0',
+    DRAIN_SECONDS: '0',
+  };
   const named = Object.entries({ ...settings, ISOLATION: 'process', LOG_LEVEL: 'warn' });
   const child = spawn(process.execPath, command.args, {
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -21,6 +21,7 @@ const service = spawn(process.execPath, args, {
     QUARTERMASTER_DATA: data,
     QUARTERMASTER_FILES_PORT: '0',
     QUARTERMASTER_PLUGINS_PORT: '0',
+    QUARTERMASTER_DRAIN_SECONDS: '0',
     QUARTERMASTER_LOG_LEVEL: 'error',
   },
 });

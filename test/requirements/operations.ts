@@ -8,6 +8,9 @@ export const operationsRequirements: Requirements = {
     tests: [
       '[operations] told to stop, it finishes what is in flight and exits with 0',
       'a record that is in work when the service stops goes on at once at the next start',
+      '[operations] SIGTERM to npm ${words} stops the service: npm ends with 0, ports and data folder are free',
+      '[operations] a Ctrl-C that npm passes on to a service which has had it from the terminal counts once',
+      '[operations] while it drains, readiness is 503, the addresses stay open and each answer closes its connection; a second signal ends it at once',
     ],
   },
   'operations.described': {
@@ -37,6 +40,11 @@ export const operationsRequirements: Requirements = {
       '[settings] a setting that is wrong or does not exist stops the start, and all are named at once',
       'a secret setting is printed neither in the configuration nor in a complaint',
     ],
+  },
+  'operations.no-debugger': {
+    promise: 'No signal opens a debugger in the service.',
+    source: 'docs/contract.md "Isolation"',
+    tests: ['[operations] SIGUSR1 opens no debugger in a service that the bare command started'],
   },
   'operations.one-holder': {
     promise: 'A data folder belongs to one process at a time.',

@@ -18,6 +18,7 @@ const environment = {
   QUARTERMASTER_DATA: join(folder, 'data'),
   QUARTERMASTER_FILES_PORT: '0',
   QUARTERMASTER_PLUGINS_PORT: '0',
+  QUARTERMASTER_DRAIN_SECONDS: '0',
   QUARTERMASTER_BUNDLE_PUBLISHERS: publisher,
   QUARTERMASTER_EGRESS_OVERRIDES: JSON.stringify({ 'https://gate.example': gate.url }),
 };

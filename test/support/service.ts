@@ -43,7 +43,7 @@ export interface Ending {
 /** Starts the service on free ports and ends it with the test. */
 export async function startService(t: Ending, wish: ServiceWish = {}): Promise<StartedService> {
   const folder = wish.folder ?? (await temporaryFolder(t));
-  const settings = { FILES_PORT: '0', PLUGINS_PORT: '0', DATA: folder, ...wish.settings };
+  const settings = { FILES_PORT: '0', PLUGINS_PORT: '0', DATA: folder, DRAIN_SECONDS: '0', ...wish.settings };
   const env = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
   const command = startCommand();
   const [program = process.execPath, ...args] = [...(wish.launcher ?? []), process.execPath, ...command.args];

@@ -77,7 +77,12 @@ test('a command whose reader has gone ends in silence, and a service goes on', a
 
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-cli-'));
   t.after(() => rm(folder, { recursive: true }));
-  const settings = { QUARTERMASTER_DATA: folder, QUARTERMASTER_FILES_PORT: '0', QUARTERMASTER_PLUGINS_PORT: '0' };
+  const settings = {
+    QUARTERMASTER_DATA: folder,
+    QUARTERMASTER_FILES_PORT: '0',
+    QUARTERMASTER_PLUGINS_PORT: '0',
+    QUARTERMASTER_DRAIN_SECONDS: '0',
+  };
   const service = start(['start'], settings);
   t.after(() => service.kill('SIGKILL'));
   service.stdout.destroy();

@@ -13,6 +13,7 @@ import type { Config } from './config.ts';
 import { refuseOtherDatabase } from './files/database-mark.ts';
 import type { App } from './http/app.ts';
 import { createApp } from './http/create-app.ts';
+import { createDrain, type Drain } from './http/drain.ts';
 import { type Listening, listen } from './http/listen.ts';
 import { mountPlugins } from './http/mount-plugins.ts';
 import type { Parts } from './http/readiness.ts';
@@ -38,6 +39,8 @@ export interface Service {
   readonly firstKey: { readonly key: Secret; readonly file: string } | undefined;
   /** As long as there is no administrator: the link that makes one, and where it was written. */
   readonly setUpLink: SetUpLink | undefined;
+  /** Turns readiness red and ends each connection with its next answer. The addresses go on accepting and serving. */
+  drain(): void;
   /** Takes nothing new, finishes or cleanly aborts what is in flight, and leaves no process, timer or handle. */
   close(): Promise<void>;
 }
@@ -86,8 +89,8 @@ export async function openService(config: Config, logger: Logger): Promise<Servi
 
 async function open(start: { config: Config; logger: Logger; closer: Closer }): Promise<Service> {
   const { config, logger, closer } = start;
-  let stopping = false;
-  const { base, firstKey } = await openBase({ ...start, isStopping: () => stopping });
+  const drain = createDrain();
+  const { base, firstKey } = await openBase({ ...start, drain });
   const sides = {
     files: config.serve === 'plugins' ? null : await openFilesSide(base),
     plugins: config.serve === 'files' ? null : await openPluginsSide(base),
@@ -120,8 +123,9 @@ async function open(start: { config: Config; logger: Logger; closer: Closer }): 
     pluginsUrl: plugins?.url ?? null,
     firstKey,
     setUpLink,
+    drain: drain.begin,
     close: async () => {
-      stopping = true;
+      drain.begin();
       sides.files?.endStreams();
       sides.plugins?.endStreams();
       await closer.close();
@@ -133,10 +137,10 @@ interface Start {
   readonly config: Config;
   readonly logger: Logger;
   readonly closer: Closer;
-  readonly isStopping: () => boolean;
+  readonly drain: Drain;
 }
 
-async function openBase({ config, logger, closer, isStopping }: Start) {
+async function openBase({ config, logger, closer, drain }: Start) {
   const clock = systemClock;
   const newId = createNewId(clock);
   const registry = createMetrics();
@@ -173,11 +177,11 @@ async function openBase({ config, logger, closer, isStopping }: Start) {
     newApp: (address) => {
       const url = address === 'files' ? config.publicFilesUrl : config.publicPluginsUrl;
       const overHttps = url?.startsWith('https:') === true;
-      return createApp({ logger, address, requestMetrics, isStopping, overHttps });
+      return createApp({ logger, address, requestMetrics, drain, overHttps });
     },
     parts: {
       process: async () => {
-        if (isStopping()) throw new Error('it is stopping');
+        if (drain.isDraining()) throw new Error('it is stopping');
       },
       database: () => database.check(),
     },

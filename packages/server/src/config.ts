@@ -63,6 +63,8 @@ export interface Config {
   readonly maxRunsOfKey: number;
   /** How much is kept of runs. */
   readonly runRetention: { readonly days: number; readonly most: number; readonly resultBytes: number };
+  /** null: 0 on a terminal, otherwise 5. */
+  readonly drainSeconds: number | null;
   readonly stopSeconds: number;
   /** An origin. */
   readonly publicFilesUrl: string | null;
@@ -227,6 +229,7 @@ function readLimits({ number, optional }: Reader) {
       most: number('MAX_RUNS'),
       resultBytes: number('RUN_RESULTS_MB') * 1024 * 1024,
     },
+    drainSeconds: optional('DRAIN_SECONDS', Number),
     stopSeconds: number('STOP_SECONDS'),
   };
 }

@@ -1,9 +1,15 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { openService, type Service } from './compose.ts';
 import { ConfigError, parseConfig, processEnvironment } from './config.ts';
 import { giveBackMemory } from './kernel/garbage-collection.ts';
 import { createLogDestination } from './kernel/log-destination.ts';
 import { createLogger, type Logger } from './kernel/logger.ts';
 import { version } from './version.ts';
+
+/** Between a stop signal and the closing of the addresses, where nobody sits at a terminal and waits. */
+const unattendedDrainSeconds = 5;
+/** npm passes on the Ctrl-C that the terminal has sent to its child already: signals this close together are one. */
+const sameSignalMs = 500;
 
 /**
  * Runs the service until SIGTERM or SIGINT; a second signal ends it at once. Logs go to standard error, one JSON object
@@ -12,6 +18,8 @@ import { version } from './version.ts';
 export async function runUntilSignal(): Promise<void> {
   const destination = createLogDestination(process.stderr.fd);
   let logger: Logger | undefined;
+  // A listener of our own replaces Node's, which would open the debugger to every user of the machine.
+  process.on('SIGUSR1', () => logger?.warn('debugger refused'));
   try {
     const config = parseConfig(processEnvironment());
     logger = createLogger(config.logLevel, destination);
@@ -22,7 +30,10 @@ export async function runUntilSignal(): Promise<void> {
     // Nothing was read yet of the first requests.
     giveBackMemory();
     await stopping;
-    logger.info('stopping');
+    const seconds = config.drainSeconds ?? (process.stdout.isTTY ? 0 : unattendedDrainSeconds);
+    logger.info({ drain_seconds: seconds }, 'stopping');
+    service.drain();
+    await pause(seconds * 1000);
     await service.close();
     logger.info('stopped');
   } catch (error) {
@@ -52,12 +63,13 @@ function greet(service: Service): void {
   console.log(lines.join('\n'));
 }
 
+/** Resolves with the first signal; a later one ends the process. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
+    let first: number | undefined;
     const onSignal = () => {
-      process.removeListener('SIGTERM', onSignal);
-      process.removeListener('SIGINT', onSignal);
-      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(1));
+      first ??= performance.now();
+      if (performance.now() - first > sameSignalMs) process.exit(1);
       resolve();
     };
     process.on('SIGTERM', onSignal);

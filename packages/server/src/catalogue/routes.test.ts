@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createApp } from '../http/create-app.ts';
+import { createDrain } from '../http/drain.ts';
 import { createRequestMetrics } from '../http/request-metrics.ts';
 import { createLogger } from '../kernel/logger.ts';
 import { createMetrics } from '../kernel/metrics.ts';
@@ -19,7 +20,7 @@ async function openApp(t: TestContext, files: Files = goodFiles) {
     logger: createLogger('silent'),
     address: 'plugins',
     requestMetrics: createRequestMetrics(registry),
-    isStopping: () => false,
+    drain: createDrain(),
   });
   catalogueRoutes(app, {
     catalogue: () => catalogue,

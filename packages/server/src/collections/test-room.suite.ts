@@ -19,6 +19,7 @@ import { openExtractor } from '../extraction/open-extractor.ts';
 import { countTokens } from '../extraction/tokens.ts';
 import type { AccessibleFile, FileAccess } from '../files/file-access.ts';
 import { createApp } from '../http/create-app.ts';
+import { createDrain } from '../http/drain.ts';
 import type { Gate } from '../http/gate.ts';
 import { createRequestMetrics } from '../http/request-metrics.ts';
 import { systemClock } from '../kernel/clock.ts';
@@ -181,7 +182,7 @@ export async function openTestService(t: TestContext, wish: Wish = {}) {
   const files = wish.files ?? createTestFiles();
   const room = openTestRoom(t, database, { ...wish, files });
   const requestMetrics = createRequestMetrics(createMetrics());
-  const app = createApp({ logger: silent, address: 'files', requestMetrics, isStopping: () => false });
+  const app = createApp({ logger: silent, address: 'files', requestMetrics, drain: createDrain() });
   collectionRoutes(app, { gate, ...room });
   await app.ready();
   closeWith(t, 'app', () => app.close());

@@ -7,6 +7,7 @@ import { createIdempotencyRepository } from '../adapters/database/idempotency-re
 import { openDatabase } from '../adapters/database/open-database.ts';
 import { type Files, load, makeFolder } from '../catalogue/bundle-folder.suite.ts';
 import { createApp } from '../http/create-app.ts';
+import { createDrain } from '../http/drain.ts';
 import { createRequestMetrics } from '../http/request-metrics.ts';
 import { createIdempotency } from '../idempotency/idempotency.ts';
 import { systemClock } from '../kernel/clock.ts';
@@ -140,7 +141,7 @@ export async function openBench(t: TestContext, upstream: RequestListener, limit
     sandbox: { run: async (task, signal) => (await sandbox()).run(task, signal), capabilities, close: async () => {} },
   });
   const requestMetrics = createRequestMetrics(metrics);
-  const app = createApp({ logger, address: 'plugins', requestMetrics, isStopping: () => false });
+  const app = createApp({ logger, address: 'plugins', requestMetrics, drain: createDrain() });
   executionRoutes(app, {
     ...{ executor, onRequest: async () => {}, projectOf: () => null },
     resolveCredentials: (_projectId, _bundleId, credentials) => credentials,

@@ -8,6 +8,7 @@ import { createLogger } from '../kernel/logger.ts';
 import { createMetrics } from '../kernel/metrics.ts';
 import { Problem } from '../kernel/problem.ts';
 import { createApp } from './create-app.ts';
+import { createDrain } from './drain.ts';
 import { listen } from './listen.ts';
 import { createRequestMetrics } from './request-metrics.ts';
 
@@ -18,7 +19,7 @@ async function serve(t: TestContext) {
     logger: createLogger('info', { write: (line: string) => void lines.push(line) }),
     address: 'files',
     requestMetrics: createRequestMetrics(registry),
-    isStopping: () => false,
+    drain: createDrain(),
   });
   const Body = Type.Object({ count: Type.Integer({ minimum: 1 }), credentials: Type.Optional(Type.Object({})) });
   app.post('/v1/things/:id', { schema: { body: Body } }, async (request) => ({ count: request.body.count }));
@@ -210,7 +211,7 @@ test('a stream that ends after the server was told to stop does not hold the sto
     logger: createLogger('silent'),
     address: 'files',
     requestMetrics: createRequestMetrics(createMetrics()),
-    isStopping: () => false,
+    drain: createDrain(),
   });
   // Without a limit: only the stop can end the connection.
   app.server.keepAliveTimeout = 0;

@@ -5,6 +5,7 @@ import type { Logger } from '../kernel/logger.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { App } from './app.ts';
 import { writeClientError } from './client-error.ts';
+import type { Drain } from './drain.ts';
 import { writeError } from './error-writer.ts';
 import { readJson } from './json-body.ts';
 import { handleNotFound } from './not-found.ts';
@@ -18,8 +19,7 @@ export interface AppDeps {
   /** `files` or `plugins`: names the address in logs and metrics. */
   readonly address: string;
   readonly requestMetrics: RequestMetrics;
-  /** True once the service is told to stop: answers then close their connection. */
-  readonly isStopping: () => boolean;
+  readonly drain: Drain;
   /** Whether clients come by HTTPS: browsers are then told to stay there. */
   readonly overHttps?: boolean;
 }
@@ -67,7 +67,7 @@ export function createApp(deps: AppDeps): App {
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers);
     reply.header('x-request-id', request.id);
-    if (deps.isStopping()) reply.header('Connection', 'close');
+    deps.drain.track(reply.raw);
     if (countHosts(request.raw) === 1) return done();
     return done(
       new Problem('INVALID_REQUEST', 'Exactly one Host header is expected.', { headers: { Connection: 'close' } }),

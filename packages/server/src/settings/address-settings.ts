@@ -45,8 +45,14 @@ export const addressSettings = {
     check: checkHostNames,
   },
   LOG_LEVEL: { description: `One of ${logLevels.join(', ')}.`, default: 'info', check: oneOf(logLevels) },
+  DRAIN_SECONDS: {
+    description:
+      'Seconds between a stop signal and the closing of the addresses: readiness is 503, requests are still served, and each answer closes its connection, so that load balancers and clients move on. Unset: 0 on a terminal, otherwise 5.',
+    default: null,
+    check: wholeNumber(0, 3600),
+  },
   STOP_SECONDS: {
-    description: 'Seconds that requests in flight get to finish when the service is told to stop.',
+    description: 'Seconds that requests in flight get to finish after the addresses are closed.',
     default: '30',
     check: wholeNumber(0, 3600),
   },

@@ -11,6 +11,7 @@ import { createQuota } from '../../src/files/quota.ts';
 import { fileRoutes } from '../../src/files/routes.ts';
 import { createUploads } from '../../src/files/upload.ts';
 import { createApp } from '../../src/http/create-app.ts';
+import { createDrain } from '../../src/http/drain.ts';
 import type { Gate } from '../../src/http/gate.ts';
 import { listen } from '../../src/http/listen.ts';
 import { createRequestMetrics } from '../../src/http/request-metrics.ts';
@@ -54,7 +55,7 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
     logger,
     address: 'files',
     requestMetrics: createRequestMetrics(createMetrics()),
-    isStopping: () => false,
+    drain: createDrain(),
   });
   const admissions = createAdmissions({ idempotency, ...limits });
   const uploads = createUploads({
