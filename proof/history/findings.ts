@@ -1,0 +1,36 @@
+/** What must not happen. */
+export type FindingKind =
+  /** Acknowledged, and not there or not readable. */
+  | 'lost'
+  /** Acknowledged as deleted, and there again. */
+  | 'resurrected'
+  /** Other bytes than those that were sent. */
+  | 'wrong bytes'
+  /** A key with two answers, or a non-idempotent plugin that ran twice. */
+  | 'duplicated'
+  /** Work that does not end. */
+  | 'stuck'
+  /** Something that nobody asked for, or a store that does not agree with itself. */
+  | 'inconsistent'
+  /** A 5xx without its documented cause, or none of our envelopes. */
+  | 'wrong error'
+  /** Visible to another project. */
+  | 'leaked'
+  /** The service does not start, or ends by itself. */
+  | 'unavailable';
+
+export interface Finding {
+  readonly kind: FindingKind;
+  readonly text: string;
+}
+
+/** Collects findings; a part that finds the same thing a thousand times says it once, with the count. */
+export interface Findings {
+  readonly all: readonly Finding[];
+  add(kind: FindingKind, text: string): void;
+}
+
+export function createFindings(): Findings {
+  const all: Finding[] = [];
+  return { all, add: (kind, text) => void all.push({ kind, text }) };
+}

@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { startService } from '../../test/support/service.ts';
+import { checkHistory } from '../history/check-history.ts';
+import type { Findings } from '../history/findings.ts';
+import { operationsOf } from '../history/history.ts';
+import { createEndings } from '../support/endings.ts';
+import type { Random } from '../support/random.ts';
+import { openUpstream } from '../support/upstream.ts';
+import type { Recording } from './disk-model.ts';
+
+const run = promisify(execFile);
+
+export interface CrashCheck {
+  readonly folder: string;
+  readonly recording: Recording;
+  readonly cutAt: number;
+  readonly findings: Findings;
+  readonly random: Random;
+  readonly settings: Readonly<Record<string, string>>;
+  /** Whether `fsck --hash` looks at all bytes as well; the service is stopped for it. */
+  readonly withFsck: boolean;
+}
+
+/** Starts the service on what a power cut left and checks what its clients knew at that moment. */
+export async function checkCrashState(check: CrashCheck): Promise<void> {
+  const endings = createEndings();
+  try {
+    const known = check.recording.marks.filter(({ at }) => at < check.cutAt).map(({ text }) => text);
+    const [calls, events] = [known.filter(isUpstreamCall), known.filter((text) => !isUpstreamCall(text))];
+    const before = (path: string) => calls.filter((text) => text.endsWith(`"${path}"}`)).length;
+    const upstream = await openUpstream(`${check.folder}-bundles`);
+    endings.after(upstream.close);
+    const settings = { ...upstream.settings, ...check.settings };
+    const service = await startService(endings, { folder: check.folder, settings });
+    await checkHistory({
+      target: service,
+      operations: operationsOf(events),
+      findings: check.findings,
+      random: check.random,
+      upstreamCalls: (plugin, text) => before(`/${plugin}?q=${text}`) + upstream.count(plugin, text),
+    });
+    if (check.withFsck) {
+      await service.stop();
+      await checkStore(check.folder, check.settings, check.findings);
+    } else await service.kill();
+  } catch (error) {
+    check.findings.add('unavailable', error instanceof Error ? error.message : String(error));
+  } finally {
+    await endings.end();
+  }
+}
+
+function isUpstreamCall(text: string): boolean {
+  return text.startsWith('{"upstream":');
+}
+
+/** `fsck --hash` finds nothing but bytes of uploads that were cut, which a later sweep removes. */
+export async function checkStore(
+  folder: string,
+  settings: Readonly<Record<string, string>>,
+  findings: Findings,
+): Promise<void> {
+  const given = Object.entries({ DATA: folder, ...settings }).map(([name, value]) => [`QUARTERMASTER_${name}`, value]);
+  const env = { PATH: process.env.PATH ?? '', HOME: folder, ...Object.fromEntries(given) };
+  await run(process.execPath, [resolve('packages/cli/src/main.ts'), 'fsck', '--hash'], { env }).catch((error) => {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    if (!hasOnlyOrphans(stdout)) findings.add('inconsistent', `fsck --hash: ${stdout}${stderr}`.slice(0, 1000));
+  });
+}
+
+function hasOnlyOrphans(output: string): boolean {
+  try {
+    const { faults = [] } = JSON.parse(output) as { faults?: Array<{ kind: string }> };
+    return faults.length > 0 && faults.every(({ kind }) => kind === 'orphan');
+  } catch {
+    return false;
+  }
+}

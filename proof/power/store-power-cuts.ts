@@ -1,0 +1,50 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PartOptions, PartReport } from '../report.ts';
+import { mapWithConcurrency } from '../support/endings.ts';
+import { checkCrashState } from './check-crash-state.ts';
+import { chooseCut, describeCut } from './choose-cut.ts';
+import { buildCrashState } from './crash-state.ts';
+import { recordStore } from './record-store.ts';
+
+/** Power cuts of a service with SQLite: some recordings, many states of each. */
+export async function storePowerCuts(options: PartOptions): Promise<PartReport> {
+  const { random: parent, findings, work } = options;
+  const random = parent.fork('power cuts, SQLite');
+  const recordings = options.slice ? 1 : 6;
+  const statesEach = options.slice ? 44 : 60;
+  const totals = { durable: 0, kept: 0, lost: 0, torn: 0 };
+  let [states, entries, acknowledged] = [0, 0, 0];
+  for (let index = 0; index < recordings; index++) {
+    const name = `store-${index}`;
+    const draw = random.fork(name);
+    const recording = await recordStore({ work, name, random: draw, requests: options.slice ? 300 : 800, clients: 6 });
+    entries += recording.length;
+    acknowledged += recording.marks.filter(({ text }) => text.includes('"answer"')).length;
+    const cuts = Array.from({ length: statesEach }, (_, state) => chooseCut(recording, draw.fork(`cut ${state}`)));
+    await mapWithConcurrency(cuts, options.width, async (cut, state) => {
+      const folder = join(work, name, `state-${state}`);
+      const before = findings.all.length;
+      const counts = buildCrashState(recording, cut, folder, draw.fork(`state ${state}`));
+      for (const key of ['durable', 'kept', 'lost', 'torn'] as const) totals[key] += counts[key];
+      await checkCrashState({
+        ...{ folder, recording, cutAt: cut.at, findings, random: draw.fork(`check ${state}`), settings: {} },
+        withFsck: state % 4 === 0,
+      });
+      states += 1;
+      if (findings.all.length > before) options.log(`${name}, ${describeCut(cut)}: see the findings`);
+      rmSync(folder, { recursive: true, force: true });
+      rmSync(`${folder}-bundles`, { recursive: true, force: true });
+    });
+    rmSync(join(work, name), { recursive: true, force: true });
+    options.log(`power cuts, SQLite: ${states} states`);
+  }
+  return {
+    name: 'Power cuts, SQLite',
+    figures: {
+      ...{ 'crash states': states, recordings, 'recorded effects and marks': entries, 'answers known': acknowledged },
+      ...{ 'changes durable': totals.durable, 'not synced, kept': totals.kept },
+      ...{ 'not synced, lost': totals.lost, 'not synced, torn': totals.torn },
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { Finding, Findings } from './history/findings.ts';
+import type { Random } from './support/random.ts';
+
+export interface PartOptions {
+  /** The short run of every change instead of the full one. */
+  readonly slice: boolean;
+  readonly random: Random;
+  readonly findings: Findings;
+  /** A folder for everything that the part writes. */
+  readonly work: string;
+  /** Services that run at the same time. */
+  readonly width: number;
+  /** Progress, on standard error. */
+  log(text: string): void;
+}
+
+export interface PartReport {
+  readonly name: string;
+  readonly figures: Readonly<Record<string, number | string>>;
+  /** Call sites, where the part has them. */
+  readonly sites?: readonly Site[];
+}
+
+/** A call on a class of files: whether the workloads reach it, and how often it was made to fail. */
+export interface Site {
+  readonly name: string;
+  readonly calls: number;
+  readonly faults: number;
+}
+
+export interface Report {
+  readonly seed: number;
+  readonly slice: boolean;
+  readonly seconds: number;
+  readonly parts: readonly PartReport[];
+  readonly findings: readonly Finding[];
+}
+
+export function printReport(report: Report): void {
+  console.log(`proof: ${report.slice ? 'slice' : 'full run'}, seed ${report.seed}, ${Math.round(report.seconds)} s`);
+  for (const { name, figures, sites = [] } of report.parts) {
+    console.log(`\n${name}`);
+    for (const [label, value] of Object.entries(figures)) console.log(`  ${label}: ${value}`);
+    if (sites.length === 0) continue;
+    console.log(
+      `  call sites: ${sites.length} reachable, ${sites.filter(({ faults }) => faults > 0).length} exercised`,
+    );
+    for (const site of sites) console.log(`    ${site.name}: ${site.calls} calls, ${site.faults} faults`);
+  }
+  console.log(`\n${report.findings.length} findings`);
+  for (const [text, count] of countEqual(report.findings)) console.log(`  ${count} × ${text}`);
+}
+
+/** Findings that differ only in ids and numbers count as one. */
+function countEqual(findings: readonly Finding[]): Map<string, number> {
+  const counts = new Map<string, { text: string; count: number }>();
+  for (const { kind, text } of findings) {
+    const key = `${kind}: ${text.replace(/[a-z]+_?[0-9A-Za-z]{16,}|\d+/g, '#')}`;
+    const known = counts.get(key);
+    if (known === undefined) counts.set(key, { text: `${kind}: ${text}`, count: 1 });
+    else known.count += 1;
+  }
+  return new Map([...counts.values()].map(({ text, count }) => [text, count]));
+}

@@ -1,0 +1,32 @@
+/** What has to be closed again, in reverse order. */
+export interface Endings {
+  after(end: () => unknown): void;
+  /** Runs all of them, the last one first. */
+  end(): Promise<void>;
+}
+
+export function createEndings(): Endings {
+  const ends: Array<() => unknown> = [];
+  return {
+    after: (end) => void ends.push(end),
+    end: async () => {
+      for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end();
+    },
+  };
+}
+
+/** Runs `act` for every item, `width` at a time. */
+export async function mapWithConcurrency<T>(
+  items: readonly T[],
+  width: number,
+  act: (item: T, index: number) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const work = async () => {
+    while (next < items.length) {
+      const index = next++;
+      await act(items[index] as T, index); // within the list
+    }
+  };
+  await Promise.all(Array.from({ length: width }, work));
+}
