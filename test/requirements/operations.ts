@@ -62,6 +62,13 @@ export const operationsRequirements: Requirements = {
       '[store] a database is not used with another data folder, unless it is a copy',
     ],
   },
+  'operations.upgrade': {
+    promise: 'A store that an earlier version made keeps everything.',
+    source: 'ADR 0067',
+    tests: [
+      '[upgrade] a store that the first version made in ${database} keeps every byte, record, key, profile and run, and questions find the same passages',
+    ],
+  },
   'operations.backup': {
     promise: 'A backup is made while the stores are used, fits in itself, and can be started from.',
     source: 'ADR 0058',

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { type TestContext, test } from 'node:test';
+import pg from 'pg';
+import { createTestDatabase } from '../support/postgres.ts';
+import {
+  lookAround,
+  type ReleasedStore,
+  releasedSettings,
+  startUpstream,
+  unpackFolder,
+} from '../support/released-store.ts';
+import { startService, temporaryFolder } from '../support/service.ts';
+
+/** Made by `scripts/capture-store.ts`. */
+const fixture = new URL('../fixtures/store-f3b76cb/', import.meta.url);
+
+async function restore(t: TestContext, database: 'sqlite' | 'postgres'): Promise<Record<string, string>> {
+  const folder = await temporaryFolder(t);
+  await unpackFolder(await readFile(new URL(`${database}.json.gz`, fixture)), folder);
+  if (database === 'sqlite') return { DATA: folder };
+  const { url, drop } = await createTestDatabase();
+  t.after(drop);
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(await readFile(new URL('postgres.sql', fixture), 'utf8'));
+  await client.end();
+  return { DATA: folder, DATABASE_URL: url };
+}
+
+for (const database of ['sqlite', 'postgres'] as const) {
+  test(`[upgrade] a store that the first version made in ${database} keeps every byte, record, key, profile and run, and questions find the same passages`, async (t) => {
+    const known = JSON.parse(await readFile(new URL('expected.json', fixture), 'utf8')) as Record<
+      string,
+      ReleasedStore
+    >;
+    const store = known[database] ?? assert.fail(database);
+    const { DATA: folder = '', ...more } = await restore(t, database);
+    const settings = { ...releasedSettings(await startUpstream(t)), ...more };
+    // Twice: what the first start brings up to date, the second one finds.
+    for (const start of ['first', 'second']) {
+      const service = await startService(t, { folder, settings, key: store.keys.first });
+      assert.deepEqual(await lookAround(service, store), store.found, `${start} start`);
+      assert.equal(await service.stop(), 0);
+    }
+  });
+}
