@@ -40,7 +40,7 @@ export const filesRequirements: Requirements = {
     source: 'docs/contract.md "Storage"',
     tests: [
       'leaves nothing: cut ${name} (${way})',
-      'keeps nothing of an upload whose ${call} fails with ${code}, whichever it is, and goes on',
+      'stages nothing of an upload whose ${call} fails with ${code}, and deletes nothing once it has its name',
       'an upload whose transaction fails leaves no bytes behind, and frees its key',
     ],
   },
@@ -51,6 +51,16 @@ export const filesRequirements: Requirements = {
       '[durable] kill −9 during 200 uploads, 20 times: every acknowledged file is there byte for byte, none is half',
       'is asked in the order that survives a power cut: write, sync the file, rename, sync the folder',
       'is written with synchronous FULL and a write-ahead log, the first time and when opened again',
+    ],
+  },
+  'upload.doubt': {
+    promise: 'An upload whose commit was not confirmed keeps its bytes, and a retry with its key finds one truth.',
+    source: 'docs/contract.md "Durability"',
+    tests: [
+      '[doubt] an upload whose COMMIT lands after the connection was cut is one file with its bytes, and a retry finds it',
+      '[doubt] an upload whose COMMIT never arrives is no file, and a retry with its key is stored once',
+      '[doubt] after a failed sync of the log of SQLite the process ends with 70 and one line, and the next start recovers',
+      'a sync of the folder that failed is answered with 503, and the blob stays for whoever finds out',
     ],
   },
   'upload.limits': {

@@ -3,8 +3,16 @@ import { access } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-/** By package: the sandbox of handlers, and the network namespaces in which addresses are tried that must not be reached. */
-const programs = { bubblewrap: '/usr/bin/bwrap', iproute2: '/sbin/ip' };
+/**
+ * By package: the sandbox of handlers, the network namespaces in which addresses are tried that must not be reached, and the
+ * compiler of what makes the disk of a service fail.
+ */
+const programs = {
+  bubblewrap: '/usr/bin/bwrap',
+  iproute2: '/sbin/ip',
+  gcc: '/usr/bin/gcc',
+  'libc6-dev': '/usr/include/dlfcn.h',
+};
 
 /** What `npm run proof` needs: a compiler for its recorder, and a clock that can be set. */
 export const proofPrograms = {

@@ -60,7 +60,8 @@ export const errorCodes = {
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
-    meaning: 'The service is starting, stopping or cannot reach its database. Try again.',
+    meaning:
+      'The service is starting or stopping, or its database or disk cannot be reached. Try again. After an upload: it may have been stored all the same.',
   },
   PLUGIN_TIMEOUT: {
     status: 504,

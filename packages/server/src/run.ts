@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { openService, type Service } from './compose.ts';
 import { ConfigError, parseConfig, processEnvironment } from './config.ts';
+import { FatalError } from './kernel/fatal-error.ts';
 import { giveBackMemory } from './kernel/garbage-collection.ts';
 import { createLogDestination } from './kernel/log-destination.ts';
 import { createLogger, type Logger } from './kernel/logger.ts';
@@ -23,9 +24,9 @@ export async function runUntilSignal(): Promise<void> {
   try {
     const config = parseConfig(processEnvironment());
     logger = createLogger(config.logLevel, destination);
+    endOnDefect(logger, destination);
     const service = await openService(config, logger);
     const stopping = stopSignal();
-    endOnDefect(logger, destination);
     greet(service);
     // Nothing was read yet of the first requests.
     giveBackMemory();
@@ -80,9 +81,10 @@ function stopSignal(): Promise<void> {
 /** After an error that nobody caught nothing can be relied on: say so and end; what was acknowledged is on disk. */
 function endOnDefect(logger: Logger, destination: { flushSync(): void }): void {
   const end = (error: unknown) => {
-    logger.fatal({ err: error }, 'defect: an error that nobody caught');
+    const isFatal = error instanceof FatalError;
+    logger.fatal({ err: error }, isFatal ? error.message : 'defect: an error that nobody caught');
     destination.flushSync();
-    process.exit(1);
+    process.exit(isFatal ? error.exitCode : 1);
   };
   process.on('uncaughtException', end);
   process.on('unhandledRejection', end);

@@ -34,7 +34,10 @@ export interface StagedBlob {
   finish(): Promise<BlobDigest>;
   /** Some of the bytes, after `finish`; shorter where the blob ends. */
   read(position: number, length: number): Promise<Buffer>;
-  /** Makes the blob durable and visible, after `finish`. When it rejects, nothing is kept; a failed sync is final. */
+  /**
+   * Makes the blob durable and visible, after `finish`. When it rejects, nothing is staged any more; the blob may be there when
+   * its name could not be synced. A failed sync is final.
+   */
   commit(): Promise<void>;
   /** Leaves nothing behind. Does nothing after `commit`; may be called twice, and while an `append` is pending. */
   discard(): Promise<void>;

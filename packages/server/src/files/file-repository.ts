@@ -47,9 +47,20 @@ export interface DeletingFile {
 /** Which files a list has. `name`: those with this text in their name, A–Z and a–z alike. */
 export type FileQuery = ListQuery & { readonly purpose?: Purpose; readonly name?: string };
 
+/** COMMIT was sent and nobody knows whether it took effect: it may be visible now, later or never. */
+export class CommitInDoubt extends Error {
+  constructor(cause: unknown) {
+    super('It is not known whether the transaction was committed.', { cause });
+    this.name = 'CommitInDoubt';
+  }
+}
+
 /** The rows of files and their blobs. What is being deleted is found by nobody. */
 export interface FileRepository {
-  /** One transaction for all of them; one outcome each, in order. Bytes a live blob of the project has are kept once. */
+  /**
+   * One transaction for all of them; one outcome each, in order. Bytes a live blob of the project has are kept once.
+   * @throws CommitInDoubt when the files may have been added all the same; after any other error they were not
+   */
   add(files: readonly NewFile[], limits: FileLimits): Promise<readonly AddOutcome[]>;
   find(projectId: string, fileId: string): Promise<StoredFile | undefined>;
   /** Newest first unless asked otherwise; the cursors must be ids. */

@@ -92,6 +92,15 @@ export function fileInUse(fileId: string): Problem {
   });
 }
 
+/** The answer to COMMIT was lost. */
+export function uploadInDoubt(cause: unknown): Problem {
+  return new Problem(
+    'SERVICE_UNAVAILABLE',
+    'The database did not confirm the upload, so the file may or may not have been stored. Send the request again, with the same Idempotency-Key if it had one.',
+    { retryAfter: 1, cause },
+  );
+}
+
 export function rangeNotSatisfiable(header: string, bytes: number): Problem {
   return new Problem(
     'RANGE_NOT_SATISFIABLE',

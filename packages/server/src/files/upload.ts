@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { File } from '@quartermaster/contract';
-import type { CompletedClaim } from '../idempotency/idempotency-repository.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { createGroupCommit } from '../kernel/group-commit.ts';
 import type { NewId } from '../kernel/identifier.ts';
@@ -9,15 +8,18 @@ import type { Logger } from '../kernel/logger.ts';
 import type { Admission } from './admission.ts';
 import type { BlobDigest, BlobStore } from './blob-store.ts';
 import { checkContent } from './content-type-check.ts';
-import type { FileRepository, NewFile, StoredFile } from './file-repository.ts';
-import { idempotencyClaimLost, quotaUsedUp } from './problems.ts';
+import { CommitInDoubt, type FileRepository, type NewFile, type StoredFile } from './file-repository.ts';
+import { idempotencyClaimLost, quotaUsedUp, uploadInDoubt } from './problems.ts';
 import type { Quota } from './quota.ts';
 import { createUploadFormReader, type UploadForm } from './read-upload.ts';
 import { type Pace, receiveBody } from './receive-body.ts';
 
 /** Receives uploads. The order of steps is the contract: docs/contract.md "Storage". */
 export interface Uploads {
-  /** Resolves when the file would survive a power cut; when it rejects, nothing is kept. */
+  /**
+   * Resolves when the file would survive a power cut. When it rejects there is no file, except after SERVICE_UNAVAILABLE:
+   * the commit may have succeeded although its answer was lost.
+   */
   receive(admission: Admission, body: Readable): Promise<File>;
 }
 
@@ -56,12 +58,12 @@ export function createUploads(deps: UploadsDeps): Uploads {
     }
   }
 
-  /** The bytes are durable already; without a row nobody will find them, so they go again when it cannot be made. */
+  /** The bytes are durable already. They stay unless it is certain that no row names them. */
   async function addRow(admission: Admission, file: StoredFile): Promise<File> {
     const answer = toWire(file);
-    let claim: CompletedClaim | null = null;
     try {
-      if (admission.claim?.kind === 'running') claim = await admission.claim.complete(fingerprintOf(file), answer);
+      const claim =
+        admission.claim?.kind === 'running' ? await admission.claim.complete(fingerprintOf(file), answer) : null;
       const outcome = await rows.add({ file, claim });
       if (outcome.kind === 'claim_lost') throw idempotencyClaimLost();
       if (outcome.kind === 'no_room') throw quotaUsedUp(deps.quota.limits.maxProjectBytes ?? 0);
@@ -69,7 +71,13 @@ export function createUploads(deps: UploadsDeps): Uploads {
       if (outcome.blobId !== file.blobId) await removeQuietly(deps, file.blobId);
       return answer;
     } catch (error) {
-      await removeUnlessKnown(deps, file.blobId);
+      if (error instanceof CommitInDoubt) {
+        // Whether the key has an answer is as little known as whether there is a file: nobody waits to find out.
+        if (admission.claim?.kind === 'running') admission.claim.releaseLater();
+        deps.logger.error({ err: error, blobId: file.blobId }, 'upload in doubt: commit not confirmed');
+        throw uploadInDoubt(error);
+      }
+      await removeQuietly(deps, file.blobId);
       throw error;
     }
   }
@@ -142,20 +150,11 @@ function fingerprintOf(file: Pick<StoredFile, 'purpose' | 'name' | 'sha256'>): s
     .digest('hex');
 }
 
-/** A commit whose answer was lost may have happened: bytes that a row names stay. What stays by mistake is reconciled. */
-async function removeUnlessKnown(deps: UploadsDeps, blobId: string): Promise<void> {
-  try {
-    const known = await deps.files.knownBlobs([blobId]);
-    if (!known.has(blobId)) await deps.blobs.remove(blobId);
-  } catch (error) {
-    deps.logger.warn({ err: error, blobId }, 'the bytes of a failed upload are left to the reconciler');
-  }
-}
-
+/** No row names the blob. What cannot be removed now is moved into the quarantine later. */
 async function removeQuietly(deps: UploadsDeps, blobId: string): Promise<void> {
   try {
     await deps.blobs.remove(blobId);
   } catch (error) {
-    deps.logger.warn({ err: error, blobId }, 'the bytes of a duplicate are left to the reconciler');
+    deps.logger.warn({ err: error, blobId }, 'unneeded blob not removed');
   }
 }

@@ -6,7 +6,7 @@ import { validationProblem } from './validation.ts';
 /** The one place that writes an error. Source: docs/contract.md "Both addresses". */
 export function writeError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = toProblem(error, request);
-  if (problem.status >= 500 && problem.status !== 502 && problem.status !== 503) {
+  if (problem.isFault || (problem.status >= 500 && problem.status !== 502 && problem.status !== 503)) {
     request.log.error({ err: error, request_id: request.id, code: problem.code }, 'request failed');
   }
   const asProblemJson = wantsProblemJson(request.headers.accept);

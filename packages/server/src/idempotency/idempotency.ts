@@ -19,6 +19,11 @@ export interface RunningRequest {
   finish(fingerprint: string, answer: unknown): Promise<boolean>;
   /** The request came to nothing: the key may be used again at once. Does nothing once an answer is stored. */
   release(): Promise<void>;
+  /**
+   * `release` when it is not known whether the answer was stored. The release waits in the database for a commit that is
+   * still running, and then finds the answer or frees the key; nobody waits for it here.
+   */
+  releaseLater(): void;
 }
 
 export interface AnsweredRequest {
@@ -90,9 +95,23 @@ function holdClaim(deps: IdempotencyDeps, first: HeldClaim, times: IdempotencyTi
     return { ...claim, fingerprint, answer: JSON.stringify(answer), expiresAt: clock.now() + times.memory };
   }
 
+  async function release(): Promise<void> {
+    await stop();
+    if (over) return;
+    over = true;
+    await repository.release(claim);
+  }
+
   return {
     kind: 'running',
     complete,
+    release,
+    releaseLater() {
+      over = true;
+      stop()
+        .then(() => repository.release(claim))
+        .catch((error) => logger.warn({ err: error }, 'idempotency claim not released'));
+    },
     stored() {
       over = true;
     },
@@ -100,12 +119,6 @@ function holdClaim(deps: IdempotencyDeps, first: HeldClaim, times: IdempotencyTi
       const completed = await complete(fingerprint, answer);
       over = await repository.complete(completed);
       return over;
-    },
-    async release() {
-      await stop();
-      if (over) return;
-      over = true;
-      await repository.release(claim);
     },
   };
 }

@@ -9,6 +9,8 @@ export interface ProblemOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** For the log only. */
   readonly cause?: unknown;
+  /** The machine failed: logged as an error, also with a status that is not logged otherwise. */
+  readonly isFault?: true;
 }
 
 /** A failure that the caller is told about. Made by the named factories in each room's `problems.ts`. */
@@ -17,6 +19,7 @@ export class Problem extends Error {
   readonly status: number;
   readonly details: ReadonlyArray<Record<string, unknown>> | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  readonly isFault: boolean;
 
   constructor(code: ErrorCode, message: string, options: ProblemOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -24,6 +27,7 @@ export class Problem extends Error {
     this.code = code;
     this.status = errorCodes[code].status;
     this.details = options.details;
+    this.isFault = options.isFault === true;
     this.headers = {
       ...options.headers,
       ...(options.retryAfter === undefined ? {} : { 'Retry-After': String(options.retryAfter) }),

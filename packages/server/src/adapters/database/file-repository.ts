@@ -1,6 +1,15 @@
 import type { Extension, Purpose } from '@quartermaster/contract';
 import { type Selectable, sql } from 'kysely';
-import type { FileQuery, FileRepository, StoredFile } from '../../files/file-repository.ts';
+import {
+  type AddOutcome,
+  CommitInDoubt,
+  type FileLimits,
+  type FileQuery,
+  type FileRepository,
+  type NewFile,
+  type StoredFile,
+} from '../../files/file-repository.ts';
+import { Problem } from '../../kernel/problem.ts';
 import { addFiles } from './add-files.ts';
 import type { Database } from './database.ts';
 import { finishDelete, startDelete, unfinishedDeletes } from './delete-file.ts';
@@ -12,7 +21,7 @@ import type { FileTable } from './tables.ts';
 export function createFileRepository(database: Database): FileRepository {
   const { read, write } = database;
   return {
-    add: (files, limits) => write.transaction().execute((transaction) => addFiles(transaction, files, limits)),
+    add: (files, limits) => add(database, files, limits),
     find: async (projectId, fileId) => {
       const row = await read
         .selectFrom('file')
@@ -65,6 +74,21 @@ export function createFileRepository(database: Database): FileRepository {
       }));
     },
   };
+}
+
+/** What fails before COMMIT is sent is rolled back; so is what the database refuses for lack of room. */
+async function add({ write }: Database, files: readonly NewFile[], limits: FileLimits): Promise<readonly AddOutcome[]> {
+  let atCommit = false;
+  try {
+    return await write.transaction().execute(async (transaction) => {
+      const outcomes = await addFiles(transaction, files, limits);
+      atCommit = true;
+      return outcomes;
+    });
+  } catch (error) {
+    const isFull = error instanceof Problem && error.code === 'INSUFFICIENT_STORAGE';
+    throw atCommit && !isFull ? new CommitInDoubt(error) : error;
+  }
 }
 
 async function listFiles({ read, dialect }: Database, projectId: string, query: FileQuery) {

@@ -1,3 +1,4 @@
+import { FatalError } from '../../kernel/fatal-error.ts';
 import { Problem } from '../../kernel/problem.ts';
 
 /** There is nothing to copy. */
@@ -27,4 +28,32 @@ export function dumpFailed(said: string): Error {
 /** The server is away, or its connection broke: whether what was asked for happened is not known. */
 export function databaseUnreachable(cause: unknown): Problem {
   return new Problem('SERVICE_UNAVAILABLE', 'The database cannot be reached. Try again.', { retryAfter: 1, cause });
+}
+
+/** The disk, or its quota, has no room for the database; SQLite has rolled the transaction back. */
+export function databaseFull(cause: unknown): Problem {
+  return new Problem('INSUFFICIENT_STORAGE', 'The disk of the database is full; nothing was stored.', {
+    retryAfter: 60,
+    cause,
+    isFault: true,
+  });
+}
+
+/** A read or write of the database file failed; the state of the file is known. */
+export function databaseNotAccessible(cause: unknown): Problem {
+  return new Problem('SERVICE_UNAVAILABLE', 'The disk of the database failed. Try again.', {
+    retryAfter: 1,
+    cause,
+    isFault: true,
+  });
+}
+
+/** Exit code EX_SOFTWARE of sysexits.h: the supervisor starts the service again. */
+const exitAfterFailedSync = 70;
+
+export function databaseSyncFailed(path: string, cause: unknown): FatalError {
+  return new FatalError(
+    `database sync failed: the disk did not confirm a write to ${path}. The process ends; the next start recovers what was committed.`,
+    { exitCode: exitAfterFailedSync, cause },
+  );
 }

@@ -78,4 +78,12 @@ export interface StatementFailure {
   /** A batch was none: see `MalformedBatch`. */
   readonly isMalformed?: true;
 }
+/**
+ * SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC of sqlite3.h: pages that could not be synced may be gone from the page cache,
+ * so a further sync would succeed without them.
+ */
+const failedSyncs: ReadonlySet<number | undefined> = new Set([1034, 1290]);
+export function isFailedSync(answer: WorkerAnswer): boolean {
+  return 'failure' in answer && failedSyncs.has(answer.failure.resultCode);
+}
 export type WorkerAnswer = StatementAnswer | { readonly failure: StatementFailure };

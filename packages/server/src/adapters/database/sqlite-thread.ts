@@ -1,6 +1,14 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { MalformedBatch } from '../../extraction/extraction.ts';
-import type { StatementAnswer, StatementFailure, WorkerAnswer, WorkerRequest, WorkerStart } from './sqlite-protocol.ts';
+import { databaseFull, databaseNotAccessible, databaseSyncFailed } from './problems.ts';
+import {
+  isFailedSync,
+  type StatementAnswer,
+  type StatementFailure,
+  type WorkerAnswer,
+  type WorkerRequest,
+  type WorkerStart,
+} from './sqlite-protocol.ts';
 
 /** What SQLite answered. `code` is its name where ours cares, otherwise the number, such as `SQLITE_13`. */
 export class SqliteError extends Error {
@@ -27,8 +35,15 @@ const resultNames = new Map([
   [2579, 'SQLITE_CONSTRAINT_ROWID'],
 ]);
 
+/** The primary codes of sqlite3.h, which the last byte of every extended one is. */
+const [ioError, full] = [10, 13];
+
 function toError(failure: StatementFailure): Error {
-  return failure.isMalformed === true ? new MalformedBatch(failure.message) : new SqliteError(failure);
+  if (failure.isMalformed === true) return new MalformedBatch(failure.message);
+  const error = new SqliteError(failure);
+  const primary = (failure.resultCode ?? 0) & 0xff;
+  if (primary === full) return databaseFull(error);
+  return primary === ioError ? databaseNotAccessible(error) : error;
 }
 
 function givenAway(request: WorkerRequest): ArrayBuffer[] {
@@ -76,6 +91,8 @@ export async function openSqliteThread(
   }
   function receive(answer: WorkerAnswer): void {
     const first = waiting.shift();
+    // Thrown where nobody catches it: whoever waits is answered by the end of the process.
+    if (isFailedSync(answer)) throw databaseSyncFailed(path, answer);
     if ('failure' in answer) first?.reject(toError(answer.failure));
     else first?.resolve(answer);
   }

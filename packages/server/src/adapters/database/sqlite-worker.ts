@@ -11,6 +11,7 @@ import type {
   WorkerRequest,
   WorkerStart,
 } from './sqlite-protocol.ts';
+import { isFailedSync } from './sqlite-protocol.ts';
 
 /** Milliseconds that a statement waits for another process's lock. */
 const busyTimeout = 10_000;
@@ -165,6 +166,11 @@ function nextRequest(port: MessagePort, bell: Int32Array): WorkerRequest {
   }
 }
 
+/** The process is about to end, and nothing is to be written or answered meanwhile. */
+function waitForEnd(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+}
+
 function serve(start: WorkerStart): void {
   let connection: Connection | undefined;
   const opened = attempt(() => {
@@ -175,7 +181,9 @@ function serve(start: WorkerStart): void {
   while (connection !== undefined) {
     const request = nextRequest(start.port, start.bell);
     const current = connection;
-    start.port.postMessage(attempt(() => handle(current, request)));
+    const answer = attempt(() => handle(current, request));
+    start.port.postMessage(answer);
+    if (isFailedSync(answer)) waitForEnd();
     if (request === 'close') connection = undefined;
   }
   start.port.close();

@@ -30,7 +30,7 @@ function record(call: Call): void {
     calls.push(`${call} ${target}`);
     if (fault?.call === call && --fault.nth === 0) {
       faultHit = true;
-      const error = Object.assign(new Error(`${fault.code}: made to fail`), { code: fault.code });
+      const error = Object.assign(new Error(`${fault.code}: made to fail`), { code: fault.code, syscall: call });
       process.nextTick(callback, error);
       return;
     }
@@ -68,8 +68,10 @@ describe('the disk under a blob', () => {
     fault = undefined;
   });
 
+  let tried = '';
   async function keep(size: number): Promise<string> {
     const staged = store.stage(newId('blob'));
+    tried = staged.blobId;
     try {
       for (let at = 0; at < size; at += 65_536) await staged.append(randomBytes(Math.min(65_536, size - at)));
       await staged.finish();
@@ -120,11 +122,12 @@ describe('the disk under a blob', () => {
 
   for (const code of ['EIO', 'ENOSPC', 'EDQUOT', 'EMFILE']) {
     for (const call of ['open', 'writev', 'fsync', 'rename', 'close'] as const) {
-      test(`keeps nothing of an upload whose ${call} fails with ${code}, whichever it is, and goes on`, async () => {
+      test(`stages nothing of an upload whose ${call} fails with ${code}, and deletes nothing once it has its name`, async () => {
         for (const size of [10, 3_000_000]) {
           for (let nth = 1; ; nth += 1) {
             fault = { call, nth, code };
             faultHit = false;
+            calls = [];
             const outcome = await keep(size).then(
               (blobId) => ({ blobId }),
               (error: unknown) => ({ error }),
@@ -137,8 +140,9 @@ describe('the disk under a blob', () => {
             }
             assert.ok(faultHit);
             const status = outcome.error instanceof Problem ? outcome.error.status : 500;
-            assert.equal(status, { EIO: 500, ENOSPC: 507, EDQUOT: 507, EMFILE: 503 }[code]);
+            assert.equal(status, { EIO: 503, ENOSPC: 507, EDQUOT: 507, EMFILE: 503 }[code]);
             assert.deepEqual(await readdir(join(folder, 'staging')), []);
+            if (calls.includes('done rename blob')) kept.push(tried);
           }
         }
         const found: string[] = [];
@@ -147,6 +151,21 @@ describe('the disk under a blob', () => {
       });
     }
   }
+
+  test('a sync of the folder that failed is answered with 503, and the blob stays for whoever finds out', async () => {
+    const staged = store.stage(newId('blob'));
+    await staged.append(Buffer.from('text'));
+    await staged.finish();
+    calls = [];
+    fault = { call: 'fsync', nth: 2, code: 'EIO' };
+    await assert.rejects(staged.commit(), { code: 'SERVICE_UNAVAILABLE', headers: { 'Retry-After': '1' } });
+    assert.deepEqual(
+      calls.filter((call) => call.startsWith('fsync')),
+      ['fsync staged', 'fsync folder'],
+    );
+    assert.equal(await store.size(staged.blobId), 4);
+    kept.push(staged.blobId);
+  });
 
   test('a sync that failed is not tried again', async () => {
     const staged = store.stage(newId('blob'));

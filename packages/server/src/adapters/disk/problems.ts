@@ -1,6 +1,6 @@
 import { Problem } from '../../kernel/problem.ts';
 
-/** Turns what the disk says into what the caller is told; anything else stays a defect. */
+/** Turns what the system says into what the caller is told; anything else stays a defect. */
 export function diskFailure(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOSPC' || code === 'EDQUOT') {
@@ -12,7 +12,17 @@ export function diskFailure(error: unknown): unknown {
       cause: error,
     });
   }
+  if (error instanceof Error && 'syscall' in error) return diskFailed(error, String(code));
   return error;
+}
+
+/** `code`: of the system, such as EIO. */
+function diskFailed(cause: Error, code: string): Problem {
+  return new Problem('SERVICE_UNAVAILABLE', `The disk of the data folder failed (${code}). Try again.`, {
+    retryAfter: 1,
+    cause,
+    isFault: true,
+  });
 }
 
 /** Said before the disk is full: the database writes to it as well, and what it has acknowledged has to stay readable. */

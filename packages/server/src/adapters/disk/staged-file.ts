@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BlobDigest, StagedBlob } from '../../files/blob-store.ts';
-import { removeFile, renameFile } from './file-system.ts';
+import { renameFile } from './file-system.ts';
 import type { HashThread } from './hash-thread.ts';
 import { diskFailure } from './problems.ts';
 import { createStagingFile, type Gathered } from './staging-file.ts';
@@ -62,12 +62,8 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
     await file.sync();
     await place.prepareFolder();
     await renameFile(place.stagingPath, place.blobPath);
-    try {
-      await Promise.all([place.syncFolder(), file.close()]);
-    } catch (error) {
-      await removeFile(place.blobPath);
-      throw error;
-    }
+    // After a failed sync of the folder nobody knows whether the name is durable: nothing is deleted then.
+    await Promise.all([place.syncFolder(), file.close()]);
   }
 
   return {

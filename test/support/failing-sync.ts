@@ -1,0 +1,26 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Ending, temporaryFolder } from './service.ts';
+
+const run = promisify(execFile);
+const source = join(import.meta.dirname, 'fail-sync.c');
+
+/** A disk that does not confirm a write. */
+export interface FailingSync {
+  /** Runs a service on it. */
+  readonly launcher: readonly string[];
+  /** The next sync of the file fails with EIO. */
+  failNext(): Promise<void>;
+}
+
+/** @param ofFile the end of the path of the file whose sync can fail. */
+export async function createFailingSync(t: Ending, ofFile: string): Promise<FailingSync> {
+  const folder = await temporaryFolder(t);
+  const library = join(folder, 'fail-sync.so');
+  const trigger = join(folder, 'fail-next');
+  await run('gcc', ['-shared', '-fPIC', '-O1', '-o', library, source, '-ldl']);
+  const environment = [`LD_PRELOAD=${library}`, `FAIL_SYNC_OF=${ofFile}`, `FAIL_SYNC_WHEN=${trigger}`];
+  return { launcher: ['/usr/bin/env', ...environment], failNext: () => writeFile(trigger, '') };
+}
