@@ -21,6 +21,8 @@ export interface CatchUpDeps {
 export interface CatchingUp {
   /** A collection may be behind. */
   wake(): void;
+  /** Whether every collection has been marked as behind, or confirmed, since the start. */
+  isReady(): boolean;
   close(): Promise<void>;
 }
 
@@ -33,11 +35,14 @@ const longestPauseMs = 5 * 60_000;
 export function openCatchUp(deps: CatchUpDeps): CatchingUp {
   const closing = new AbortController();
   const { signal } = closing;
-  let adopted = false;
+  let isReady = false;
 
   async function look(): Promise<void> {
-    if (!adopted) await deps.vectors.adoptAll(deps.embedder.model);
-    adopted = true;
+    if (!isReady) {
+      await deps.vectors.adoptAll(deps.embedder.model);
+      isReady = true;
+      await confirmComplete(deps, signal);
+    }
     while (!signal.aborted && (await catchUpOne(deps, signal)));
   }
 
@@ -50,11 +55,29 @@ export function openCatchUp(deps: CatchUpDeps): CatchingUp {
   });
   return {
     wake: polling.wake,
+    isReady: () => isReady,
     async close() {
       closing.abort();
       await polling.close();
     },
   };
+}
+
+/**
+ * After a start every collection counts as behind and is answered by words. Those that lack nothing are confirmed before
+ * the embedder is asked for the first text, so that they do not wait for one that is down.
+ */
+async function confirmComplete(deps: CatchUpDeps, signal: AbortSignal): Promise<void> {
+  const { vectors, clock, embedder, leaseMs } = deps;
+  while (!signal.aborted) {
+    const now = clock.now();
+    // As of time 0 only those are due that nobody has looked at since they became behind.
+    const claim = { model: embedder.model, token: deps.newId('run'), now: 0, leaseUntil: now + leaseMs };
+    const held = await vectors.claimCatchUp(claim);
+    if (held === undefined) return;
+    const [missing] = await vectors.missing({ collectionId: held.collectionId }, { after: null, limit: 1 });
+    await vectors.endCatchUp(held, missing === undefined ? { done: true } : { done: false, runAfter: now });
+  }
 }
 
 /** @returns whether there was one. */

@@ -13,6 +13,13 @@ import type { Page } from './page.ts';
 import { collectionNotFound, noEmbeddingModel } from './problems.ts';
 import { readMetadata, readText } from './read-fields.ts';
 
+/** What is configured: the model, and whether it is known which collections lack its vectors. */
+export interface EmbeddingOfCollections {
+  readonly model: string;
+  readonly isReady: () => boolean;
+  readonly restart: (collectionId: string) => Promise<void>;
+}
+
 export interface CollectionsDeps {
   readonly collections: CollectionRepository;
   readonly clock: Clock;
@@ -20,7 +27,7 @@ export interface CollectionsDeps {
   /** Called when a collection is marked as deleting, so that its rows go at once. */
   readonly onDeleting: () => void;
   /** The model in use, and what has a collection embedded by it anew; null: there is none. */
-  readonly embedding: { readonly model: string; readonly restart: (collectionId: string) => Promise<void> } | null;
+  readonly embedding: EmbeddingOfCollections | null;
 }
 
 export interface Collections {
@@ -38,7 +45,7 @@ export interface Collections {
 /** Collections of a project. Whatever is not there, or is another project's, is OBJECT_NOT_FOUND. */
 export function createCollections(deps: CollectionsDeps): Collections {
   const { collections, clock, newId, embedding } = deps;
-  const toItem = (collection: CountedCollection) => toCollectionItem(collection, embedding?.model ?? null);
+  const toItem = (collection: CountedCollection) => toCollectionItem(collection, embedding);
 
   async function find(projectId: string, collectionId: string): Promise<CountedCollection> {
     const found = isId(collectionId) ? await collections.find(projectId, collectionId) : undefined;
@@ -106,14 +113,14 @@ export function checkCursors(query: ListQuery, notFound: (id: string) => Error):
   return query;
 }
 
-function vectorStateOf({ vectors }: CountedCollection, model: string | null): VectorState {
-  if (model === null) return 'off';
+function vectorStateOf({ vectors }: CountedCollection, embedding: EmbeddingOfCollections | null): VectorState {
+  if (embedding === null) return 'off';
   if (vectors === null) return 'current';
-  if (vectors.model !== model) return 'other_model';
-  return vectors.isBehind ? 'catching_up' : 'current';
+  if (vectors.model !== embedding.model) return 'other_model';
+  return vectors.isBehind || !embedding.isReady() ? 'catching_up' : 'current';
 }
 
-function toCollectionItem(collection: CountedCollection, model: string | null): Collection {
+function toCollectionItem(collection: CountedCollection, embedding: EmbeddingOfCollections | null): Collection {
   return {
     object: 'Collection',
     collection_id: collection.id,
@@ -125,7 +132,7 @@ function toCollectionItem(collection: CountedCollection, model: string | null): 
     capacity: collection.capacity,
     embedding_model_id: collection.embeddingModelId,
     embedding_size: collection.vectors?.dimensions ?? 0,
-    vectors: vectorStateOf(collection, model),
+    vectors: vectorStateOf(collection, embedding),
     status: 'ready',
     metadata: collection.metadata,
     updated_timestamp: collection.updatedAt,

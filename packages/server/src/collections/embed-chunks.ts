@@ -26,9 +26,9 @@ export async function embedMissing(
   { of, signal, onRound }: EmbeddingWork,
 ): Promise<EmbeddingEnd> {
   const limit = embedder.batchSize * embedder.lanes;
-  for (let after = 0; ; ) {
+  for (let after: MissingVector | null = null; ; ) {
     signal.throwIfAborted();
-    const chunks = await vectors.missing(of, { after, limit });
+    const chunks: MissingVector[] = await vectors.missing(of, { after, limit });
     const last = chunks.at(-1);
     if (last === undefined) return { kind: 'done' };
     const made = await tryToEmbed(embedder, chunks, signal);
@@ -36,7 +36,7 @@ export async function embedMissing(
     if ((await vectors.save(of.collectionId, embedder.model, made.vectors)) === 'other_model') {
       return { kind: 'other_model' };
     }
-    after = last.seq;
+    after = last;
     if (!(await onRound(chunks.length))) return { kind: 'late' };
   }
 }

@@ -97,7 +97,7 @@ export function openCollectionRoom(deps: CollectionRoomDeps): CollectionRoom {
     clock,
     newId,
     onDeleting: sweeper.wake,
-    embedding: searching && { model: searching.deps.embedder.model, restart: searching.restart },
+    embedding: searching?.ofCollections ?? null,
   });
   const records = createRecords({
     collections,

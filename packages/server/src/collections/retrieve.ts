@@ -30,11 +30,13 @@ export interface VectorSearchDeps {
   readonly embedder: Embedder;
   readonly vectors: VectorRepository;
   readonly index: VectorIndex;
+  /** False until it is known which collections lack vectors. */
+  readonly isReady: () => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Best first. Without an embedder, or while it fails, by words alone. */
+/** Best first. Without an embedder, while it fails and until every chunk has its vector, by words alone. */
 export type Retrieve = (question: Question) => Promise<Hit[]>;
 
 /** Each ranking is looked at so deep, or twice as deep as is asked for. */
@@ -75,8 +77,11 @@ function createVectorSearch(chunks: Pick<ChunkRepository, 'findVisible'>, deps: 
   const questions = createQuestionVectors(embedder, deps.clock);
 
   async function search(question: Question, limit: number): Promise<Near[] | null> {
+    if (!deps.isReady()) return null;
     const space = await vectors.find(question.collectionId);
     if (space === undefined || space.model !== embedder.model || space.dimensions === 0) return null;
+    // The chunks that have vectors already would take the first places, whatever the others say.
+    if (space.isBehind) return null;
     const query = await questions.find(question.text);
     if (query.length !== space.dimensions) return null;
     for (let count = Math.max(leastCandidates, candidatesPerResult * limit); ; count *= 8) {

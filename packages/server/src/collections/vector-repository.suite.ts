@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { StoredCollection } from './collection-repository.ts';
 import {
   addCollection,
   addRecord,
@@ -27,7 +28,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
       await repositories.chunks.add(collection.projectId, collection.id, newChunk(content));
     const model = `model ${collection.id}`;
     assert.equal((await repositories.vectors.adopt(collection.id, model))?.model, model);
-    const missing = () => repositories.vectors.missing({ collectionId: collection.id }, { after: 0, limit: 100 });
+    const missing = () => repositories.vectors.missing({ collectionId: collection.id }, { after: null, limit: 100 });
     const seqs = (await missing()).map(({ seq }) => seq);
     return { ...repositories, collection, collectionId: collection.id, model, missing, seqs };
   }
@@ -37,9 +38,10 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     return space;
   };
 
-  test('vectors come back as they were saved, and what has none is missing, by seq', async () => {
+  test('vectors come back as they were saved, and what has none is missing, page by page', async () => {
     const { vectors, collectionId, model, missing, seqs } = await openSpace();
     const [a = 0, b = 0, c = 0] = seqs;
+    const [first = null] = await missing();
     assert.equal(await vectors.save(collectionId, model, [toVector(b, [0.25, -1.5, 3])]), 'saved');
     assert.deepEqual(
       (await missing()).map(({ seq, text }) => [seq, text]),
@@ -49,7 +51,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
       ],
     );
     assert.deepEqual(
-      (await vectors.missing({ collectionId }, { after: a, limit: 1 })).map(({ seq }) => seq),
+      (await vectors.missing({ collectionId }, { after: first, limit: 1 })).map(({ seq }) => seq),
       [c],
     );
     const space = await spaceOf(vectors, collectionId);
@@ -105,7 +107,10 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     await chunks.remove(key(a));
     await chunks.change(key(b), { text: { content: 'B', numTokens: 1, words: 'b' }, updatedAt: start + 1 });
     await vectors.save(collectionId, model, [toVector(a, [1]), toVector(b, [1])]);
-    assert.deepEqual(await missing(), [{ seq: b, text: 'B', updatedAt: start + 1 }]);
+    assert.deepEqual(
+      (await missing()).map(({ seq, text, updatedAt }) => ({ seq, text, updatedAt })),
+      [{ seq: b, text: 'B', updatedAt: start + 1 }],
+    );
   });
 
   test('vectors go with their chunks, and a changed text loses its vector', async () => {
@@ -163,7 +168,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.equal(job.id, record.id);
     await jobs.addChunks(job, [newChunk('half')]);
     const texts = async (of: Parameters<typeof vectors.missing>[0]) =>
-      (await vectors.missing(of, { after: 0, limit: 9 })).map(({ text }) => text);
+      (await vectors.missing(of, { after: null, limit: 9 })).map(({ text }) => text);
     assert.deepEqual(await texts({ collectionId }), ['visible']);
     const ofRecord = { collectionId, record: { id: job.id, generation: 1 } };
     assert.deepEqual(await texts(ofRecord), ['half']);
@@ -193,6 +198,22 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.equal((await vectors.find(collectionId))?.isBehind, true);
     await vectors.endCatchUp(stolen, { done: true });
     assert.equal((await vectors.find(collectionId))?.isBehind, false);
+  });
+
+  test('a collection is behind from its first model on only when it has chunks', async () => {
+    const repositories = open();
+    const { vectors, chunks } = repositories;
+    const [empty, direct, made] = [
+      await addCollection(repositories),
+      await addCollection(repositories),
+      await addCollection(repositories),
+    ];
+    await chunks.add(direct.projectId, direct.id, newChunk('direct'));
+    await makeRecord(repositories, made, ['of a record']);
+    const isBehind = async (of: StoredCollection) => (await vectors.adopt(of.id, 'm'))?.isBehind;
+    assert.deepEqual([await isBehind(empty), await isBehind(direct), await isBehind(made)], [false, true, true]);
+    await chunks.add(empty.projectId, empty.id, newChunk('first'));
+    assert.equal(await isBehind(empty), true);
   });
 
   test('collections that have no model get it, others keep theirs', async () => {

@@ -10,6 +10,9 @@ export interface StoredVectorSpace extends VectorSpace {
 /** A chunk without a vector. */
 export interface MissingVector {
   readonly seq: number;
+  readonly id: string;
+  /** Place within its record. */
+  readonly ordinal: number;
   /** What is to be embedded: the question of a pair, else the content. */
   readonly text: string;
   readonly updatedAt: number;
@@ -56,8 +59,8 @@ export interface VectorRepository {
   adoptAll(model: string): Promise<void>;
   /** From here on the collection has this model, and all its chunks wait to be embedded. */
   restart(collectionId: string, model: string): Promise<void>;
-  /** Chunks without a vector, after this seq, by seq. */
-  missing(of: MissingOf, page: { after: number; limit: number }): Promise<MissingVector[]>;
+  /** Chunks without a vector, in a fixed order, after the last one of the page before. */
+  missing(of: MissingOf, page: { after: MissingVector | null; limit: number }): Promise<MissingVector[]>;
   /** How many of the record's chunks of this generation have no vector. */
   countMissing(of: Required<MissingOf>): Promise<number>;
   /** @returns `other_model` when the collection has another one by now. @throws when the dimensions differ. */

@@ -23,7 +23,7 @@ export function openVectorSearch(
   const catchUp = openCatchUp({ ...timing, embedder, vectors, clock, newId, logger });
   const patienceMs = timing.patienceMs ?? defaultPatienceMs;
   return {
-    deps: { embedder, vectors, index, clock, logger },
+    deps: { embedder, vectors, index, isReady: catchUp.isReady, clock, logger },
     embedding: { embedder, vectors, clock, logger, patienceMs },
     catchUp,
     /** A chunk was made or changed directly. */
@@ -32,10 +32,14 @@ export function openVectorSearch(
       // At the next start it is caught up anyhow.
       adopting.catch((error: unknown) => logger.warn({ err: error }, 'a chunk waits for its vector'));
     },
-    async restart(collectionId: string) {
-      await vectors.adopt(collectionId, embedder.model);
-      await vectors.restart(collectionId, embedder.model);
-      catchUp.wake();
+    ofCollections: {
+      model: embedder.model,
+      isReady: catchUp.isReady,
+      async restart(collectionId: string) {
+        await vectors.adopt(collectionId, embedder.model);
+        await vectors.restart(collectionId, embedder.model);
+        catchUp.wake();
+      },
     },
     close: async () => {
       await catchUp.close();

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { type Embedder, EmbedderUnavailable } from '../embedding/embedder.ts';
 import { createHashEmbedder } from '../embedding/hash-embedder.ts';
 import { createScriptedEmbedder } from './scripted-embedder.suite.ts';
 import type { Wish } from './test-room.suite.ts';
@@ -155,6 +157,51 @@ test('another model is noticed, does not mix, and takes over when it is asked to
   assert.deepEqual(embedder.texts.sort(), ['Black tea from Assam.', 'Green tea from Uji.']);
   const found = await find('tea');
   assert.ok(found.every((chunk: { explanation: { vector: unknown } }) => chunk.explanation.vector !== null));
+});
+
+test('until every chunk has its vector a question is answered as by words alone', async (t) => {
+  const database = await openTestDatabase(t);
+  const files = createTestFiles();
+  const first = await openVectors(t, { database, files, embedder: createScriptedEmbedder() });
+  for (const content of [
+    'Green tea from Uji.',
+    'Black tea from Assam.',
+    'Coffee from Jimma.',
+    'A tea of green lemons.',
+  ])
+    await first.record(first.collectionId, { content });
+  await until(async () => (await first.state())[0] === 'current');
+  assert.notEqual((await first.find('green teas'))[0].explanation.vector, null);
+  await first.close();
+
+  /** What is found by whoever opens the same database with this embedder. */
+  const open = async (embedder?: Embedder) => {
+    const service = await openTestService(t, { database, files, ...(embedder && { embedder }) });
+    const { call } = service.createProject(first.projectId);
+    const query = { query_text: 'green teas', explain: true };
+    const find = async () => (await call('POST', `${first.path}/chunks/query`, query)).body.data;
+    return { find, state: async () => (await call('GET', first.path)).body.data.vectors, close: service.room.close };
+  };
+  const withoutEmbedder = await open();
+  const byWords = await withoutEmbedder.find();
+  await withoutEmbedder.close();
+  const hasVectors = (found: ReadonlyArray<{ explanation: { vector: object | null } }>) =>
+    found.map(({ explanation }) => explanation.vector !== null);
+  assert.deepEqual(hasVectors(byWords), [false, false, false]);
+
+  await sql`delete from chunk_vector where seq % 2 = 0`.execute(database.write);
+  let isDown = true;
+  const embedder = createScriptedEmbedder();
+  const embed: Embedder['embed'] = async (texts, signal) => {
+    if (isDown) throw new EmbedderUnavailable('the embedding service answered with status 503');
+    return embedder.embed(texts, signal);
+  };
+  const { find, state } = await open({ ...embedder, embed });
+  assert.deepEqual(await find(), byWords);
+  assert.equal(await state(), 'catching_up');
+  isDown = false;
+  await until(async () => (await state()) === 'current');
+  assert.deepEqual(hasVectors(await find()), [true, true, true]);
 });
 
 test('a question is answered by words while the embedder is down, and nobody waits for it again and again', async (t) => {

@@ -3,7 +3,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { addCollection, makeRecord, newChunk, type Repositories, start } from '../../collections/fixtures.suite.ts';
+import {
+  addCollection,
+  addRecord,
+  claim,
+  makeRecord,
+  newChunk,
+  type Repositories,
+  start,
+} from '../../collections/fixtures.suite.ts';
+import type { MissingOf } from '../../collections/vector-repository.ts';
 import { createLogger } from '../../kernel/logger.ts';
 import { createChunkRepository } from './chunk-repository.ts';
 import { createCollectionRepository } from './collection-repository.ts';
@@ -52,7 +61,7 @@ describe('the query plans of SQLite', () => {
     await makeRecord(repositories, collection, ['a', 'b', 'c']);
     for (const content of ['d', 'e']) await chunks.add(collection.projectId, collection.id, newChunk(content));
     await vectors.adopt(collection.id, 'model');
-    const missing = await vectors.missing({ collectionId: collection.id }, { after: 0, limit: 100 });
+    const missing = await vectors.missing({ collectionId: collection.id }, { after: null, limit: 100 });
     const seqs = missing.map(({ seq }) => seq);
     const vector = Float32Array.from([1, 2]);
     await vectors.save(
@@ -77,6 +86,34 @@ describe('the query plans of SQLite', () => {
     assert.deepEqual(await accessTo('chunk_vector', fetch), [
       'SEARCH chunk_vector USING INTEGER PRIMARY KEY (rowid=?)',
     ]);
+  });
+
+  it('read each page of chunks without vectors from where the page before ended', async () => {
+    const { vectors, jobs } = repositories;
+    const { collection } = await addChunks();
+    await vectors.restart(collection.id, 'other');
+    const pages = async (of: MissingOf) => {
+      await observed.plans();
+      const [first = null] = await vectors.missing(of, { after: null, limit: 1 });
+      assert.equal((await vectors.missing(of, { after: first, limit: 100 })).length, of.record === undefined ? 4 : 2);
+      const lines = (await observed.plans()).flatMap(({ plan }) => plan);
+      assert.ok(!lines.some((line) => line.includes('TEMP B-TREE')), String(lines));
+      return lines.filter((line) => line.startsWith('SEARCH chunk USING')).at(-1);
+    };
+    assert.equal(
+      await pages({ collectionId: collection.id }),
+      'SEARCH chunk USING INDEX chunk_of_collection (collection_id=? AND id>?)',
+    );
+    await addRecord(repositories, collection);
+    const job = await claim(repositories);
+    await jobs.addChunks(
+      job,
+      ['f', 'g', 'h'].map((content, ordinal) => newChunk(content, { ordinal })),
+    );
+    assert.equal(
+      await pages({ collectionId: collection.id, record: { id: job.id, generation: 1 } }),
+      'SEARCH chunk USING INDEX chunk_of_record (record_id=? AND generation=? AND ordinal>?)',
+    );
   });
 
   it('count the direct chunks of listed collections without those of other collections', async () => {

@@ -9,6 +9,7 @@ import type {
 import { fromBytes, toBytes, toCode } from '../../embedding/vectors.ts';
 import type { CollectionVectorTable } from './collection-tables.ts';
 import type { Database } from './database.ts';
+import { lockCollection } from './lock-collection.ts';
 import type { Tables } from './tables.ts';
 import { withoutIndex } from './without-index.ts';
 
@@ -16,16 +17,18 @@ import { withoutIndex } from './without-index.ts';
 export function createVectorRepository({ dialect, read, write }: Database): VectorRepository {
   return {
     find: (collectionId) => findSpace(read, collectionId),
-    adopt: (collectionId, model) =>
+    adopt: async (collectionId, model) =>
+      (await findSpace(read, collectionId)) ??
       write.transaction().execute(async (transaction) => {
-        const found = await findSpace(transaction, collectionId);
-        if (found !== undefined) return found;
-        await insertSpaces(transaction, { model, collectionId });
+        // Locks it: a chunk that becomes visible meanwhile either counts here or finds the new row.
+        if ((await lockCollection(transaction, collectionId)) === undefined) return undefined;
+        const wanted = (await hasChunks(transaction, collectionId)) ? 1 : 0;
+        await insertSpaces(transaction, { model, collectionId, wanted });
         return findSpace(transaction, collectionId);
       }),
     adoptAll: (model) =>
       write.transaction().execute(async (transaction) => {
-        await insertSpaces(transaction, { model });
+        await insertSpaces(transaction, { model, wanted: 1 });
         await transaction.updateTable('collection_vector').set(wantMore).where('model', '=', model).execute();
       }),
     async restart(collectionId, model) {
@@ -44,17 +47,19 @@ export function createVectorRepository({ dialect, read, write }: Database): Vect
         .where('collection_id', '=', collectionId)
         .execute();
     },
-    missing: (of, { after, limit }) =>
-      missingOf(read, of)
-        .select((column) => [
-          'chunk.seq',
-          'chunk.updated_at as updatedAt',
-          column.fn.coalesce('chunk.question', 'chunk.content').as('text'),
-        ])
-        .where('chunk.seq', '>', after)
-        .orderBy('chunk.seq')
-        .limit(limit)
-        .execute(),
+    missing: (of, { after, limit }) => {
+      const rows = missingOf(read, of).select((column) => [
+        'chunk.seq',
+        'chunk.id',
+        'chunk.ordinal',
+        'chunk.updated_at as updatedAt',
+        column.fn.coalesce('chunk.question', 'chunk.content').as('text'),
+      ]);
+      // In the order of an index, so that each page begins where the one before ended.
+      const column = of.record === undefined ? 'chunk.id' : 'chunk.ordinal';
+      const last = of.record === undefined ? after?.id : after?.ordinal;
+      return (last === undefined ? rows : rows.where(column, '>', last)).orderBy(column).limit(limit).execute();
+    },
     async countMissing(of) {
       const row = await missingOf(read, of).select(sql<number>`count(*)`.as('missing')).executeTakeFirstOrThrow();
       return Number(row.missing);
@@ -115,13 +120,32 @@ export async function dropVector(transaction: Transaction<Tables>, seq: number):
 /** For one collection, or for all; those that have a model keep it. */
 async function insertSpaces(
   transaction: Transaction<Tables>,
-  { model, collectionId }: { model: string; collectionId?: string },
+  { model, collectionId, wanted }: { model: string; collectionId?: string; wanted: 0 | 1 },
 ): Promise<void> {
   const only = collectionId === undefined ? sql`` : sql`and id = ${collectionId}`;
   await sql`insert into collection_vector
       (collection_id, model, dimensions, first_change, last_change, wanted, done, attempt, run_after)
-    select id, ${model}, 0, 0, 0, 1, 0, 0, 0 from collection where status = 'ready' ${only}
+    select id, ${model}, 0, 0, 0, ${sql.lit(wanted)}, 0, 0, 0 from collection where status = 'ready' ${only}
     on conflict (collection_id) do nothing`.execute(transaction);
+}
+
+/** Whether it has visible chunks. */
+async function hasChunks(transaction: Transaction<Tables>, collectionId: string): Promise<boolean> {
+  const ofRecord = await transaction
+    .selectFrom('record')
+    .select('id')
+    .where('collection_id', '=', collectionId)
+    .where('num_chunks', '>', 0)
+    .limit(1)
+    .executeTakeFirst();
+  const direct = await transaction
+    .selectFrom('chunk')
+    .select('seq')
+    .where('collection_id', '=', collectionId)
+    .where('record_id', 'is', null)
+    .limit(1)
+    .executeTakeFirst();
+  return ofRecord !== undefined || direct !== undefined;
 }
 
 async function findSpace(db: Kysely<Tables>, collectionId: string): Promise<StoredVectorSpace | undefined> {
