@@ -31,6 +31,7 @@ const doors = new Set(
     'catalogue/function-formats/mcp.ts',
     'execution/answers.ts',
     'execution/background.ts',
+    'execution/credential-bounds.ts',
     'execution/credentials-header.ts',
     'execution/executor.ts',
     'execution/outcome.ts',

@@ -209,6 +209,7 @@ test('[profiles] a profile is for keys of its project and for its bundle; only a
   for (const [changes, status] of [
     [{ name: 'two', bundle_id: 'nope' }, 404],
     [{ name: 'two', credentials: { OTHER: canary } }, 422],
+    [{ name: 'two', credentials: { KEY: 'x'.repeat(8 * 1024 + 1) } }, 422],
     [{ name: '../two' }, 422],
   ] as const) {
     const answer = await admin('POST', '/v1/credential_profiles', { ...wish, ...changes });

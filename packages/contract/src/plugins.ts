@@ -91,12 +91,16 @@ export type FlatPlugin = Static<typeof FlatPlugin>;
 
 const Identifier = Type.String({ minLength: 1, maxLength: 64 });
 const Named = Type.Record(Type.String(), Type.Unknown());
+const Credentials = Type.Record(Type.String(), Type.Unknown(), {
+  description:
+    'At most 32 members, 8 KiB each, 32 KiB together (names and values in UTF-8). Undeclared members are ignored.',
+});
 
 export const ExecuteRequest = Type.Object({
   bundle_id: Identifier,
   plugin_id: Identifier,
   input_params: Named,
-  credentials: Named,
+  credentials: Credentials,
 });
 export type ExecuteRequest = Static<typeof ExecuteRequest>;
 
@@ -109,5 +113,5 @@ export const ExecuteResult = Type.Object({
 });
 export type ExecuteResult = Static<typeof ExecuteResult>;
 
-export const VerifyCredentialsRequest = Type.Object({ bundle_id: Identifier, credentials: Named });
+export const VerifyCredentialsRequest = Type.Object({ bundle_id: Identifier, credentials: Credentials });
 export type VerifyCredentialsRequest = Static<typeof VerifyCredentialsRequest>;

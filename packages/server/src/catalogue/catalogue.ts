@@ -38,6 +38,8 @@ export interface CompiledBundle {
   /** Why its handlers are not run on this machine; absent: they are. */
   readonly refusal?: string;
   readonly checkCredentials: Check;
+  /** Names of the credentials that it declares. */
+  readonly credentialNames: ReadonlySet<string>;
   /** Names of the credentials whose schema says `x-secret`. */
   readonly secretNames: ReadonlySet<string>;
   readonly plugins: ReadonlyMap<string, CompiledPlugin>;

@@ -1,6 +1,6 @@
 import { credentialsHostOf, declaredHosts, hostsInForce, leavesHosts, type OperatorHosts } from './bundle-hosts.ts';
 import type { BundleFailure, CompiledBundle, CompiledPlugin } from './catalogue.ts';
-import { secretNames } from './check-credentials.ts';
+import { credentialProperties, secretNames } from './check-credentials.ts';
 import type { SchemaCompiler } from './compile-schema.ts';
 import type { KnownCapabilities } from './load-catalogue.ts';
 import type { BundleSource } from './read-bundle.ts';
@@ -36,6 +36,7 @@ export function compileBundle(
     isolation: hasCode ? needed : 'none',
     ...(isRefused ? { refusal: `Its handlers need a sandbox, and ${sandboxMissing}.` } : {}),
     checkCredentials: compiler.compileCredentials(manifest.credentials_schema ?? { type: 'object' }),
+    credentialNames: new Set(credentialProperties(manifest).keys()),
     secretNames: secretNames(manifest),
     plugins,
   };

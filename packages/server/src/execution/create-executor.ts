@@ -4,7 +4,9 @@ import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue/cat
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/logger.ts';
 import type { Registry } from '../kernel/metrics.ts';
+import { checkCredentialBounds, declaredCredentials } from './credential-bounds.ts';
 import type { Broker } from './egress/broker.ts';
+import { RedactionRefused } from './egress/redaction-budget.ts';
 import type { Scrubber } from './egress/scrub.ts';
 import {
   defaultLimits,
@@ -136,8 +138,13 @@ interface Means {
   readonly limits: ExecutionLimits;
 }
 
-function begin({ newId, limits }: Means, { bundle, credentials, signal, caller, own, ...wish }: Beginning): Begun {
+function begin(
+  { newId, limits }: Means,
+  { bundle, credentials: given, signal, caller, own, ...wish }: Beginning,
+): Begun {
   const trace = createRunTrace();
+  checkCredentialBounds(given);
+  const credentials = declaredCredentials(bundle, given);
   const violations = bundle.checkCredentials(credentials);
   if (violations.length > 0) throw valueInvalid('credentials', violations);
   const policy = makeRunPolicy(bundle, credentials, { limits, own, trace, ...wish });
@@ -163,6 +170,7 @@ function createConclusion({ logger, metrics, journal }: ConclusionDeps): Conclud
   function outcomeOf(error: unknown, { signal, policy, runId, bundle }: Run): RawOutcome {
     if (signal.aborted) return { kind: 'cancelled' };
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    if (error instanceof RedactionRefused) return redactionFailed;
     logger.error({ run_id: runId, bundle: bundle.id, error: policy.egress.scrubber.text(text) }, 'run failed');
     return { kind: 'failed', message: 'the service could not run it; the run id finds the reason in the log' };
   }
@@ -172,7 +180,7 @@ function createConclusion({ logger, metrics, journal }: ConclusionDeps): Conclud
     journal.begun(run);
     const raw = await start().catch((error: unknown) => outcomeOf(error, run));
     trace.returnedAt = performance.now();
-    const outcome = finish(raw, run.policy.egress.scrubber, plugin);
+    const outcome = finishSafely(raw, run, plugin);
     trace.endedAt = performance.now();
     const execution: Execution = {
       runId: run.runId,
@@ -185,6 +193,21 @@ function createConclusion({ logger, metrics, journal }: ConclusionDeps): Conclud
     return execution;
   };
 }
+
+/** Nothing of what the run gave is passed on when its secrets cannot be taken out of it. */
+function finishSafely(raw: RawOutcome, run: Run, plugin: CompiledPlugin | undefined): Outcome {
+  try {
+    return finish(raw, run.policy.egress.scrubber, plugin);
+  } catch (error) {
+    if (error instanceof RedactionRefused) return redactionFailed;
+    throw error;
+  }
+}
+
+const redactionFailed = {
+  kind: 'failed',
+  message: 'its answer cannot be searched for the credentials within bounds, so nothing of it is passed on',
+} as const;
 
 /** The last gate: bounds the output, takes the secrets out of everything, checks the output against its schema. */
 function finish(raw: RawOutcome, scrubber: Scrubber, plugin: CompiledPlugin | undefined): Outcome {

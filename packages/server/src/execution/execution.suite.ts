@@ -107,6 +107,11 @@ response: {output: '{said: body.said}'}`,
   };`,
   'free/bundle.yaml': bundleYaml.replace('id: echo', 'id: free').replace(/credentials_schema:[\s\S]*(?=limits)/, ''),
   'free/say.yaml': plugin('say', get('/say')),
+  'wide/bundle.yaml': bundleYaml
+    .replace('id: echo', 'id: wide')
+    .replace('maxLength: 100', 'maxLength: 10000')
+    .replace(/inject:[\s\S]*(?=verify)/, ''),
+  'wide/say.yaml': plugin('say', "request: {url: 'https://api.example.com/say'}\nresponse: {output: body}"),
   'unasked/bundle.yaml': bundleYaml.replace('id: echo', 'id: unasked').replace(/verify:[\s\S]*(?=limits)/, ''),
   'unasked/say.yaml': plugin('say', get('/say')),
 };

@@ -14,6 +14,7 @@ import { readIdempotencyKey } from '../idempotency/idempotency.ts';
 import { type ResolveCredentials, resolveRequest } from '../profiles/resolve-credentials.ts';
 import { resultOf } from './answers.ts';
 import { type BackgroundRuns, wantsBackground } from './background.ts';
+import { checkCredentialBounds } from './credential-bounds.ts';
 import { asDirectCall, credentialsHeader, profileHeader, readCredentialsHeaders } from './credentials-header.ts';
 import type { Execution, Executor } from './executor.ts';
 import { outcomeProblem } from './problems.ts';
@@ -60,6 +61,7 @@ function executeRoute(app: App, deps: ExecutionRoutesDeps): void {
       },
     },
     async (request, reply) => {
+      checkCredentialBounds(request.body.credentials);
       if (wantsBackground(request.headers.prefer)) {
         const run = await acceptFor(deps, request, request.body);
         reply.code(202).header('Location', `/v1/runs/${run.run_id}`).header('Preference-Applied', 'respond-async');
@@ -96,6 +98,7 @@ function executeDirectlyRoute(app: App, deps: ExecutionRoutesDeps): void {
       const credentials = readCredentialsHeaders((name) => request.headers[name]);
       const wanted = { ...request.params, input_params: request.body, credentials };
       try {
+        checkCredentialBounds(credentials);
         const result = await runFor({ request, reply, deps, origin: 'direct' }, wanted);
         if (result === null) return reply.hijack();
         reply.header('X-Run-Id', result.run_id).type('application/json; charset=utf-8');
@@ -167,6 +170,7 @@ function verifyRoute(app: App, deps: ExecutionRoutesDeps): void {
       },
     },
     async (request, reply) => {
+      checkCredentialBounds(request.body.credentials);
       const running = abortedWhenGone(reply);
       const projectId = projectOf(request) ?? '-';
       const keyId = keyOf(request) ?? undefined;

@@ -2,6 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ExecuteRequest, ExecuteResult } from '@quartermaster/contract';
 import type { CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
 import { resultOf } from '../execution/answers.ts';
+import { checkCredentialBounds } from '../execution/credential-bounds.ts';
 import type { Executor } from '../execution/executor.ts';
 import { outcomeProblem } from '../execution/problems.ts';
 import type { RunCaller } from '../execution/run-journal.ts';
@@ -64,6 +65,7 @@ export function createCallTool({ executor, once, resolveCredentials }: CallToolD
     const { plugin, input } = call;
     try {
       const credentials = readCredentials(plugin.bundle, call);
+      checkCredentialBounds(credentials);
       return resultOfRun(
         await run({ bundle_id: plugin.bundle.id, plugin_id: plugin.id, input_params: input, credentials }, call),
       );

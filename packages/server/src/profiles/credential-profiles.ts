@@ -5,10 +5,11 @@ import {
   profileMember,
 } from '@quartermaster/contract';
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import { checkCredentialBounds, declaredCredentials } from '../execution/credential-bounds.ts';
 import { bundleNotFound, valueInvalid } from '../execution/problems.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { isId, type NewId } from '../kernel/identifier.ts';
-import { fieldInvalid, objectNotFound } from '../kernel/problem.ts';
+import { objectNotFound } from '../kernel/problem.ts';
 import { apiKeyRejected } from '../projects/problems.ts';
 import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
 import {
@@ -43,9 +44,6 @@ export interface CredentialProfiles {
   readonly resolve: ResolveCredentials;
 }
 
-/** More than this is no credential. */
-const maxBytes = 64 * 1024;
-
 export function createCredentialProfiles(deps: CredentialProfilesDeps): CredentialProfiles {
   const { repository, clock, newId } = deps;
 
@@ -61,14 +59,14 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
   }
 
   /** What breaks the schema of the bundle would fail with every run, so it is refused here. */
-  function check(bundleId: string, credentials: Named): string {
+  function check(bundleId: string, given: Named): string {
     const bundle = deps.catalogue().findBundle(bundleId);
     if (bundle === undefined) throw bundleNotFound(bundleId);
+    checkCredentialBounds(given);
+    const credentials = declaredCredentials(bundle, given);
     const violations = bundle.checkCredentials(credentials);
     if (violations.length > 0) throw valueInvalid('credentials', violations);
-    const text = JSON.stringify(credentials);
-    if (Buffer.byteLength(text) <= maxBytes) return text;
-    throw fieldInvalid('body/credentials', `${Buffer.byteLength(text)} bytes of JSON`, `at most ${maxBytes}`);
+    return JSON.stringify(credentials);
   }
 
   function open(profile: StoredProfile): Named {

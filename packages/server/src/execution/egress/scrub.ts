@@ -1,3 +1,6 @@
+import { lazily } from '../../kernel/lazily.ts';
+import { createPieceFinder, type PieceFinder, shortestPiece } from './find-pieces.ts';
+import { createCharacterBudget } from './redaction-budget.ts';
 import { type FormFamily, familiesOf, familiesOfBytes } from './secret-forms.ts';
 
 /** Replaces secrets, in the encodings they travel in, with `[redacted]`. */
@@ -28,13 +31,16 @@ export const noSecrets: Scrubber = { text: (value) => value, bytes: (value) => v
 export function createScrubber(secrets: Iterable<string | Uint8Array>): Scrubber {
   const values = [...secrets].filter((secret) => secret.length >= shortest);
   if (values.length === 0) return noSecrets;
-  const families = values.flatMap((secret) =>
-    typeof secret === 'string' ? familiesOf(secret) : familiesOfBytes(secret),
+  const counted = createCharacterBudget();
+  const families = lazily(() =>
+    values
+      .flatMap((secret) => (typeof secret === 'string' ? familiesOf(secret) : familiesOfBytes(secret)))
+      .map(({ signs, forms }) => ({ signs: [...counted(signs)], forms: lazily(() => [...new Set(counted(forms()))]) })),
   );
   const scrubText = createReplacer(families);
   // Bytes are searched as Latin-1, so what is not ASCII is looked for as the Latin-1 of its UTF-8.
   const isAscii = values.every((secret) => typeof secret !== 'string' || /^[\x00-\x7f]*$/.test(secret));
-  const scrubBytes = isAscii ? scrubText : createReplacer(families.map(toLatin1));
+  const scrubBytes = isAscii ? scrubText : createReplacer(() => families().map(toLatin1));
 
   function bytes(value: Buffer): Buffer {
     const before = value.toString('latin1');
@@ -60,50 +66,55 @@ export function createGrowingScrubber(secrets: Iterable<string | Uint8Array>): R
   };
 }
 
-/** Making a pattern of the signs pays after this many characters; until then each is searched for. */
-const fewCharacters = 16 * 1024;
+/** Characters to search, times signs, after which one pass for all signs pays. */
+const fewComparisons = 256 * 1024;
 /** What a call costs, in characters. */
 const perCall = 64;
 
-/** Almost always finds no sign; so the pattern of the forms is made when it is needed. */
-function createReplacer(families: readonly FormFamily[]): (text: string) => string {
-  const signs = [...new Set(families.flatMap((family) => family.signs))];
+/** Almost always finds no sign; so signs and forms are built when there is something to search. */
+function createReplacer(familiesOfAll: () => readonly FormFamily[]): (text: string) => string {
+  const waiting = lazily(() => new Set(familiesOfAll()));
+  const signs = lazily(() => [...new Set(familiesOfAll().flatMap((family) => family.signs))]);
   // Names of members and headers are shorter than most secrets.
-  const shortestSign = signs.reduce((least, { length }) => Math.min(least, length), Number.POSITIVE_INFINITY);
-  const patterns = new Map<string, RegExp>();
-  let anySign: RegExp | undefined;
-  let searched = 0;
+  const shortestSign = lazily(() => signs().reduce((least, { length }) => Math.min(least, length), Infinity));
+  const anySign = lazily(() => createPieceFinder(signs()));
+  const inForce: FormFamily[] = [];
+  let finder: PieceFinder | undefined;
+  let comparisons = 0;
 
   function hasSign(text: string): boolean {
-    if (text.length < shortestSign) return false;
-    searched += text.length + perCall;
-    if (searched <= fewCharacters) return signs.some((sign) => text.includes(sign));
-    anySign ??= new RegExp(signs.map((sign) => RegExp.escape(sign)).join('|'));
-    return anySign.test(text);
+    if (text.length < shortestPiece || text.length < shortestSign()) return false;
+    comparisons += (text.length + perCall) * signs().length;
+    return comparisons <= fewComparisons ? signs().some((sign) => text.includes(sign)) : anySign().has(text);
   }
 
-  return (text) => {
-    if (!hasSign(text)) return text;
-    const found = families.map(({ signs }) => signs.some((sign) => text.includes(sign)));
-    const which = found.join();
-    const pattern = patterns.get(which) ?? toPattern(families.filter((_, index) => found[index]));
-    patterns.set(which, pattern);
-    return text.replace(pattern, redacted);
-  };
+  /** Families whose signs are in the text are searched for from now on: a secret can be a part of another one. */
+  function finderFor(text: string): PieceFinder {
+    const isShort = text.length * signs().length <= fewComparisons;
+    for (const family of waiting()) {
+      if (isShort && !family.signs.some((sign) => text.includes(sign))) continue;
+      inForce.push(family);
+      waiting().delete(family);
+      finder = undefined;
+    }
+    finder ??= createPieceFinder(longEnough(inForce), standsAlone);
+    return finder;
+  }
+
+  return (text) => (hasSign(text) ? finderFor(text).replace(text, redacted) : text);
 }
 
-/** One for all that may be there: a secret can be a part of another one, and all of that has to go. */
-function toPattern(families: readonly FormFamily[]): RegExp {
-  const forms = new Set(families.flatMap((family) => [...family.forms()]));
-  // The longest first: an alternation takes the first that fits.
-  const all = [...forms].sort((a, b) => b.length - a.length);
-  return new RegExp(all.map(patternOf).join('|'), 'g');
+function* longEnough(families: readonly FormFamily[]): Generator<string> {
+  for (const family of families) for (const form of family.forms()) if (form.length >= shortestPiece) yield form;
 }
 
-function patternOf(form: string): string {
-  const source = RegExp.escape(form);
-  return form.length >= anywhere ? source : `(?<![A-Za-z0-9])${source}(?![A-Za-z0-9])`;
+/** A short form counts only where no letter or digit touches it. */
+function standsAlone(text: string, start: number, end: number): boolean {
+  if (end - start >= anywhere) return true;
+  return !letterOrDigit.test(text[start - 1] ?? '') && !letterOrDigit.test(text[end] ?? '');
 }
+
+const letterOrDigit = /[A-Za-z0-9]/;
 
 // The shape stays: strings become strings, so the caller's type holds.
 function scrubDeep(value: unknown, text: (value: string) => string): unknown {

@@ -1,10 +1,16 @@
-/** Forms that a secret travels in, and the pieces of text of which each of these forms holds at least one. */
+import { lazily } from '../../kernel/lazily.ts';
+
+/** Forms that a secret travels in, and short pieces of text of which each of these forms holds at least one. */
 export interface FormFamily {
   readonly signs: readonly string[];
-  /** Made when a sign is found: almost always none is. */
+  /** Built when a sign is found: almost always none is. */
   readonly forms: () => Iterable<string>;
 }
 
+/** Characters of a secret that its signs are made of: enough to be rare, few enough to be cheap. */
+const signLength = 32;
+/** As much, where every character has many notations. */
+const startLength = 8;
 /** Shorter pieces of a packed secret are left alone. */
 const shortestInner = 4;
 /** From this length on a secret is looked for in lower case too. */
@@ -24,27 +30,50 @@ const packedLevels = 2;
 export function familiesOf(secret: string): FormFamily[] {
   // No notation changes a letter or a digit, nor the base64 of them: what becomes of a row of them is in every form.
   const row = (secret.match(/[A-Za-z0-9]+/g) ?? []).reduce((a, b) => (b.length > a.length ? b : a), '');
+  const piece = row.slice(0, signLength);
   const isRare = row.length >= rare.asText;
   const isRarePacked = row.length >= rare.packed;
+  // Notations write one character after the other: every form begins as a form of the beginning does.
+  const start = headOf(secret, startLength);
+  const lowered = secret.length < shortestLowered ? [] : [secret.toLowerCase()];
+  const others = lazily(() => [...lowered, ...utf16Forms(secret)]);
   return [
-    makeFamily(isRare ? [row] : null, () => textForms(secret)),
-    makeFamily(null, () => [...(secret.length < shortestLowered ? [] : [secret.toLowerCase()]), ...utf16Forms(secret)]),
-    makeFamily(isRarePacked ? packedSigns(Buffer.from(row)) : null, () => packedTexts(secret)),
-    makeFamily(isRarePacked ? packedSigns(utf16OfAscii(row)) : null, () => utf16Bytes(secret).flatMap(packedForms)),
+    { signs: isRare ? [piece] : unique(textForms(start)), forms: () => textForms(secret) },
+    { signs: unique(others().map((form) => headOf(form, signLength))), forms: others },
+    ...packings.flatMap((pack) => [
+      {
+        signs: unique(isRarePacked ? pack.signs(Buffer.from(piece)) : packedTexts(start, pack)),
+        forms: () => packedTexts(secret, pack),
+      },
+      {
+        signs: unique(isRarePacked ? pack.signs(utf16OfAscii(piece)) : packedUtf16(start, pack)),
+        forms: () => packedUtf16(secret, pack),
+      },
+    ]),
   ];
 }
 
 /** Of a secret that is no text: packed. */
 export function familiesOfBytes(secret: Uint8Array): FormFamily[] {
   const bytes = Buffer.from(secret.buffer, secret.byteOffset, secret.byteLength);
-  return [makeFamily(null, () => packedForms(bytes))];
+  return packings.map((pack) => ({
+    signs: unique(packedForms(bytes.subarray(0, startLength), pack)),
+    forms: () => packedForms(bytes, pack),
+  }));
 }
 
-/** @param signs null: each form is a sign of itself */
-function makeFamily(signs: readonly string[] | null, make: () => Iterable<string>): FormFamily {
-  if (signs !== null) return { signs, forms: make };
-  const all = [...new Set(make())];
-  return { signs: all, forms: () => all };
+/** Without half of a character at its end. */
+function headOf(text: string, length: number): string {
+  const head = text.slice(0, length);
+  return head.length < text.length && isHighSurrogate(head.charCodeAt(head.length - 1)) ? head.slice(0, -1) : head;
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}
+
+function unique(texts: Iterable<string>): string[] {
+  return [...new Set(texts)];
 }
 
 /** What no notation for text writes in another way: most keys are made of nothing else. */
@@ -139,33 +168,48 @@ function utf16OfAscii(text: string): Buffer {
   return Buffer.from(text, 'utf16le').subarray(0, -1);
 }
 
-function* packedTexts(secret: string): Generator<string> {
+/** Writes bytes as text. */
+interface Packing {
+  readonly forms: (bytes: Buffer) => string[];
+  /** What all text has in it that holds these bytes packed, with others around them. */
+  readonly signs: (bytes: Buffer) => string[];
+}
+
+const packings: readonly Packing[] = [
+  { forms: hexForms, signs: hexForms },
+  { forms: base64Forms, signs: innerBase64 },
+];
+
+function* packedTexts(secret: string, pack: Packing): Generator<string> {
   for (const nested of nestedInJson(secret).slice(0, packedLevels + 1)) {
-    yield* packedForms(toBytes(nested));
-    for (const written of new Set(notations(nested))) yield* packings(toBytes(written));
+    yield* packedForms(toBytes(nested), pack);
+    for (const written of new Set(notations(nested))) yield* pack.forms(toBytes(written));
   }
+}
+
+function* packedUtf16(secret: string, pack: Packing): Generator<string> {
+  for (const bytes of utf16Bytes(secret)) yield* packedForms(bytes, pack);
 }
 
 /** Packed, and how that is written within a text. */
-function packedForms(bytes: Buffer): string[] {
-  return [...packings(bytes)].flatMap((packed) => [packed, ...notations(packed)]);
-}
-
-function* packings(bytes: Buffer): Generator<string> {
-  yield* hexForms(bytes);
-  for (const base64 of [bytes.toString('base64'), ...innerBase64(bytes)]) {
-    yield base64;
-    yield base64.replaceAll('+', '-').replaceAll('/', '_');
+function* packedForms(bytes: Buffer, pack: Packing): Generator<string> {
+  for (const packed of pack.forms(bytes)) {
+    yield packed;
+    yield* notations(packed);
   }
-}
-
-function packedSigns(bytes: Buffer): string[] {
-  return [...hexForms(bytes), ...innerBase64(bytes)];
 }
 
 function hexForms(bytes: Buffer): string[] {
   const hex = bytes.toString('hex');
   return [hex, hex.toUpperCase()];
+}
+
+/** Alone, and within longer text; each also as base64url. */
+function base64Forms(bytes: Buffer): string[] {
+  return [bytes.toString('base64'), ...innerBase64(bytes)].flatMap((base64) => [
+    base64,
+    base64.replaceAll('+', '-').replaceAll('/', '_'),
+  ]);
 }
 
 /** What base64 of a longer text has of the bytes: only the characters that they decide alone. */

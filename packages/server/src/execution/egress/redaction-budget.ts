@@ -1,0 +1,26 @@
+import { Problem } from '../../kernel/problem.ts';
+
+/** Secrets cannot be taken out of a text within bounds. Nothing of the text may be passed on. */
+export class RedactionRefused extends Problem {
+  constructor(reason: string) {
+    super('REQUEST_VALIDATION_ERROR', `body/credentials: ${reason}.`);
+    this.name = 'RedactionRefused';
+  }
+}
+
+/** Characters of notations that may be built for the secrets of one run: about 40 ms, 16 MiB. */
+const mostCharacters = 8 * 1024 * 1024;
+
+/** Passes texts on and counts their characters. Throws {@link RedactionRefused} once there are too many, and from then on. */
+export type CountCharacters = (texts: Iterable<string>) => Iterable<string>;
+
+export function createCharacterBudget(limit = mostCharacters): CountCharacters {
+  let left = limit;
+  return function* (texts) {
+    for (const text of texts) {
+      left -= text.length;
+      if (left < 0) throw new RedactionRefused('they have too many notations to be redacted');
+      yield text;
+    }
+  };
+}
