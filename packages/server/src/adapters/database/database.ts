@@ -11,8 +11,10 @@ export interface Database {
   readonly dialect: 'sqlite' | 'postgres';
   readonly read: Kysely<Tables>;
   readonly write: Kysely<Tables>;
+  /** Writes as well; in PostgreSQL a connection kept for heartbeats and leases, which then wait for nothing else. */
+  readonly leases: Kysely<Tables>;
   readonly fullText: FullText;
-  /** Throws when the database cannot answer; used by `/v1/ready`. */
+  /** Throws when nothing can be committed; used by `/v1/ready`. */
   check(): Promise<void>;
   close(): Promise<void>;
 }

@@ -12,6 +12,7 @@ import { createRunRequestsMigration } from './migrations/0017-run-requests.ts';
 import { createProjectUsageMigration } from './migrations/0019-project-usage.ts';
 import { createSharedFullTextMigration } from './migrations/0020-shared-full-text.ts';
 import { createPairKeysMigration } from './migrations/0021-pair-keys.ts';
+import { createProcessesMigration } from './migrations/0026-processes.ts';
 import type { Tables } from './tables.ts';
 
 /** In the order of their names, which are never changed once published. */
@@ -28,6 +29,7 @@ function migrationsFor(dialect: Database['dialect']): Record<string, Migration> 
     '0019-project-usage': createProjectUsageMigration(dialect),
     '0020-shared-full-text': createSharedFullTextMigration(dialect),
     '0021-pair-keys': createPairKeysMigration(dialect),
+    '0026-processes': createProcessesMigration(dialect),
   };
 }
 

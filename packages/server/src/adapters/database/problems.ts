@@ -30,7 +30,23 @@ export function databaseUnreachable(cause: unknown): Problem {
   return new Problem('SERVICE_UNAVAILABLE', 'The database cannot be reached. Try again.', { retryAfter: 1, cause });
 }
 
-/** The disk, or its quota, has no room for the database; SQLite has rolled the transaction back. */
+/** It waited too long for a lock or for the server, or lost against other transactions; nothing of it was stored. */
+export function databaseBusy(cause: unknown): Problem {
+  return new Problem('SERVICE_UNAVAILABLE', 'The database did not finish in time. Try again.', {
+    retryAfter: 1,
+    cause,
+  });
+}
+
+/** The server takes no writes: a standby, or a primary that was made read-only. */
+export function databaseReadOnly(cause: unknown): Problem {
+  return new Problem('SERVICE_UNAVAILABLE', 'The database takes no writes at the moment. Try again.', {
+    retryAfter: 1,
+    cause,
+  });
+}
+
+/** The disk, or its quota, has no room for the database, which has rolled the transaction back. */
 export function databaseFull(cause: unknown): Problem {
   return new Problem('INSUFFICIENT_STORAGE', 'The disk of the database is full; nothing was stored.', {
     retryAfter: 60,

@@ -44,3 +44,10 @@ export interface RunResultTable {
   /** JSON of the ExecuteResult. */
   result: string;
 }
+
+/** A process that has runs; `run.lease_owner` names it. */
+export interface ProcessTable {
+  id: string;
+  /** Milliseconds since 1970, by the clock of the database. */
+  heartbeat_at: number;
+}

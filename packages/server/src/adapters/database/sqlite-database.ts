@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { Kysely, sql } from 'kysely';
 import { syncToDisk } from '../../kernel/sync-to-disk.ts';
+import { createCommitCheck } from './commit-check.ts';
 import type { Database } from './database.ts';
 import { migrate } from './migrations.ts';
 import type { DatabaseSettings } from './open-database.ts';
@@ -31,13 +32,15 @@ export async function openSqliteDatabase({ dataFolder }: DatabaseSettings): Prom
     await migrate(write, 'sqlite');
     const more = { most: moreReaders, open: () => openThread(true) };
     const read = new Kysely<Tables>({ dialect: createSqliteDialect([await openThread(true)], more) });
+    const checkCommit = createCommitCheck(write);
     return {
       dialect: 'sqlite',
       read,
       write,
       fullText: createSqliteFullText(),
+      leases: write,
       async check() {
-        await Promise.all([sql`select 1`.execute(write), sql`select 1`.execute(read)]);
+        await Promise.all([checkCommit(), sql`select 1`.execute(read)]);
       },
       async close() {
         await Promise.all([...opened].reverse().map((thread) => thread.close()));

@@ -10,7 +10,7 @@ import type {
   RecordTable,
 } from './collection-tables.ts';
 import type { CredentialProfileTable } from './credential-profile-table.ts';
-import type { RunRequestTable, RunResultTable, RunTable } from './run-tables.ts';
+import type { ProcessTable, RunRequestTable, RunResultTable, RunTable } from './run-tables.ts';
 
 /**
  * The tables, alike in SQLite and PostgreSQL. Ids are text, times are milliseconds (bigint), booleans do not occur,
@@ -41,6 +41,8 @@ export interface Tables {
   run_result: RunResultTable;
   collection_vector: CollectionVectorTable;
   chunk_vector: ChunkVectorTable;
+  process: ProcessTable;
+  commit_check: CommitCheckTable;
 }
 
 export interface ProjectTable {
@@ -149,4 +151,10 @@ export interface AttemptCounterTable {
 /** A project whose run records hold inputs, scrubbed. */
 export interface InputKeeperTable {
   project_id: string;
+}
+
+/** One row, whose change proves that commits succeed. */
+export interface CommitCheckTable {
+  id: 1;
+  checks: number;
 }
