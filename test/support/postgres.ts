@@ -40,6 +40,25 @@ export async function startPostgres(): Promise<TestServer> {
   }
 }
 
+/** A hot standby of the server at this address, which follows it and takes no writes. */
+export async function startStandby(primary: string): Promise<TestServer> {
+  const programs = await postgresPrograms();
+  const user = await findServerUser();
+  const folder = await mkdtemp(path.join(tmpdir(), 'quartermaster-standby-'));
+  try {
+    if (user !== undefined) await chown(folder, user.uid, user.gid);
+    const options = ['--write-recovery-conf', '--checkpoint=fast', '--no-sync', `--dbname=${primary}`];
+    await run(path.join(programs, 'pg_basebackup'), [...options, `--pgdata=${path.join(folder, 'data')}`], {
+      cwd: folder,
+      ...user,
+    });
+    return await startServer({ programs, folder, user });
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
 /** Sorts text as people do, so that what must sort byte by byte has to say so. */
 const clusterOptions = [
   ...['--username=postgres', '--auth=trust', '--no-sync'],

@@ -30,6 +30,9 @@ export interface Administration {
   checkStore(options: { hash: boolean; repair: boolean }): Promise<StoreReport>;
 }
 
+/** To PostgreSQL: a command runs beside the service and does one thing after another. */
+const connectionsOfCommand = 2;
+
 /** Opens the store that the settings of this process name, does the work, and closes it. */
 export async function withAdministration(work: (administration: Administration) => Promise<void>): Promise<void> {
   const config = parseConfig(processEnvironment());
@@ -38,6 +41,8 @@ export async function withAdministration(work: (administration: Administration) 
     url: config.databaseUrl?.reveal() ?? null,
     dataFolder: config.dataFolder,
     logger,
+    connections: connectionsOfCommand,
+    durability: config.databaseDurability,
   });
   try {
     const repository = createProjectRepository(database);

@@ -153,6 +153,9 @@ async function openBase({ config, logger, closer, drain }: Start) {
     url: config.databaseUrl?.reveal() ?? null,
     dataFolder: config.dataFolder,
     logger,
+    metrics: registry,
+    connections: config.databaseConnections,
+    durability: config.databaseDurability,
   });
   closer.add('database', () => database.close());
   const repository = createProjectRepository(database);

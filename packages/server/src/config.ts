@@ -16,6 +16,9 @@ export interface Config {
   readonly dataFolder: string;
   /** null: SQLite in the data folder. */
   readonly databaseUrl: Secret | null;
+  /** To PostgreSQL, of this process. */
+  readonly databaseConnections: number;
+  readonly databaseDurability: 'local' | 'standby';
   /** Absolute paths of further bundle folders. */
   readonly bundleFolders: readonly string[];
   /** Absolute path of the folder of installed bundles. */
@@ -168,6 +171,8 @@ function readStorage({ text, number, optional, list }: Reader) {
   return {
     dataFolder: resolve(text('DATA')),
     databaseUrl: optional('DATABASE_URL', (value) => new Secret(value)),
+    databaseConnections: number('DATABASE_CONNECTIONS'),
+    databaseDurability: text('DATABASE_DURABILITY') as Config['databaseDurability'], // checked against its list
     sealingKeys: list('SEALING_KEY').map((key) => new Secret(key)),
     sealingKeyFile: optional('SEALING_KEY_FILE', (path) => resolve(path)),
     maxFileBytes: number('MAX_FILE_BYTES'),

@@ -1,4 +1,5 @@
 import { addressSettings } from './settings/address-settings.ts';
+import { databaseSettings } from './settings/database-settings.ts';
 import { embeddingSettings } from './settings/embedding-settings.ts';
 import { pluginSettings } from './settings/plugin-settings.ts';
 import { storeSettings } from './settings/store-settings.ts';
@@ -7,6 +8,7 @@ import { storeSettings } from './settings/store-settings.ts';
 export const settings = {
   ...addressSettings,
   ...storeSettings,
+  ...databaseSettings,
   ...embeddingSettings,
   ...pluginSettings,
 } as const;

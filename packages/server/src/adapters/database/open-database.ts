@@ -1,5 +1,7 @@
 import type { Logger } from '../../kernel/logger.ts';
+import type { Registry } from '../../kernel/metrics.ts';
 import type { Database } from './database.ts';
+import type { Durability, SessionTimeouts } from './postgres-session.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
 
 export interface DatabaseSettings {
@@ -7,6 +9,12 @@ export interface DatabaseSettings {
   readonly url: string | null;
   readonly dataFolder: string;
   readonly logger: Logger;
+  readonly metrics?: Registry;
+  /** PostgreSQL: connections of this process. */
+  readonly connections?: number;
+  /** PostgreSQL: where a commit must be stored before it is acknowledged. */
+  readonly durability?: Durability;
+  readonly timeouts?: SessionTimeouts;
 }
 
 /** Opens the database and brings its tables up to date. @throws when it cannot be trusted with an acknowledged write. */

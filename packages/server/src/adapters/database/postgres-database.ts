@@ -1,11 +1,20 @@
-import { Kysely, PostgresDialect, PostgresQueryCompiler, sql } from 'kysely';
+import { PostgresDialect, PostgresQueryCompiler } from 'kysely';
+import { Gauge, type Registry } from '../../kernel/metrics.ts';
 import { Problem } from '../../kernel/problem.ts';
+import { createCommitCheck } from './commit-check.ts';
 import type { Database } from './database.ts';
 import { migrate } from './migrations.ts';
 import type { DatabaseSettings } from './open-database.ts';
+import { createAvailability } from './postgres-availability.ts';
 import { createPostgresFullText } from './postgres-full-text.ts';
-import { openPostgresPool } from './postgres-pool.ts';
+import { type CountedPool, openPostgresPool, type PoolOptions } from './postgres-pool.ts';
+import { createPostgresServer } from './postgres-server.ts';
+import { migrationTimeouts, servingTimeouts } from './postgres-session.ts';
+import { RetryingKysely } from './retry-transaction.ts';
 import type { Tables } from './tables.ts';
+
+/** Connections when nothing else is said; one of them is kept for heartbeats and leases. */
+const defaultConnections = 10;
 
 /**
  * PostgreSQL keeps no U+0000 and refuses a statement that holds one. Nothing that is stored has it, so a text that does
@@ -24,38 +33,72 @@ class Dialect extends PostgresDialect {
   }
 }
 
-/** A pool on a PostgreSQL server. @throws when the server does not keep what it acknowledges. */
-export async function openPostgresDatabase(url: string, { logger }: DatabaseSettings): Promise<Database> {
-  const pool = openPostgresPool(url, logger);
-  const db = new Kysely<Tables>({ dialect: new Dialect({ pool }) });
+/** Pools on a PostgreSQL server. @throws when the server does not keep what it acknowledges, or takes no writes. */
+export async function openPostgresDatabase(url: string, settings: DatabaseSettings): Promise<Database> {
+  const { logger, connections = defaultConnections, durability = 'local', timeouts = servingTimeouts } = settings;
+  const server = createPostgresServer(url, durability);
+  const availability = createAvailability({ probe: server.probe, logger });
+  let refused = 0;
+  const openPool = (limits: Pick<PoolOptions, 'connections' | 'timeouts'>) => {
+    const pool = openPostgresPool({ server, availability, logger, onRefused: () => refused++, ...limits });
+    return { pool, db: new RetryingKysely<Tables>({ dialect: new Dialect({ pool }) }) };
+  };
+  const main = openPool({ connections: connections - 1, timeouts });
+  const reserved = openPool({ connections: 1, timeouts });
+  const close = async () => {
+    await availability.close();
+    await Promise.all([main.db.destroy(), reserved.db.destroy()]);
+  };
+  const migrating = openPool({ connections: 1, timeouts: migrationTimeouts });
   try {
-    await assertDurable(db);
-    await migrate(db, 'postgres');
+    await migrate(migrating.db, 'postgres');
   } catch (error) {
-    await db.destroy();
-    // Who starts the service is told more than who calls it.
-    throw error instanceof Problem ? error.cause : error;
+    await close();
+    throw reasonOf(error);
+  } finally {
+    await migrating.db.destroy();
   }
+  if (settings.metrics !== undefined) countConnections(settings.metrics, [main.pool, reserved.pool], () => refused);
+  const checkCommit = createCommitCheck(reserved.db);
   return {
     dialect: 'postgres',
-    read: db,
-    write: db,
+    read: main.db,
+    write: main.db,
+    leases: reserved.db,
     fullText: createPostgresFullText(),
     async check() {
-      await sql`select 1`.execute(db);
+      availability.assert();
+      await checkCommit();
     },
-    close: () => db.destroy(),
+    close,
   };
 }
 
-/** With one of these off, a power cut loses rows (or the whole database) that were acknowledged. */
-async function assertDurable(db: Kysely<Tables>): Promise<void> {
-  for (const name of ['fsync', 'full_page_writes', 'synchronous_commit']) {
-    const { rows } = await sql<{ value: string }>`select current_setting(${name}) as value`.execute(db);
-    if (rows[0]?.value === 'off') {
-      throw new Error(
-        `The PostgreSQL server runs with ${name} = off and would lose acknowledged data; turn it on, for the server, the database and the role.`,
-      );
-    }
-  }
+/** Whoever starts the service learns more than whoever calls it. */
+function reasonOf(error: unknown): unknown {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (error instanceof Problem) return error.cause;
+  return cause instanceof Problem ? cause.cause : error;
+}
+
+function countConnections(registry: Registry, pools: readonly CountedPool[], refused: () => number): void {
+  const registers = [registry];
+  const sum = (part: 'open' | 'idle' | 'waiting') => pools.reduce((total, pool) => total + pool.counts()[part], 0);
+  new Gauge({
+    name: 'quartermaster_database_connections',
+    help: 'Connections to PostgreSQL that are open, those of them that are idle, and requests that wait for one.',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      for (const state of ['open', 'idle', 'waiting'] as const) this.set({ state }, sum(state));
+    },
+  });
+  new Gauge({
+    name: 'quartermaster_database_connections_refused',
+    help: 'Connections that PostgreSQL has refused since the start because it has too many.',
+    registers,
+    collect() {
+      this.set(refused());
+    },
+  });
 }

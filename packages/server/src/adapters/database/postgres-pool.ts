@@ -1,61 +1,166 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { PostgresPool } from 'kysely';
 import pg from 'pg';
 import type { Logger } from '../../kernel/logger.ts';
+import type { Availability } from './postgres-availability.ts';
+import { explainPostgresError, type PostgresFailure } from './postgres-errors.ts';
+import type { PostgresServer } from './postgres-server.ts';
+import { localSettings, type SessionTimeouts } from './postgres-session.ts';
 import { databaseUnreachable } from './problems.ts';
+import { retriesOfStatement, retryPause } from './retry-transaction.ts';
 
-const connections = 10;
-/** Milliseconds until a server that does not answer counts as unreachable. */
-const connectTimeout = 10_000;
-/** Milliseconds of silence after which the kernel asks whether the other side still lives. */
-const keepAliveDelay = 10_000;
+/** Seconds after which a connection is replaced: memory of its server process, addresses that have moved. */
+const maxLifetimeSeconds = 20 * 60;
+/** Milliseconds for which the pool stays at its size after the server has refused a further connection. */
+const growthPauseMs = 5_000;
 
-/** Our whole numbers stay below 2^53 (ids are text); PostgreSQL's `bigint` and `sum(bigint)` come back as numbers. */
-const numericTypes: ReadonlySet<number> = new Set([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
-const types: pg.CustomTypesConfig = {
-  getTypeParser: (oid, format) => (numericTypes.has(oid) ? Number : pg.types.getTypeParser(oid, format)),
-};
+export interface PoolOptions {
+  readonly server: PostgresServer;
+  readonly timeouts: SessionTimeouts;
+  readonly connections: number;
+  readonly availability: Availability;
+  readonly logger: Logger;
+  /** The server refused a further connection. */
+  readonly onRefused: () => void;
+}
 
-/** Connections to a PostgreSQL server. What fails because it cannot be reached fails as SERVICE_UNAVAILABLE. */
-export function openPostgresPool(url: string, logger: Logger): PostgresPool {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: connections,
-    connectionTimeoutMillis: connectTimeout,
-    // Without it, who waits for a server that lost its power or its network waits for ever, and its connection is lost.
-    keepAlive: true,
-    keepAliveInitialDelayMillis: keepAliveDelay,
-    application_name: 'quartermaster',
-    types,
+export interface CountedPool extends PostgresPool {
+  counts(): { readonly open: number; readonly idle: number; readonly waiting: number };
+}
+
+/**
+ * Connections to a PostgreSQL server. Each is checked before its first use. What fails because of the server, not
+ * because of the statement, fails with SERVICE_UNAVAILABLE or INSUFFICIENT_STORAGE.
+ */
+export function openPostgresPool(options: PoolOptions): CountedPool {
+  const { server, timeouts, connections, availability, logger } = options;
+  const pool = new pg.Pool({ ...server.config(timeouts), max: connections, maxLifetimeSeconds });
+  const epochs = new WeakMap<pg.PoolClient, number>();
+  // The pool replaces an idle connection that breaks; without a listener it ends the process.
+  pool.on('error', (error) => {
+    logger.warn({ error: error.message }, 'idle database connection broke');
+    availability.suspect(error);
   });
-  // An idle connection that breaks is replaced by the pool at the next query; without a listener it ends the process.
-  pool.on('error', (error) => logger.warn({ error: error.message }, 'an idle database connection broke'));
   // One that breaks between the statements of a transaction fails the next of them; nobody else listens meanwhile.
   pool.on('connect', (client) => {
     client.on('error', () => {});
   });
+
+  async function open(): Promise<pg.PoolClient> {
+    for (;;) {
+      try {
+        return await pool.connect();
+      } catch (error) {
+        if (server.stopsSendingOptions(error)) Object.assign(pool.options, server.config(timeouts));
+        else if (explainPostgresError(error).refused && pool.totalCount > 0) stopGrowing();
+        else throw error;
+      }
+    }
+  }
+
+  /** Whoever needs a connection then waits for one of ours. */
+  function stopGrowing(): void {
+    options.onRefused();
+    pool.options.max = Math.max(1, pool.totalCount);
+    setTimeout(() => {
+      pool.options.max = connections;
+    }, growthPauseMs).unref();
+  }
+
+  async function take(): Promise<pg.PoolClient> {
+    for (;;) {
+      const client = await open();
+      const epoch = availability.epoch();
+      if (epochs.get(client) === epoch) return client;
+      // It was made before something went wrong, and may lead to a server that takes no writes.
+      if (epochs.has(client)) client.release(true);
+      else {
+        await server.check(client).catch((error: unknown) => {
+          client.release(true);
+          throw error;
+        });
+        epochs.set(client, epoch);
+        return client;
+      }
+    }
+  }
+
   return {
     options: pool.options,
     end: () => pool.end(),
+    counts: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async connect() {
-      const client = await pool.connect().catch(explain);
-      return {
-        // Cursors, the other form of `query`, are not used.
-        query: ((text: string, values: unknown[]) => client.query(text, values).catch(explain)) as never,
-        release: (destroy) => client.release(destroy),
-      };
+      availability.assert();
+      const ended = availability.sent();
+      const taking = take()
+        .catch((error: unknown) => {
+          availability.suspect(error);
+          throw databaseUnreachable(error);
+        })
+        .finally(() => ended(false));
+      const client = await availability.whileAvailable(taking, (late) => late.release());
+      return lend(client, { availability, prefix: server.sendsOptions() ? null : localSettings(timeouts) });
     },
   };
 }
 
-function explain(error: unknown): never {
-  throw isUnreachable(error) ? databaseUnreachable(error) : error;
+interface Loan {
+  readonly availability: Availability;
+  /** Sent together with the start of a transaction. */
+  readonly prefix: string | null;
 }
 
-/** PostgreSQL manual, appendix A: connections (class 08), too many of them, a server that stops, crashed or starts. */
-const unreachable = /^(08...|53300|57P0[1235])$/;
+/** A connection from its loan to its release. */
+function lend(client: pg.PoolClient, { availability, prefix }: Loan) {
+  let failure: PostgresFailure = {};
+  let inTransaction = false;
 
-/** What the server did not say itself was said of the connection, unless it is a mistake in calling the driver. */
-function isUnreachable(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return unreachable.test(error.code ?? '');
-  return error instanceof Error && !(error instanceof TypeError || error instanceof RangeError);
+  async function send(text: string, values: unknown[]) {
+    const ended = availability.sent();
+    try {
+      const result = await client.query(text, values);
+      ended(true);
+      return result;
+    } catch (error) {
+      ended(error instanceof pg.DatabaseError);
+      throw error;
+    }
+  }
+
+  async function begin(text: string) {
+    inTransaction = true;
+    return await send(prefix === null ? text : `${text}; ${prefix}`, []);
+  }
+
+  async function query(text: string, values: unknown[]) {
+    // Otherwise the rollback would wait for a server that is silent.
+    if (failure.connection === 'broken') throw failure.problem;
+    for (let retriesLeft = retriesOfStatement; ; retriesLeft -= 1) {
+      try {
+        if (/^(begin|start transaction)\b/.test(text)) return await begin(text);
+        if (/^(commit|rollback)$/.test(text)) inTransaction = false;
+        return await send(text, values);
+      } catch (error) {
+        const found = explainPostgresError(error);
+        // A statement of its own was rolled back whole. Of a transaction the caller runs all again.
+        if (found.retry && inTransaction) throw error;
+        if (!found.retry || retriesLeft === 0) throw settle(error, found);
+        await pause(retryPause());
+      }
+    }
+  }
+
+  function settle(error: unknown, found: PostgresFailure): unknown {
+    if (found.connection !== undefined) {
+      failure = found;
+      availability.suspect(error, found.connection === 'discard' ? 'stale' : undefined);
+    }
+    return found.problem ?? error;
+  }
+
+  return {
+    // Cursors, the other form of `query`, are not used.
+    query: query as never,
+    release: (destroy?: boolean) => client.release(destroy === true || failure.connection !== undefined),
+  };
 }

@@ -1,0 +1,101 @@
+import pg from 'pg';
+
+/** Limits of a session in milliseconds; 0: none. */
+export interface SessionTimeouts {
+  /** The server ends a longer statement, and the client stops waiting for its answer. */
+  readonly statement: number;
+  readonly lock: number;
+  readonly idleInTransaction: number;
+}
+
+/** The event loop counts words inside a transaction, so a session may be idle for longer than a statement may run. */
+export const servingTimeouts: SessionTimeouts = { statement: 15_000, lock: 10_000, idleInTransaction: 60_000 };
+/** A migration rewrites tables of any size and waits for a backup that reads them. */
+export const migrationTimeouts: SessionTimeouts = { statement: 0, lock: 0, idleInTransaction: 0 };
+
+/** `standby`: a commit is acknowledged after a standby has stored it as well. */
+export type Durability = 'local' | 'standby';
+
+function settingsOf({ statement, lock, idleInTransaction }: SessionTimeouts) {
+  return {
+    statement_timeout: statement,
+    lock_timeout: lock,
+    idle_in_transaction_session_timeout: idleInTransaction,
+  };
+}
+
+/** For the start of a session: stronger than the defaults of the role and of the database. */
+export function startupOptions(timeouts: SessionTimeouts): string {
+  const settings = { ...settingsOf(timeouts), default_transaction_isolation: 'read\\ committed' };
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ');
+}
+
+/** For the start of a transaction, where a pooler shares the session with others. */
+export function localSettings(timeouts: SessionTimeouts): string {
+  return Object.entries(settingsOf(timeouts))
+    .map(([name, value]) => `set local ${name} = ${value}`)
+    .join('; ');
+}
+
+/** A pooler such as PgBouncer takes no options at the start of a session. */
+export function refusesOptions(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '08P01' && /startup parameter/.test(error.message);
+}
+
+/** The server works, and must not be used for what it is or how it is configured. */
+export class UnsuitableServer extends Error {}
+
+interface ServerFacts {
+  readonly recovering: boolean;
+  readonly read_only: string;
+  readonly encoding: string;
+  readonly fsync: string;
+  readonly full_page_writes: string;
+  readonly synchronous_commit: string;
+  readonly standbys: string;
+}
+
+/** Asked of every new connection: a fail-over or a changed role can lead it elsewhere than the one before. */
+const factsQuery = `select pg_is_in_recovery() as recovering, ${[
+  "current_setting('transaction_read_only') as read_only",
+  "current_setting('server_encoding') as encoding",
+  "current_setting('fsync') as fsync",
+  "current_setting('full_page_writes') as full_page_writes",
+  "current_setting('synchronous_commit') as synchronous_commit",
+  "current_setting('synchronous_standby_names') as standbys",
+].join(', ')}`;
+
+/** @throws UnsuitableServer */
+export async function checkSession(client: pg.ClientBase, durability: Durability): Promise<void> {
+  const { rows } = await client.query<ServerFacts>(factsQuery);
+  const facts = rows[0];
+  if (facts === undefined) throw new Error('the server gave no settings');
+  const finding = findUnsuitable(facts) ?? (durability === 'standby' ? findWithoutStandby(facts) : undefined);
+  if (finding !== undefined) throw new UnsuitableServer(finding);
+}
+
+function findUnsuitable(facts: ServerFacts): string | undefined {
+  if (facts.recovering) {
+    return 'The PostgreSQL server is a standby (pg_is_in_recovery() is true), which takes no writes; connect to the primary.';
+  }
+  if (facts.read_only === 'on') {
+    return 'The PostgreSQL server is read-only (transaction_read_only = on); connect to a server that takes writes, or reset default_transaction_read_only.';
+  }
+  if (facts.encoding !== 'UTF8') {
+    return `The PostgreSQL database has the encoding ${facts.encoding}, which cannot store every text; create it with encoding 'UTF8'.`;
+  }
+  // With one of these off, a power cut loses rows (or the whole database) that were acknowledged.
+  const off = (['fsync', 'full_page_writes', 'synchronous_commit'] as const).find((name) => facts[name] === 'off');
+  return off === undefined
+    ? undefined
+    : `The PostgreSQL server runs with ${off} = off and would lose acknowledged data; turn it on, for the server, the database and the role.`;
+}
+
+function findWithoutStandby({ standbys, synchronous_commit }: ServerFacts): string | undefined {
+  const wanted = 'QUARTERMASTER_DATABASE_DURABILITY=standby needs';
+  if (standbys === '') return `${wanted} synchronous standbys; the server has synchronous_standby_names = ''.`;
+  if (synchronous_commit === 'on' || synchronous_commit === 'remote_apply') return undefined;
+  return `${wanted} synchronous_commit = on or remote_apply, for the server, the database and the role; found ${synchronous_commit}.`;
+}
