@@ -48,17 +48,17 @@ export function printReport(report: Report): void {
     for (const site of sites) console.log(`    ${site.name}: ${site.calls} calls, ${site.faults} faults`);
   }
   console.log(`\n${report.findings.length} findings`);
-  for (const [text, count] of countEqual(report.findings)) console.log(`  ${count} × ${text}`);
+  for (const { finding, count } of countEqual(report.findings)) {
+    console.log(`  ${count} × ${finding.kind}: ${finding.text}`);
+    if (finding.context !== undefined) console.log(`      after ${finding.context}`);
+  }
 }
 
 /** Findings that differ only in ids and numbers count as one. */
-function countEqual(findings: readonly Finding[]): Map<string, number> {
-  const counts = new Map<string, { text: string; count: number }>();
-  for (const { kind, text } of findings) {
-    const key = `${kind}: ${text.replace(/[a-z]+_?[0-9A-Za-z]{16,}|\d+/g, '#')}`;
-    const known = counts.get(key);
-    if (known === undefined) counts.set(key, { text: `${kind}: ${text}`, count: 1 });
-    else known.count += 1;
-  }
-  return new Map([...counts.values()].map(({ text, count }) => [text, count]));
+function countEqual(findings: readonly Finding[]): Array<{ finding: Finding; count: number }> {
+  const groups = Map.groupBy(
+    findings,
+    ({ kind, text }) => `${kind}: ${text.slice(0, 200).replace(/[a-z]+_?[0-9a-z]{16,}|\d+/gi, '#')}`,
+  );
+  return [...groups.values()].map(([finding, ...more]) => ({ finding: finding as Finding, count: more.length + 1 })); // a group has one
 }

@@ -5,6 +5,9 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { installSystemTools, proofPrograms } from '../test/support/system-tools.ts';
+import { damagedStores } from './faults/damaged-stores.ts';
+import { storeFaults } from './faults/store-faults.ts';
+import { chaos } from './history/chaos.ts';
 import { createFindings } from './history/findings.ts';
 import { storePowerCuts } from './power/store-power-cuts.ts';
 import { type PartReport, printReport } from './report.ts';
@@ -12,6 +15,8 @@ import { createRandom } from './support/random.ts';
 
 const parts = {
   power: [storePowerCuts],
+  faults: [storeFaults, damagedStores],
+  history: [chaos],
 };
 
 const { values } = parseArgs({

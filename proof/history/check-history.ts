@@ -15,6 +15,8 @@ export interface CheckOptions {
   readonly contents?: number;
   /** Milliseconds after which unfinished work counts as stuck: the longest lease and 30 s. */
   readonly workEndsWithin?: number;
+  /** Faults may exhaust the tries of a record: then a retry must make it ready. */
+  readonly recordsMayFail?: boolean;
 }
 
 type Of<What extends Request['what']> = Operation & { readonly request: Extract<Request, { what: What }> };
@@ -168,7 +170,11 @@ async function checkRecords(options: CheckOptions): Promise<void> {
   await inTurns(looked, async ({ request, answer }) => {
     const path = `${target.filesUrl}/v1/collections/${request.collectionId}/records/${answer?.id}`;
     const fate = deleted.get(answer?.id ?? '');
-    const record = await ended(options, path);
+    let record = await ended(options, path);
+    if (record.state === 'error' && options.recordsMayFail) {
+      await fetch(`${path}/retry`, { method: 'POST', headers: { Authorization: `Bearer ${target.key}` } });
+      record = await ended(options, path);
+    }
     if (fate === 'done') {
       if (record.status !== 404) findings.add('resurrected', `the record ${answer?.id} was deleted: ${record.status}`);
     } else if (fate === 'unknown' && record.status === 404) return;

@@ -22,15 +22,25 @@ export type FindingKind =
 export interface Finding {
   readonly kind: FindingKind;
   readonly text: string;
+  /** What was done to the service. */
+  context?: string;
 }
 
-/** Collects findings; a part that finds the same thing a thousand times says it once, with the count. */
+/** Collects findings. */
 export interface Findings {
   readonly all: readonly Finding[];
   add(kind: FindingKind, text: string): void;
+  /** Says after what the findings from `start` on were made. */
+  annotate(start: number, context: string): void;
 }
 
 export function createFindings(): Findings {
   const all: Finding[] = [];
-  return { all, add: (kind, text) => void all.push({ kind, text }) };
+  return {
+    all,
+    add: (kind, text) => void all.push({ kind, text }),
+    annotate: (start, context) => {
+      for (const finding of all.slice(start)) finding.context ??= context;
+    },
+  };
 }

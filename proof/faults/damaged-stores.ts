@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type StartedService, startService } from '../../test/support/service.ts';
+import { clockLauncher } from '../history/chaos.ts';
+import { perform } from '../history/client.ts';
+import { describeContent } from '../history/content.ts';
+import { type Content, createHistory } from '../history/history.ts';
+import { sendRequest } from '../history/send-request.ts';
+import type { PartOptions, PartReport } from '../report.ts';
+import { createEndings, type Endings, mapWithConcurrency } from '../support/endings.ts';
+import type { Random } from '../support/random.ts';
+
+/** What somebody or a disk does to a store that is not running. */
+interface Damage {
+  readonly name: string;
+  /** `old`: a copy of the database that is older than half of the files. */
+  apply(folder: string, old: string, random: Random): void;
+}
+
+const database = 'quartermaster.db';
+
+const damages: readonly Damage[] = [
+  {
+    name: 'log of the database damaged',
+    apply: (folder, _, random) => flip(join(folder, `${database}-wal`), random, 0.5),
+  },
+  { name: 'log of the database gone', apply: (folder) => rmSync(join(folder, `${database}-wal`), { force: true }) },
+  {
+    name: 'index of the log damaged',
+    apply: (folder, _, random) => flip(join(folder, `${database}-shm`), random, 0.2),
+  },
+  { name: 'first page of the database damaged', apply: (folder, _, random) => flip(join(folder, database), random, 0) },
+  { name: 'page of the database damaged', apply: (folder, _, random) => flip(join(folder, database), random, 0.6) },
+  { name: 'older database put back', apply: putBack },
+  { name: 'blob gone', apply: (folder, _, random) => rmSync(anyBlob(folder, random)) },
+  { name: 'blob damaged', apply: (folder, _, random) => flip(anyBlob(folder, random), random, 0.5) },
+  { name: 'blob cut', apply: (folder, _, random) => cut(anyBlob(folder, random)) },
+];
+
+/**
+ * Damaged and swapped files. Rows may be lost with the database that held them, but no bytes: two hours later all that
+ * was acknowledged is still in the data folder. Damaged bytes are never served as good ones, and sending a file again
+ * repairs it.
+ */
+export async function damagedStores(options: PartOptions): Promise<PartReport> {
+  let [starts, refusals] = [0, 0];
+  const rounds = options.slice ? 1 : 3;
+  const trials = Array.from({ length: rounds }, () => damages).flat();
+  await mapWithConcurrency(trials, options.width, async (damage, index) => {
+    const endings = createEndings();
+    const found = options.findings.all.length;
+    const random = options.random.fork(`${damage.name} ${index}`);
+    const folder = join(options.work, `damaged-${index}`);
+    try {
+      const contents = await fillAndKill(folder, random, endings);
+      damage.apply(folder, `${folder}-old`, random);
+      const intact = contents.filter((content) => hashesBelow(folder).has(content.sha256));
+      const service = await startService(endings, { folder, launcher: clockLauncher('+2h') }).catch(() => undefined);
+      if (service === undefined) refusals += 1;
+      else {
+        starts += 1;
+        await checkKept(folder, intact, options);
+        await checkServed(service, contents, options);
+        await service.stop();
+      }
+    } finally {
+      await endings.end();
+      rmSync(folder, { recursive: true, force: true });
+      rmSync(`${folder}-old`, { recursive: true, force: true });
+    }
+    options.findings.annotate(found, damage.name);
+  });
+  return {
+    name: 'Damaged and swapped files',
+    figures: {
+      kinds: damages.length,
+      trials: trials.length,
+      'started all the same': starts,
+      'refused to start': refusals,
+    },
+  };
+}
+
+/** Twenty acknowledged files, a copy of the database after ten of them, and a kill. */
+async function fillAndKill(folder: string, random: Random, endings: Endings): Promise<Content[]> {
+  mkdirSync(folder);
+  const history = createHistory();
+  const contents: Content[] = [];
+  const fill = async (service: StartedService) => {
+    for (let count = 0; count < 10; count++) {
+      const content = describeContent(1 + random.below(2 ** 30), 200 + random.below(20_000));
+      const { answer } = await perform(history, service, { what: 'upload', name: `${contents.length}.txt`, content });
+      if (answer?.status !== 200) throw new Error(`an upload was answered ${answer?.status}`);
+      contents.push(content);
+    }
+  };
+  const first = await startService(endings, { folder });
+  await fill(first);
+  await first.stop();
+  mkdirSync(`${folder}-old`);
+  cpSync(join(folder, database), join(`${folder}-old`, database));
+  const second = await startService(endings, { folder });
+  await fill(second);
+  await second.kill();
+  return contents;
+}
+
+/** Milliseconds in which the sweep of a start has ended. */
+const sweepEndsWithin = 2_000;
+
+/** The sweep of the start leaves all acknowledged bytes somewhere in the data folder. */
+async function checkKept(folder: string, intact: readonly Content[], { findings }: PartOptions): Promise<void> {
+  await pause(sweepEndsWithin);
+  const left = hashesBelow(folder);
+  const deleted = intact.filter(({ sha256 }) => !left.has(sha256));
+  if (deleted.length > 0) findings.add('lost', `the bytes of ${deleted.length} acknowledged files are deleted`);
+}
+
+/** Whatever is listed is whole or refused, and the same content sent again can be read. */
+async function checkServed(service: StartedService, contents: readonly Content[], options: PartOptions): Promise<void> {
+  const { data } = await service.client.files.list({ limit: 100 });
+  for (const { file_id, sha256 } of data) {
+    const read = await sendRequest(service, { what: 'read file', fileId: file_id, sha256 });
+    if (read?.status === 200 && read.sha256 !== sha256)
+      options.findings.add('wrong bytes', `${file_id} is served as whole`);
+  }
+  for (const content of contents) {
+    const again = await sendRequest(service, { what: 'upload', name: 'again.txt', content });
+    const read =
+      again?.status === 200
+        ? await sendRequest(service, { what: 'read file', fileId: again.id ?? '', sha256: '' })
+        : undefined;
+    if (again?.status === 200 && read?.sha256 !== content.sha256) {
+      options.findings.add('lost', `a file sent again is acknowledged and cannot be read: ${read?.status}`);
+    }
+  }
+}
+
+function putBack(folder: string, old: string): void {
+  cpSync(join(old, database), join(folder, database));
+  for (const end of ['-wal', '-shm']) rmSync(join(folder, database + end), { force: true });
+}
+
+/** Changes 64 bytes after a fraction of the file. */
+function flip(path: string, random: Random, fraction: number): void {
+  if (!existsSync(path)) return;
+  const bytes = readFileSync(path);
+  const at = Math.floor(bytes.length * fraction);
+  for (let index = at; index < Math.min(at + 64, bytes.length); index++) bytes[index] = random.below(256);
+  writeFileSync(path, bytes);
+}
+
+function cut(path: string): void {
+  const bytes = readFileSync(path);
+  writeFileSync(path, bytes.subarray(0, bytes.length >> 1));
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path).isFile());
+}
+
+function anyBlob(folder: string, random: Random): string {
+  const blob = random.pick(filesBelow(join(folder, 'blobs')));
+  if (blob === undefined) throw new Error('the store has no blob');
+  return blob;
+}
+
+function hashesBelow(folder: string): Set<string> {
+  return new Set(filesBelow(folder).map((path) => createHash('sha256').update(readFileSync(path)).digest('hex')));
+}
