@@ -44,8 +44,8 @@ export interface CollectionRepository {
   change(projectId: string, collectionId: string, change: CollectionChange): Promise<boolean>;
   /** From here on the collection is gone for everybody; `sweep` removes what it holds. @returns false when it was not there. */
   markDeleting(projectId: string, collectionId: string): Promise<boolean>;
-  /** A collection that waits to be swept. */
-  findDeleting(): Promise<string | undefined>;
+  /** A collection that waits to be swept, other than these. */
+  findDeleting(except?: readonly string[]): Promise<string | undefined>;
   /**
    * Removes everything a collection marked as deleting holds, and at last the collection, in transactions that touch at
    * most `limit` rows. Stopped anywhere it may be started again, and run twice at once.

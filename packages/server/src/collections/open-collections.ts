@@ -71,7 +71,7 @@ export function openCollectionRoom(deps: CollectionRoomDeps): CollectionRoom {
   const { repositories, files, clock, newId, logger, countTokens } = deps;
   const timing = { ...workerDefaults, ...deps.timing };
   const events = createRecordEvents({ records: repositories.records, ...eventDefaults });
-  const sweeper = openSweeper({ ...repositories, clock, newId, logger, ...timing });
+  const sweeper = openSweeper({ ...repositories, metrics: deps.metrics, clock, newId, logger, ...timing });
   const searching = openVectorSearch(deps, timing);
   const worker = openRecordWorker({
     ...timing,

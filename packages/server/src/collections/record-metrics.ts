@@ -6,6 +6,8 @@ export interface RecordMetrics {
   /** Follows one try through its stages. */
   follow(): StageWatch;
   chunksWritten(count: number): void;
+  /** Removing a deleted record or collection failed; it is tried again. */
+  sweepFailed(): void;
 }
 
 export interface StageWatch {
@@ -46,7 +48,13 @@ export function createRecordMetrics({ registry, countRecords }: RecordMetricsDep
     help: 'Chunks that were written while records were made, those of tries that failed too.',
     registers: [registry],
   });
+  const failedSweeps = new Counter({
+    name: 'quartermaster_sweeps_failed_total',
+    help: 'Times that removing a deleted record or collection failed; it is tried again.',
+    registers: [registry],
+  });
   return {
+    sweepFailed: () => failedSweeps.inc(),
     follow() {
       let current: { readonly stage: RecordStage; readonly since: number } | undefined;
       const end = () => {

@@ -4,10 +4,12 @@ import type { Logger } from '../kernel/logger.ts';
 import type { CollectionRepository } from './collection-repository.ts';
 import { startPolling } from './polling.ts';
 import type { RecordJob, RecordJobRepository } from './record-job-repository.ts';
+import type { RecordMetrics } from './record-metrics.ts';
 
 export interface SweeperDeps {
   readonly jobs: RecordJobRepository;
   readonly collections: Pick<CollectionRepository, 'findDeleting' | 'sweep'>;
+  readonly metrics?: Pick<RecordMetrics, 'sweepFailed'> | undefined;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly logger: Logger;
@@ -24,6 +26,9 @@ export interface Sweeper {
 
 const rowsAtOnce = 500;
 const backoffMs = 5_000;
+const longestBackoffMs = 5 * 60_000;
+/** Collections that wait for another try at the same time; a further one is not looked at before one of them. */
+const mostPostponed = 100;
 
 /**
  * Removes what nobody sees any more: deleted collections, deleted records, and chunks that a record has replaced. One
@@ -33,8 +38,10 @@ export function openSweeper(deps: SweeperDeps): Sweeper {
   const closing = new AbortController();
   const { signal } = closing;
 
+  const sweepCollection = createCollectionSweep(deps, signal);
+
   async function look(): Promise<void> {
-    while (!signal.aborted && ((await sweepRecord(deps, signal)) || (await sweepCollection(deps, signal))));
+    while (!signal.aborted && ((await sweepRecord(deps, signal)) || (await sweepCollection())));
   }
 
   const polling = startPolling({
@@ -64,7 +71,8 @@ async function sweepRecord(deps: SweeperDeps, signal: AbortSignal): Promise<bool
     await sweepAll(deps, job, signal);
   } catch (error) {
     // So that one record that cannot be swept does not keep the others waiting.
-    deps.logger.warn({ err: error, record_id: job.id }, 'a record could not be swept');
+    deps.metrics?.sweepFailed();
+    deps.logger.warn({ err: error, record_id: job.id }, 'record sweep failed');
     await jobs.giveBack(job, { runAfter: clock.now() + backoffMs, attempt: job.attempt });
   }
   return true;
@@ -78,10 +86,40 @@ async function sweepAll({ jobs, clock, leaseMs }: SweeperDeps, job: RecordJob, s
   }
 }
 
-/** @returns whether there was one. */
-async function sweepCollection({ collections }: SweeperDeps, signal: AbortSignal): Promise<boolean> {
-  const collectionId = await collections.findDeleting();
-  if (collectionId === undefined) return false;
-  await collections.sweep(collectionId, rowsAtOnce, signal);
-  return true;
+interface Postponed {
+  readonly failures: number;
+  /** By `performance.now()`. */
+  readonly until: number;
+}
+
+/** Sweeps one collection. One that fails is tried again later, and does not hold up the next. */
+function createCollectionSweep(deps: SweeperDeps, signal: AbortSignal): () => Promise<boolean> {
+  const { collections, logger, metrics } = deps;
+  const postponed = new Map<string, Postponed>();
+
+  function postpone(collectionId: string): number {
+    const failures = (postponed.get(collectionId)?.failures ?? 0) + 1;
+    const pause = Math.min(longestBackoffMs, backoffMs * 2 ** Math.min(failures - 1, 20));
+    postponed.set(collectionId, { failures, until: performance.now() + pause });
+    return pause;
+  }
+
+  /** @returns whether there was one */
+  return async () => {
+    const now = performance.now();
+    const waiting = [...postponed].filter(([, { until }]) => until > now).map(([id]) => id);
+    if (waiting.length >= mostPostponed) return false;
+    const collectionId = await collections.findDeleting(waiting);
+    if (collectionId === undefined) return false;
+    try {
+      await collections.sweep(collectionId, rowsAtOnce, signal);
+      postponed.delete(collectionId);
+    } catch (error) {
+      if (signal.aborted) return false;
+      metrics?.sweepFailed();
+      const pause = postpone(collectionId);
+      logger.error({ err: error, collection_id: collectionId, retry_ms: pause }, 'collection sweep failed');
+    }
+    return true;
+  };
 }

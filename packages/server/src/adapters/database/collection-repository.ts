@@ -70,11 +70,12 @@ export function createCollectionRepository(database: Database): CollectionReposi
         .executeTakeFirst();
       return result.numUpdatedRows === 1n;
     },
-    async findDeleting() {
+    async findDeleting(except = []) {
       const row = await read
         .selectFrom('collection')
         .select('id')
         .where('status', '=', 'deleting')
+        .$if(except.length > 0, (rows) => rows.where('id', 'not in', except))
         .orderBy('id')
         .limit(1)
         .executeTakeFirst();

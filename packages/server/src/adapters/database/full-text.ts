@@ -28,7 +28,7 @@ export interface TextWish {
 export interface FullText {
   create(db: Transaction<Tables>, collectionId: string): Promise<void>;
   /**
-   * Nothing is found from the first call on. What `limit` chunks have in the index may go with each call, so that no
+   * Nothing is found from the first call on. What about `limit` chunks have in the index goes with each call, so that no
    * transaction is long: call it until it gives true, and keep the chunks until then.
    */
   drop(db: Transaction<Tables>, collectionId: string, limit: number): Promise<boolean>;

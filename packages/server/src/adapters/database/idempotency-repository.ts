@@ -28,10 +28,36 @@ export function createIdempotencyRepository({ write }: Database): IdempotencyRep
         .execute();
     },
     sweep: async (now) => {
-      const result = await write.deleteFrom('idempotency').where('expires_at', '<=', now).executeTakeFirst();
-      return Number(result.numDeletedRows);
+      let deleted = 0;
+      for (let last = rowsOfSweep; last === rowsOfSweep; ) {
+        last = await sweepSome(write, now);
+        deleted += last;
+      }
+      return deleted;
     },
   };
+}
+
+/** Rows that one statement forgets. */
+const rowsOfSweep = 10_000;
+
+async function sweepSome(write: Kysely<Tables>, now: number): Promise<number> {
+  const result = await write
+    .deleteFrom('idempotency')
+    .where((row) =>
+      row(
+        row.refTuple('project_id', 'operation', 'key'),
+        'in',
+        row
+          .selectFrom('idempotency')
+          .select(['project_id', 'operation', 'key'])
+          .where('expires_at', '<=', now)
+          .limit(rowsOfSweep)
+          .$asTuple('project_id', 'operation', 'key'),
+      ),
+    )
+    .executeTakeFirst();
+  return Number(result.numDeletedRows);
 }
 
 /** Keeps the answer of a request whose claim is still held; false when somebody else took it over. */

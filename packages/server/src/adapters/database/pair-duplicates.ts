@@ -26,6 +26,26 @@ export async function findTaken(
   return new Set(taken.flatMap((row) => (row.row_key === null ? [] : [row.row_key])));
 }
 
+/** Ordinals of a record that one statement looks at. */
+const ordinalsAtOnce = 10_000;
+
+/** The ordinals that a job has written, in ranges of bounded size. */
+async function rangesOf(db: Kysely<Tables>, job: RecordJob): Promise<number[]> {
+  const { last } = await db
+    .selectFrom('chunk')
+    .select((column) => column.fn.max<number | null>('ordinal').as('last'))
+    .where('record_id', '=', job.id)
+    .where('generation', '=', job.generation + 1)
+    .executeTakeFirstOrThrow();
+  return Array.from({ length: Math.ceil(((last ?? -1) + 1) / ordinalsAtOnce) }, (_, n) => n * ordinalsAtOnce);
+}
+
+/** Visible pairs of other records that have the key of a pair this job has written, at `ordinalsAtOnce` ordinals. */
+function rivalsFrom(db: Kysely<Tables>, job: RecordJob, from: number) {
+  const all = rivals(db, job).where('written.ordinal', '>=', from);
+  return all.where('written.ordinal', '<', from + ordinalsAtOnce);
+}
+
 /** Visible pairs of other records that have the key of a pair this job has written. */
 function rivals(db: Kysely<Tables>, job: RecordJob) {
   return db
@@ -67,12 +87,16 @@ export async function isOvertaken(transaction: Transaction<Tables>, job: RecordJ
 
 /** How many visible pairs of other records this job's pairs take the place of, by record. */
 export async function countReplaced(transaction: Transaction<Tables>, job: RecordJob): Promise<Map<string, number>> {
-  const rows = await rivals(transaction, job)
-    .select((column) => ['record.id', column.fn.count<number>('other.seq').distinct().as('chunks')])
-    .groupBy('record.id')
-    .orderBy('record.id')
-    .execute();
-  return new Map(rows.map((row) => [row.id, Number(row.chunks)]));
+  const counts = new Map<string, number>();
+  // A record has each key once, so no pair is counted in two ranges.
+  for (const from of await rangesOf(transaction, job)) {
+    const rows = await rivalsFrom(transaction, job, from)
+      .select((column) => ['record.id', column.fn.count<number>('other.seq').distinct().as('chunks')])
+      .groupBy('record.id')
+      .execute();
+    for (const { id, chunks } of rows) counts.set(id, (counts.get(id) ?? 0) + Number(chunks));
+  }
+  return new Map([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Hides those pairs and leaves them to the sweep. The records first, then their chunks, as the sweep does. */
@@ -93,9 +117,11 @@ export async function replaceRivals(
       .execute();
   }
   if (counts.size === 0) return;
-  await transaction
-    .updateTable('chunk')
-    .set({ generation: replaced })
-    .where('seq', 'in', rivals(transaction, job).select('other.seq'))
-    .execute();
+  for (const from of await rangesOf(transaction, job)) {
+    await transaction
+      .updateTable('chunk')
+      .set({ generation: replaced })
+      .where('seq', 'in', rivalsFrom(transaction, job, from).select('other.seq'))
+      .execute();
+  }
 }

@@ -77,6 +77,30 @@ describe('the PostgreSQL database', () => {
     await database.close();
   });
 
+  it('drops the index of a collection in steps of bounded size', async () => {
+    const database = await openAt(testing.url);
+    const { write, fullText } = database;
+    const collectionId = await createCollection(database);
+    await sql`insert into posting (collection_id, word, batch, chunks, ids, repeats)
+      select ${collectionId}, 'word' || n, 1, 1, '{1}', '{1}' from generate_series(1, 25000) as n`.execute(write);
+    await query(`create table deletion (num_rows bigint not null);
+      create function count_deleted() returns trigger language plpgsql as
+        'begin insert into deletion select count(*) from gone; return null; end';
+      create trigger count_deleted after delete on posting referencing old table as gone
+        for each statement execute function count_deleted()`);
+    const drop = () => write.transaction().execute((transaction) => fullText.drop(transaction, collectionId, 500));
+    let steps = 1;
+    while (!(await drop())) steps += 1;
+    const { rows } = await sql<{ num_rows: number }>`select num_rows from deletion where num_rows > 0`.execute(write);
+    assert.deepEqual(
+      rows.map(({ num_rows }) => num_rows),
+      [10_000, 10_000, 5_000],
+    );
+    assert.equal(steps, 3);
+    await query('drop table deletion cascade; drop function count_deleted cascade');
+    await database.close();
+  });
+
   it('outlives a connection that breaks in the middle of a transaction, which fails alone', async () => {
     const database = await openAt(testing.url);
     const broken = database.write.transaction().execute(async (transaction) => {
