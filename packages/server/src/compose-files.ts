@@ -116,7 +116,8 @@ function addFileRoutes({ config, clock, newId, logger, idempotency }: Base, app:
 async function openCollections(base: Base, files: FileAccess): Promise<CollectionRoom> {
   const { config, clock, newId, logger, closer, database } = base;
   const extractor = openExtractor({
-    processes: config.extractionProcesses,
+    // One more, started when it is needed, for the worker that is reserved for projects without a record in work.
+    processes: config.extractionProcesses + 1,
     timeoutMs: config.extractionSeconds * 1000,
     memoryMb: config.extractionMemoryMb,
     logger,

@@ -11,6 +11,7 @@ import {
   keyOf,
   makeRecord,
   newChunk,
+  newId,
   type OpenedRepositories,
   publish,
   start,
@@ -33,6 +34,13 @@ export function testRecordJobRepository(open: () => OpenedRepositories): void {
   testSweeping(open);
 }
 
+/** A collection of a project of its own with so many waiting records. */
+async function queue(repositories: OpenedRepositories, records: number) {
+  const collection = await addCollection(repositories);
+  for (let n = 0; n < records; n++) await addRecord(repositories, collection);
+  return collection;
+}
+
 function testClaims(open: () => OpenedRepositories): void {
   test('of many claims at once each record goes to one, the oldest first', async () => {
     const repositories = open();
@@ -45,6 +53,51 @@ function testClaims(open: () => OpenedRepositories): void {
     const claimed = jobs.filter((job) => job !== undefined).map((job) => job.id);
     assert.deepEqual(claimed.sort(), ids.slice(1));
     await sweepAway(repositories, collection);
+  });
+
+  test('projects take turns, however many records one of them has queued', async () => {
+    const repositories = open();
+    const [many, two, one] = [await queue(repositories, 5), await queue(repositories, 2), await queue(repositories, 1)];
+    const order: Array<string | undefined> = [];
+    for (let n = 0; n < 8; n++) order.push((await claim(repositories)).projectId);
+    // Whose turn it is first depends on what was claimed before.
+    assert.deepEqual(new Set(order.slice(0, 3)), new Set([many.projectId, two.projectId, one.projectId]));
+    assert.deepEqual(new Set(order.slice(3, 5)), new Set([many.projectId, two.projectId]));
+    assert.deepEqual(order.slice(5), [many.projectId, many.projectId, many.projectId]);
+    assert.equal(await repositories.jobs.claim(claimAt(start)), undefined);
+    for (const collection of [many, two, one]) await sweepAway(repositories, collection);
+  });
+
+  test('within a project a small record comes before a large one that was queued first', async () => {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    const file = { type: 'file', fileId: newId('file'), content: '{"file_size":8000000}' } as const;
+    const large = await addRecord(repositories, collection, file);
+    const small = await addRecord(repositories, collection, { createdAt: start + 60_000 });
+    const late = await addRecord(repositories, collection, { createdAt: start + 900_000 });
+    const now = start + 1_000_000;
+    const ids = [await claim(repositories, now), await claim(repositories, now), await claim(repositories, now)];
+    assert.deepEqual(
+      ids.map(({ id }) => id),
+      [small.id, large.id, late.id],
+    );
+    await sweepAway(repositories, collection);
+  });
+
+  test('a reserved claim takes small records of projects only that have none in work', async () => {
+    const repositories = open();
+    const { jobs } = repositories;
+    const [busy, idle] = [await queue(repositories, 2), await addCollection(repositories)];
+    const held = await claim(repositories);
+    const reserved = (now = start) => jobs.claim(claimAt(now, { reserved: true }));
+    assert.equal(await reserved(), undefined, 'its project has one in work');
+    await addRecord(repositories, idle, { content: 'x'.repeat(65_537) });
+    assert.equal(await reserved(), undefined, 'it is large');
+    const small = await addRecord(repositories, idle);
+    assert.equal((await reserved())?.id, small.id);
+    await jobs.giveBack(held, { runAfter: start + 999_999, attempt: 1 });
+    assert.equal((await reserved())?.projectId, busy.projectId);
+    for (const collection of [busy, idle]) await sweepAway(repositories, collection);
   });
 
   test('a claim says what to do, and counts the tries', async () => {

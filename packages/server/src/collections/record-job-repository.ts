@@ -9,6 +9,9 @@ import type { RecordSource } from './record-repository.ts';
  */
 export type Lane = 'making' | 'sweeping';
 
+/** A record of at most so many bytes is read within moments. */
+export const smallRecordBytes = 64 * 1024;
+
 export interface Claim {
   readonly lane: Lane;
   /** Names this one claim; never used twice. Every later call must show it. */
@@ -17,6 +20,8 @@ export interface Claim {
   readonly leaseUntil: number;
   /** A record claimed for the first time must be finished by then. */
   readonly deadlineAt: number;
+  /** Only a small record of a project that has no record in work. Absent: any record. */
+  readonly reserved?: boolean;
 }
 
 /** A record that somebody works on. */
@@ -91,7 +96,10 @@ export interface NewRow {
  * proves the claim in the same transaction, so what comes too late changes nothing.
  */
 export interface RecordJobRepository {
-  /** Takes the next record that waits, or whose holder let the lease run out. One statement: nobody gets it twice. */
+  /**
+   * Takes a record that waits, or whose holder let the lease run out. Projects take turns, whichever process asks; within
+   * a project small records come before large ones that were queued at the same time. Nobody gets a record twice.
+   */
   claim(claim: Claim): Promise<RecordJob | undefined>;
   /** Ends every lease on records being made: only for a process that knows it is the only one. */
   endLeases(): Promise<void>;

@@ -58,6 +58,49 @@ test('stage and percent can be read while a record is made, nothing of it before
   assert.deepEqual(await contents(), ['red fox', 'blue fox']);
 });
 
+test('a small record is made while another project holds every worker, and that project gets no more of them', async (t) => {
+  const { create, extractor, createProject, get } = await openSteps(t);
+  const queued = [await create('first'), await create('second'), await create('third')];
+  const readings = [await extractor.next(), await extractor.next()];
+  const other = createProject();
+  const collectionId = await other.collection();
+  const made = other.record(collectionId, { content: 'small' });
+  const reading = await extractor.next();
+  assert.equal(reading.task.source.kind === 'text' && reading.task.source.text, 'small');
+  await reading.give('small');
+  reading.end();
+  assert.equal((await made).status, 'ready');
+  const tries = await Promise.all(queued.map(async (id) => (await get(id)).progress.attempt));
+  assert.deepEqual(tries.sort(), [0, 1, 1], 'the third one still waits');
+  for (const { end } of readings) end();
+  (await extractor.next()).end();
+});
+
+test('projects are served in turn by every worker that becomes free', async (t) => {
+  const { create, extractor, createProject } = await openSteps(t);
+  for (let n = 0; n < 6; n++) await create('many');
+  const readings = [await extractor.next(), await extractor.next()];
+  const other = createProject();
+  const collectionId = await other.collection();
+  const page = `/v1/collections/${collectionId}/records`;
+  // Too large for the reserved worker: these wait for their turn.
+  for (let n = 0; n < 2; n++) {
+    const { status, body } = await other.call('POST', page, { content: `other ${'ö'.repeat(40_000)}` });
+    assert.equal(status, 200, JSON.stringify(body));
+  }
+  const order: string[] = [];
+  for (let n = 0; n < 4; n++) {
+    readings.shift()?.end();
+    const next = await extractor.next();
+    readings.push(next);
+    order.push(next.task.source.kind === 'text' ? next.task.source.text.slice(0, 5).trim() : '');
+  }
+  assert.deepEqual(order, ['other', 'many', 'other', 'many']);
+  for (const { end } of readings) end();
+  (await extractor.next()).end();
+  (await extractor.next()).end();
+});
+
 test('what a dead worker left is taken up when its lease has run out, without doubled chunks', async (t) => {
   const database = await openTestDatabase(t);
   const first = await openSteps(t, { database });

@@ -8,7 +8,7 @@ import type { RecordJob } from './record-job-repository.ts';
 
 export interface WorkerDeps extends ProcessDeps {
   readonly logger: Logger;
-  /** Records made at the same time: as many as there are extraction processes. */
+  /** Records made at the same time. One more may be made by the worker that is reserved for projects without any. */
   readonly concurrency: number;
   /** Milliseconds that making one record may take, all tries together. */
   readonly deadlineMs: number;
@@ -43,7 +43,12 @@ export interface RecordWorker {
   close(): Promise<void>;
 }
 
-interface Running {
+interface Running extends Work {
+  /** `reserved`: the one that takes small records of projects that have none in work. */
+  readonly worker: 'any' | 'reserved';
+}
+
+interface Work {
   readonly recordId: string;
   readonly recheck: () => void;
   readonly stop: (reason: Error) => void;
@@ -62,19 +67,26 @@ export function openRecordWorker(deps: WorkerDeps): RecordWorker {
   async function takeUp(): Promise<void> {
     if (leftovers) await deps.jobs.endLeases();
     leftovers = false;
-    while (!closing && running.size < deps.concurrency) {
+    for (;;) {
+      const worker = freeWorker();
+      if (closing || worker === undefined) return;
       const now = deps.clock.now();
       const token = deps.newId('run');
-      const leaseUntil = now + deps.leaseMs;
-      const claim = { lane: 'making', token, now, leaseUntil, deadlineAt: now + deps.deadlineMs } as const;
-      const job = await deps.jobs.claim(claim);
+      const times = { now, leaseUntil: now + deps.leaseMs, deadlineAt: now + deps.deadlineMs };
+      const job = await deps.jobs.claim({ lane: 'making', token, ...times, reserved: worker === 'reserved' });
       if (job === undefined) return;
       deps.onChanged(job.id);
-      running.set(token, start(job));
+      running.set(token, { ...start(job), worker });
     }
   }
 
-  function start(job: RecordJob): Running {
+  function freeWorker(): Running['worker'] | undefined {
+    const reserved = [...running.values()].filter(({ worker }) => worker === 'reserved').length;
+    if (running.size - reserved < deps.concurrency) return 'any';
+    return reserved === 0 ? 'reserved' : undefined;
+  }
+
+  function start(job: RecordJob): Work {
     const controller = new AbortController();
     const stop = (reason: Error) => controller.abort(reason);
     const progress = createProgress(deps, job, () => stop(new ClaimLost()));

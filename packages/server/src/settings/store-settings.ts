@@ -54,7 +54,7 @@ export const storeSettings = {
   },
   EXTRACTION_PROCESSES: {
     description:
-      'Documents read at the same time, each in a process of its own. Unset: the number of processors, at most 4.',
+      'Documents read at the same time, each in a process of its own. One more reads a small document of a project that has none in work. Unset: the number of processors, at most 4.',
     default: null,
     check: wholeNumber(1, 64),
   },

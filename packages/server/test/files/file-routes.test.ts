@@ -240,6 +240,8 @@ async function insertRecord(service: FilesService, fileId: string, status: strin
       attempt: 0,
       run_after: 0,
       deadline_at: 0,
+      source_bytes: 0,
+      claim_order: 0,
       ...nothing,
       ...times,
     })

@@ -51,8 +51,19 @@ export interface RecordTable {
   run_after: number;
   /** After this time the job ends in error, whatever it does. */
   deadline_at: number;
+  /** How much there is to read. */
+  source_bytes: number;
+  /** Place among the waiting records of its project: when it was queued, and later the more there is to read. */
+  claim_order: number;
   created_at: number;
   updated_at: number;
+}
+
+/** One row: its id is 1. */
+export interface RecordTurnTable {
+  id: number;
+  /** Whose record was claimed last; empty before the first claim. */
+  project_id: string;
 }
 
 export interface ChunkTable {

@@ -56,7 +56,16 @@ async function addRecord({ write }: Database, projectId: string, fileId: string,
       status: 'ready',
     })
     .execute();
-  const numbers = { percent: 0, generation: 0, num_chunks: 0, attempt: 0, run_after: 0, deadline_at: 0 };
+  const numbers = {
+    percent: 0,
+    generation: 0,
+    num_chunks: 0,
+    attempt: 0,
+    run_after: 0,
+    deadline_at: 0,
+    source_bytes: 0,
+    claim_order: 0,
+  };
   const nothing = { url: null, text_splitter: null, error_code: null, error_message: null, report: null };
   const lease = { lease_owner: null, lease_until: null };
   const texts = { type: 'file', title: '', content: '', stage: 'queued', status };

@@ -91,6 +91,8 @@ export async function createRecord({ write }: Database, collectionId: string): P
     attempt: 0,
     run_after: 0,
     deadline_at: 0,
+    source_bytes: 0,
+    claim_order: 0,
     created_at: 1,
     updated_at: 1,
   };

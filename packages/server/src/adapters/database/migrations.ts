@@ -13,6 +13,7 @@ import { createProjectUsageMigration } from './migrations/0019-project-usage.ts'
 import { createSharedFullTextMigration } from './migrations/0020-shared-full-text.ts';
 import { createPairKeysMigration } from './migrations/0021-pair-keys.ts';
 import { createProcessesMigration } from './migrations/0026-processes.ts';
+import { createRecordTurnsMigration } from './migrations/0028-record-turns.ts';
 import type { Tables } from './tables.ts';
 
 /** In the order of their names, which are never changed once published. */
@@ -30,6 +31,7 @@ function migrationsFor(dialect: Database['dialect']): Record<string, Migration> 
     '0020-shared-full-text': createSharedFullTextMigration(dialect),
     '0021-pair-keys': createPairKeysMigration(dialect),
     '0026-processes': createProcessesMigration(dialect),
+    '0028-record-turns': createRecordTurnsMigration(dialect),
   };
 }
 

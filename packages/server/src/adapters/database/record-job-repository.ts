@@ -1,7 +1,6 @@
 import { type Kysely, sql, type Transaction, type UpdateObject } from 'kysely';
 import { unlimitedCapacity } from '../../collections/collection-repository.ts';
 import {
-  type Claim,
   type Held,
   isPacked,
   type MadeRecord,
@@ -11,11 +10,11 @@ import {
   type RecordJobRepository,
 } from '../../collections/record-job-repository.ts';
 import { insertChunks, insertInThread } from './chunk-rows.ts';
+import { claimRecord } from './claim-record.ts';
 import type { Database } from './database.ts';
 import { countChunks, lockCollection } from './lock-collection.ts';
 import { countReplaced, findTaken, isOvertaken, replaceRivals } from './pair-duplicates.ts';
 import { areManyWaiting, enterKeys, noKeys, removeKeys } from './pair-keys.ts';
-import { toSource } from './record-repository.ts';
 import { insertRows, sweepRows } from './record-rows.ts';
 import type { Tables } from './tables.ts';
 import { wantVectors } from './vector-repository.ts';
@@ -116,54 +115,6 @@ function haveKeys(chunks: NewChunks): boolean {
 
 /** Nobody works on it and nothing was tried. */
 const idle = (now: number) => ({ made: null, lease_owner: null, lease_until: null, attempt: 0, run_after: now });
-
-async function claimRecord({ dialect, write }: Database, claim: Claim): Promise<RecordJob | undefined> {
-  const row = await write
-    .updateTable('record')
-    .set((column) => ({
-      lease_owner: claim.token,
-      lease_until: claim.leaseUntil,
-      attempt: sql<number>`attempt + 1`,
-      // What is not made whole is made anew, and so are its keys.
-      keyed_to: sql<number | null>`case when made is null then null else keyed_to end`,
-      // Until the first claim it says how long the record may wait; that stays when it is over.
-      deadline_at: column
-        .case()
-        .when(column.and([column('attempt', '=', 0), column('deadline_at', '>', claim.now)]))
-        .then(claim.deadlineAt)
-        .else(column.ref('deadline_at'))
-        .end(),
-    }))
-    .where('id', '=', (select) => {
-      const waiting = select
-        .selectFrom('record')
-        .select('id')
-        .where((where) =>
-          claim.lane === 'making' ? where('status', '=', 'creating') : where('stage', '=', sql.lit('sweeping')),
-        )
-        .where('run_after', '<=', claim.now)
-        .where((where) => where.or([where('lease_until', 'is', null), where('lease_until', '<=', claim.now)]))
-        .orderBy('run_after')
-        .orderBy('id')
-        .limit(1);
-      // SQLite writes one transaction at a time: two claims cannot meet there.
-      return dialect === 'postgres' ? waiting.forUpdate().skipLocked() : waiting;
-    })
-    .returningAll()
-    .executeTakeFirst();
-  if (row === undefined) return undefined;
-  return {
-    id: row.id,
-    projectId: row.project_id,
-    collectionId: row.collection_id,
-    ...toSource(row),
-    token: claim.token,
-    attempt: row.attempt,
-    deadlineAt: row.deadline_at,
-    generation: row.generation,
-    made: row.made === null ? null : (JSON.parse(row.made) as MadeRecord), // written by keepMade
-  };
-}
 
 /** Proves the claim and keeps the row until the transaction ends: a new holder waits, and then starts from what is there. */
 function hold(db: Kysely<Tables>, held: Held) {

@@ -133,6 +133,22 @@ function comparisons(source: RecordSource) {
   return names.map((name) => eb(name, 'is not distinct from', columns[name]));
 }
 
+/** A record is claimed as if it had been queued one second later for each 10 kB of its source, at most an hour. */
+const bytesPerMs = 10;
+const longestDelayMs = 60 * 60_000;
+
+/** Nobody knows the size of a page before it is fetched, and its server may be slow: it does not count as small. */
+const pageBytes = 1024 * 1024;
+
+/** How much there is to read. */
+function sourceBytesOf(source: RecordSource): number {
+  if (source.type === 'web') return pageBytes;
+  if (source.fileId === null) return Buffer.byteLength(source.content);
+  // As readSource writes it: the size stands last.
+  const [, bytes] = /"file_size":(\d{1,15})\}$/.exec(source.content) ?? [];
+  return bytes === undefined ? pageBytes : Number(bytes);
+}
+
 /** Without a holder: whoever worked on the record finds its claim void. */
 const free = { lease_owner: null, lease_until: null };
 
@@ -140,12 +156,15 @@ function toChange({ metadata, remake, updatedAt }: RecordChange): Partial<Record
   return {
     updated_at: updatedAt,
     ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
-    ...(remake === undefined ? {} : { ...sourceColumns(remake.source), ...waiting(updatedAt, remake.deadlineAt) }),
+    ...(remake === undefined ? {} : { ...sourceColumns(remake.source), ...waiting(updatedAt, remake) }),
   };
 }
 
-function waiting(now: number, deadlineAt: number) {
+function waiting(now: number, { source, deadlineAt }: { source: RecordSource; deadlineAt: number }) {
+  const bytes = sourceBytesOf(source);
   return {
+    source_bytes: bytes,
+    claim_order: now + Math.min(longestDelayMs, Math.floor(bytes / bytesPerMs)),
     ...free,
     status: 'creating',
     stage: 'queued',
@@ -178,7 +197,7 @@ function toRow(record: NewRecord): RecordTable {
     project_id: record.projectId,
     collection_id: record.collectionId,
     ...sourceColumns(record),
-    ...waiting(record.createdAt, record.deadlineAt),
+    ...waiting(record.createdAt, { source: record, deadlineAt: record.deadlineAt }),
     keyed_to: null,
     metadata: JSON.stringify(record.metadata),
     generation: 0,

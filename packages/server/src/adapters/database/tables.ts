@@ -8,6 +8,7 @@ import type {
   PairKeyTable,
   RecordRowTable,
   RecordTable,
+  RecordTurnTable,
 } from './collection-tables.ts';
 import type { CredentialProfileTable } from './credential-profile-table.ts';
 import type { ProcessTable, RunRequestTable, RunResultTable, RunTable } from './run-tables.ts';
@@ -27,6 +28,7 @@ export interface Tables {
   collection: CollectionTable;
   record: RecordTable;
   record_row: RecordRowTable;
+  record_turn: RecordTurnTable;
   chunk: ChunkTable;
   pair_key: PairKeyTable;
   full_text: FullTextTable;

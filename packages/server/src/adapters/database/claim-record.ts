@@ -1,0 +1,110 @@
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import {
+  type Claim,
+  type MadeRecord,
+  type RecordJob,
+  smallRecordBytes,
+} from '../../collections/record-job-repository.ts';
+import type { Database } from './database.ts';
+import { toSource } from './record-repository.ts';
+import type { Tables } from './tables.ts';
+
+/**
+ * Takes the next record. For the making of records projects take turns: a row names the project whose record was claimed
+ * last, and the next one is claimed of the project that follows it by id and has a record waiting.
+ * Source: docs/decisions/0063-projects-take-turns.md.
+ */
+export function claimRecord({ dialect, write }: Database, claim: Claim): Promise<RecordJob | undefined> {
+  if (claim.lane === 'sweeping') return take(write, claim, nextToSweep(dialect, claim));
+  return write.transaction().execute(async (transaction) => {
+    const turn = transaction.selectFrom('record_turn').select('project_id').where('id', '=', 1);
+    // PostgreSQL: one claim at a time, as in SQLite, so that two do not serve the same project.
+    const locked = dialect === 'postgres' ? turn.forUpdate() : turn;
+    const { project_id: last } = await locked.executeTakeFirstOrThrow();
+    const id =
+      (await findWaiting(transaction, { dialect, claim, after: last })) ??
+      (last === '' ? undefined : await findWaiting(transaction, { dialect, claim, after: '' }));
+    if (id === undefined) return undefined;
+    const job = await take(transaction, claim, sql<string>`${id}`);
+    if (job !== undefined) await transaction.updateTable('record_turn').set({ project_id: job.projectId }).execute();
+    return job;
+  });
+}
+
+interface Wanted {
+  readonly dialect: Database['dialect'];
+  readonly claim: Claim;
+  /** Only projects whose id is greater. */
+  readonly after: string;
+}
+
+/**
+ * The first waiting record of the first project that has one. The index leads from project to project, so a project with
+ * many waiting records costs no more than one with a single record.
+ */
+async function findWaiting(db: Transaction<Tables>, { dialect, claim, after }: Wanted): Promise<string | undefined> {
+  const locking = dialect === 'postgres' ? sql`for update skip locked` : sql``;
+  const isSmall = claim.reserved === true ? sql`and source_bytes <= ${smallRecordBytes}` : sql``;
+  const isIdle = claim.reserved === true ? sql`and project_id not in (${projectsInWork(claim.now)})` : sql``;
+  const { rows } = await sql<{ id: string }>`
+    with recursive waiting (project_id) as (
+      select min(project_id) from record where status = 'creating' and project_id > ${after}
+      union all
+      select (select min(project_id) from record where status = 'creating' and project_id > waiting.project_id)
+      from waiting where waiting.project_id is not null
+    ), first (id) as (
+      select (
+        select id from record where record.project_id = waiting.project_id and status = 'creating'
+          and run_after <= ${claim.now} and (lease_until is null or lease_until <= ${claim.now}) ${isSmall}
+        order by claim_order, id limit 1 ${locking}
+      ) from waiting where project_id is not null ${isIdle}
+    )
+    select id from first where id is not null limit 1`.execute(db);
+  return rows[0]?.id;
+}
+
+function projectsInWork(now: number): RawBuilder<string> {
+  return sql`select project_id from record
+    where lease_owner is not null and lease_until > ${now} and status = 'creating'`;
+}
+
+function nextToSweep(dialect: Database['dialect'], { now }: Claim): RawBuilder<string> {
+  // SQLite writes one transaction at a time: two claims cannot meet there.
+  const locking = dialect === 'postgres' ? sql`for update skip locked` : sql``;
+  return sql<string>`(select id from record where stage = 'sweeping' and run_after <= ${now}
+    and (lease_until is null or lease_until <= ${now}) order by run_after, id limit 1 ${locking})`;
+}
+
+async function take(db: Kysely<Tables>, claim: Claim, id: RawBuilder<string>): Promise<RecordJob | undefined> {
+  const row = await db
+    .updateTable('record')
+    .set((column) => ({
+      lease_owner: claim.token,
+      lease_until: claim.leaseUntil,
+      attempt: sql<number>`attempt + 1`,
+      // What is not made whole is made anew, and so are its keys.
+      keyed_to: sql<number | null>`case when made is null then null else keyed_to end`,
+      // Until the first claim it says how long the record may wait; that stays when it is over.
+      deadline_at: column
+        .case()
+        .when(column.and([column('attempt', '=', 0), column('deadline_at', '>', claim.now)]))
+        .then(claim.deadlineAt)
+        .else(column.ref('deadline_at'))
+        .end(),
+    }))
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    collectionId: row.collection_id,
+    ...toSource(row),
+    token: claim.token,
+    attempt: row.attempt,
+    deadlineAt: row.deadline_at,
+    generation: row.generation,
+    made: row.made === null ? null : (JSON.parse(row.made) as MadeRecord), // written by keepMade
+  };
+}
