@@ -50,16 +50,19 @@ export async function runUntilSignal(): Promise<void> {
 }
 
 function greet(service: Service): void {
+  // Standard output that is no terminal ends up in journals and container logs, which others read.
+  const isTerminal = process.stdout.isTTY;
   const lines = [`Quartermaster ${version}`];
   if (service.filesUrl !== null) lines.push(`  files address    ${service.filesUrl}`);
   if (service.pluginsUrl !== null) lines.push(`  plugins address  ${service.pluginsUrl}`);
   if (service.firstKey !== undefined) {
     const { key, file } = service.firstKey;
-    lines.push(`  first API key    ${key.reveal()}   (shown once; also in ${file})`);
+    lines.push(`  first API key    ${isTerminal ? `${key.reveal()}   (shown once; also in ${file})` : `in ${file}`}`);
   }
   if (service.setUpLink !== undefined) {
     const { link, file } = service.setUpLink;
-    lines.push(`  set up console   ${link.reveal()}   (once, within an hour; also in ${file})`);
+    const printed = isTerminal ? `${link.reveal()}   (once, within an hour; also in ${file})` : `link in ${file}`;
+    lines.push(`  set up console   ${printed}`);
   }
   console.log(lines.join('\n'));
 }
