@@ -11,6 +11,19 @@ export const keysRequirements: Requirements = {
       'keeps collections apart: neither matches nor scores tell about another one',
     ],
   },
+  'keys.exposure': {
+    promise:
+      'The plugins address works without a key only for programs of this machine; pages of other sites never call it.',
+    source: 'docs/contract.md "Keys"; ADR 0073',
+    tests: [
+      '[exposure] behind a proxy with a public URL, the plugins address requires a key on every path but the probes',
+      '[exposure] a loopback public URL and an explicit PLUGINS_KEY=off leave the plugins address without a key',
+      '[exposure] without a key, every operation refuses a foreign Host and a foreign Origin; the probes answer',
+      '[exposure] pages of the origins in CORS_ORIGINS call both addresses with a key, never with cookies; others get no permission',
+      '[exposure] the client address counts from trusted proxies only: it throttles sign-ins and stands in the log',
+      '200 JSON bodies that arrive too slowly are refused with 408, also those that nobody reads',
+    ],
+  },
   'keys.alike': {
     promise: 'Missing, malformed, unknown, revoked and expired keys get one answer; only a hash is stored.',
     source: 'docs/contract.md "Keys"',

@@ -8,6 +8,7 @@ import { createSessions } from './administrators/sessions.ts';
 import { windowMs } from './administrators/sign-in-throttle.ts';
 import type { Base } from './compose.ts';
 import { createGate } from './http/authentication.ts';
+import { clientAddress } from './http/client-address.ts';
 import type { Gate } from './http/gate.ts';
 import { createManagerGate } from './http/manager-gate.ts';
 import { createSessionCallers } from './http/session-callers.ts';
@@ -42,6 +43,7 @@ export function openAccess({ config, clock, newId, logger, closer, database, key
     sessions,
     cookies,
     origins,
+    addressOf: clientAddress,
     gate: createGate(keyRing, callers),
     projectRoutes: {
       projects: createProjects({ repository: projectRepository, clock, newId }),

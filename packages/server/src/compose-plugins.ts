@@ -12,6 +12,7 @@ import { referenceRoutes } from './console/routes.ts';
 import { executionRoutes } from './execution/routes.ts';
 import { createRunOnce } from './execution/run-once.ts';
 import type { Sandbox } from './execution/sandbox/sandbox.ts';
+import { type CheckSite, createCheckSite, guardSite, isLoopback } from './http/allowed-hosts.ts';
 import { createPluginsGate } from './http/authentication.ts';
 import { collectOpenApi } from './http/openapi.ts';
 import { operationRoutes } from './http/operations.ts';
@@ -37,7 +38,7 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     publicUrl: config.publicPluginsUrl ?? `http://${config.host}:${port}`,
     onChange: (now, before) => void mcp?.then(({ endpoints }) => endpoints.toolsChanged(now, before)),
   });
-  const { app, gate } = await openPluginsApp(base, { catalogue, sandbox });
+  const { app, gate, checkSite } = await openPluginsApp(base, { catalogue, sandbox });
   catalogueRoutes(app, { catalogue, onRequest: gate.check });
   const sealer = openSealer(config);
   const profiles = await openProfiles(base, { catalogue, sealer });
@@ -51,10 +52,10 @@ export async function openPluginsSide(base: Base): Promise<Side> {
   runRoutes(app, { runs, events, onRequest, projectOf });
   const callTool = createCallTool({ executor, once, resolveCredentials });
   const openMcp = () => {
-    mcp ??= loadMcp(config, { catalogue, callTool, version, logger });
+    mcp ??= loadMcp({ catalogue, callTool, version, logger });
     return mcp;
   };
-  mcpRoutes(app, { open: openMcp, onRequest, projectOf, keyOf });
+  mcpRoutes(app, { open: openMcp, checkSite, onRequest, projectOf, keyOf });
   referenceRoutes(app, createConsoleFiles());
   const endStreams = () => {
     background.stop(config.stopSeconds * 1000);
@@ -67,9 +68,10 @@ export async function openPluginsSide(base: Base): Promise<Side> {
 /** The app of the address with what every address has. */
 async function openPluginsApp(base: Base, { catalogue, sandbox }: { catalogue: () => Catalogue; sandbox: Sandbox }) {
   const { config, registry } = base;
-  const keyRequired = config.pluginsKey === 'required' || (config.pluginsKey === 'auto' && !isLoopback(config.host));
+  const keyRequired = requiresKey(config);
   const gate = createPluginsGate(base.keyRing, keyRequired, base.mounted);
   const app = base.newApp('plugins');
+  const checkSite = guardPlugins(base, app, keyRequired);
   await collectOpenApi(app, {
     title: 'Quartermaster: plugins',
     description: 'A catalogue of plugins for third-party APIs, run with the credentials of the caller.',
@@ -84,7 +86,21 @@ async function openPluginsApp(base: Base, { catalogue, sandbox }: { catalogue: (
     parts: base.parts,
     guardMetrics: gate.check,
   });
-  return { app, gate };
+  return { app, gate, checkSite };
+}
+
+/** On loopback only programs of this machine call, unless a proxy passes requests of others on. */
+function requiresKey({ pluginsKey, host, publicPluginsUrl: url }: Config): boolean {
+  if (pluginsKey !== 'auto') return pluginsKey === 'required';
+  return !isLoopback(host) || (url !== null && !isLoopback(new URL(url).hostname));
+}
+
+/** One rule for the whole address while it requires no key; MCP, which answers in its own form, applies it itself. */
+function guardPlugins({ config, mounted }: Base, app: Side['app'], keyRequired: boolean): CheckSite {
+  const { host, publicPluginsUrl: publicUrl, mcpHosts: names, corsOrigins } = config;
+  const checkSite = createCheckSite({ host, publicUrl, names, keyRequired, corsOrigins });
+  if (!keyRequired) guardSite(app, { checkSite, mounted });
+  return checkSite;
 }
 
 /** Refuses to start while there are profiles that no key of the settings opens: better than runs that fail. */
@@ -98,15 +114,9 @@ async function openProfiles(
 }
 
 /** With the protocol's library, which is read when the first client comes. */
-async function loadMcp(
-  { host, publicPluginsUrl: publicUrl, mcpHosts: names }: Config,
-  deps: EndpointsDeps,
-): Promise<Mcp> {
-  const [{ createEndpoints }, { createCheckHosts }] = await Promise.all([
-    import('./mcp/endpoints.ts'),
-    import('./mcp/allowed-hosts.ts'),
-  ]);
-  return { endpoints: createEndpoints(deps), checkHosts: createCheckHosts({ host, publicUrl, names }) };
+async function loadMcp(deps: EndpointsDeps): Promise<Mcp> {
+  const { createEndpoints } = await import('./mcp/endpoints.ts');
+  return { endpoints: createEndpoints(deps) };
 }
 
 function factsOf(config: Config, keyRequired: boolean, { failures, kept }: Catalogue) {
@@ -117,10 +127,6 @@ function factsOf(config: Config, keyRequired: boolean, { failures, kept }: Catal
     bundles_kept: kept,
     egress_overrides: config.egressOverrides.size,
   };
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 /** The catalogue names its own address (icons), so the port must be known before there is a server. */

@@ -179,8 +179,9 @@ async function openBase({ config, logger, closer, drain }: Start) {
     mounted: new WeakMap(),
     newApp: (address) => {
       const url = address === 'files' ? config.publicFilesUrl : config.publicPluginsUrl;
+      const { trustedProxies, corsOrigins } = config;
       const overHttps = url?.startsWith('https:') === true;
-      return createApp({ logger, address, requestMetrics, drain, overHttps });
+      return createApp({ logger, address, requestMetrics, drain, overHttps, trustedProxies, corsOrigins });
     },
     parts: {
       process: async () => {

@@ -73,6 +73,10 @@ export interface Config {
   readonly publicFilesUrl: string | null;
   readonly publicPluginsUrl: string | null;
   readonly mcpHosts: readonly string[];
+  /** Origins. */
+  readonly corsOrigins: readonly string[];
+  /** Addresses and networks. */
+  readonly trustedProxies: readonly string[];
 }
 
 export class ConfigError extends Error {
@@ -163,6 +167,8 @@ function readAddresses({ text, number, optional, list }: Reader) {
     publicFilesUrl: optional('PUBLIC_FILES_URL', (value) => value),
     publicPluginsUrl: optional('PUBLIC_PLUGINS_URL', (value) => value.replace(/\/+$/, '')),
     mcpHosts: list('MCP_HOSTS'),
+    corsOrigins: list('CORS_ORIGINS'),
+    trustedProxies: list('TRUSTED_PROXIES'),
   };
 }
 

@@ -21,6 +21,8 @@ export interface AdministratorRoutesDeps {
   readonly sessions: Sessions;
   readonly cookies: Cookies;
   readonly origins: OriginCheck;
+  /** The client's address, behind trusted proxies too. */
+  readonly addressOf: (request: FastifyRequest) => string;
 }
 
 const tags = ['session'];
@@ -164,7 +166,7 @@ async function endSent(deps: AdministratorRoutesDeps, request: FastifyRequest): 
 }
 
 function comerOf(deps: AdministratorRoutesDeps, request: FastifyRequest): Comer {
-  return { address: request.socket.remoteAddress ?? '', mark: deps.cookies.readBrowser(request.headers.cookie) };
+  return { address: deps.addressOf(request), mark: deps.cookies.readBrowser(request.headers.cookie) };
 }
 
 function answerBegun({ cookies }: AdministratorRoutesDeps, reply: FastifyReply, begun: NewSession) {

@@ -12,7 +12,7 @@ const freeForAddress = 30;
 /** Who tries: a browser that signed in before has a count of its own, so that strangers cannot keep its owner out. */
 export interface Attempt {
   readonly name: string;
-  /** Remote address of the connection; headers of proxies are not believed. */
+  /** Address of the client; what a proxy says of it counts only if the operator trusts the proxy. */
   readonly address: string;
   /** Of a browser mark that was checked; null: none. */
   readonly browser: string | null;

@@ -175,7 +175,10 @@ function eventsRoute(app: App, { gate, records, events }: RecordRoutesDeps): voi
       reply.raw.once('close', () => gone.abort());
       await records.get(key);
       const stream = events.follow(key, gone.signal);
-      reply.header('Content-Type', 'text/event-stream; charset=utf-8').header('Cache-Control', 'no-store');
+      reply
+        .header('Content-Type', 'text/event-stream; charset=utf-8')
+        .header('Cache-Control', 'no-store')
+        .header('X-Accel-Buffering', 'no');
       // The schema says what the body is, text; it is sent as a stream.
       return reply.send(Readable.from(stream) as unknown as string);
     },

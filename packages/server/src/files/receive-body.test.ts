@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { PassThrough, Readable } from 'node:stream';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Pace } from '../kernel/pace.ts';
 import { Problem } from '../kernel/problem.ts';
-import { type Pace, receiveBody } from './receive-body.ts';
+import { receiveBody } from './receive-body.ts';
 
 const patient: Pace = { idle: 10_000, grace: 10_000, leastRate: 1 };
 const problem = (code: string) => (error: unknown) => error instanceof Problem && error.code === code;

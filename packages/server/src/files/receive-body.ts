@@ -1,15 +1,6 @@
 import type { Readable } from 'node:stream';
+import { type Pace, watchPace } from '../kernel/pace.ts';
 import { bodyCutShort, uploadTooSlow } from './problems.ts';
-
-/** How slowly a body may come. */
-export interface Pace {
-  /** Milliseconds without a byte. */
-  readonly idle: number;
-  /** Milliseconds before the least rate is asked for. */
-  readonly grace: number;
-  /** Least bytes a second, on average since the start. */
-  readonly leastRate: number;
-}
 
 /**
  * Feeds a request body to `take` until the message is complete. When `take` gives a promise, no byte is read until it
@@ -27,7 +18,7 @@ export function receiveBody(
       reject(bodyCutShort());
       return;
     }
-    const watch = watchPace(pace, settle);
+    const watch = watchPace(pace, (reason) => settle(uploadTooSlow(reason)));
     let waiting = false;
     let ended = false;
     let settled = false;
@@ -84,42 +75,4 @@ export function receiveBody(
     // A connection that breaks is also an error of the stream; `close` follows it, also after we are done.
     body.on('error', () => {});
   });
-}
-
-/** Looks at the pace once a second at most; a body that is there in one piece costs one timer that never fires. */
-function watchPace(pace: Pace, giveUp: (problem: unknown) => void) {
-  const start = performance.now();
-  let last = start;
-  let paused = 0;
-  let pausedAt: number | undefined;
-  let bytes = 0;
-
-  function look(): void {
-    if (pausedAt !== undefined) return;
-    const now = performance.now();
-    const elapsed = now - start - paused;
-    if (now - last > pace.idle) {
-      giveUp(uploadTooSlow(`no byte came for ${pace.idle / 1000} seconds`));
-    } else if (elapsed > pace.grace && bytes < (pace.leastRate * elapsed) / 1000) {
-      giveUp(uploadTooSlow(`it came with less than ${pace.leastRate} bytes a second`));
-    }
-  }
-  const timer = setInterval(look, Math.max(10, Math.min(1000, pace.idle / 4)));
-
-  return {
-    count(length: number): void {
-      bytes += length;
-      last = performance.now();
-    },
-    pause(): void {
-      pausedAt = performance.now();
-    },
-    resume(): void {
-      const now = performance.now();
-      paused += now - (pausedAt ?? now);
-      last = now;
-      pausedAt = undefined;
-    },
-    stop: () => clearInterval(timer),
-  };
 }

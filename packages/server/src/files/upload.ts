@@ -5,6 +5,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { createGroupCommit } from '../kernel/group-commit.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/logger.ts';
+import type { Pace } from '../kernel/pace.ts';
 import type { Admission } from './admission.ts';
 import type { BlobDigest, BlobStore } from './blob-store.ts';
 import { checkContent } from './content-type-check.ts';
@@ -12,7 +13,7 @@ import { CommitInDoubt, type FileRepository, type NewFile, type StoredFile } fro
 import { idempotencyClaimLost, quotaUsedUp, uploadInDoubt } from './problems.ts';
 import type { Quota } from './quota.ts';
 import { createUploadFormReader, type UploadForm } from './read-upload.ts';
-import { type Pace, receiveBody } from './receive-body.ts';
+import { receiveBody } from './receive-body.ts';
 
 /** Receives uploads. The order of steps is the contract: docs/contract.md "Storage". */
 export interface Uploads {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createCheckHosts } from './allowed-hosts.ts';
+import { createCheckSite } from './allowed-hosts.ts';
 
-const defaults = { host: '127.0.0.1', publicUrl: null, names: [] };
+const defaults = { host: '127.0.0.1', publicUrl: null, names: [], keyRequired: false, corsOrigins: [] };
 
-test('the names that are known are the loopback names, HOST, the public address and what was added', () => {
-  const check = createCheckHosts({
+test('an address without a key answers to the loopback names, HOST, the public address and the names that were set', () => {
+  const check = createCheckSite({
+    ...defaults,
     host: '10.0.0.5',
     publicUrl: 'https://Tools.example.com/x',
     names: ['Box', 'fd00::1'],
@@ -16,25 +17,51 @@ test('the names that are known are the loopback names, HOST, the public address 
     '[::1]:8',
     '10.0.0.5:8081',
     'tools.example.com',
-    'box',
+    'BOX',
     '[fd00::1]',
   ]) {
-    assert.equal(check(host, undefined), null, host);
-    assert.equal(check('localhost', `http://${host}`), null, host);
+    assert.equal(check({ host }), null, host);
+    assert.equal(check({ host: 'localhost', origin: `http://${host}` }), null, host);
   }
-  for (const host of [undefined, '', '10.0.0.6', 'example.com', 'tools.example.com.evil.com', '[fd00::2]']) {
-    assert.match(check(host, undefined) ?? '', /^The Host header/, String(host));
+  const foreign = [
+    '',
+    '10.0.0.6',
+    'example.com',
+    'tools.example.com.evil.com',
+    '[fd00::2]',
+    'localhost/@x',
+    'a@localhost',
+  ];
+  for (const host of [undefined, ...foreign]) {
+    assert.match(check(host === undefined ? {} : { host }) ?? '', /^The Host header/, String(host));
   }
-  assert.match(check('localhost', 'http://example.com') ?? '', /^The Origin header/);
+  for (const origin of ['http://example.com', 'null', '', 'file://localhost', 'localhost']) {
+    assert.match(check({ host: 'localhost', origin }) ?? '', /^The Origin header/, origin);
+  }
 });
 
-test('listening on every interface, any address is known and no further name; pages are as foreign as before', () => {
+test('a server that listens on every interface answers to any address and to no further name; other sites stay foreign', () => {
   for (const host of ['0.0.0.0', '::']) {
-    const check = createCheckHosts({ ...defaults, host });
-    assert.equal(check('192.168.1.7:8081', undefined), null);
-    assert.equal(check('[fd00::7]:8081', undefined), null);
-    assert.notEqual(check('evil.example.com', undefined), null);
-    assert.notEqual(check('192.168.1.7:8081', 'http://192.168.1.8'), null);
+    const check = createCheckSite({ ...defaults, host });
+    assert.equal(check({ host: '192.168.1.7:8081' }), null);
+    assert.equal(check({ host: '[fd00::7]:8081' }), null);
+    assert.notEqual(check({ host: 'evil.example.com' }), null);
+    assert.notEqual(check({ host: '192.168.1.7:8081', origin: 'http://192.168.1.8' }), null);
   }
-  assert.notEqual(createCheckHosts(defaults)('192.168.1.7', undefined), null);
+  assert.notEqual(createCheckSite(defaults)({ host: '192.168.1.7' }), null);
+});
+
+test('an address that requires a key accepts any Host', () => {
+  const check = createCheckSite({ ...defaults, keyRequired: true });
+  for (const host of ['evil.example.com', '192.168.1.7', 'plugins.example.com:443'])
+    assert.equal(check({ host }), null);
+  assert.notEqual(check({ host: 'evil.example.com', origin: 'https://evil.example.com' }), null);
+});
+
+test('an origin that CORS allows may call with a key, and not without', () => {
+  const check = createCheckSite({ ...defaults, corsOrigins: ['https://app.example.com'] });
+  const call = { host: 'localhost', origin: 'https://app.example.com' };
+  assert.equal(check({ ...call, authorization: 'Bearer x' }), null);
+  assert.notEqual(check(call), null);
+  assert.notEqual(check({ ...call, origin: 'http://app.example.com', authorization: 'Bearer x' }), null);
 });

@@ -1,41 +1,88 @@
+import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { localhostAllowedHostnames, validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server';
+import type { FastifyRequest } from 'fastify';
+import { Problem } from '../kernel/problem.ts';
+import type { App } from './app.ts';
 
 export interface AllowedHostsOptions {
   /** Address the server listens on. */
   readonly host: string;
-  /** Address under which clients see it, null when it has no other. */
+  /** URL under which clients reach it, null when it has no other. */
   readonly publicUrl: string | null;
-  /** Further names. */
+  /** Further host names. */
   readonly names: readonly string[];
+  /** Whether every request needs a key: any Host is accepted then. */
+  readonly keyRequired: boolean;
+  /** Origins whose pages may call with a key. */
+  readonly corsOrigins: readonly string[];
 }
 
-/** What is wrong with where a request says it was sent to and comes from; null when nothing is. */
-export type CheckHosts = (host: string | undefined, origin: string | undefined) => string | null;
+/** What is wrong with the Host or Origin of a request; null when nothing is. */
+export type CheckSite = (headers: FastifyRequest['headers']) => string | null;
 
 /**
- * Keeps web pages out: a page whose name is made to resolve to this machine (DNS rebinding) sends its own name as
- * Host, and every page sends its Origin. Programs send no Origin.
+ * Keeps web pages away from an address that needs no key. A page whose name resolves to this machine (DNS rebinding)
+ * sends its own name as Host, and every page sends its Origin. Programs send no Origin.
  */
-export function createCheckHosts({ host, publicUrl, names }: AllowedHostsOptions): CheckHosts {
+export function createCheckSite(options: AllowedHostsOptions): CheckSite {
+  const { host, publicUrl, names, keyRequired } = options;
   const own = [host, ...(publicUrl === null ? [] : [new URL(publicUrl).hostname]), ...names].map(inHeader);
-  const allowed = [...localhostAllowedHostnames(), ...own];
-  // Listening on every interface, it answers to every address of the machine; an address cannot be rebound.
+  const allowed = new Set(['localhost', '127.0.0.1', '[::1]', ...own]);
+  const corsOrigins = new Set(options.corsOrigins);
+  // A server that listens on every interface answers to every address of the machine; an address cannot be rebound.
   const anyAddress = host === '0.0.0.0' || host === '::';
-  return (hostHeader, originHeader) => {
-    const target = validateHostHeader(hostHeader, allowed);
-    if (!target.ok && !(anyAddress && isAddress(target.hostname))) {
-      return 'The Host header names a host that this service does not answer to; QUARTERMASTER_MCP_HOSTS adds names.';
+
+  function knowsHost(header: string | undefined): boolean {
+    const name = hostNameOf(header);
+    return name !== null && (allowed.has(name) || (anyAddress && isAddress(name)));
+  }
+  function knowsOrigin(origin: string, authorization: string | undefined): boolean {
+    if (authorization !== undefined && corsOrigins.has(origin)) return true;
+    const url = URL.parse(origin);
+    return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && allowed.has(url.hostname);
+  }
+  return ({ host: hostHeader, origin, authorization }) => {
+    if (!keyRequired && !knowsHost(hostHeader)) {
+      return 'The Host header names a host that this address does not answer to without a key. Add the name to QUARTERMASTER_MCP_HOSTS, or set QUARTERMASTER_PLUGINS_KEY=required.';
     }
-    if (validateOriginHeader(originHeader, allowed).ok) return null;
-    return 'The Origin header names a site that may not call this service; QUARTERMASTER_MCP_HOSTS adds names.';
+    if (origin === undefined || knowsOrigin(origin, authorization)) return null;
+    return 'The Origin header names a site that may not call this address. Add its host name to QUARTERMASTER_MCP_HOSTS, or its origin to QUARTERMASTER_CORS_ORIGINS and send a key.';
   };
+}
+
+export interface SiteGuardOptions {
+  readonly checkSite: CheckSite;
+  /** Requests that came in by the files address, which has authenticated them. */
+  readonly mounted: { has(request: IncomingMessage): boolean };
+}
+
+/** The probes of load balancers; and MCP, which applies the rule itself because it refuses in a form of its own. */
+const exempt = new Set(['/v1/health_check', '/v1/ready', '/v1/version', '/mcp', '/mcp/:bundle_id']);
+
+/** Applies the rule to every other path of an address that needs no key. */
+export function guardSite(app: App, { checkSite, mounted }: SiteGuardOptions): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (exempt.has(request.routeOptions.url ?? '') || mounted.has(request.raw)) return done();
+    const complaint = checkSite(request.headers);
+    return complaint === null ? done() : done(new Problem('PERMISSION_DENIED', complaint));
+  });
+}
+
+/** Without the port, in small letters; null when the header is no host. */
+function hostNameOf(header: string | undefined): string | null {
+  const parts = /^([a-z0-9._-]{1,255}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i.exec(header ?? '');
+  return parts?.[1]?.toLowerCase() ?? null;
 }
 
 function inHeader(name: string): string {
   return isIP(name) === 6 ? `[${name}]` : name.toLowerCase();
 }
 
-function isAddress(hostname: string | undefined): boolean {
-  return hostname !== undefined && isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
+function isAddress(name: string): boolean {
+  return isIP(name.replace(/^\[|\]$/g, '')) !== 0;
+}
+
+/** Whether only programs of this machine reach a host. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { Problem } from '../kernel/problem.ts';
 import { errorBody } from './error-writer.ts';
 
@@ -13,7 +14,15 @@ export function writeClientError(error: NodeJS.ErrnoException, socket: Socket): 
     return;
   }
   const problem = problemFor(error.code);
-  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : problem.status;
+  end(socket, problem, error.code === 'HPE_HEADER_OVERFLOW' ? 431 : problem.status);
+}
+
+/** Node emits CONNECT apart from requests, and drops the connection when nobody listens. */
+export function answerConnect(_request: unknown, socket: Duplex): void {
+  end(socket, new Problem('METHOD_NOT_ALLOWED', 'CONNECT is not allowed here: this service is no proxy.'));
+}
+
+function end(socket: Duplex, problem: Problem, status = problem.status): void {
   const requestId = `req_${randomBytes(12).toString('hex')}`;
   const body = JSON.stringify(errorBody(problem, requestId));
   socket.end(

@@ -20,6 +20,7 @@ async function serve(t: TestContext) {
     address: 'files',
     requestMetrics: createRequestMetrics(registry),
     drain: createDrain(),
+    bodyPace: { idle: 2_000, grace: 100, leastRate: 1_000_000 },
   });
   const Body = Type.Object({ count: Type.Integer({ minimum: 1 }), credentials: Type.Optional(Type.Object({})) });
   app.post('/v1/things/:id', { schema: { body: Body } }, async (request) => ({ count: request.body.count }));
@@ -163,6 +164,8 @@ test('what is not HTTP gets the envelope too', async (t) => {
     ['GARBAGE\r\n\r\n', 400],
     [`GET /v1/things HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
     ['GET /v1/things HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400],
+    ['GET /v1/things HTTP/1.1\r\n\r\n', 400],
+    ['GET /v1/things HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer x\r\nauthorization: Bearer y\r\n\r\n', 400],
     ['POST /v1/things/1 HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 400],
     ['GET /v1/things HTTP/1.1\r\nHost : a\r\n\r\n', 400],
     ['GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 400],
@@ -173,6 +176,56 @@ test('what is not HTTP gets the envelope too', async (t) => {
     const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)) as ErrorBody;
     assert.deepEqual([body.status, body.error.code], ['error', 'INVALID_REQUEST']);
   }
+});
+
+test('the same Authorization header twice is no contradiction', async (t) => {
+  const { url } = await serve(t);
+  const head = 'GET /v1/things HTTP/1.1\r\nHost: a\r\nConnection: close\r\n';
+  const answer = await raw(url, `${head}Authorization: Bearer x\r\nAuthorization: Bearer x\r\n\r\n`);
+  assert.match(answer, /^HTTP\/1\.1 200 /);
+});
+
+test('CONNECT is answered with 405 in the envelope', async (t) => {
+  const { url } = await serve(t);
+  const answer = await raw(url, 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n');
+  assert.match(answer, /^HTTP\/1\.1 405 Method Not Allowed\r\n/);
+  assert.match(answer, /"code":"METHOD_NOT_ALLOWED"/);
+});
+
+test('methods that no API uses share one series of the metrics', async (t) => {
+  const { url, metrics } = await serve(t);
+  for (const method of ['PROPFIND', 'MKCOL', 'LOCK']) {
+    assert.match(await raw(url, `${method} /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`), /^HTTP\/1\.1 4/);
+  }
+  const text = await metrics();
+  assert.match(text, /quartermaster_http_requests_total\{address="files",method="other",[^}]*\} 3\n/);
+  assert.doesNotMatch(text, /PROPFIND|MKCOL|LOCK/);
+});
+
+test('200 JSON bodies that arrive too slowly are refused with 408, also those that nobody reads', async (t) => {
+  const { url } = await serve(t);
+  const drip = async (path: string) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{`,
+    );
+    const timer = setInterval(() => socket.write(' '), 20);
+    let answer = '';
+    socket
+      .on('error', () => clearInterval(timer))
+      .on('data', (data) => {
+        answer += data;
+      });
+    await once(socket, 'close');
+    clearInterval(timer);
+    return answer.slice(9, 12);
+  };
+  const [read, unread] = await Promise.all([
+    Promise.all(Array.from({ length: 200 }, () => drip('/v1/things/1'))),
+    Promise.all(Array.from({ length: 20 }, () => drip('/v1/locked'))),
+  ]);
+  assert.deepEqual([...new Set(read)], ['408']);
+  assert.deepEqual([...new Set(unread)], ['401'], 'their connections are closed after the answer');
 });
 
 test('100-continue is not said to those who may not send', async (t) => {

@@ -2,13 +2,16 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type FastifyServerOptions, fastify, LogController } from 'fastify';
 import type { Logger } from '../kernel/logger.ts';
+import type { Pace } from '../kernel/pace.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { App } from './app.ts';
-import { writeClientError } from './client-error.ts';
+import { answerConnect, writeClientError } from './client-error.ts';
+import { allowOrigins } from './cors.ts';
 import type { Drain } from './drain.ts';
 import { writeError } from './error-writer.ts';
 import { readJson } from './json-body.ts';
 import { handleNotFound } from './not-found.ts';
+import { endUnreadBodies } from './read-text.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { recordRequests } from './request-records.ts';
 import { compileSerializer } from './serialization.ts';
@@ -22,10 +25,18 @@ export interface AppDeps {
   readonly drain: Drain;
   /** Whether clients come by HTTPS: browsers are then told to stay there. */
   readonly overHttps?: boolean;
+  /** Addresses and networks of proxies whose `X-Forwarded-For` names the client; default: none. */
+  readonly trustedProxies?: readonly string[];
+  /** Origins whose pages may call with a key; default: none. */
+  readonly corsOrigins?: readonly string[];
+  /** How slowly a JSON body may arrive. */
+  readonly bodyPace?: Pace;
 }
 
 /** Most bytes of a JSON body. */
 const maxBodyBytes = 1024 * 1024;
+/** The same least rate as for uploads. */
+const defaultBodyPace: Pace = { idle: 30_000, grace: 10_000, leastRate: 1024 };
 
 /** Given here, Fastify does not load its own; its types say that they must be those. */
 const compilersFactory = {
@@ -40,6 +51,8 @@ export function createApp(deps: AppDeps): App {
     logController: new LogController({ disableRequestLogging: true }),
     // A child logger for each request costs more than its line; the few lines about a request name its id themselves.
     childLoggerFactory: (logger) => logger,
+    trustProxy:
+      deps.trustedProxies === undefined || deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies],
     genReqId: requestId,
     requestIdHeader: false,
     bodyLimit: maxBodyBytes,
@@ -47,7 +60,7 @@ export function createApp(deps: AppDeps): App {
     requestTimeout: 0,
     connectionTimeout: 60_000,
     keepAliveTimeout: 10_000,
-    http: { headersTimeout: 15_000, maxHeaderSize: 16 * 1024, requireHostHeader: true },
+    http: { headersTimeout: 15_000, maxHeaderSize: 16 * 1024, requireHostHeader: false },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     frameworkErrors: writeError,
@@ -59,7 +72,10 @@ export function createApp(deps: AppDeps): App {
 
   app.setErrorHandler(writeError);
   handleNotFound(app);
-  readJson(app);
+  const bodyPace = deps.bodyPace ?? defaultBodyPace;
+  readJson(app, bodyPace);
+  endUnreadBodies(app, bodyPace.grace);
+  app.server.on('connect', answerConnect);
   answerExpectations(app);
   recordRequests(app, { logger: deps.logger, address: deps.address, metrics: deps.requestMetrics });
 
@@ -68,11 +84,11 @@ export function createApp(deps: AppDeps): App {
     reply.headers(headers);
     reply.header('x-request-id', request.id);
     deps.drain.track(reply.raw);
-    if (countHosts(request.raw) === 1) return done();
-    return done(
-      new Problem('INVALID_REQUEST', 'Exactly one Host header is expected.', { headers: { Connection: 'close' } }),
-    );
+    const complaint = ambiguity(request.raw);
+    if (complaint === null) return done();
+    return done(new Problem('INVALID_REQUEST', complaint, { headers: { Connection: 'close' } }));
   });
+  allowOrigins(app, deps.corsOrigins ?? []);
   return app;
 }
 
@@ -102,14 +118,22 @@ function requestId(request: IncomingMessage): string {
   return `req_${processMark}${(++requestCount).toString(36)}`;
 }
 
-/** Node accepts two Host headers; a proxy in front may have decided by the other one. */
-function countHosts(request: IncomingMessage): number {
+/** Node accepts a header twice and hands on the first; a proxy in front may have decided by the other one. */
+function ambiguity({ rawHeaders, httpVersion }: IncomingMessage): string | null {
   let hosts = 0;
-  for (let i = 0; i < request.rawHeaders.length; i += 2) {
-    const name = request.rawHeaders[i];
+  let authorization: string | undefined;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
+    else if (name?.length === 13 && name.toLowerCase() === 'authorization') {
+      const value = rawHeaders[i + 1];
+      if (authorization !== undefined && authorization !== value)
+        return 'Two different Authorization headers were sent.';
+      authorization = value;
+    }
   }
-  return request.httpVersion === '1.0' && hosts === 0 ? 1 : hosts;
+  if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) return null;
+  return 'Exactly one Host header is expected.';
 }
 
 /** `Expect: 100-continue` is answered when the request has passed every `onRequest` hook, so after authentication. */

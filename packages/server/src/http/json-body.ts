@@ -1,25 +1,30 @@
+import type { Pace } from '../kernel/pace.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { App } from './app.ts';
 import { numberTooLarge } from './json-numbers.ts';
+import { readText } from './read-text.ts';
 
 /** Nesting beyond this is refused before anything walks the value. */
 const maxDepth = 64;
 
 /**
  * Reads `application/json` and nothing else: bounded in depth, no `__proto__`, no number that JavaScript cannot hold, and
- * an empty body counts as none (deletes send that).
+ * an empty body counts as none (deletes send that). A body that arrives more slowly than `pace` is refused with 408.
  */
-export function readJson(app: App): void {
+export function readJson(app: App, pace: Pace): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body.trim() === '') return done(null, undefined);
-    if (isDeeperThan(body, maxDepth)) {
-      return done(new Problem('INVALID_REQUEST', `The body is nested deeper than ${maxDepth} levels.`));
-    }
-    return parse(request, body, (error, value) => {
-      if (error !== null) return done(notRead(body));
-      return done(numberTooLarge(body, value) ?? null, value);
+  app.addContentTypeParser('application/json', (request, payload, done) => {
+    readText(payload, { maxBytes: request.routeOptions.bodyLimit, pace }, (failure, body) => {
+      if (failure !== null) return done(failure);
+      if (body.trim() === '') return done(null, undefined);
+      if (isDeeperThan(body, maxDepth)) {
+        return done(new Problem('INVALID_REQUEST', `The body is nested deeper than ${maxDepth} levels.`));
+      }
+      return parse(request, body, (error, value) => {
+        if (error !== null) return done(notRead(body));
+        return done(numberTooLarge(body, value) ?? null, value);
+      });
     });
   });
 }

@@ -3,19 +3,19 @@ import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { App } from '../http/app.ts';
 import { Problem } from '../kernel/problem.ts';
-import type { CheckHosts } from './allowed-hosts.ts';
 import type { McpAnswer, McpRequest } from './endpoint.ts';
 import type { Endpoints } from './endpoints.ts';
 
 /** What answers, once somebody asks: the protocol's library takes memory that a service without MCP clients keeps. */
 export interface Mcp {
   readonly endpoints: Endpoints;
-  readonly checkHosts: CheckHosts;
 }
 
 export interface McpRoutesDeps {
   /** Called for each request; makes it once. */
   readonly open: () => Promise<Mcp>;
+  /** What is wrong with the Host or Origin of a request; null when nothing is. */
+  readonly checkSite: (headers: FastifyRequest['headers']) => string | null;
   /** Authentication of the plugins address. */
   readonly onRequest: onRequestHookHandler;
   /** The project of the key that was sent, null without one. */
@@ -28,10 +28,9 @@ export interface McpRoutesDeps {
  * The catalogue as MCP servers: `POST /mcp` with every plugin, `POST /mcp/{bundle_id}` with those of a bundle. What is
  * wrong with the HTTP request is answered in the envelope; what is wrong with the message, as JSON-RPC.
  */
-export function mcpRoutes(app: App, { open, onRequest, projectOf, keyOf }: McpRoutesDeps): void {
+export function mcpRoutes(app: App, { open, checkSite, onRequest, projectOf, keyOf }: McpRoutesDeps): void {
   async function guardHosts(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
-    const { checkHosts } = await open();
-    const complaint = checkHosts(request.headers.host, request.headers.origin);
+    const complaint = checkSite(request.headers);
     return complaint === null ? undefined : reply.code(403).send(rpcError(-32000, complaint));
   }
 
@@ -100,5 +99,6 @@ function send(reply: FastifyReply, { status, headers, body }: McpAnswer): Fastif
   if (body === null) return reply.send();
   if (Buffer.isBuffer(body)) return reply.send(body);
   // The global type and Node's own are the same stream.
+  reply.header('x-accel-buffering', 'no');
   return reply.send(Readable.fromWeb(body as NodeReadableStream));
 }

@@ -115,7 +115,10 @@ function eventsRoute(app: App, { events, onRequest, projectOf }: RunRoutesDeps):
       const lastEventId = request.headers['last-event-id'];
       const stream = await events.follow({ ...wish, lastEventId }, gone.signal);
       if (stream === null) return reply.code(204).send(null);
-      reply.header('Content-Type', 'text/event-stream; charset=utf-8').header('Cache-Control', 'no-store');
+      reply
+        .header('Content-Type', 'text/event-stream; charset=utf-8')
+        .header('Cache-Control', 'no-store')
+        .header('X-Accel-Buffering', 'no');
       // The schema says what the body is, text; it is sent as a stream.
       return reply.send(Readable.from(stream) as unknown as string);
     },

@@ -1,6 +1,14 @@
 import { logLevels } from '../kernel/logger.ts';
 import type { Setting } from './setting.ts';
-import { anyText, checkHostNames, isOrigin, oneOf, wholeNumber } from './setting-checks.ts';
+import {
+  anyText,
+  checkHostNames,
+  checkNetworks,
+  checkOrigins,
+  isOrigin,
+  oneOf,
+  wholeNumber,
+} from './setting-checks.ts';
 
 /** Where the service listens, what it is called from outside, and how it stops. */
 export const addressSettings = {
@@ -22,7 +30,7 @@ export const addressSettings = {
   },
   PLUGINS_KEY: {
     description:
-      'Whether the plugins address asks for a key: `required`, `off`, or `auto` (only when HOST is not a loopback address). A key that is sent is always checked.',
+      'Whether the plugins address requires a key: `required`, `off`, or `auto` (required unless HOST and the host of PUBLIC_PLUGINS_URL are loopback addresses). A key that is sent is always checked. Without a key, only known host names are answered (MCP_HOSTS) and pages of other sites are refused.',
     default: 'auto',
     check: oneOf(['auto', 'required', 'off']),
   },
@@ -34,15 +42,27 @@ export const addressSettings = {
   },
   PUBLIC_PLUGINS_URL: {
     description:
-      'Address under which clients see the plugins address, for icon links. Unset: made from HOST and PLUGINS_PORT.',
+      'Address under which clients reach the plugins address, such as `https://plugins.example.com`. Used in links to icons; a host that is not a loopback address makes `auto` of PLUGINS_KEY require a key. Unset: made from HOST and PLUGINS_PORT.',
     default: null,
     check: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? null : 'is not an http or https URL'),
   },
   MCP_HOSTS: {
     description:
-      'Further host names, separated by commas, under which MCP clients reach the plugins address or whose web pages may call it. Loopback names, HOST and the host of PUBLIC_PLUGINS_URL are known already.',
+      'Further host names, separated by commas, that the plugins address answers to while it requires no key, and whose web pages may call it. Loopback names, HOST and the host of PUBLIC_PLUGINS_URL are known already.',
     default: '',
     check: checkHostNames,
+  },
+  CORS_ORIGINS: {
+    description:
+      'Origins, separated by commas, whose web pages may call both addresses with a key in the `Authorization` header, such as `https://app.example.com`. Cookies are never accepted from them.',
+    default: '',
+    check: checkOrigins,
+  },
+  TRUSTED_PROXIES: {
+    description:
+      'Addresses and networks of the proxies in front, separated by commas, such as `127.0.0.1, 10.0.0.0/8`. Only their `X-Forwarded-For` is believed; the client address in it counts for sign-in limits and the log.',
+    default: '',
+    check: checkNetworks,
   },
   LOG_LEVEL: { description: `One of ${logLevels.join(', ')}.`, default: 'info', check: oneOf(logLevels) },
   DRAIN_SECONDS: {

@@ -57,6 +57,12 @@ export function isOrigin(value: unknown): boolean {
   return (url.protocol === 'https:' || url.protocol === 'http:') && url.origin === value;
 }
 
+export function checkOrigins(text: string): string | null {
+  const origins = text.split(',').map((item) => item.trim());
+  const bad = origins.find((item) => item !== '' && !isOrigin(item));
+  return bad === undefined ? null : `holds ${JSON.stringify(bad)}, which is no origin such as https://app.example.com`;
+}
+
 export function checkHostNames(text: string): string | null {
   const names = text.split(',').map((item) => item.trim());
   const bad = names.find((item) => item !== '' && !/^(?:[a-z0-9._-]+|[0-9a-f:]+)$/i.test(item));

@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http';
+import { errorCodes } from 'fastify';
+import { type Pace, watchPace } from '../kernel/pace.ts';
+import { Problem } from '../kernel/problem.ts';
+import type { App } from './app.ts';
+
+export interface TextLimits {
+  readonly maxBytes: number;
+  readonly pace: Pace;
+}
+
+/** A request that arrives as slowly as an upload may not is answered with 408 (`files/receive-body.ts` for uploads). */
+const tooSlow = (reason: string) =>
+  new Problem('REQUEST_TIMEOUT', `The request body arrived too slowly: ${reason}. Send the request again.`);
+
+/** Reads a whole body as UTF-8. Calls `done` once, with what Fastify's own reader would report, or REQUEST_TIMEOUT. */
+export function readText(
+  request: IncomingMessage,
+  { maxBytes, pace }: TextLimits,
+  done: (error: Error | null, text: string) => void,
+): void {
+  const declared = request.headers['content-length'];
+  if (declared !== undefined && Number(declared) > maxBytes) {
+    done(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE(), '');
+    return;
+  }
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const watch = watchPace(pace, (reason) => settle(tooSlow(reason)));
+
+  function settle(error: Error | null): void {
+    watch.stop();
+    request.off('data', onData).off('end', onEnd).off('close', onClose);
+    done(error, error === null ? Buffer.concat(chunks, bytes).toString('utf8') : '');
+  }
+  function onData(chunk: Buffer): void {
+    bytes += chunk.length;
+    watch.count(chunk.length);
+    if (bytes > maxBytes) settle(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE());
+    else chunks.push(chunk);
+  }
+  const wrongLength = () => new errorCodes.FST_ERR_CTP_INVALID_CONTENT_LENGTH();
+  const onEnd = () => settle(declared === undefined || Number(declared) === bytes ? null : wrongLength());
+  const onClose = () => settle(wrongLength());
+  request.on('data', onData).on('end', onEnd).on('close', onClose);
+}
+
+/** Ends a connection whose request was refused before its body was read, when the body has not ended `graceMs` later. */
+export function endUnreadBodies(app: App, graceMs: number): void {
+  app.addHook('onResponse', ({ raw }, _reply, done) => {
+    if (!raw.complete) setTimeout(() => raw.complete || raw.socket.destroy(), graceMs).unref();
+    done();
+  });
+}

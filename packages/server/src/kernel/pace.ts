@@ -1,0 +1,58 @@
+/** How slowly a request body may arrive. */
+export interface Pace {
+  /** Milliseconds without a byte. */
+  readonly idle: number;
+  /** Milliseconds before the least rate applies. */
+  readonly grace: number;
+  /** Least bytes per second, on average since the start. */
+  readonly leastRate: number;
+}
+
+/** Measures one body. Time between `pause` and `resume` does not count. */
+export interface PaceWatch {
+  count(bytes: number): void;
+  pause(): void;
+  resume(): void;
+  stop(): void;
+}
+
+/**
+ * Calls `giveUp` with the reason when a body arrives too slowly. Checks at most once per second, so a body that arrives in
+ * one piece costs one timer that never fires.
+ */
+export function watchPace(pace: Pace, giveUp: (reason: string) => void): PaceWatch {
+  const start = performance.now();
+  let last = start;
+  let paused = 0;
+  let pausedAt: number | undefined;
+  let bytes = 0;
+
+  function look(): void {
+    if (pausedAt !== undefined) return;
+    const now = performance.now();
+    const elapsed = now - start - paused;
+    if (now - last > pace.idle) {
+      giveUp(`no byte came for ${pace.idle / 1000} seconds`);
+    } else if (elapsed > pace.grace && bytes < (pace.leastRate * elapsed) / 1000) {
+      giveUp(`it came with less than ${pace.leastRate} bytes a second`);
+    }
+  }
+  const timer = setInterval(look, Math.max(10, Math.min(1000, pace.idle / 4)));
+
+  return {
+    count(length) {
+      bytes += length;
+      last = performance.now();
+    },
+    pause() {
+      pausedAt = performance.now();
+    },
+    resume() {
+      const now = performance.now();
+      paused += now - (pausedAt ?? now);
+      last = now;
+      pausedAt = undefined;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
