@@ -78,6 +78,18 @@ export const files: Files = {
   ),
   'echo/plain.yaml': plugin('plain', `${get('/say')}\nresponse: {format: text, output: '{said: body, from: headers}'}`),
   'echo/sum.yaml': plugin('sum', `${get('/say')}\nresponse: {output: 'sum(body.said)'}`),
+  'echo/costly.yaml': plugin(
+    'costly',
+    `${get('/say')}\nresponse: {output: '{said: ${'[@, @] | '.repeat(60)}to_string(@)}'}`,
+  ),
+  'echo/costly_failed.yaml': plugin(
+    'costly_failed',
+    `${get('/say')}\nresponse: {failed_when: 'length(${'[@, @][] | '.repeat(60)}@)'}`,
+  ),
+  'echo/many_times.yaml': plugin(
+    'many_times',
+    `${get('/say')}\nresponse: {output: '{said: body | ${'[@, @] | '.repeat(24)}@}'}`,
+  ),
   'echo/away.yaml': plugin('away', "request: {url: 'https://other.example.com/'}"),
   'echo/write.yaml': plugin(
     'write',

@@ -1,8 +1,9 @@
 import type { RequestTemplate, ResponseMapping } from '@quartermaster/plugin-kit';
+import { jsonSize } from '../../kernel/json-size.ts';
 import type { Broker, EgressPolicy, EgressResult } from '../egress/broker.ts';
-import { jsonBytes } from '../json-bounds.ts';
 import type { Outcome } from '../outcome.ts';
 import { type BodyFormat, decodeText, readBody } from './body.ts';
+import { ExpressionTooExpensive } from './expression-budget.ts';
 import { compileMapping, type Evaluate, isTrue, type Mapping, type MappingScope } from './mapping.ts';
 import { compileRequest, type RenderRequest } from './request.ts';
 import { placeholdersOf } from './template.ts';
@@ -72,10 +73,15 @@ export async function runCall(
     body: 'wrong' in read ? null : read.body,
     input,
   };
-  const failure = judgeAnswer(call, scope, { result, takesCredentials: context.takesCredentials });
-  if (failure !== null) return failure;
-  if ('wrong' in read) return upstreamFailed(result, read.wrong);
-  return mapOutput(call.mapping.output, scope, context.maxOutputBytes);
+  try {
+    const failure = judgeAnswer(call, scope, { result, takesCredentials: context.takesCredentials });
+    if (failure !== null) return failure;
+    if ('wrong' in read) return upstreamFailed(result, read.wrong);
+    return mapOutput(call.mapping.output, scope, context.maxOutputBytes);
+  } catch (error) {
+    if (error instanceof ExpressionTooExpensive) return { kind: 'failed', message: error.message };
+    throw error;
+  }
 }
 
 type Answer = Extract<EgressResult, { kind: 'response' }>;
@@ -96,7 +102,12 @@ export function blamesCredentials(call: PreparedCall, result: Answer): boolean {
   const read = readBody(result.body, result.headers['content-type'], call.format);
   const { status, headers } = result;
   const scope = { status, headers, body: 'wrong' in read ? null : read.body, input: {} };
-  return evaluate(call.mapping.credentialsRejectedWhen, scope) !== false;
+  try {
+    return evaluate(call.mapping.credentialsRejectedWhen, scope) !== false;
+  } catch (error) {
+    if (error instanceof ExpressionTooExpensive) return false;
+    throw error;
+  }
 }
 
 function judgeAnswer(
@@ -126,8 +137,8 @@ function evaluate(expression: Evaluate | null, scope: MappingScope): false | unk
 function mapOutput(expression: Evaluate | null, scope: MappingScope, maxBytes: number): CallOutcome {
   const evaluated = expression === null ? { value: scope.body } : expression(scope);
   if ('wrong' in evaluated) return { kind: 'failed', message: evaluated.wrong };
-  const size = jsonBytes(evaluated.value);
-  if (size === null || size > maxBytes) {
+  // An expression may give the same array many times over, so its text may be much larger than what it takes in memory.
+  if (jsonSize(evaluated.value, maxBytes) > maxBytes) {
     return { kind: 'failed', message: `the output is larger than ${maxBytes} bytes` };
   }
   return { kind: 'returned', output: evaluated.value ?? null };

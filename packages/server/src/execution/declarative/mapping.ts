@@ -1,5 +1,7 @@
 import jmespath, { type JSONValue } from '@jmespath-community/jmespath';
 import type { ResponseMapping } from '@quartermaster/plugin-kit';
+import { evaluateExpression } from './bounded-interpreter.ts';
+import { createExpressionBudget, type ExpressionBudget, ExpressionTooExpensive } from './expression-budget.ts';
 
 /** What the expressions of a mapping see. */
 export interface MappingScope {
@@ -10,6 +12,7 @@ export interface MappingScope {
 }
 
 export type Evaluated = { readonly value: unknown } | { readonly wrong: string };
+/** @throws ExpressionTooExpensive when it was stopped: then nothing is known about its value */
 export type Evaluate = (scope: MappingScope) => Evaluated;
 
 /** The expressions of a `response`, compiled; null where the mapping has none. */
@@ -34,11 +37,21 @@ function compileExpression(name: string, source: string | undefined): Evaluate |
   return (scope) => {
     try {
       // Everything in a scope came out of JSON or is a string or number.
-      return { value: jmespath.TreeInterpreter.search(expression, scope as unknown as JSONValue) };
+      return { value: evaluateExpression(expression, scope as unknown as JSONValue, budgetOf(scope)) };
     } catch (error) {
+      if (error instanceof ExpressionTooExpensive) throw error.of(`response.${name}`);
       return { wrong: `response.${name}: ${error instanceof Error ? error.message : String(error)}` };
     }
   };
+}
+
+/** The expressions of one answer share one budget, since they are evaluated in one turn of the event loop. */
+const budgets = new WeakMap<MappingScope, ExpressionBudget>();
+
+function budgetOf(scope: MappingScope): ExpressionBudget {
+  const budget = budgets.get(scope) ?? createExpressionBudget();
+  budgets.set(scope, budget);
+  return budget;
 }
 
 function parse(name: string, source: string) {

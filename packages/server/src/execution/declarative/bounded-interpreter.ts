@@ -1,0 +1,210 @@
+import jmespath, { type JSONValue } from '@jmespath-community/jmespath';
+import { createExpressionBudget, type ExpressionBudget, membersCost } from './expression-budget.ts';
+import { spendCall } from './expression-functions.ts';
+import { compareTexts, countCodePoints, trimText } from './expression-texts.ts';
+
+export type Expression = ReturnType<typeof jmespath.compile>;
+
+type Args = unknown[];
+
+/** What this module uses of the library's interpreter, whose class is not exported. */
+interface Interpreter {
+  readonly runtime: {
+    readonly _functionTable: Record<string, { _func: (args: Args) => unknown }>;
+    callFunction(name: string, args: Args): unknown;
+  };
+  _scope: { withScope(scope: unknown): Interpreter['_scope'] };
+  visit(node: Expression, value: unknown): unknown;
+  withScope(scope: unknown): Interpreter;
+  computeSliceParams(length: number, node: Expression): { start: number; stop: number; step: number };
+  search(node: Expression, value: unknown): unknown;
+}
+
+const Base = jmespath.TreeInterpreter.constructor as unknown as new () => Interpreter;
+
+/**
+ * Evaluates expressions as the library does, and pays for each visit and each item before it is worked on. Where the
+ * library's work does not show in visits, it is done here.
+ */
+class BoundedInterpreter extends Base {
+  budget: ExpressionBudget = createExpressionBudget(0);
+  scopeDepth = 0;
+
+  /** The library makes a new interpreter here, which would not count. */
+  override withScope(scope: unknown): Interpreter {
+    this.budget.spend(8);
+    const inner: BoundedInterpreter = Object.create(this);
+    inner._scope = this._scope.withScope(scope);
+    inner.scopeDepth = this.scopeDepth + 1;
+    return inner;
+  }
+
+  override visit(node: Expression, value: unknown): unknown {
+    this.budget.spend(1);
+    switch (node.type) {
+      case 'Ternary':
+        return this.visit(this.isFalse(this.visit(node.condition, value)) ? node.falseExpr : node.trueExpr, value);
+      case 'OrExpression': {
+        const left = this.visit(node.left, value);
+        return this.isFalse(left) ? this.visit(node.right, value) : left;
+      }
+      case 'AndExpression': {
+        const left = this.visit(node.left, value);
+        return this.isFalse(left) ? left : this.visit(node.right, value);
+      }
+      case 'NotExpression':
+        return this.isFalse(this.visit(node.child, value));
+      case 'FilterProjection':
+        return this.filter(node, value);
+      case 'ValueProjection': {
+        const base = this.visit(node.left, value);
+        if (typeof base !== 'object' || base === null || Array.isArray(base)) return null;
+        this.budget.spend(membersCost * this.budget.countMembers(base));
+        return this.project(Object.values(base), node.right);
+      }
+      case 'MultiSelectList':
+      case 'MultiSelectHash':
+      case 'ExpressionReference':
+        // Makes an object.
+        this.budget.spend(1);
+        return super.visit(node, value);
+      case 'Flatten':
+        return this.flatten(this.visit(node.child, value));
+      case 'Slice':
+        this.spendSlice(node, value);
+        return super.visit(node, value);
+      case 'LetExpression':
+        // Each binding copies those before it.
+        this.budget.spend(node.bindings.length ** 2);
+        return super.visit(node, value);
+      case 'Variable':
+        this.budget.spend(this.scopeDepth);
+        return super.visit(node, value);
+      case 'Comparator':
+        if (node.name !== 'EQ' && node.name !== 'NE') return super.visit(node, value);
+        return this.equals(this.visit(node.left, value), this.visit(node.right, value)) === (node.name === 'EQ');
+      case 'Function': {
+        const args = node.children.map((child) => this.visit(child, value));
+        spendCall(node.name, args, this.budget);
+        return this.runtime.callFunction(node.name, args);
+      }
+      default:
+        return super.visit(node, value);
+    }
+  }
+
+  private filter(node: Extract<Expression, { type: 'FilterProjection' }>, value: unknown): unknown {
+    const base = this.visit(node.left, value);
+    if (!Array.isArray(base)) return null;
+    const matching = base.filter((item) => !this.isFalse(this.visit(node.condition, item)));
+    return this.project(matching, node.right);
+  }
+
+  private project(items: readonly unknown[], right: Expression): unknown[] {
+    const collected: unknown[] = [];
+    for (const item of items) {
+      const current = this.visit(right, item);
+      if (current !== null) collected.push(current);
+    }
+    return collected;
+  }
+
+  private flatten(value: unknown): unknown {
+    if (!Array.isArray(value)) return null;
+    this.budget.spend(value.length);
+    for (const item of value) if (Array.isArray(item)) this.budget.spend(item.length);
+    return value.flat();
+  }
+
+  private spendSlice(node: Extract<Expression, { type: 'Slice' }>, value: unknown): void {
+    if (typeof value === 'string') this.budget.spend(value.length);
+    if (!Array.isArray(value) || node.step === 0) return;
+    const { start, stop, step } = this.computeSliceParams(value.length, node);
+    this.budget.spend(Math.max(0, Math.ceil((stop - start) / step)));
+  }
+
+  private isFalse(value: unknown): boolean {
+    if (value === null || value === undefined || value === false || value === '') return true;
+    if (typeof value !== 'object') return false;
+    return Array.isArray(value) ? value.length === 0 : this.budget.countMembers(value) === 0;
+  }
+
+  private equals(left: unknown, right: unknown): boolean {
+    this.budget.spend(1);
+    if (typeof left === 'string' && typeof right === 'string' && left.length === right.length) {
+      this.budget.spendCharacters(left.length);
+    }
+    if (left === right) return true;
+    if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+    if (Array.isArray(left) && Array.isArray(right)) {
+      return left.length === right.length && left.every((item, index) => this.equals(item, right[index]));
+    }
+    if (Array.isArray(left) || Array.isArray(right)) return false;
+    const count = this.budget.countMembers(left);
+    if (count !== this.budget.countMembers(right)) return false;
+    this.budget.spend(membersCost * count);
+    return Object.keys(left).every(
+      (name) => Object.hasOwn(right, name) && this.equals(Reflect.get(left, name), Reflect.get(right, name)),
+    );
+  }
+}
+
+const interpreter = new BoundedInterpreter();
+replaceFunctions(interpreter);
+
+/** @throws ExpressionTooExpensive, and an Error for an expression that does not fit the value */
+export function evaluateExpression(
+  expression: Expression,
+  value: JSONValue,
+  budget = createExpressionBudget(),
+): unknown {
+  interpreter.budget = budget;
+  return interpreter.search(expression, value);
+}
+
+/** Those of the library that take more than one pass over a text, by ones with the same results. */
+function replaceFunctions(of: BoundedInterpreter): void {
+  const table = of.runtime._functionTable;
+  const replace = (name: string, wrap: (original: (args: Args) => unknown) => (args: Args) => unknown) => {
+    const entry = table[name];
+    if (entry === undefined) throw new Error(`JMESPath has no function ${name}()`);
+    entry._func = wrap(entry._func);
+  };
+  replace('length', () => ([value]) => {
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return of.budget.countMembers(value);
+    if (typeof value !== 'string') return (value as unknown[]).length;
+    of.budget.spendCharacters(value.length);
+    return countCodePoints(value);
+  });
+  for (const [name, ends] of [
+    ['trim', { left: true, right: true }],
+    ['trim_left', { left: true, right: false }],
+    ['trim_right', { left: false, right: true }],
+  ] as const) {
+    replace(
+      name,
+      () =>
+        ([text, characters]) =>
+          trimText(String(text), typeof characters === 'string' && characters !== '' ? characters : undefined, ends),
+    );
+  }
+  replace('sort', (original) => (args) => {
+    const items = args[0] as unknown[];
+    if (typeof items[0] !== 'string') return original(args);
+    return (items as string[]).toSorted((a, b) => compareTexts(a, b, of.budget));
+  });
+  replace('sort_by', (original) => ([items, key]) => {
+    const list = items as unknown[];
+    const keyOf = (item: unknown) => of.visit(key as Expression, item);
+    // The library sorts numbers, and says what is wrong with other keys.
+    if (list.length < 2 || typeof keyOf(list[0]) !== 'string') return original([items, key]);
+    const keyed = list.map((item) => ({ item, key: textOf(keyOf(item)) }));
+    return keyed.sort((a, b) => compareTexts(a.key, b.key, of.budget)).map(({ item }) => item);
+  });
+}
+
+/** A key of a sort whose first key is a text. */
+function textOf(key: unknown): string {
+  if (typeof key === 'string') return key;
+  throw new Error(`Invalid type: expected (string), received ${key === null ? 'null' : typeof key}`);
+}

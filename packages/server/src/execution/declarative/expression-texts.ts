@@ -1,0 +1,47 @@
+import type { ExpressionBudget } from './expression-budget.ts';
+
+/** Code points, counted without a list of them. */
+export function countCodePoints(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) count += 1;
+  return count;
+}
+
+/** By code points. Of two equal texts the first comes first, as in the library whose order this keeps. */
+export function compareTexts(left: string, right: string, budget: ExpressionBudget): 1 | -1 {
+  const shorter = Math.min(left.length, right.length);
+  budget.spend(1);
+  let at = 0;
+  while (at < shorter && left[at] === right[at]) at += 1;
+  budget.spendCharacters(at);
+  // Back to the start of a character whose second half differs.
+  if (at > 0 && isLowSurrogate(left.charCodeAt(at)) && isHighSurrogate(left.charCodeAt(at - 1))) at -= 1;
+  const [a, b] = [left.codePointAt(at), right.codePointAt(at)];
+  if (a !== undefined && b !== undefined && a !== b) return a > b ? 1 : -1;
+  return left.length > right.length ? 1 : -1;
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
+}
+
+const blank = /[\s\u0085]/;
+
+/** Without these characters, or blanks, at the ends that are asked for; each character is looked at once. */
+export function trimText(
+  text: string,
+  characters: string | undefined,
+  ends: { left: boolean; right: boolean },
+): string {
+  const listed = new Set(characters === undefined ? [] : characters.split(''));
+  const isCut = (at: number) => (listed.size > 0 ? listed.has(text[at] ?? '') : blank.test(text[at] ?? ''));
+  let start = 0;
+  let end = text.length;
+  if (ends.right) while (end > start && isCut(end - 1)) end -= 1;
+  if (ends.left) while (start < end && isCut(start)) start += 1;
+  return text.slice(start, end);
+}
