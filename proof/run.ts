@@ -9,6 +9,10 @@ import { damagedStores } from './faults/damaged-stores.ts';
 import { storeFaults } from './faults/store-faults.ts';
 import { chaos } from './history/chaos.ts';
 import { createFindings } from './history/findings.ts';
+import { authorisation } from './hostile/authorisation.ts';
+import { hostileExpressions } from './hostile/expressions.ts';
+import { fuzz } from './hostile/fuzz.ts';
+import { slowPeers } from './hostile/slow-peers.ts';
 import { storePowerCuts } from './power/store-power-cuts.ts';
 import { type PartReport, printReport } from './report.ts';
 import { createRandom } from './support/random.ts';
@@ -17,6 +21,7 @@ const parts = {
   power: [storePowerCuts],
   faults: [storeFaults, damagedStores],
   history: [chaos],
+  hostile: [fuzz, authorisation, hostileExpressions, slowPeers],
 };
 
 const { values } = parseArgs({

@@ -51,7 +51,8 @@ export async function openUpstream(folder: string, onCall: (path: string) => voi
     counts.set(path, (counts.get(path) ?? 0) + 1);
     onCall(path);
     request.resume();
-    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ said: path }));
+    const list = path === '/read?q=list' ? { list: Array.from({ length: 1000 }, (_, item) => `item ${item}`) } : {};
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ said: path, ...list }));
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo; // it listens on TCP

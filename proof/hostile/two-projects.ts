@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { type StartedService, startService } from '../../test/support/service.ts';
+import type { Endings } from '../support/endings.ts';
+import { openUpstream } from '../support/upstream.ts';
+
+const run = promisify(execFile);
+
+/** Stands in the name, content and metadata of everything that the first project owns. */
+export const canary = 'canary-4c1d9e of the first project';
+
+/** A service with two projects; the first has one object of each kind. */
+export interface TwoProjects {
+  readonly service: StartedService;
+  readonly first: Project;
+  readonly second: Project;
+  /** Ids of the first project, by the name of their member. */
+  readonly ids: Readonly<Record<string, string>>;
+}
+
+export interface Project {
+  readonly id: string;
+  readonly key: string;
+  /** A further key. */
+  createKey(scopes: readonly string[]): Promise<string>;
+}
+
+export async function openTwoProjects(
+  place: string,
+  endings: Endings,
+  settings: Record<string, string> = {},
+): Promise<TwoProjects> {
+  const folder = join(place, 'live');
+  mkdirSync(folder, { recursive: true });
+  const upstream = await openUpstream(place);
+  endings.after(upstream.close);
+  const service = await startService(endings, { folder, settings: { ...upstream.settings, ...settings } });
+  const command = async (...args: string[]) => {
+    const env = { PATH: process.env.PATH ?? '', HOME: folder, QUARTERMASTER_DATA: folder };
+    const { stdout } = await run(process.execPath, [resolve('packages/cli/src/main.ts'), ...args], { env });
+    return stdout.trim();
+  };
+  const createKey = (project: string, scopes: readonly string[]) =>
+    command('key', 'create', project, '--name', 'proof', '--scopes', scopes.join(','));
+  const projects = await fetch(`${service.filesUrl}/v1/projects`, {
+    headers: { Authorization: `Bearer ${service.key}` },
+  });
+  const { data } = (await projects.json()) as { data: Array<{ project_id: string }> };
+  const firstId = data[0]?.project_id ?? '';
+  const secondId = await command('project', 'create', 'second');
+  const secondKey = await createKey(secondId, ['files', 'collections', 'plugins']);
+  return {
+    service,
+    first: { id: firstId, key: service.key, createKey: (scopes) => createKey(firstId, scopes) },
+    second: { id: secondId, key: secondKey, createKey: (scopes) => createKey(secondId, scopes) },
+    ids: { project_id: firstId, ...(await fill(service)) },
+  };
+}
+
+/** One object of each kind, all with the canary. */
+async function fill({ client, filesUrl, key }: StartedService): Promise<Record<string, string>> {
+  const content = new Blob([`${canary}. `.repeat(20)]);
+  const file = await client.files.upload({ purpose: 'record_file', name: `${canary}.txt`, content });
+  const collection = await client.collections.create({ name: canary, metadata: { canary } });
+  const source = { type: 'file', file_id: file.file_id, title: canary } as const;
+  const record = await client.records.create(collection.collection_id, source);
+  await client.records.settled(collection.collection_id, record.record_id);
+  const [chunk] = await client.records.chunks(collection.collection_id, record.record_id);
+  const call = { bundle_id: 'proof', plugin_id: 'read', input_params: { q: canary }, credentials: {} };
+  const started = await client.runs.start(call);
+  await client.runs.ended(started.run_id);
+  const keys = await fetch(`${filesUrl}/v1/projects`, { headers: { Authorization: `Bearer ${key}` } });
+  await keys.arrayBuffer();
+  return {
+    file_id: file.file_id,
+    collection_id: collection.collection_id,
+    record_id: record.record_id,
+    chunk_id: chunk?.chunk_id ?? '',
+    run_id: started.run_id,
+  };
+}
