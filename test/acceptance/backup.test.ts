@@ -40,32 +40,67 @@ test('[backup] over PostgreSQL a dump and the bytes belong together; the passwor
   const environment = { PATH: `${programs}:${process.env.PATH}` };
   const made = await backUpWhileUsed(service, (name) => backUp(settings, join(into, name), environment));
   const withoutPrograms = backUp(settings, join(into, 'none'), { PATH: into });
-  await assert.rejects(withoutPrograms, /needs pg_dump on the PATH/);
+  await assert.rejects(withoutPrograms, /pg_dump is not on the PATH/);
   assert.deepEqual((await readdir(into)).sort(), ['backup-0', 'backup-1']);
   await service.kill();
   const last = made.at(-1) ?? assert.fail('no backup was made');
-  await run(join(await postgresPrograms(), 'pg_restore'), [
-    '--exit-on-error',
-    `--dbname=${restored.url}`,
-    join(last.folder, 'database.dump'),
-  ]);
-  await checkCopy(t, service.key, last, { DATABASE_URL: restored.url });
+  const folder = await restore({ DATABASE_URL: restored.url }, last.folder, join(into, 'restored'));
+  const again = restore({ DATABASE_URL: restored.url }, last.folder, join(into, 'again'));
+  await assert.rejects(again, /holds a store already/);
+  await checkCopy(t, service.key, { ...last, folder }, { DATABASE_URL: restored.url });
   const seen = await readFile(args, 'utf8');
   assert.match(seen, /--snapshot=/);
   assert.doesNotMatch(seen, /pass-word-5c1/);
 });
 
-test('[backup] a folder that exists, one that was interrupted, no store, no database server: nothing is made, and the message says why', async (t) => {
+test('[backup] a folder that exists, no store, no database server: nothing is made, and the message says why', async (t) => {
   const service = await startService(t);
   const folder = await temporaryFolder(t);
   const settings = { DATA: service.folder };
   await assert.rejects(backUp(settings, folder), /exists already/);
-  await mkdir(join(folder, 'one.unfinished'));
-  await assert.rejects(backUp(settings, join(folder, 'one')), /under way, or one that was interrupted/);
-  await assert.rejects(backUp({ DATA: join(folder, 'nowhere') }, join(folder, 'two')), /There is no store in/);
+  const noStore = backUp({ DATA: join(folder, 'nowhere') }, join(folder, 'two'));
+  await assert.rejects(noStore, /No Quartermaster store found in/);
   const nobody = { ...settings, DATABASE_URL: 'postgres://127.0.0.1:1/x' };
   await assert.rejects(backUp(nobody, join(folder, 'three')), /ECONNREFUSED/);
-  assert.deepEqual(await readdir(folder), ['one.unfinished']);
+  assert.deepEqual(await readdir(folder), []);
+});
+
+test('[backup] an interrupted backup is replaced by the next one', async (t) => {
+  const service = await startService(t);
+  const into = await temporaryFolder(t);
+  await service.client.files.upload({ purpose: 'record_file', name: 'tea.md', content: new Blob(['tea']) });
+  await mkdir(join(into, 'one.unfinished/blobs'), { recursive: true });
+  await writeFile(join(into, 'one.unfinished/blobs/half'), 'of a file');
+  await backUp({ DATA: service.folder }, join(into, 'one'));
+  assert.deepEqual(await readdir(into), ['one']);
+  assert.equal((await readdir(join(into, 'one/blobs'))).includes('half'), false);
+});
+
+test('[restore] a backup that was changed is refused, and nothing is restored; the rest of a damaged one is restored when the operator asks', async (t) => {
+  const service = await startService(t);
+  const into = await temporaryFolder(t);
+  for (const text of ['tea', 'coffee']) {
+    await service.client.files.upload({ purpose: 'record_file', name: 'drink.md', content: new Blob([text]) });
+  }
+  const backup = await backUp({ DATA: service.folder }, join(into, 'backup'));
+  await restore({}, backup, join(into, 'good'));
+  await assert.rejects(restore({}, backup, join(into, 'good')), /good exists already/);
+  const target = ['restore', backup, join(into, 'bad')];
+  const elsewhere = command({ DATABASE_URL: 'postgres://127.0.0.1:1/x' }, target);
+  await assert.rejects(elsewhere, /of a store in SQLite.*Unset QUARTERMASTER_DATABASE_URL/);
+
+  const names = await readdir(join(backup, 'blobs'), { recursive: true, withFileTypes: true });
+  const [first] = names.filter((entry) => entry.isFile());
+  await writeFile(join(first?.parentPath ?? '', first?.name ?? ''), 'changed');
+  await assert.rejects(command({}, target), /content of 1 files.*Nothing was restored/);
+  assert.deepEqual((await readdir(into)).sort(), ['backup', 'good']);
+  const partly = await command({}, [...target, '--damaged']).catch((error) => error);
+  assert.equal(partly.code, 1);
+  assert.equal(JSON.parse(partly.stdout).faults[0].kind, 'content_differs');
+
+  await writeFile(join(backup, 'quartermaster.db'), 'changed');
+  await assert.rejects(command({}, target.with(2, join(into, 'worse'))), /backup is damaged: quartermaster.db/);
+  await assert.rejects(command({}, target.with(1, service.folder)), /is not a backup of this version/);
 });
 
 interface MadeBackup {
@@ -137,6 +172,14 @@ async function backUp(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const { stdout } = await command(settings, ['backup', folder], environment);
+  const report = JSON.parse(stdout);
+  assert.deepEqual(report.faults, []);
+  return report.folder;
+}
+
+/** Gives the folder that the command says it has restored. */
+async function restore(settings: Readonly<Record<string, string>>, from: string, to: string): Promise<string> {
+  const { stdout } = await command({ DATA: to, ...settings }, ['restore', from, to]);
   const report = JSON.parse(stdout);
   assert.deepEqual(report.faults, []);
   return report.folder;

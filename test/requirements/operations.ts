@@ -75,9 +75,23 @@ export const operationsRequirements: Requirements = {
     tests: [
       '[backup] made while the stores are used: each starts with all that was acknowledged before it and not changed since',
       '[backup] over PostgreSQL a dump and the bytes belong together; the password is in no argument',
-      '[backup] a folder that exists, one that was interrupted, no store, no database server: nothing is made, and the message says why',
+      '[backup] a folder that exists, no store, no database server: nothing is made, and the message says why',
+      '[backup] an interrupted backup is replaced by the next one',
+      '[backup] a store with a file of 1 GiB is backed up, restored and started',
+      '[backup] a store with 20,000 small files is backed up and restored, with few lines of progress',
+      'a dump holds the tables of the store only; others of the database need not be readable',
+      'every sslmode of a URL means the same to pg_dump as to the driver',
+      'the trial names the tables and sequences that the role may not read, a missing pg_dump, and a database without a store',
+      'a snapshot is closed before the first byte is copied, and progress ends with everything',
       'a file deleted while its bytes are copied: another snapshot is taken, which does not name it; what it named before is not kept',
       'what is only in the log is in the copy, which is one file; the original goes on',
+    ],
+  },
+  'operations.restore': {
+    promise: 'A backup is verified while it is restored, and restored whole or not at all.',
+    source: 'ADR 0069',
+    tests: [
+      '[restore] a backup that was changed is refused, and nothing is restored; the rest of a damaged one is restored when the operator asks',
     ],
   },
   'documented.tested': {

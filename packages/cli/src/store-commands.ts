@@ -1,10 +1,12 @@
 import { processEnvironment } from '@quartermaster/server';
 import { withAdministration } from '@quartermaster/server/administration';
 import { backUpStore } from '@quartermaster/server/store-backup';
+import { restoreStore } from '@quartermaster/server/store-restore';
 import { Command } from 'commander';
+import { createProgressPrinter } from './print-progress.ts';
 
 export function storeCommands(): readonly Command[] {
-  return [checkCommand(), backupCommand()];
+  return [checkCommand(), backupCommand(), restoreCommand()];
 }
 
 function checkCommand(): Command {
@@ -23,11 +25,37 @@ function checkCommand(): Command {
 
 function backupCommand(): Command {
   return new Command('backup')
-    .description('copy the store into a new folder, also while the service runs; the folder can be started from')
+    .description('copy the store into a new folder, also while the service runs')
     .argument('<folder>', 'a folder that does not exist yet')
-    .action(async (folder: string) => {
-      const backup = await backUpStore(processEnvironment(), folder);
+    .option(
+      '--include-key',
+      'also copy the encryption key of the data folder; keep such a backup as you keep the key',
+      false,
+    )
+    .action(async (folder: string, { includeKey }: { includeKey: boolean }) => {
+      const onProgress = createProgressPrinter();
+      const backup = await backUpStore(processEnvironment(), folder, { includeKey, onProgress });
       console.log(JSON.stringify(backup, null, 2));
       if (backup.faults.length > 0) process.exitCode = 1;
+    });
+}
+
+function restoreCommand(): Command {
+  return new Command('restore')
+    .description(
+      'verify a backup and restore it into a new data folder, and into the empty PostgreSQL database of QUARTERMASTER_DATABASE_URL',
+    )
+    .argument('<backup>', 'a folder that "quartermaster backup" made')
+    .argument('<folder>', 'the new data folder; it must not exist yet')
+    .option(
+      '--damaged',
+      'also restore a backup in which the content of files is missing or changed; the report lists them',
+      false,
+    )
+    .action(async (from: string, to: string, { damaged }: { damaged: boolean }) => {
+      const onProgress = createProgressPrinter();
+      const restored = await restoreStore(processEnvironment(), { from, to }, { damaged, onProgress });
+      console.log(JSON.stringify(restored, null, 2));
+      if (restored.faults.length > 0) process.exitCode = 1;
     });
 }

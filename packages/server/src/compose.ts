@@ -7,6 +7,7 @@ import { openDatabase } from './adapters/database/open-database.ts';
 import { createProjectRepository } from './adapters/database/project-repository.ts';
 import { lockFolder } from './adapters/disk/folder-lock.ts';
 import { makeSetUpLink, type SetUpLink } from './administrators/set-up-link.ts';
+import { startBackupCheck } from './check-backups.ts';
 import { openFilesSide } from './compose-files.ts';
 import { openPluginsSide } from './compose-plugins.ts';
 import type { Config } from './config.ts';
@@ -117,6 +118,10 @@ async function open(start: { config: Config; logger: Logger; closer: Closer }): 
           dataFolder: config.dataFolder,
           consoleUrl: config.publicFilesUrl ?? files.url,
         });
+  if (files !== null && config.databaseUrl !== null) {
+    const backupCheck = startBackupCheck(config.databaseUrl.reveal(), logger);
+    closer.add('backup check', () => backupCheck.close());
+  }
   logger.info({ files: files?.url, plugins: plugins?.url }, 'listening');
   return {
     filesUrl: files?.url ?? null,

@@ -1,11 +1,15 @@
-import { writeFile } from 'node:fs/promises';
+import { copyFile, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { sqliteFile } from './adapters/database/sqlite-database.ts';
 import { takeSqliteSnapshot } from './adapters/database/sqlite-snapshot.ts';
-import { openDiskBlobStore } from './adapters/disk/disk-blob-store.ts';
-import { type CopyReport, copyStore } from './backup/backup.ts';
+import { openBlobFolder } from './adapters/disk/blob-folder.ts';
+import { lockFolder } from './adapters/disk/folder-lock.ts';
+import { type CopyProgress, type CopyReport, copyStore } from './backup/backup.ts';
+import { type BackupFacts, writeBackupFacts } from './backup/backup-facts.ts';
+import { blobListFile } from './backup/blob-list.ts';
 import { copyBundles } from './backup/copy-bundles.ts';
-import { makeFolder } from './backup/new-folder.ts';
-import { noStore } from './backup/problems.ts';
+import { createFolder } from './backup/new-folder.ts';
+import { noEncryptionKey, noStore } from './backup/problems.ts';
 import type { DatabaseSnapshot } from './backup/snapshot-port.ts';
 import { type Config, type Environment, parseConfig } from './config.ts';
 import { systemClock } from './kernel/clock.ts';
@@ -16,43 +20,68 @@ export interface Backup extends CopyReport {
   readonly folder: string;
 }
 
+export interface BackupOptions {
+  /** Whether the encryption key in the data folder is in the backup. */
+  readonly includeKey: boolean;
+  readonly onProgress?: ((progress: CopyProgress) => void) | undefined;
+}
+
+/** Files of a data folder that a backup holds as they are: a store without them is not recognised, or not decrypted. */
+export const identityFile = 'store.json';
+export const encryptionKeyFile = 'encryption-key';
+
 /**
  * Copies the whole store into a new folder while a service may use it: the database, the bytes of its files, the
- * installed bundles. The folder is a data folder; with PostgreSQL its database is a dump instead. Keys to seal with are
- * not in it. Source: ADR 0058.
+ * installed bundles. With SQLite the folder is a data folder; with PostgreSQL its database is a dump. Source: ADR 0058.
  * @throws ConfigError, and errors that say why there is no backup; then there is no folder.
  */
-export async function backUpStore(environment: Environment, folder: string): Promise<Backup> {
+export async function backUpStore(environment: Environment, folder: string, options: BackupOptions): Promise<Backup> {
+  const config = parseConfig(environment);
+  const { dataFolder } = config;
+  if (!(await exists(dataFolder))) throw noStore(dataFolder);
+  const key = join(dataFolder, encryptionKeyFile);
+  if (options.includeKey && !(await exists(key))) throw noEncryptionKey(key);
   const target = resolve(folder);
-  const report = await makeFolder(target, async (unfinished) => {
-    const copied = await copyInto(unfinished, parseConfig(environment), environment);
-    const about = { made: new Date(systemClock.now()).toISOString(), version, ...copied };
-    await writeFile(join(unfinished, 'backup.json'), `${JSON.stringify(about, null, 2)}\n`, { mode: 0o600 });
+  const report = await createFolder(target, lockFolder, async (unfinished) => {
+    const { database, ...copied } = await copyInto(unfinished, { config, environment, ...options });
+    await copyBundles(config.installedBundles, join(unfinished, 'bundles'));
+    if (options.includeKey) await copyFile(key, join(unfinished, encryptionKeyFile));
+    const identity = join(dataFolder, identityFile);
+    if (await exists(identity)) await copyFile(identity, join(unfinished, identityFile));
+    const facts = { made: new Date(systemClock.now()).toISOString(), version, database, ...copied };
+    await writeBackupFacts(unfinished, { ...facts, faults: [...copied.faults] }, [database.file, blobListFile]);
     return copied;
   });
   return { folder: target, ...report };
 }
 
+interface Copying {
+  readonly config: Config;
+  readonly environment: Environment;
+  readonly onProgress?: BackupOptions['onProgress'];
+}
+
 async function copyInto(
   folder: string,
-  { dataFolder, databaseUrl, installedBundles }: Config,
-  environment: Environment,
-): Promise<CopyReport> {
-  if (!(await exists(dataFolder))) throw noStore(dataFolder);
+  { config: { dataFolder, databaseUrl }, environment, onProgress }: Copying,
+): Promise<CopyReport & Pick<BackupFacts, 'database'>> {
+  let database: BackupFacts['database'] = { kind: 'sqlite', file: sqliteFile, schema: '' };
   const url = databaseUrl?.reveal();
   const takeSnapshot = async (): Promise<DatabaseSnapshot> => {
     if (url === undefined) return await takeSqliteSnapshot(dataFolder, folder);
-    // Its driver is loaded by those who use it.
-    const { takePostgresSnapshot } = await import('./adapters/database/postgres-snapshot.ts');
-    return await takePostgresSnapshot({ url, environment }, folder);
+    // Only those who use PostgreSQL load its driver.
+    const { dumpFile, takePostgresSnapshot } = await import('./adapters/database/postgres-snapshot.ts');
+    const snapshot = await takePostgresSnapshot({ url, environment }, folder);
+    database = { kind: 'postgres', file: dumpFile, schema: snapshot.schema };
+    return snapshot;
   };
-  const source = await openDiskBlobStore(dataFolder);
-  const copy = await openDiskBlobStore(folder);
-  try {
-    const report = await copyStore({ takeSnapshot, source, copy });
-    await copyBundles(installedBundles, join(folder, 'bundles'));
-    return report;
-  } finally {
-    await Promise.all([source.close(), copy.close()]);
-  }
+  await mkdir(join(folder, 'blobs'), { mode: 0o700 });
+  const report = await copyStore({
+    takeSnapshot,
+    source: openBlobFolder(dataFolder),
+    copy: openBlobFolder(folder),
+    listFile: join(folder, blobListFile),
+    onProgress,
+  });
+  return { ...report, database };
 }

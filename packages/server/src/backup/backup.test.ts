@@ -4,12 +4,12 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openDiskBlobStore } from '../adapters/disk/disk-blob-store.ts';
-import type { BlobStore } from '../files/blob-store.ts';
+import { type BlobFolder, openBlobFolder } from '../adapters/disk/blob-folder.ts';
+import { lockFolder } from '../adapters/disk/folder-lock.ts';
 import { createNewId } from '../kernel/identifier.ts';
-import { copyStore } from './backup.ts';
+import { type CopyProgress, copyStore } from './backup.ts';
 import { copyBundles } from './copy-bundles.ts';
-import { makeFolder } from './new-folder.ts';
+import { createFolder } from './new-folder.ts';
 import type { SnapshotBlob } from './snapshot-port.ts';
 
 const newId = createNewId();
@@ -18,7 +18,7 @@ test('the bytes that a database names are copied as they are', async (t) => {
   const [source, copy] = [await openStore(t), await openStore(t)];
   const blobs = [await keep(source, 'one'), await keep(source, ''), await keep(source, 'x'.repeat(1_000_000))];
   await keep(source, 'of nobody');
-  const report = await copyStore({ takeSnapshot: snapshots([blobs]), source, copy });
+  const report = await copyStore({ takeSnapshot: snapshots([blobs]), source, copy, listFile: await newList(t) });
   assert.deepEqual(report, { blobs: 3, bytes: 1_000_003, faults: [] });
   assert.deepEqual(await contents(copy), await contents(source, blobs));
 });
@@ -28,7 +28,11 @@ test('a file deleted while its bytes are copied: another snapshot is taken, whic
   const [stays, goes, gone] = [await keep(source, 'stays'), await keep(source, 'goes'), await keep(source, 'gone')];
   await source.remove(gone.blobId);
   const takeSnapshot = snapshots([[stays, goes, gone], [stays]]);
-  assert.deepEqual(await copyStore({ takeSnapshot, source, copy }), { blobs: 1, bytes: 5, faults: [] });
+  assert.deepEqual(await copyStore({ takeSnapshot, source, copy, listFile: await newList(t) }), {
+    blobs: 1,
+    bytes: 5,
+    faults: [],
+  });
   assert.deepEqual(await contents(copy), { [stays.blobId]: 'stays' });
 });
 
@@ -37,7 +41,12 @@ test('bytes that every snapshot names and that are not there, or not what they w
   const [whole, lost] = [await keep(source, 'whole'), await keep(source, 'lost')];
   const damaged = { ...(await keep(source, 'damaged')), sha256: sha256('undamaged') };
   await source.remove(lost.blobId);
-  const { faults } = await copyStore({ takeSnapshot: snapshots([[whole, lost, damaged]]), source, copy });
+  const { faults } = await copyStore({
+    takeSnapshot: snapshots([[whole, lost, damaged]]),
+    source,
+    copy,
+    listFile: await newList(t),
+  });
   const told = faults.map(({ kind, blobId }) => [blobId, kind]);
   assert.deepEqual(Object.fromEntries(told), {
     [lost.blobId]: 'bytes_missing',
@@ -52,20 +61,60 @@ test('where something else is gone each time, it ends and says so', async (t) =>
     liveBlobs: async () => [describeBlob(newId('blob'), 'never kept')],
     close: async () => {},
   });
-  await assert.rejects(copyStore({ takeSnapshot, source, copy }), /deleted faster than they could be copied/);
+  await assert.rejects(
+    copyStore({ takeSnapshot, source, copy, listFile: await newList(t) }),
+    /deleted faster than they could be copied/,
+  );
 });
 
 test('a folder appears whole, or not at all when filling it fails', async (t) => {
   const parent = await temporaryFolder(t);
-  const fails = makeFolder(join(parent, 'a'), async (folder) => {
+  const fails = createFolder(join(parent, 'a'), lockFolder, async (folder) => {
     await writeFile(join(folder, 'half'), 'of it');
     assert.deepEqual(await readdir(parent), ['a.unfinished']);
     throw new Error('the disk is full');
   });
   await assert.rejects(fails, /the disk is full/);
   assert.deepEqual(await readdir(parent), []);
-  await makeFolder(join(parent, 'a'), (folder) => writeFile(join(folder, 'all'), 'of it'));
+  await createFolder(join(parent, 'a'), lockFolder, (folder) => writeFile(join(folder, 'all'), 'of it'));
   assert.deepEqual([await readdir(parent), await readdir(join(parent, 'a'))], [['a'], ['all']]);
+});
+
+test('what an interrupted process left is replaced; what another one is writing is not', async (t) => {
+  const parent = await temporaryFolder(t);
+  await mkdir(join(parent, 'a.unfinished/blobs'), { recursive: true });
+  await writeFile(join(parent, 'a.unfinished/blobs/half'), 'of it');
+  const lock = lockFolder(join(parent, 'a.unfinished'));
+  const fill = (folder: string) => writeFile(join(folder, 'all'), 'of it');
+  await assert.rejects(createFolder(join(parent, 'a'), lockFolder, fill), /Another process is writing .*a\.unfinished/);
+  assert.deepEqual(await readdir(join(parent, 'a.unfinished/blobs')), ['half']);
+  lock.release();
+  await createFolder(join(parent, 'a'), lockFolder, fill);
+  assert.deepEqual([await readdir(parent), await readdir(join(parent, 'a'))], [['a'], ['all']]);
+});
+
+test('a snapshot is closed before the first byte is copied, and progress ends with everything', async (t) => {
+  const [source, copy] = [await openStore(t), await openStore(t)];
+  const blobs = [await keep(source, 'one'), await keep(source, 'x'.repeat(3_000_000))];
+  const order: string[] = [];
+  const takeSnapshot = async () => ({
+    liveBlobs: async (after: string) => (after === '' ? blobs : []),
+    close: async () => {
+      order.push('closed');
+    },
+  });
+  const told: CopyProgress[] = [];
+  const watched = {
+    open: (blobId: string) => {
+      order.push('opened');
+      return source.open(blobId);
+    },
+  };
+  const onProgress = (progress: CopyProgress) => told.push(progress);
+  await copyStore({ takeSnapshot, source: watched, copy, listFile: await newList(t), onProgress });
+  assert.deepEqual(order, ['closed', 'opened', 'opened']);
+  assert.deepEqual(told.at(-1), { blobs: 2, bytes: 3_000_003, blobsDone: 2, bytesDone: 3_000_003 });
+  assert.ok(told.length > 3, 'a large file is told in parts');
 });
 
 test('installed bundles are copied with their links, also when one is replaced meanwhile; where there are none nothing is made', async (t) => {
@@ -95,23 +144,25 @@ function snapshots(states: ReadonlyArray<readonly SnapshotBlob[]>) {
   };
 }
 
-async function keep(store: BlobStore, text: string): Promise<SnapshotBlob> {
-  const staged = store.stage(newId('blob'));
-  await staged.append(Buffer.from(text));
-  await staged.finish();
-  await staged.commit();
-  return describeBlob(staged.blobId, text);
+async function keep(store: BlobFolder, text: string): Promise<SnapshotBlob> {
+  const blobId = newId('blob');
+  await store.write(blobId, piecesOf(text));
+  return describeBlob(blobId, text);
+}
+
+async function* piecesOf(text: string): AsyncGenerator<Buffer> {
+  for (let at = 0; at < text.length; at += 65_536) yield Buffer.from(text.slice(at, at + 65_536));
 }
 
 function describeBlob(blobId: string, text: string): SnapshotBlob {
   return { blobId, projectId: 'a project', bytes: Buffer.byteLength(text), sha256: sha256(text) };
 }
 
-async function contents(store: BlobStore, wanted?: readonly SnapshotBlob[]): Promise<Record<string, string>> {
+async function contents(store: BlobFolder, wanted?: readonly SnapshotBlob[]): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for await (const { blobId } of store.list()) {
     if (wanted !== undefined && !wanted.some((blob) => blob.blobId === blobId)) continue;
-    found[blobId] = Buffer.concat(await (await store.open(blobId)).toArray()).toString();
+    found[blobId] = Buffer.concat(await Array.fromAsync(await store.open(blobId))).toString();
   }
   return found;
 }
@@ -120,10 +171,14 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-async function openStore(t: TestContext): Promise<BlobStore> {
-  const store = await openDiskBlobStore(await temporaryFolder(t));
-  t.after(() => store.close());
-  return store;
+async function openStore(t: TestContext): Promise<BlobFolder> {
+  const folder = await temporaryFolder(t);
+  await mkdir(join(folder, 'blobs'));
+  return openBlobFolder(folder);
+}
+
+async function newList(t: TestContext): Promise<string> {
+  return join(await temporaryFolder(t), 'blobs.jsonl');
 }
 
 async function temporaryFolder(t: TestContext): Promise<string> {

@@ -1,98 +1,117 @@
-import { type BlobDigest, BlobMissing, type BlobStore } from '../files/blob-store.ts';
+import { type BlobDigest, BlobMissing } from '../files/blob-store.ts';
 import { severalAtOnce } from '../kernel/several-at-once.ts';
+import { type BlobTotals, readBlobList, writeBlobList } from './blob-list.ts';
 import { deletedTooFast } from './problems.ts';
 import type { DatabaseSnapshot, SnapshotBlob } from './snapshot-port.ts';
 
-export interface BackupDeps {
+export interface CopyDeps {
+  readonly source: { open(blobId: string): Promise<AsyncIterable<Uint8Array>> };
+  readonly copy: {
+    size(blobId: string): Promise<number | undefined>;
+    list(): AsyncIterable<{ readonly blobId: string }>;
+    remove(blobId: string): Promise<void>;
+    write(blobId: string, content: AsyncIterable<Uint8Array>): Promise<BlobDigest>;
+  };
+  /** Where the list of blobs is written. */
+  readonly listFile: string;
+  readonly onProgress?: ((progress: CopyProgress) => void) | undefined;
+}
+
+export interface BackupDeps extends CopyDeps {
   /** Puts a copy of the database into the backup, in place of an earlier one. */
   readonly takeSnapshot: () => Promise<DatabaseSnapshot>;
-  readonly source: Pick<BlobStore, 'open'>;
-  readonly copy: Pick<BlobStore, 'stage' | 'size' | 'list' | 'remove'>;
+}
+
+/** Of the blobs that are copied; those that an earlier round copied count at once. */
+export interface CopyProgress extends BlobTotals {
+  readonly blobsDone: number;
+  readonly bytesDone: number;
 }
 
 /** A file of the store that is damaged: the rest is in the backup all the same. */
 export interface BackupFault {
-  /** `content_differs`: what is there was copied as it is. */
+  /** `content_differs`: the bytes that are there were copied as they are. */
   readonly kind: 'bytes_missing' | 'content_differs';
   readonly blobId: string;
   readonly projectId: string;
 }
 
-export interface CopyReport {
-  readonly blobs: number;
-  readonly bytes: number;
+export interface CopyReport extends BlobTotals {
   readonly faults: readonly BackupFault[];
 }
 
-/** Each round only copies what has come since; more are needed only where files are deleted all the time. */
+/** Each round copies only what has come since; more are needed only where files are deleted all the time. */
 const mostRounds = 20;
-const batch = 500;
-/** As many as share a sync of their folder. */
 const copiesAtOnce = 8;
 
 /**
- * Copies the database, then the bytes it names. Bytes that are gone by then belong to files that were deleted meanwhile,
- * which a newer copy of the database no longer names: so another round is made, until nothing is missing or the same is
- * missing twice. Nothing is locked, and nobody waits. Source: ADR 0058.
+ * Copies the database, then the bytes it names. The snapshot is closed before the first byte is copied. Bytes that are
+ * missing then belong to files that were deleted meanwhile, which a newer copy of the database no longer names: another
+ * round follows, until nothing is missing or the same blobs are missing twice. Nothing is locked. Source: ADR 0058, 0069.
  */
 export async function copyStore(deps: BackupDeps): Promise<CopyReport> {
   let missing: ReadonlySet<string> = new Set();
   const damaged = new Set<string>();
   for (let round = 1; round <= mostRounds; round++) {
     const snapshot = await deps.takeSnapshot();
+    let totals: BlobTotals;
     try {
-      const { named, report } = await copyBlobs(deps, snapshot, damaged);
-      const lost = report.faults.filter(({ kind }) => kind === 'bytes_missing').map(({ blobId }) => blobId);
-      if (lost.every((blobId) => missing.has(blobId))) {
-        await removeOthers(deps.copy, named);
-        return report;
-      }
-      missing = new Set(lost);
+      totals = await writeBlobList(deps.listFile, snapshot);
     } finally {
       await snapshot.close();
     }
+    const { named, faults } = await copyBlobs(deps, totals, damaged);
+    const lost = faults.filter(({ kind }) => kind === 'bytes_missing').map(({ blobId }) => blobId);
+    if (lost.every((blobId) => missing.has(blobId))) {
+      await removeOthers(deps.copy, named);
+      return { ...totals, faults };
+    }
+    missing = new Set(lost);
   }
   throw deletedTooFast(mostRounds);
 }
 
-interface Round {
-  readonly named: ReadonlySet<string>;
-  readonly report: CopyReport;
-}
-
-/** `damaged`: blobs of this and earlier rounds whose bytes are not what they were. */
-async function copyBlobs(deps: BackupDeps, snapshot: DatabaseSnapshot, damaged: Set<string>): Promise<Round> {
+/** Copies every blob of the list. @param damaged blobs whose bytes are known to be others than the database says */
+export async function copyBlobs(
+  deps: CopyDeps,
+  totals: BlobTotals,
+  damaged: Set<string> = new Set(),
+): Promise<{ readonly named: ReadonlySet<string>; readonly faults: readonly BackupFault[] }> {
   const named = new Set<string>();
   const faults: BackupFault[] = [];
-  let bytes = 0;
-  for (let after = ''; ; ) {
-    const blobs = await snapshot.liveBlobs(after, batch);
+  let [blobsDone, bytesDone] = [0, 0];
+  const advance = (blobs: number, bytes: number) => {
+    blobsDone += blobs;
+    bytesDone += bytes;
+    deps.onProgress?.({ ...totals, blobsDone, bytesDone });
+  };
+  for await (const blobs of readBlobList(deps.listFile)) {
     await severalAtOnce(blobs, copiesAtOnce, async (blob) => {
       named.add(blob.blobId);
-      bytes += blob.bytes;
-      const kind = await copyBlob(deps, blob, damaged);
+      let copied = 0;
+      const kind = await copyBlob(deps, blob, damaged, (bytes) => {
+        copied += bytes;
+        advance(0, bytes);
+      });
+      advance(1, blob.bytes - copied);
       if (kind !== undefined) faults.push({ kind, blobId: blob.blobId, projectId: blob.projectId });
     });
-    after = blobs.at(-1)?.blobId ?? after;
-    if (blobs.length < batch) return { named, report: { blobs: named.size, bytes, faults } };
   }
+  return { named, faults };
 }
 
 async function copyBlob(
-  { source, copy }: BackupDeps,
+  { source, copy }: CopyDeps,
   { blobId, bytes, sha256 }: SnapshotBlob,
   damaged: Set<string>,
+  advance: (bytes: number) => void,
 ): Promise<BackupFault['kind'] | undefined> {
   if (damaged.has(blobId)) return 'content_differs';
   if ((await copy.size(blobId)) === bytes) return undefined;
-  const staged = copy.stage(blobId);
   let digest: BlobDigest;
   try {
-    for await (const chunk of await source.open(blobId)) await staged.append(chunk);
-    digest = await staged.finish();
-    await staged.commit();
+    digest = await copy.write(blobId, counted(await source.open(blobId), advance));
   } catch (error) {
-    await staged.discard();
     if (error instanceof BlobMissing) return 'bytes_missing';
     throw error;
   }
@@ -101,7 +120,14 @@ async function copyBlob(
   return 'content_differs';
 }
 
-/** What was copied for an earlier round and has been deleted since: who deleted it does not want it in the backup. */
-async function removeOthers(copy: BackupDeps['copy'], named: ReadonlySet<string>): Promise<void> {
+async function* counted(content: AsyncIterable<Uint8Array>, advance: (bytes: number) => void) {
+  for await (const piece of content) {
+    yield piece;
+    advance(piece.length);
+  }
+}
+
+/** Removes what an earlier round copied and a user has deleted since: a deleted file is not in the backup. */
+async function removeOthers(copy: CopyDeps['copy'], named: ReadonlySet<string>): Promise<void> {
   for await (const { blobId } of copy.list()) if (!named.has(blobId)) await copy.remove(blobId);
 }

@@ -1,28 +1,52 @@
-import { mkdir, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { exists } from '../kernel/exists.ts';
 import { syncToDisk, syncTreeToDisk } from '../kernel/sync-to-disk.ts';
-import { folderExists, unfinishedBackup } from './problems.ts';
+import { folderExists, folderUnderWay } from './problems.ts';
+
+/** Locks a folder for this process. @throws when another process holds it */
+export type LockFolder = (folder: string) => { release(): void };
+
+/** The file of the lock; see `folder-lock.ts`. */
+const lockFile = 'in-use.lock';
 
 /**
- * Makes a folder whole or not at all: it is filled under another name, synced, and renamed. What was interrupted stays
- * beside it as `<folder>.unfinished`.
- * @throws BackupError when one of the two is there already
+ * Creates a folder whole or not at all: it is filled as `<folder>.unfinished`, synced and renamed. What an interrupted
+ * process left there is replaced.
+ * @throws BackupError when the folder exists, or another process is filling it
  */
-export async function makeFolder<Result>(folder: string, fill: (folder: string) => Promise<Result>): Promise<Result> {
+export async function createFolder<Result>(
+  folder: string,
+  lockFolder: LockFolder,
+  fill: (folder: string) => Promise<Result>,
+): Promise<Result> {
   const unfinished = `${folder}.unfinished`;
   if (await exists(folder)) throw folderExists(folder);
-  if (await exists(unfinished)) throw unfinishedBackup(unfinished);
-  await mkdir(dirname(folder), { recursive: true });
-  await mkdir(unfinished, { mode: 0o700 });
+  await mkdir(unfinished, { recursive: true, mode: 0o700 });
+  const lock = lockUnfinished(unfinished, lockFolder);
   try {
+    for (const name of await readdir(unfinished)) {
+      if (!name.startsWith(lockFile)) await rm(join(unfinished, name), { recursive: true });
+    }
     const result = await fill(unfinished);
     await syncTreeToDisk(unfinished);
+    await rm(join(unfinished, lockFile));
+    await rm(join(unfinished, `${lockFile}-journal`), { force: true });
     await rename(unfinished, folder);
     await syncToDisk(dirname(folder));
     return result;
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
     throw error;
+  } finally {
+    lock.release();
+  }
+}
+
+function lockUnfinished(unfinished: string, lockFolder: LockFolder): { release(): void } {
+  try {
+    return lockFolder(unfinished);
+  } catch (error) {
+    throw folderUnderWay(unfinished, error);
   }
 }

@@ -1,4 +1,4 @@
-/** A backup that cannot be made; the message is for whoever runs the command. */
+/** A backup or a restore that fails; the message is for the operator who runs the command. */
 export class BackupError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
@@ -7,24 +7,59 @@ export class BackupError extends Error {
 }
 
 export function folderExists(folder: string): BackupError {
-  return new BackupError(`${folder} exists already. A backup is made in a new folder: name one that does not exist.`);
+  return new BackupError(`${folder} exists already. Name a folder that does not exist.`);
 }
 
-/** `folder` is what an unfinished backup is called. */
-export function unfinishedBackup(folder: string): BackupError {
+export function folderUnderWay(folder: string, cause: unknown): BackupError {
   return new BackupError(
-    `${folder} is a backup under way, or one that was interrupted. If none is being made, remove it and try again.`,
+    `Another process is writing ${folder}. Wait until it has ended, or name another folder.`,
+    cause,
   );
 }
 
 export function noStore(dataFolder: string): BackupError {
   return new BackupError(
-    `There is no store in ${dataFolder}. QUARTERMASTER_DATA names its folder, QUARTERMASTER_DATABASE_URL its PostgreSQL database.`,
+    `No Quartermaster store found in ${dataFolder}. Set QUARTERMASTER_DATA to its data folder, and QUARTERMASTER_DATABASE_URL if its database is in PostgreSQL.`,
+  );
+}
+
+export function noEncryptionKey(file: string): BackupError {
+  return new BackupError(
+    `There is no ${file} to include. The encryption key of this store comes from QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE; copy it yourself, and leave --include-key out.`,
   );
 }
 
 export function deletedTooFast(rounds: number): BackupError {
   return new BackupError(
     `Files were deleted faster than they could be copied, ${rounds} times in a row; no backup was made. Try again later.`,
+  );
+}
+
+export function notABackup(folder: string, cause?: unknown): BackupError {
+  return new BackupError(
+    `${folder} is not a backup of this version: its backup.json is missing or has another form. Name a folder that "quartermaster backup" made; docs/guides/operating.md says how to restore older ones.`,
+    cause,
+  );
+}
+
+export function backupDamaged(file: string): BackupError {
+  return new BackupError(
+    `The backup is damaged: ${file} is not what "quartermaster backup" wrote. Nothing was restored. Use another backup.`,
+  );
+}
+
+/** `sample`: some of the blobs that are missing or changed. */
+export function blobsDamaged(count: number, sample: readonly string[]): BackupError {
+  return new BackupError(
+    `The backup lacks the content of ${count} files, or holds other content (${sample.join(', ')}). Nothing was restored. Use another backup, or add --damaged to restore all other files.`,
+  );
+}
+
+/** @param has `sqlite` or `postgres`: where the database of the backup was. */
+export function otherDatabase(has: string): BackupError {
+  return new BackupError(
+    has === 'postgres'
+      ? 'The backup is of a store in PostgreSQL. Create an empty database and set QUARTERMASTER_DATABASE_URL to it.'
+      : 'The backup is of a store in SQLite, which lies in the data folder. Unset QUARTERMASTER_DATABASE_URL.',
   );
 }

@@ -1,64 +1,108 @@
-import { execFile } from 'node:child_process';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import pg from 'pg';
+import type pg from 'pg';
 import type { DatabaseSnapshot } from '../../backup/snapshot-port.ts';
-import { dumpFailed, dumpProgramMissing } from './problems.ts';
+import { connect, type PostgresTarget, runProgram } from './postgres-programs.ts';
+import { noPostgresStore } from './problems.ts';
 
-/** Of the dump in a backup; `pg_restore` reads it. */
+/** The dump in a backup; `pg_restore` reads it. */
 export const dumpFile = 'database.dump';
 
-/** Milliseconds until a server that does not answer counts as unreachable. */
-const connectTimeout = 10_000;
+const certificatesFile = 'authorities.pem';
 
-export interface PostgresSource {
-  readonly url: string;
-  /** `pg_dump` is found by its PATH, and takes the settings of PostgreSQL's own programs from it. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
+/** One message: the transaction is idle while pg_dump runs, whatever the role's defaults say of that. */
+const begin = `begin isolation level repeatable read read only;
+  set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0`;
+
+export interface PostgresSnapshot extends DatabaseSnapshot {
+  /** The schema of the tables. */
+  readonly schema: string;
 }
 
 /**
- * Dumps a PostgreSQL database into a folder with `pg_dump`. The dump and the list of blobs are of one snapshot of the
+ * Dumps the tables of a store into a folder with `pg_dump`. The dump and the list of blobs are of one snapshot of the
  * server, so that they belong together whatever is written meanwhile.
  * @throws when `pg_dump` is missing or fails
  */
-export async function takePostgresSnapshot(source: PostgresSource, folder: string): Promise<DatabaseSnapshot> {
-  const client = new pg.Client({ connectionString: source.url, connectionTimeoutMillis: connectTimeout });
-  // One that breaks fails the next query.
-  client.on('error', () => {});
-  await client.connect();
+export async function takePostgresSnapshot(source: PostgresTarget, folder: string): Promise<PostgresSnapshot> {
+  const client = await connect(source.url);
   try {
-    await client.query('begin isolation level repeatable read read only');
+    await client.query(begin);
     const { rows } = await client.query<{ snapshot: string }>('select pg_export_snapshot() as snapshot');
-    await dump(source, join(folder, dumpFile), rows[0]?.snapshot ?? '');
+    const { schema, names } = await findRelations(client);
+    const options = ['--format=custom', `--snapshot=${rows[0]?.snapshot}`, `--file=${join(folder, dumpFile)}`];
+    const certificates = join(folder, certificatesFile);
+    await runProgram('pg_dump', [...options, ...dumpOf(names)], { ...source, certificates });
+    await rm(certificates, { force: true });
+    return {
+      schema,
+      liveBlobs: async (after, limit) => await listBlobs(client, after, limit),
+      close: () => client.end(),
+    };
   } catch (error) {
     await client.end();
     throw error;
   }
-  return {
-    liveBlobs: async (after, limit) => {
-      const { rows } = await client.query(
-        `select id as "blobId", project_id as "projectId", bytes::float8 as bytes, sha256
-         from blob where state = 'live' and id > $1 order by id limit $2`,
-        [after, limit],
-      );
-      return rows;
-    },
-    close: () => client.end(),
-  };
 }
 
-/** The password goes by the environment: every user of the machine can read arguments. */
-async function dump({ url, environment }: PostgresSource, file: string, snapshot: string): Promise<void> {
-  const server = new URL(url);
-  const password = decodeURIComponent(server.password);
-  server.password = '';
-  const args = ['--format=custom', '--no-owner', '--no-privileges', `--snapshot=${snapshot}`, `--file=${file}`];
-  const env = { ...environment, ...(password === '' ? {} : { PGPASSWORD: password }) };
+/**
+ * Tries what a backup needs, without reading a row.
+ * @throws when a backup would fail; the message says why
+ */
+export async function tryDump(source: PostgresTarget, folder: string, signal: AbortSignal): Promise<void> {
+  const client = await connect(source.url);
   try {
-    await promisify(execFile)('pg_dump', [...args, `--dbname=${server.href}`], { env });
-  } catch (error) {
-    const { code, stderr } = error as { code?: unknown; stderr?: string };
-    throw code === 'ENOENT' ? dumpProgramMissing(error) : dumpFailed((stderr ?? String(error)).trim());
+    const { names, unreadable } = await findRelations(client);
+    if (unreadable.length > 0) throw new Error(`The role may not read ${unreadable.join(', ')}; grant it SELECT.`);
+    const certificates = join(folder, certificatesFile);
+    const args = ['--schema-only', '--file=/dev/null', ...dumpOf(names)];
+    await runProgram('pg_dump', args, { ...source, certificates, signal });
+    await rm(certificates, { force: true });
+  } finally {
+    await client.end();
   }
+}
+
+const dumpOf = (names: readonly string[]) => [
+  ...['--no-owner', '--no-privileges', '--no-password'],
+  ...names.map((name) => `--table=${name}`),
+];
+
+interface Relations {
+  readonly schema: string;
+  /** Quoted, with their schema. */
+  readonly names: readonly string[];
+  /** Those that the role may not read: `pg_dump` would fail at them. */
+  readonly unreadable: readonly string[];
+}
+
+/**
+ * The tables and sequences of a store, also of another version: those beside its table of migrations that belong to the
+ * same role or to one whose rights the connection has. Others may share the schema.
+ */
+async function findRelations(client: pg.Client): Promise<Relations> {
+  const { rows } = await client.query<{ schema: string; name: string; readable: boolean }>(
+    `select n.nspname as schema, quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name,
+       case c.relkind when 'S' then has_sequence_privilege(c.oid, 'select') else has_table_privilege(c.oid, 'select') end
+         as readable
+     from pg_class m
+     join pg_class c on c.relnamespace = m.relnamespace and c.relkind in ('r', 'p', 'S')
+       and (c.relowner = m.relowner or pg_has_role(c.relowner, 'usage'))
+     join pg_namespace n on n.oid = c.relnamespace
+     where m.oid = to_regclass('schema_migration')
+     order by name`,
+  );
+  const [first] = rows;
+  if (first === undefined) throw noPostgresStore();
+  const unreadable = rows.filter(({ readable }) => !readable).map(({ name }) => name);
+  return { schema: first.schema, names: rows.map(({ name }) => name), unreadable };
+}
+
+async function listBlobs(client: pg.Client, after: string, limit: number) {
+  const { rows } = await client.query(
+    `select id as "blobId", project_id as "projectId", bytes::float8 as bytes, sha256
+     from blob where state = 'live' and id > $1 order by id limit $2`,
+    [after, limit],
+  );
+  return rows;
 }

@@ -4,25 +4,38 @@ import { Problem } from '../../kernel/problem.ts';
 /** There is nothing to copy. */
 export function noDatabase(file: string): Error {
   return new Error(
-    `There is no database ${file}. QUARTERMASTER_DATA names its folder, QUARTERMASTER_DATABASE_URL a PostgreSQL database.`,
+    `No Quartermaster store found: there is no ${file}. Set QUARTERMASTER_DATA to the data folder, or QUARTERMASTER_DATABASE_URL if the database is in PostgreSQL.`,
   );
 }
 
 /** `findings` are SQLite's. */
 export function databaseDamaged(findings: readonly string[]): Error {
-  return new Error(`The database is damaged; no backup was made. SQLite says: ${findings.join('; ')}`);
+  return new Error(`The database is damaged; nothing was copied. SQLite says: ${findings.join('; ')}`);
 }
 
-export function dumpProgramMissing(cause: unknown): Error {
+export function programMissing(program: string, cause: unknown): Error {
   return new Error(
-    'A backup of a PostgreSQL database needs pg_dump on the PATH, of the version of the server or newer.',
+    `${program} is not on the PATH. Backups of a PostgreSQL database need the client programs of PostgreSQL, of the version of the server or newer. Install them.`,
     { cause },
   );
 }
 
-/** `said` is what pg_dump wrote to its standard error; it has no password in it. */
-export function dumpFailed(said: string): Error {
-  return new Error(`pg_dump failed; no backup was made. It says: ${said}`);
+/** `output` is what the program wrote to its standard error; it has no password in it. */
+export function programFailed(program: string, output: string): Error {
+  return new Error(`${program} failed: ${output}`);
+}
+
+/** The database has no table of migrations, or it is not on the search path. */
+export function noPostgresStore(): Error {
+  return new Error(
+    'No Quartermaster store found in the database of QUARTERMASTER_DATABASE_URL. Start the service once to create it.',
+  );
+}
+
+export function databaseNotEmpty(): Error {
+  return new Error(
+    'The database of QUARTERMASTER_DATABASE_URL holds a store already. Create an empty database, and set the variable to it.',
+  );
 }
 
 /** The server is away, or its connection broke: whether what was asked for happened is not known. */

@@ -11,11 +11,15 @@ const allPages = 2 ** 31 - 1;
 const busyTimeout = 10_000;
 
 /**
- * Copies the database of a data folder into another folder, as one file without a log. The service may run meanwhile and
+ * Copies the database of a data folder into another folder, as one file without a log, and checks the copy. The service may run meanwhile and
  * waits for nothing. The tables stay as they are, also those of another version.
  * @throws when there is no database, or the copy is damaged
  */
-export async function takeSqliteSnapshot(dataFolder: string, folder: string): Promise<DatabaseSnapshot> {
+export async function takeSqliteSnapshot(
+  dataFolder: string,
+  folder: string,
+  check: 'quick_check' | 'integrity_check' = 'quick_check',
+): Promise<DatabaseSnapshot> {
   const original = join(dataFolder, sqliteFile);
   await access(original).catch(() => {
     throw noDatabase(original);
@@ -33,7 +37,7 @@ export async function takeSqliteSnapshot(dataFolder: string, folder: string): Pr
   try {
     // Read without a log, it leaves no other file behind.
     copy.exec('pragma journal_mode = delete');
-    const findings = copy.prepare('pragma quick_check(10)').all().flatMap(Object.values).map(String);
+    const findings = copy.prepare(`pragma ${check}(10)`).all().flatMap(Object.values).map(String);
     if (findings.join() !== 'ok') throw databaseDamaged(findings);
   } catch (error) {
     copy.close();

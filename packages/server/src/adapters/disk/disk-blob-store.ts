@@ -92,13 +92,13 @@ function createRoomCheck(folder: string, leastFreeBytes: number): BlobStore['che
 const timeDigits = 8;
 const digitsWithinBucket = 4;
 
-function bucketOf(blobId: string): string {
+export function bucketOf(blobId: string): string {
   if (!isId(blobId) || !blobId.startsWith(idPrefixes.blob)) throw new Error('not the id of a blob');
   const prefix = idPrefixes.blob.length;
   return blobId.slice(prefix, prefix + timeDigits - digitsWithinBucket);
 }
 
-async function sizeOf(path: string): Promise<number | undefined> {
+export async function sizeOf(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).size;
   } catch (error) {
@@ -107,7 +107,7 @@ async function sizeOf(path: string): Promise<number | undefined> {
   }
 }
 
-async function* listBlobs(blobs: string): AsyncGenerator<StoredBlob> {
+export async function* listBlobs(blobs: string): AsyncGenerator<StoredBlob> {
   for (const bucket of await readdir(blobs, { withFileTypes: true })) {
     if (!bucket.isDirectory()) continue;
     for await (const entry of await opendir(join(blobs, bucket.name), { bufferSize: 256 })) {

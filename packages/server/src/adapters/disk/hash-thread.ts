@@ -18,7 +18,7 @@ export interface FileHashing {
   end(): Promise<string>;
 }
 
-/** The thread starts with the first large file and stays; it keeps no process alive. */
+/** The thread starts with the first large file and stays. It keeps the process alive only while a digest is awaited. */
 export function createHashThread(): HashThread {
   const waiting = new Map<number, { resolve: (digest: string) => void; reject: (error: unknown) => void }>();
   let worker: Worker | undefined;
@@ -34,6 +34,7 @@ export function createHashThread(): HashThread {
     started.on('message', ({ file, digest, error }: HashAnswer) => {
       const one = waiting.get(file);
       waiting.delete(file);
+      if (waiting.size === 0) started.unref();
       if (digest !== null) one?.resolve(digest);
       else one?.reject(error);
     });
@@ -55,6 +56,7 @@ export function createHashThread(): HashThread {
           new Promise((resolve, reject) => {
             if (thread !== worker) return reject(new Error('the hashing thread has ended'));
             waiting.set(file, { resolve, reject });
+            thread.ref();
             send({ kind: 'end', file });
           }),
       };

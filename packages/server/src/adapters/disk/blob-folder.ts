@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { type BlobDigest, BlobMissing } from '../../files/blob-store.ts';
+import { bucketOf, listBlobs, sizeOf } from './disk-blob-store.ts';
+import { closeFile, isMissing, openFile, removeFile, writeAll } from './file-system.ts';
+
+/** The blobs of a data folder or of a backup that no service writes to: nothing but `write` and `remove` changes it. */
+export interface BlobFolder {
+  /** @throws BlobMissing */
+  open(blobId: string): Promise<AsyncIterable<Uint8Array>>;
+  size(blobId: string): Promise<number | undefined>;
+  list(): AsyncIterable<{ readonly blobId: string }>;
+  remove(blobId: string): Promise<void>;
+  /** Writes a blob in place, without a sync: a caller that needs it on the disk syncs the whole folder afterwards. */
+  write(blobId: string, content: AsyncIterable<Uint8Array>): Promise<BlobDigest>;
+}
+
+const readFile = promisify(fs.read);
+const statFile = promisify(fs.fstat);
+const largestPiece = 2 ** 20;
+
+export function openBlobFolder(folder: string): BlobFolder {
+  const blobs = join(folder, 'blobs');
+  const pathOf = (blobId: string) => join(blobs, bucketOf(blobId), blobId);
+  const buckets = new Set<string>();
+  return {
+    async open(blobId) {
+      try {
+        return readPieces(await openFile(pathOf(blobId), 'r'));
+      } catch (error) {
+        throw isMissing(error) ? new BlobMissing(blobId) : error;
+      }
+    },
+    size: (blobId) => sizeOf(pathOf(blobId)),
+    list: () => listBlobs(blobs),
+    remove: async (blobId) => {
+      await removeFile(pathOf(blobId));
+    },
+    async write(blobId, content) {
+      const path = pathOf(blobId);
+      const bucket = dirname(path);
+      if (!buckets.has(bucket)) await mkdir(bucket, { recursive: true, mode: 0o700 });
+      buckets.add(bucket);
+      return await writePieces(path, content);
+    },
+  };
+}
+
+async function* readPieces(fd: number): AsyncGenerator<Uint8Array> {
+  try {
+    const { size } = await statFile(fd);
+    for (;;) {
+      const piece = Buffer.allocUnsafe(Math.min(largestPiece, size + 1));
+      const { bytesRead } = await readFile(fd, piece, 0, piece.length, null);
+      if (bytesRead === 0) return;
+      yield piece.subarray(0, bytesRead);
+      // A short read is the end of a file that nobody writes to.
+      if (bytesRead < piece.length) return;
+    }
+  } finally {
+    await closeFile(fd);
+  }
+}
+
+async function writePieces(path: string, content: AsyncIterable<Uint8Array>): Promise<BlobDigest> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const fd = await openFile(path, 'w', 0o600);
+  try {
+    for await (const piece of content) {
+      hash.update(piece);
+      await writeAll(fd, [Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)], bytes);
+      bytes += piece.length;
+    }
+  } finally {
+    await closeFile(fd);
+  }
+  return { bytes, sha256: hash.digest('hex') };
+}
