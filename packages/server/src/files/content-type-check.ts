@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Extension } from '@quartermaster/contract';
 import { describeOle, isOle } from './ole-container.ts';
 import { contentContradicts } from './problems.ts';
@@ -43,7 +44,8 @@ const officeKinds = {
   xlsx: { mainPart: 'spreadsheetml', expected: 'an Excel workbook (Office Open XML)' },
 } as const;
 const contentTypesPart = '[Content_Types].xml';
-const mostContentTypes = 4 * 1024 * 1024;
+/** A workbook of thousands of sheets has less. */
+const mostContentTypes = 1024 * 1024;
 
 async function checkOffice(extension: 'docx' | 'xlsx', content: CheckedContent, head: Buffer): Promise<void> {
   const { mainPart, expected } = officeKinds[extension];
@@ -58,13 +60,35 @@ async function checkOffice(extension: 'docx' | 'xlsx', content: CheckedContent, 
   if (types === undefined) {
     throw contentContradicts(extension, `a ZIP archive without a readable ${contentTypesPart}`, expected);
   }
-  const found = mainPartsOf(decodeXml(types));
-  if (found.some((part) => part.startsWith(mainPart) && !part.includes('macroenabled'))) return;
-  const other = found[0] === undefined ? 'a package of another kind' : `a package whose main part is ${found[0]}`;
+  const wanted = (part: string) => part.startsWith(mainPart) && !part.includes('macroenabled');
+  const found = await findMainPart(types, wanted);
+  if (found !== undefined && wanted(found)) return;
+  const other = found === undefined ? 'a package of another kind' : `a package whose main part is ${found}`;
   throw contentContradicts(extension, other, expected);
 }
 
-/** Such as `wordprocessingml.document`, `spreadsheetml.sheet` or `wordprocessingml.document.macroenabled`. */
+/** Read in slices, between which others have their turn on the event loop. */
+const sliceBytes = 64 * 1024;
+/** Longer than any content type, and even: a slice of UTF-16 starts with a whole unit. */
+const overlapBytes = 512;
+
+/**
+ * The first main part that is wanted, else the first of all. Such as `wordprocessingml.document`, `spreadsheetml.sheet`
+ * or `wordprocessingml.document.macroenabled`.
+ */
+async function findMainPart(types: Buffer, wanted: (part: string) => boolean): Promise<string | undefined> {
+  const decode = decoderOf(types);
+  let first: string | undefined;
+  for (let at = 0; at < types.length; at += sliceBytes) {
+    if (at > 0) await nextTurn();
+    const found = mainPartsOf(decode(types.subarray(at, at + sliceBytes + overlapBytes)));
+    const part = found.find(wanted);
+    if (part !== undefined) return part;
+    first ??= found[0];
+  }
+  return first;
+}
+
 function mainPartsOf(xml: string): string[] {
   const found = xml
     .toLowerCase()
@@ -74,10 +98,10 @@ function mainPartsOf(xml: string): string[] {
   );
 }
 
-function decodeXml(bytes: Buffer): string {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be').decode(bytes);
-  return bytes.toString('latin1');
+function decoderOf(bytes: Buffer): (slice: Buffer) => string {
+  const name =
+    bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : null;
+  return (slice) => (name === null ? slice.toString('latin1') : new TextDecoder(name).decode(slice));
 }
 
 const formats: ReadonlyArray<readonly [name: string, magic: Buffer]> = [

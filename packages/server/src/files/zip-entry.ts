@@ -1,4 +1,5 @@
-import { inflateRawSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { inflateRaw } from 'node:zlib';
 import type { CheckedContent } from './content-type-check.ts';
 
 const localHeader = 0x04034b50;
@@ -9,6 +10,12 @@ const endRecordSize = 22;
 const longestComment = 0xffff;
 /** Central directories beyond this are not those of a document. */
 const largestDirectory = 16 * 1024 * 1024;
+/** What is looked at of one: office programs write the entries that matter first. */
+const readOfDirectory = 2 * 1024 * 1024;
+export const mostEntries = 10_000;
+
+/** In the thread pool: unpacking takes time by what the archive says. */
+const inflate = promisify(inflateRaw);
 
 /** By the first bytes. */
 export function isZip(head: Buffer): boolean {
@@ -17,7 +24,8 @@ export function isZip(head: Buffer): boolean {
 
 /**
  * One small entry of a ZIP archive, found by the central directory as every office program does. undefined: there is
- * none of that name (letter case aside), it unpacks to more than `limit` bytes, or the archive is damaged.
+ * none of that name (letter case aside) among the first 10,000 entries, it unpacks to more than `limit` bytes, or the
+ * archive is damaged.
  */
 export async function readZipEntry(content: CheckedContent, name: string, limit: number): Promise<Buffer | undefined> {
   const directory = await readDirectory(content);
@@ -32,7 +40,7 @@ export async function readZipEntry(content: CheckedContent, name: string, limit:
   if (entry.method === 0) return data;
   if (entry.method !== 8) return undefined;
   try {
-    return inflateRawSync(data, { maxOutputLength: limit });
+    return await inflate(data, { maxOutputLength: limit });
   } catch {
     return undefined;
   }
@@ -51,7 +59,7 @@ async function readDirectory(content: CheckedContent): Promise<{ bytes: Buffer; 
   if (wide || size > largestDirectory) return undefined;
   const at = tailAt + end - size;
   if (at < offset) return undefined;
-  const bytes = await content.read(at, size);
+  const bytes = await content.read(at, Math.min(size, readOfDirectory));
   return { bytes, shift: at - offset };
 }
 
@@ -70,10 +78,10 @@ interface Entry {
 
 function findEntry(directory: Buffer, name: string): Entry | undefined {
   let at = 0;
-  while (at + 46 <= directory.length && directory.readUInt32LE(at) === centralHeader) {
+  for (let entries = 0; entries < mostEntries && at + 46 <= directory.length; entries += 1) {
+    if (directory.readUInt32LE(at) !== centralHeader) return undefined;
     const nameEnd = at + 46 + directory.readUInt16LE(at + 28);
-    const found = directory.toString('latin1', at + 46, nameEnd).replaceAll('\\', '/');
-    if (found.toLowerCase() === name.toLowerCase()) {
+    if (nameEnd - at - 46 === name.length && isNamed(directory.toString('latin1', at + 46, nameEnd), name)) {
       return {
         method: directory.readUInt16LE(at + 10),
         packedBytes: directory.readUInt32LE(at + 20),
@@ -83,4 +91,8 @@ function findEntry(directory: Buffer, name: string): Entry | undefined {
     at = nameEnd + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32);
   }
   return undefined;
+}
+
+function isNamed(found: string, name: string): boolean {
+  return found.replaceAll('\\', '/').toLowerCase() === name.toLowerCase();
 }
