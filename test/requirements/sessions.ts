@@ -2,6 +2,15 @@ import type { Requirements } from './requirement.ts';
 
 /** The administrator, and the sessions of a browser. */
 export const sessionsRequirements: Requirements = {
+  'session.console-ends': {
+    promise:
+      'A console session that ends costs one refused request per call under way; after sign-in the same page goes on.',
+    source: 'ADR 0074',
+    tests: [
+      '[session] a console session ${session} costs one refused request; after the sign-in form the page goes on with what was typed',
+      '[session] a page that polls stops when its session ends, and goes on after a sign-in in another tab',
+    ],
+  },
   'session.password': {
     promise: 'Passwords are kept as argon2id by the table of OWASP, made anew when it moves; a few hashes at once.',
     source: 'ADR 0038',

@@ -2,8 +2,7 @@ import { MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { createRoot } from 'react-dom/client';
-import { ApiError, whenSessionIsOver } from './api/call.ts';
-import { sessionKey } from './api/session.ts';
+import { ApiError } from './api/call.ts';
 import { createConsoleRouter } from './app/router.tsx';
 import { theme } from './app/theme.ts';
 import './app/styles.ts';
@@ -19,7 +18,6 @@ const queries = new QueryClient({
     },
   },
 });
-whenSessionIsOver(() => void queries.invalidateQueries({ queryKey: sessionKey }));
 
 /** Of the styles that components make while they run; the server's policy lets in no others. */
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';

@@ -1,5 +1,6 @@
 import { ApiError } from '@quartermaster/client';
 import { csrfHeader, projectHeader, projectParameter } from '@quartermaster/contract';
+import { endSession, untilSignedIn } from './session-gate.ts';
 
 export { ApiError };
 
@@ -16,12 +17,6 @@ export interface Call {
 let chosenProject = '';
 export function chooseProject(projectId: string): void {
   chosenProject = projectId;
-}
-
-/** Called when an answer says that the session is over. */
-let onSessionOver: () => void = () => undefined;
-export function whenSessionIsOver(listener: () => void): void {
-  onSessionOver = listener;
 }
 
 /** The headers of a session's request. */
@@ -41,8 +36,33 @@ export function linkTo(path: string, query: Call['query'] = {}): string {
   return withQuery(path, { ...query, [projectParameter]: chosenProject });
 }
 
-/** One call to this address; the answer as it is. @throws ApiError */
+/** The calls that begin, end and look for a session: they say themselves what a refusal means. */
+const sessionPath = /^\/v1\/(?:session|setup)\b/;
+
+/**
+ * One call to this address; the answer as it is. A call that is refused because the session has ended had no effect: it is
+ * sent again after the next sign-in. @throws ApiError
+ */
 export async function send(method: string, path: string, call: Call = {}): Promise<Response> {
+  if (sessionPath.test(path)) return sendOnce(method, path, call);
+  for (;;) {
+    await untilSignedIn(call.signal);
+    try {
+      return await sendOnce(method, path, call);
+    } catch (error) {
+      if (!isSessionOver(error)) throw error;
+      endSession();
+    }
+  }
+}
+
+/** Without its cookie, a call is refused as one without a key. */
+export function isSessionOver(error: unknown): boolean {
+  if (!(error instanceof ApiError) || error.status !== 401) return false;
+  return error.code === 'SESSION_VALIDATION_FAILED' || error.code === 'APIKEY_VALIDATION_FAILED';
+}
+
+async function sendOnce(method: string, path: string, call: Call): Promise<Response> {
   const type = call.body === undefined ? {} : { 'Content-Type': 'application/json' };
   const headers = { ...sessionHeaders(), ...type, ...call.headers };
   const answer = await fetch(withQuery(path, call.query), {
@@ -57,12 +77,6 @@ export async function send(method: string, path: string, call: Call = {}): Promi
 
 /** What an answer that is no success says. */
 export function toApiError(status: number, text: string): ApiError {
-  const error = readError(status, text);
-  if (error.code === 'SESSION_VALIDATION_FAILED') onSessionOver();
-  return error;
-}
-
-function readError(status: number, text: string): ApiError {
   try {
     const { error } = JSON.parse(text) as { error?: ConstructorParameters<typeof ApiError>[1] };
     if (error !== undefined) return new ApiError(status, error);

@@ -1,6 +1,7 @@
 import type { Purpose } from '@quartermaster/contract';
 import { useSyncExternalStore } from 'react';
-import { type ApiError, sessionHeaders, toApiError } from './call.ts';
+import { type ApiError, isSessionOver, sessionHeaders, toApiError } from './call.ts';
+import { endSession, untilSignedIn } from './session-gate.ts';
 
 export type UploadState = 'waiting' | 'sending' | 'checking' | 'paused' | 'done' | 'failed' | 'cancelled';
 
@@ -94,7 +95,7 @@ function start({ id, purpose, bytes }: Upload): void {
     if (request.status === 200) {
       change(id, { state: 'done', sent: bytes });
       onStored();
-    } else change(id, { state: 'failed', error: toApiError(request.status, request.responseText) });
+    } else refuse(id, toApiError(request.status, request.responseText));
     startNext();
   };
   request.onerror = () => {
@@ -104,6 +105,19 @@ function start({ id, purpose, bytes }: Upload): void {
   request.open('POST', '/v1/files');
   for (const [name, value] of Object.entries(job.headers)) request.setRequestHeader(name, value);
   request.send(form);
+}
+
+/** An upload that was refused because the session has ended starts again after the next sign-in. */
+function refuse(id: number, error: ApiError): void {
+  if (!isSessionOver(error)) {
+    change(id, { state: 'failed', error });
+    return;
+  }
+  change(id, { state: 'paused', sent: 0, speed: 0 });
+  endSession();
+  void untilSignedIn().then(() => {
+    if (uploads.some((upload) => upload.id === id && upload.state === 'paused')) resumeUpload(id);
+  });
 }
 
 function stop(id: number, state: 'paused' | 'cancelled'): void {

@@ -1,6 +1,7 @@
 import { Center, Loader } from '@mantine/core';
 import { useSessionState } from '../api/session.ts';
 import { Failure } from '../pieces/failure.tsx';
+import { SessionEnded } from './session-ended.tsx';
 import { SetUp } from './set-up.tsx';
 import { Shell } from './shell.tsx';
 import { SignIn } from './sign-in.tsx';
@@ -21,6 +22,11 @@ export function Root() {
     case 'signed-out':
       return <SignIn />;
     case 'signed-in':
-      return <Shell session={state.data.session} />;
+      return (
+        <>
+          <Shell session={state.data.session} />
+          <SessionEnded />
+        </>
+      );
   }
 }

@@ -4,7 +4,7 @@ import type { Session } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { ask } from '../api/call.ts';
+import { ask, isSessionOver } from '../api/call.ts';
 import { sessionKey, useProjects } from '../api/session.ts';
 import { type MessageKey, useLanguage } from '../language/language.tsx';
 import { Failure } from '../pieces/failure.tsx';
@@ -117,7 +117,10 @@ function SignOut() {
   const queries = useQueryClient();
   const { complain } = useToasts();
   const signOut = async () => {
-    await ask('DELETE', '/v1/session');
+    await ask('DELETE', '/v1/session').catch((error) => {
+      // It has ended already.
+      if (!isSessionOver(error)) throw error;
+    });
     queries.clear();
     await queries.resetQueries({ queryKey: sessionKey });
     window.location.assign('/');

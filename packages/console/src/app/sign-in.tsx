@@ -10,43 +10,51 @@ import { GatePage } from './gate-page.tsx';
 export function SignIn() {
   const { t } = useLanguage();
   const queries = useQueryClient();
+  return (
+    <GatePage title={t('signIn.title')} about={t('signIn.about')}>
+      <SignInForm onSignedIn={() => queries.resetQueries({ queryKey: sessionKey })} />
+    </GatePage>
+  );
+}
+
+/** Begins a session. */
+export function SignInForm({ onSignedIn }: { onSignedIn: () => Promise<void> }) {
+  const { t } = useLanguage();
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
 
   const { failure, busy, submit } = useSubmit(async () => {
     await ask('POST', '/v1/session', { body: { name, password } });
-    await queries.resetQueries({ queryKey: sessionKey });
+    await onSignedIn();
   });
   return (
-    <GatePage title={t('signIn.title')} about={t('signIn.about')}>
-      <form onSubmit={submit}>
-        <Stack gap="md">
-          <TextInput
-            label={t('signIn.name')}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            autoComplete="username"
-            required
-            withAsterisk={false}
-            data-autofocus
-          />
-          <PasswordInput
-            label={t('signIn.password')}
-            value={password}
-            onChange={(event) => setPassword(event.currentTarget.value)}
-            autoComplete="current-password"
-            required
-            withAsterisk={false}
-            error={failure}
-          />
-          <Button type="submit" loading={busy} fullWidth>
-            {t('signIn.title')}
-          </Button>
-          <Text size="xs" c="dimmed">
-            {t('signIn.forgotten')}
-          </Text>
-        </Stack>
-      </form>
-    </GatePage>
+    <form onSubmit={submit}>
+      <Stack gap="md">
+        <TextInput
+          label={t('signIn.name')}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          autoComplete="username"
+          required
+          withAsterisk={false}
+          data-autofocus
+        />
+        <PasswordInput
+          label={t('signIn.password')}
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          error={failure}
+        />
+        <Button type="submit" loading={busy} fullWidth>
+          {t('signIn.title')}
+        </Button>
+        <Text size="xs" c="dimmed">
+          {t('signIn.forgotten')}
+        </Text>
+      </Stack>
+    </form>
   );
 }

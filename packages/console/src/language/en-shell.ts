@@ -52,6 +52,8 @@ export const shell = {
   'overview.storage': 'Files of this project',
   'overview.title': 'Overview',
   'overview.version': 'Version {version}',
+  'session.ended': 'Your session ended',
+  'session.endedAbout': 'Sign in to continue. Everything on this page is kept.',
   'setUp.about': 'Choose a name and a password for the administrator. This link works once.',
   'setUp.again': 'Password once more',
   'setUp.create': 'Create the administrator',

@@ -52,6 +52,8 @@ export const shell = {
   'overview.storage': '本项目的文件',
   'overview.title': '概览',
   'overview.version': '版本 {version}',
+  'session.ended': '会话已结束',
+  'session.endedAbout': '请登录以继续。此页面上的内容已保留。',
   'setUp.about': '为管理员设置名称和密码。此链接仅能使用一次。',
   'setUp.again': '再次输入密码',
   'setUp.create': '创建管理员',
