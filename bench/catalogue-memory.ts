@@ -15,7 +15,7 @@ const before = memory();
 const catalogue = await loadCatalogue({ ...options, folders: [folder] });
 const plugins = [...catalogue.bundles.values()].reduce((sum, bundle) => sum + bundle.plugins.size, 0);
 const loaded = memory() - before;
-for (const format of definitionFormats) catalogue.definitionList(format, undefined, 'en');
+for (const format of definitionFormats) await catalogue.definitionList(format, undefined, 'en');
 const listed = memory() - before;
 console.log(JSON.stringify({ loaded: loaded / 1024 / plugins, listed: listed / 1024 / plugins }));
 

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import type { HandlerIsolation } from './catalogue/load-catalogue.ts';
+import { createManifestCache } from './catalogue/manifest-cache.ts';
 import { registerCatalogueMetrics } from './catalogue/metrics.ts';
 import { openCatalogue } from './catalogue/open-catalogue.ts';
 import type { Base } from './compose.ts';
@@ -46,7 +47,11 @@ export async function openExecution(base: Base, { recorder, publicUrl, onChange 
     operatorHosts: config.bundleHosts,
     publicUrl,
     logger,
-    kept: { file: join(config.dataFolder, 'cache', 'manifests.jsonl'), shipped: ownManifests },
+    cache: createManifestCache({
+      folder: join(config.dataFolder, 'cache', 'bundles'),
+      installed: ownManifests,
+      version,
+    }),
     onChange,
   });
   const [sandbox, live] = await Promise.all([opening, openingCatalogue]);

@@ -12,6 +12,8 @@ export interface BundleFolder {
   readonly path: string;
   /** Another text means that something in it has changed. */
   readonly stamp: string;
+  /** Of its YAML files: what reading it costs. */
+  readonly yamlBytes: number;
 }
 
 export interface BundleFolders {
@@ -33,7 +35,7 @@ export async function findBundleFolders(roots: readonly string[], files: BundleF
   for (const root of roots) {
     const look = async (name: string) => {
       const path = join(root, name);
-      return { name, path, stamp: await stampOf(path, files) };
+      return { name, path, ...(await lookAt(path, files)) };
     };
     folders.push(...(await severalAtOnce(await listNames(root, { files, failures }), atOnce, look)));
   }
@@ -64,18 +66,20 @@ async function listNames(
 }
 
 /** Size, times and identity of each file; the folder a link leads to is a part of it. */
-async function stampOf(path: string, files: BundleFiles): Promise<string> {
+async function lookAt(path: string, files: BundleFiles): Promise<Pick<BundleFolder, 'stamp' | 'yamlBytes'>> {
   try {
     const folder = await files.realPath(path);
     const entries = await files.list(folder);
     const names = entries.map(({ name }) => name).filter((name) => !name.startsWith('.'));
+    let yamlBytes = 0;
     const factsOf = async (name: string) => {
       const { size, mtimeMs, ctimeMs, ino } = await files.facts(join(folder, name));
+      if (name.endsWith('.yaml')) yamlBytes += size;
       return `${name} ${size} ${mtimeMs} ${ctimeMs} ${ino}`;
     };
-    return digest([folder, ...(await Promise.all(names.sort().map(factsOf)))]);
+    return { stamp: digest([folder, ...(await Promise.all(names.sort().map(factsOf)))]), yamlBytes };
   } catch (error) {
-    return errorCode(error);
+    return { stamp: errorCode(error), yamlBytes: 0 };
   }
 }
 

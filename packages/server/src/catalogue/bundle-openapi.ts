@@ -4,11 +4,10 @@ import type { CompiledBundle } from './catalogue.ts';
 import type { JsonSchema } from './function-formats/function-format.ts';
 import { inlineReferences } from './function-formats/inline-references.ts';
 import { inLanguage } from './languages.ts';
+import { pluginRecord } from './plugin-record.ts';
 
 export interface BundleOpenApi {
   readonly bundle: CompiledBundle;
-  /** In the language of the document. */
-  readonly plugins: readonly Plugin[];
   readonly language: string;
   /** Where clients reach this address. */
   readonly publicUrl: string;
@@ -21,16 +20,15 @@ const maxPropertyDescription = 700;
 /** The name of the header that carries credentials: base64url of the JSON object. */
 const credentialsHeader = 'X-Plugin-Credentials';
 
-/** A bundle as an OpenAPI 3.1 document: one operation a plugin, whose body is its input and whose answer its output. */
-export function describeBundleAsOpenApi({ bundle, plugins, language, publicUrl }: BundleOpenApi) {
-  const { manifest } = bundle;
+/**
+ * A bundle as an OpenAPI 3.1 document: one operation a plugin, whose body is its input and whose answer its output. As pieces of
+ * JSON text, one a plugin.
+ */
+export function* describeBundleAsOpenApi({ bundle, language, publicUrl }: BundleOpenApi): Generator<string> {
+  const { id, manifest, plugins } = bundle;
   const schemas: Record<string, unknown> = { Error: { ...ErrorAnswer } };
-  const paths = plugins.map((plugin) => [
-    `/v1/bundles/${bundle.id}/plugins/${plugin.plugin_id}/execute`,
-    { post: operation(plugin, schemas) },
-  ]);
   const schema = manifest.credentials_schema;
-  return {
+  const head = {
     openapi: '3.1.0',
     info: {
       title: inLanguage(manifest.name, language),
@@ -39,12 +37,20 @@ export function describeBundleAsOpenApi({ bundle, plugins, language, publicUrl }
     },
     servers: [{ url: publicUrl }],
     ...(schema === undefined ? {} : { security: securityOf(schema) }),
-    paths: Object.fromEntries(paths),
-    components: {
-      schemas,
-      ...(schema === undefined ? {} : { securitySchemes: { pluginCredentials: credentialsScheme(schema) } }),
-    },
   };
+  yield `${JSON.stringify(head).slice(0, -1)},"paths":{`;
+  let comma = '';
+  for (const plugin of plugins.values()) {
+    const path = `/v1/bundles/${id}/plugins/${plugin.id}/execute`;
+    const record = pluginRecord(id, plugin.manifest, language);
+    yield `${comma}${JSON.stringify(path)}:${JSON.stringify({ post: operation(record, schemas) })}`;
+    comma = ',';
+  }
+  const components = {
+    schemas,
+    ...(schema === undefined ? {} : { securitySchemes: { pluginCredentials: credentialsScheme(schema) } }),
+  };
+  yield `},${JSON.stringify({ components }).slice(1)}`;
 }
 
 function operation(plugin: Plugin, schemas: Record<string, unknown>) {

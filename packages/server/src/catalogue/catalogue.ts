@@ -1,5 +1,6 @@
 import type { Bundle, DefinitionFormat, DefinitionLoss, Isolation, Plugin, Violation } from '@quartermaster/contract';
 import type { BundleManifest, PluginManifest } from '@quartermaster/plugin-kit';
+import type { Prepared } from '../kernel/prepared-lists.ts';
 
 /**
  * Says what is wrong with a value, or that nothing is: where, as a JSON pointer (empty for the value itself), and what
@@ -10,7 +11,10 @@ export type Check = (value: unknown) => readonly Violation[];
 export interface CompiledPlugin {
   readonly bundle: CompiledBundle;
   readonly id: string;
+  /** Read when it is asked for: hold it no longer than a call. */
   readonly manifest: PluginManifest;
+  /** Formats of a list that cannot carry it as they should. */
+  readonly unsupported: readonly DefinitionFormat[];
   /** Checks without coercion; adds the schema's defaults to a copy. */
   readonly readInput: (value: Record<string, unknown>) => {
     input: Record<string, unknown>;
@@ -53,25 +57,23 @@ export interface BundleFailure {
   readonly message: string;
 }
 
-/** JSON text made once at load, with its strong ETag. */
-export interface Prepared {
-  readonly body: Buffer;
-  readonly etag: string;
-}
-
 /** A bundle's picture, ready to be sent. */
-export interface Icon extends Prepared {
+export interface Icon {
+  readonly etag: string;
+  readonly body: Buffer;
   readonly mediaType: 'image/svg+xml' | 'image/png';
 }
 
 /**
- * Everything the plugins address lists, read once, served from memory. A `language` may be anything: the answer is in
+ * Everything the plugins address lists. A list is built when it is first asked for. A `language` may be anything: the answer is in
  * that language, else in its parent (`zh-CN` → `zh`), else in English.
  */
 export interface Catalogue {
   /** Sorted by id. */
   readonly bundles: ReadonlyMap<string, CompiledBundle>;
   readonly failures: readonly BundleFailure[];
+  /** Ids of bundles that are still being read. */
+  readonly loading: readonly string[];
   /** Ids of bundles whose files were changed into something that does not load: the version before is in force. */
   readonly kept: readonly string[];
   findBundle(bundleId: string): CompiledBundle | undefined;
@@ -87,15 +89,19 @@ export interface Catalogue {
     language: string,
   ): { readonly losses: readonly DefinitionLoss[] };
   /** The answer of `GET /v1/bundles`. */
-  bundleList(language: string): Prepared;
+  bundleList(language: string): Promise<Prepared>;
   /** The answer of `GET /v1/plugins`; without a bundle id all plugins. Unknown bundle: undefined. */
-  pluginList(bundleId: string | undefined, language: string): Prepared | undefined;
+  pluginList(bundleId: string | undefined, language: string): Promise<Prepared | undefined>;
   /** As pluginList, in the form of a provider. */
-  definitionList(format: DefinitionFormat, bundleId: string | undefined, language: string): Prepared | undefined;
+  definitionList(
+    format: DefinitionFormat,
+    bundleId: string | undefined,
+    language: string,
+  ): Promise<Prepared | undefined>;
   /** The answer of `GET /v1/bundles/{bundle_id}/openapi.json`. Unknown bundle: undefined. */
-  bundleOpenApi(bundleId: string, language: string): Prepared | undefined;
+  bundleOpenApi(bundleId: string, language: string): Promise<Prepared | undefined>;
   /** The answer of `GET /v1/bundles/{bundle_id}`. Unknown bundle: undefined. */
-  bundleDetail(bundleId: string, language: string): Prepared | undefined;
+  bundleDetail(bundleId: string, language: string): Promise<Prepared | undefined>;
   /** The answer of `GET /v1/plugins/{bundle_id}/{plugin_id}`. Unknown plugin: undefined. */
-  pluginDetail(bundleId: string, pluginId: string, language: string): Prepared | undefined;
+  pluginDetail(bundleId: string, pluginId: string, language: string): Promise<Prepared | undefined>;
 }

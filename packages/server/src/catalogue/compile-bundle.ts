@@ -3,21 +3,22 @@ import type { BundleFailure, CompiledBundle, CompiledPlugin } from './catalogue.
 import { credentialProperties, secretNames } from './check-credentials.ts';
 import type { SchemaCompiler } from './compile-schema.ts';
 import type { KnownCapabilities } from './load-catalogue.ts';
-import type { BundleSource } from './read-bundle.ts';
-import type { PluginSource } from './read-plugin.ts';
+import type { ManifestReader } from './manifest-reader.ts';
+import type { PackedBundle, PackedPlugin } from './packed-bundle.ts';
 
 export interface CompileBundleOptions {
   readonly compiler: SchemaCompiler;
   readonly capabilities: KnownCapabilities;
   readonly operatorHosts: OperatorHosts | undefined;
+  readonly readManifest: ManifestReader;
   /** Of the files it was read from. */
   readonly stamp: string;
 }
 
-/** Makes what runs of what was read. Schemas are compiled when they are first used. */
+/** Creates what runs of what was read. Manifests are read and schemas are compiled when they are first used. */
 export function compileBundle(
-  { manifest, folder, plugins: sources }: BundleSource,
-  { compiler, capabilities, operatorHosts, stamp }: CompileBundleOptions,
+  { manifest, folder, plugins: sources }: PackedBundle,
+  { compiler, capabilities, operatorHosts, stamp, readManifest }: CompileBundleOptions,
 ): CompiledBundle {
   const hasCode = sources.some(({ handlerPath }) => handlerPath !== null);
   const { handlers, sandboxMissing = null } = capabilities;
@@ -35,24 +36,32 @@ export function compileBundle(
     callsOut: leavesHosts(manifest) || declaredHosts(manifest).length > 0,
     isolation: hasCode ? needed : 'none',
     ...(isRefused ? { refusal: `Its handlers need a sandbox, and ${sandboxMissing}.` } : {}),
-    checkCredentials: compiler.compileCredentials(manifest.credentials_schema ?? { type: 'object' }),
+    checkCredentials: compiler.compileCredentials(() => manifest.credentials_schema ?? { type: 'object' }),
     credentialNames: new Set(credentialProperties(manifest).keys()),
     secretNames: secretNames(manifest),
     plugins,
   };
-  for (const source of sources) plugins.set(source.manifest.id, compilePlugin(source, bundle, compiler));
+  for (const source of sources) plugins.set(source.id, compilePlugin(source, { bundle, compiler, readManifest }));
   return bundle;
 }
 
-function compilePlugin(source: PluginSource, bundle: CompiledBundle, compiler: SchemaCompiler): CompiledPlugin {
-  const { manifest, handlerPath } = source;
+interface PluginParts {
+  readonly bundle: CompiledBundle;
+  readonly compiler: SchemaCompiler;
+  readonly readManifest: ManifestReader;
+}
+
+function compilePlugin(
+  { id, manifest, handlerPath, unsupported }: PackedPlugin,
+  { bundle, compiler, readManifest }: PluginParts,
+): CompiledPlugin {
   return {
-    bundle,
-    id: manifest.id,
-    manifest,
-    readInput: compiler.compileInput(manifest.input_schema),
-    checkOutput: compiler.compileOutput(manifest.output_schema),
-    handlerPath,
+    ...{ bundle, id, handlerPath, unsupported },
+    readInput: compiler.compileInput(() => readManifest(manifest).input_schema),
+    checkOutput: compiler.compileOutput(() => readManifest(manifest).output_schema),
+    get manifest() {
+      return readManifest(manifest);
+    },
   };
 }
 

@@ -11,7 +11,7 @@ function object(properties: Record<string, unknown>, more: Record<string, unknow
 /** `path: found …; expected …` of each violation. */
 function complaints(schema: JsonSchema, value: Record<string, unknown>): string[] {
   return compiler
-    .compileInput(schema)(value)
+    .compileInput(() => schema)(value)
     .violations.map(({ path, found, expected }) => `${path}: found ${found}; expected ${expected}`);
 }
 
@@ -76,7 +76,7 @@ test('null where the schema knows no null means left out, at every depth; elsewh
     page: object({ size: { type: 'integer' }, at: { type: ['string', 'null'] } }),
     list: { type: 'array', items: { type: 'integer' } },
   });
-  const read = createSchemaCompiler().compileInput(schema);
+  const read = createSchemaCompiler().compileInput(() => schema);
   const nulls = { units: null, limit: null, page: { size: null, at: null }, list: null, other: null };
   assert.deepEqual(read(nulls), { input: { units: 'metric', page: { at: null }, other: null }, violations: [] });
   assert.deepEqual(complaints(schema, { list: [null] }), ['/list/0: found null; expected integer']);
@@ -88,7 +88,7 @@ test('defaults are added to a copy; the value that was sent stays as it was', ()
     units: { type: 'string', default: 'metric' },
     page: object({ size: { type: 'integer', default: 20 } }, { default: {} }),
   });
-  const readInput = compiler.compileInput(schema);
+  const readInput = compiler.compileInput(() => schema);
   const sent = { page: {} };
   const { input, violations } = readInput(sent);
   assert.deepEqual(violations, []);
@@ -100,7 +100,7 @@ test('defaults are added to a copy; the value that was sent stays as it was', ()
 });
 
 test('an output is checked as it is, without defaults', () => {
-  const check = compiler.compileOutput(object({ a: { type: 'number', default: 1 } }, { required: ['a'] }));
+  const check = compiler.compileOutput(() => object({ a: { type: 'number', default: 1 } }, { required: ['a'] }));
   const output = {};
   assert.deepEqual(check(output), [{ path: '/a', found: 'nothing', expected: 'this field' }]);
   assert.deepEqual(output, {});
@@ -112,7 +112,7 @@ test('no message about credentials repeats a value or a name that is not declare
     KEY: { type: 'string', pattern: '^sk-', maxLength: 8 },
     REGION: { type: 'string', enum: ['eu', 'us'] },
   };
-  const check = compiler.compileCredentials(object(properties, { additionalProperties: false }));
+  const check = compiler.compileCredentials(() => object(properties, { additionalProperties: false }));
   const secret = 'topsecretvalue';
   const text = JSON.stringify(check({ KEY: secret, REGION: secret, [secret]: secret }));
   assert.equal(text.includes(secret), false, text);
@@ -158,7 +158,7 @@ test('formats tell right from wrong, and long text does not slow them', () => {
     assert.deepEqual(complaints(schema, { a: right }), [], format);
     assert.equal(complaints(schema, { a: wrong }).length, 1, format);
     for (const part of ['a', 'a.', 'a-', ':', '0', '%', '/a', 'é']) {
-      compiler.compileInput(schema)({ a: `${part.repeat(30_000)}\n` });
+      compiler.compileInput(() => schema)({ a: `${part.repeat(30_000)}\n` });
     }
   }
 });
@@ -171,7 +171,7 @@ test('a hundred thousand objects that must differ are compared in one pass', () 
 });
 
 test('__proto__ never passes, whatever the schema allows', () => {
-  const readInput = compiler.compileInput({ type: 'object' });
+  const readInput = compiler.compileInput(() => ({ type: 'object' }));
   for (const text of ['{"__proto__":{"admin":true}}', '{"a":[{"__proto__":1}]}']) {
     const { input, violations } = readInput(JSON.parse(text));
     assert.equal(violations.length, 1);
@@ -195,7 +195,7 @@ test('data that is nested too deeply or holds too much is refused, not followed'
   assert.deepEqual(complaints(schema, deep), ['/a/a/a: found deeper nesting; expected at most 64 levels']);
   const wide = { a: Array.from({ length: 200_001 }, () => 1) };
   assert.deepEqual(complaints({ type: 'object' }, wide), [': found more; expected at most 200000 values']);
-  const check = compiler.compileOutput(schema);
+  const check = compiler.compileOutput(() => schema);
   assert.ok(check(JSON.parse(`${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`)).length > 0);
 });
 
@@ -210,7 +210,7 @@ test('references stay within their schema, to its root and to its definitions', 
   const tree = object({ value: { type: 'number' }, next: { $ref: '#' } }, { required: ['value'] });
   const named = object({ a: { $ref: '#/$defs/short' } }, { $defs: { short: { type: 'string', maxLength: 2 } } });
   const other = object({ a: { $ref: '#/$defs/short' } }, { $defs: { short: { type: 'number' } } });
-  const readers = [tree, named, other].map((schema) => compiler.compileInput(schema));
+  const readers = [tree, named, other].map((schema) => compiler.compileInput(() => schema));
   const paths = (index: number, value: Record<string, unknown>) =>
     readers[index]?.(value).violations.map(({ path }) => path);
   assert.deepEqual(paths(0, { value: 1, next: { value: 2, next: {} } }), ['/next/next/value']);

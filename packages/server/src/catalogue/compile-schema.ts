@@ -15,11 +15,14 @@ export type ReadInput = CompiledPlugin['readInput'];
 /** Compiles the schemas of plugins. Each is compiled when it is first used: a catalogue of thousands loads at once. */
 export interface SchemaCompiler {
   /** Adds defaults to a copy, coerces nothing. */
-  compileInput(schema: JsonSchema): ReadInput;
-  compileOutput(schema: JsonSchema): Check;
+  compileInput(schema: GetSchema): ReadInput;
+  compileOutput(schema: GetSchema): Check;
   /** No message repeats a value. */
-  compileCredentials(schema: JsonSchema): Check;
+  compileCredentials(schema: GetSchema): Check;
 }
+
+/** Called when a value is first checked: until then a schema need not be in memory. */
+type GetSchema = () => JsonSchema;
 
 const maxViolations = 20;
 /** Listing every mistake of a large value costs more than it helps: then the first one is told. */
@@ -35,7 +38,11 @@ const baseOptions = {
   inlineRefs: false,
   // Checked at load, by check-schema.ts.
   validateSchema: false,
-  code: { regExp: Object.assign((pattern: string) => compileLinearRegExp(pattern), { code: 'compileLinearRegExp' }) },
+  code: {
+    // Shortening the code takes as long as generating it, and the event loop waits for both.
+    optimize: false,
+    regExp: Object.assign((pattern: string) => compileLinearRegExp(pattern), { code: 'compileLinearRegExp' }),
+  },
 } satisfies Options;
 
 /** One compiler a catalogue: its engines keep what they compiled, and go with it. */
@@ -53,14 +60,14 @@ export function createSchemaCompiler(): SchemaCompiler {
 type FindFlaws = (value: unknown, options: { all: boolean; showValues: boolean }) => Flaw[];
 
 /** Two engines: stopping at the first error is what bounds the work on hostile data, listing all is what helps people. */
-function createEngines(options: Options): (schema: JsonSchema) => FindFlaws {
+function createEngines(options: Options): (schema: GetSchema) => FindFlaws {
   const first = lazily(() => createEngine({ ...options, allErrors: false }));
   const all = lazily(() => createEngine({ ...options, allErrors: true }));
   let count = 0;
   return (wanted) => {
     // An address of its own keeps the references of one schema from being looked up in another.
     const $id = `schema:${++count}`;
-    const schema = lazily(() => ({ ...withoutRemarks(wanted), $id }));
+    const schema = lazily(() => ({ ...withoutRemarks(wanted()), $id }));
     const validateFirst = lazily(() => first().compile(schema()));
     const validateAll = lazily(() => all().compile(schema()));
     return (value, asked) => {

@@ -1,9 +1,10 @@
-import type { Bundle, DefinitionFormat, Plugin } from '@quartermaster/contract';
+import type { Bundle, DefinitionFormat } from '@quartermaster/contract';
+import { createPreparedLists, type PreparedLists } from '../kernel/prepared-lists.ts';
 import { describeBundleAsOpenApi } from './bundle-openapi.ts';
-import type { Catalogue, CompiledBundle, CompiledPlugin, Prepared } from './catalogue.ts';
+import type { Catalogue, CompiledBundle, CompiledPlugin } from './catalogue.ts';
 import { functionFormats } from './function-formats/formats.ts';
 import { inLanguage, type ResolveLanguage } from './languages.ts';
-import { prepareJson } from './prepare.ts';
+import { pluginRecord } from './plugin-record.ts';
 
 export interface ListingDeps {
   readonly bundles: ReadonlyMap<string, CompiledBundle>;
@@ -12,6 +13,8 @@ export interface ListingDeps {
   readonly iconUrl: (bundleId: string) => string | null;
   /** Where clients reach this address. */
   readonly publicUrl: string;
+  /** Default: new ones. */
+  readonly lists?: PreparedLists;
 }
 
 type Listing = Pick<
@@ -27,91 +30,84 @@ type Listing = Pick<
   | 'pluginDetail'
 >;
 
-/** The answers of the catalogue, each serialised when it is first asked for in a language that some text has. */
-export function createListing({ bundles, resolveLanguage, iconUrl, publicUrl }: ListingDeps): Listing {
-  const prepareOnce = createPreparing(Number.POSITIVE_INFINITY);
-  // Few ask for these, and there is one a bundle, language and format: the oldest make room.
-  const prepareSome = createPreparing(maxDefinitionLists);
-  const chosenBundles = (bundleId: string | undefined) =>
-    bundleId === undefined ? [...bundles.values()] : [bundles.get(bundleId)].filter(isPresent);
-  const plugins = (list: Iterable<CompiledBundle>, language: string) =>
-    Array.from(list).flatMap(({ plugins }) => Array.from(plugins.values(), (plugin) => pluginIn(plugin, language)));
+/** The answers of the catalogue, each built when it is first asked for in a language that some text has. */
+export function createListing(deps: ListingDeps): Listing {
+  const { bundles, resolveLanguage, iconUrl, publicUrl } = deps;
+  const lists = deps.lists ?? createPreparedLists();
   const bundle = (item: CompiledBundle, language: string) => bundleIn(item, { language, icon: iconUrl(item.id) });
+  /** Undefined when there is no such bundle. */
+  const chosen = (bundleId: string | undefined) => {
+    if (bundleId === undefined) return [...bundles.values()];
+    const found = bundles.get(bundleId);
+    return found === undefined ? undefined : [found];
+  };
 
   return {
     describeBundle: (item, asked) => bundle(item, resolveLanguage(asked)),
     describePlugin: (plugin, asked) => pluginIn(plugin, resolveLanguage(asked)),
     definePlugin: (plugin, format, asked) => defineIn(plugin, format, resolveLanguage(asked)),
-    bundleList: (asked) =>
-      prepareOnce('bundles', resolveLanguage(asked), (language) =>
-        list(Array.from(bundles.values(), (item) => bundle(item, language))),
-      ),
-    pluginList: (bundleId, asked) => {
-      const chosen = chosenBundles(bundleId);
-      if (bundleId !== undefined && chosen.length === 0) return undefined;
-      return prepareOnce(`plugins ${bundleId ?? ''}`, resolveLanguage(asked), (language) =>
-        list(plugins(chosen, language)),
+    async bundleList(asked) {
+      const language = resolveLanguage(asked);
+      return await lists.get(`${language} bundles`, () =>
+        listOf([...bundles.values()], (item) => bundle(item, language)),
       );
     },
-    definitionList: (format, bundleId, asked) => {
-      const chosen = chosenBundles(bundleId);
-      if (bundleId !== undefined && chosen.length === 0) return undefined;
-      return prepareSome(`${format} ${bundleId ?? ''}`, resolveLanguage(asked), (language) => {
-        const plugins = chosen.flatMap((item) => [...item.plugins.values()]);
-        return list(plugins.map((plugin) => defineIn(plugin, format, language)));
-      });
-    },
-    bundleOpenApi: (bundleId, asked) => {
-      const bundle = bundles.get(bundleId);
-      if (bundle === undefined) return undefined;
-      return prepareSome(`openapi ${bundleId}`, resolveLanguage(asked), (language) =>
-        describeBundleAsOpenApi({ bundle, plugins: plugins([bundle], language), language, publicUrl }),
+    async pluginList(bundleId, asked) {
+      const language = resolveLanguage(asked);
+      const items = chosen(bundleId);
+      if (items === undefined) return undefined;
+      return await lists.get(`${language} plugins ${bundleId ?? ''}`, () =>
+        listOf(pluginsOf(items), (plugin) => pluginIn(plugin, language)),
       );
     },
-    bundleDetail: (bundleId, asked) => {
+    async definitionList(format, bundleId, asked) {
+      const language = resolveLanguage(asked);
+      const items = chosen(bundleId);
+      if (items === undefined) return undefined;
+      return await lists.get(`${language} ${format} ${bundleId ?? ''}`, () =>
+        listOf(pluginsOf(items), (plugin) => defineIn(plugin, format, language)),
+      );
+    },
+    async bundleOpenApi(bundleId, asked) {
+      const language = resolveLanguage(asked);
       const found = bundles.get(bundleId);
       if (found === undefined) return undefined;
-      return prepareOnce(`bundle ${bundleId}`, resolveLanguage(asked), (language) => ({
-        ...list(plugins([found], language)),
-        bundle: bundle(found, language),
-      }));
+      return await lists.get(`${language} openapi ${bundleId}`, () =>
+        describeBundleAsOpenApi({ bundle: found, language, publicUrl }),
+      );
     },
-    pluginDetail: (bundleId, pluginId, asked) => {
+    async bundleDetail(bundleId, asked) {
+      const language = resolveLanguage(asked);
+      const found = bundles.get(bundleId);
+      if (found === undefined) return undefined;
+      return await lists.get(`${language} bundle ${bundleId}`, () =>
+        listOf(pluginsOf([found]), (plugin) => pluginIn(plugin, language), { bundle: bundle(found, language) }),
+      );
+    },
+    async pluginDetail(bundleId, pluginId, asked) {
+      const language = resolveLanguage(asked);
       const found = bundles.get(bundleId)?.plugins.get(pluginId);
       if (found === undefined) return undefined;
-      return prepareOnce(`plugin ${bundleId} ${pluginId}`, resolveLanguage(asked), (language) => ({
-        status: 'success',
-        data: pluginIn(found, language),
-      }));
+      return await lists.get(`${language} plugin ${bundleId} ${pluginId}`, () => [
+        JSON.stringify({ status: 'success', data: pluginIn(found, language) }),
+      ]);
     },
   };
 }
 
-const maxDefinitionLists = 256;
-
-type PrepareOnce = (key: string, language: string, make: (language: string) => unknown) => Prepared;
-
-function createPreparing(limit: number): PrepareOnce {
-  const prepared = new Map<string, Prepared>();
-  return (key, language, make) => {
-    const name = `${language} ${key}`;
-    const found = prepared.get(name);
-    if (found !== undefined) return found;
-    const made = prepareJson(make(language));
-    const [oldest] = prepared.keys();
-    if (prepared.size >= limit && oldest !== undefined) prepared.delete(oldest);
-    prepared.set(name, made);
-    return made;
-  };
+function pluginsOf(bundles: readonly CompiledBundle[]): CompiledPlugin[] {
+  return bundles.flatMap(({ plugins }) => [...plugins.values()]);
 }
 
-/** The list envelope; the catalogue is answered whole. */
-function list<T>(data: readonly T[]) {
-  return { status: 'success', data, fetched_count: data.length, has_more: false };
-}
-
-function isPresent<T>(value: T | undefined): value is T {
-  return value !== undefined;
+/** The list envelope, item by item; the catalogue is answered whole. */
+function* listOf<Item>(
+  items: readonly Item[],
+  describe: (item: Item) => unknown,
+  more: Readonly<Record<string, unknown>> = {},
+): Generator<string> {
+  yield '{"status":"success","data":[';
+  for (const [index, item] of items.entries()) yield `${index === 0 ? '' : ','}${JSON.stringify(describe(item))}`;
+  yield `],${JSON.stringify({ fetched_count: items.length, has_more: false, ...more }).slice(1)}`;
 }
 
 const noCredentials = { type: 'object', properties: {} };
@@ -137,18 +133,8 @@ function bundleIn(
   } satisfies Bundle;
 }
 
-function pluginIn({ bundle, id, manifest }: CompiledPlugin, language: string) {
-  return {
-    object: 'Plugin',
-    bundle_id: bundle.id,
-    plugin_id: id,
-    name: inLanguage(manifest.name, language),
-    description: inLanguage(manifest.description, language),
-    input_schema: { ...manifest.input_schema },
-    output_schema: { ...manifest.output_schema },
-    effects: manifest.effects,
-    idempotent: manifest.idempotent,
-  } satisfies Plugin;
+function pluginIn({ bundle, manifest }: CompiledPlugin, language: string) {
+  return pluginRecord(bundle.id, manifest, language);
 }
 
 function defineIn(plugin: CompiledPlugin, format: DefinitionFormat, language: string) {

@@ -10,27 +10,29 @@ test('two loads of the same folders give the same bytes and tags', async (t) => 
   const other = await makeFolder(t, Object.fromEntries(Object.entries(goodFiles).reverse()));
   const [first, second] = [await load(folder), await load(other)];
   for (const language of ['en', 'zh']) {
-    assert.deepEqual(first.bundleList(language), second.bundleList(language));
-    assert.deepEqual(first.pluginList(undefined, language), second.pluginList(undefined, language));
-    assert.deepEqual(first.bundleDetail('weather', language), second.bundleDetail('weather', language));
+    assert.deepEqual(await first.bundleList(language), await second.bundleList(language));
+    assert.deepEqual(await first.pluginList(undefined, language), await second.pluginList(undefined, language));
+    assert.deepEqual(await first.bundleDetail('weather', language), await second.bundleDetail('weather', language));
   }
   assert.deepEqual([...first.bundles.keys()], ['sums', 'weather']);
 });
 
 test('an answer is serialised once for each language that occurs, whatever is asked for', async (t) => {
   const catalogue = await load(await makeFolder(t, goodFiles));
-  const english = catalogue.bundleList('en');
+  const english = await catalogue.bundleList('en');
   for (const asked of ['', 'xx', 'fr-FR', 'EN', 'en-US', '__proto__', '../..', 'z'.repeat(10_000), '----']) {
-    assert.equal(catalogue.bundleList(asked), english, asked);
+    assert.equal(await catalogue.bundleList(asked), english, asked);
   }
-  const chinese = catalogue.bundleList('zh');
+  const chinese = await catalogue.bundleList('zh');
   assert.notEqual(chinese, english);
-  for (const asked of ['zh-CN', 'zh_TW', 'ZH', 'zh-Hant-TW']) assert.equal(catalogue.bundleList(asked), chinese, asked);
+  for (const asked of ['zh-CN', 'zh_TW', 'ZH', 'zh-Hant-TW'])
+    assert.equal(await catalogue.bundleList(asked), chinese, asked);
 });
 
 test('a text without the language asked for is English', async (t) => {
   const catalogue = await load(await makeFolder(t, goodFiles));
-  const names = JSON.parse(catalogue.bundleList('zh').body.toString()).data.map(({ name }: { name: string }) => name);
+  const list = await catalogue.bundleList('zh');
+  const names = JSON.parse(String(list.body)).data.map(({ name }: { name: string }) => name);
   assert.deepEqual(names, ['Sums', '天气']);
 });
 
@@ -104,9 +106,9 @@ test('a thousand plugins are loaded and listed', async (t) => {
     logger: createLogger('silent'),
   });
   const loaded = performance.now();
-  const english = again.pluginList(undefined, 'en');
+  const english = await again.pluginList(undefined, 'en');
   const listed = performance.now();
-  again.pluginList(undefined, 'zh');
+  await again.pluginList(undefined, 'zh');
   const translated = performance.now();
   assert.deepEqual(again.failures, []);
   assert.equal(JSON.parse(String(english?.body)).fetched_count, 1_000);

@@ -1,20 +1,16 @@
 import type { Isolation } from '@quartermaster/contract';
 import type { Logger } from '../kernel/logger.ts';
-import { severalAtOnce } from '../kernel/several-at-once.ts';
 import { filesAtStart, filesWhileServing } from './bundle-files.ts';
-import { atOnce, type BundleFolder, findBundleFolders } from './bundle-folders.ts';
+import { type BundleFolder, findBundleFolders } from './bundle-folders.ts';
 import type { OperatorHosts } from './bundle-hosts.ts';
-import type { BundleFailure, Catalogue, CompiledBundle, Icon } from './catalogue.ts';
-import { compileBundle, refusalOf } from './compile-bundle.ts';
-import { createSchemaCompiler, type SchemaCompiler } from './compile-schema.ts';
-import { wholeFile } from './findings.ts';
-import { type KnownManifests, nothingKnown } from './known-manifests.ts';
-import { createResolveLanguage, fallbackLanguage, languagesOf } from './languages.ts';
-import { createListing } from './list-catalogue.ts';
-import { reasonOf } from './plain-file.ts';
-import { prepareBytes } from './prepare.ts';
-import { type BundleReading, type BundleSource, readBundle } from './read-bundle.ts';
-import type { BundleReader } from './read-manifest-file.ts';
+import type { BundleFailure, Catalogue, CompiledBundle } from './catalogue.ts';
+import { type CompileBundleOptions, compileBundle, refusalOf } from './compile-bundle.ts';
+import { createSchemaCompiler } from './compile-schema.ts';
+import { type CatalogueParts, createCatalogue } from './create-catalogue.ts';
+import type { ManifestCache } from './manifest-cache.ts';
+import { createManifestReader, type ManifestReader } from './manifest-reader.ts';
+import type { PackedBundle } from './packed-bundle.ts';
+import { createChangeReader, type Reading } from './read-changes.ts';
 import { logFailure, reportLoad } from './report-load.ts';
 
 export interface LoadCatalogueOptions {
@@ -26,8 +22,15 @@ export interface LoadCatalogueOptions {
   readonly logger: Logger;
   /** For the bundles that leave their hosts to the operator. */
   readonly operatorHosts?: OperatorHosts;
-  /** Default: every file is checked anew. */
-  readonly known?: KnownManifests;
+  /** Default: every bundle is read. */
+  readonly cache?: ManifestCache;
+  /**
+   * Bytes of YAML that the first load reads itself, before anybody is served; what is left is read by the loads after it, in a
+   * thread. Default: all.
+   */
+  readonly firstReadBytes?: number;
+  /** Default: one that keeps what was used last. */
+  readonly readManifest?: ManifestReader;
 }
 
 export interface HandlerCapabilities {
@@ -57,85 +60,90 @@ export async function loadCatalogue(options: LoadCatalogueOptions): Promise<Cata
 
 export interface LoadedCatalogue {
   readonly catalogue: Catalogue;
-  /** Of what was read, as {@link findBundleFolders} gives it. */
+  /** Of what was found, as {@link findBundleFolders} gives it. */
   readonly stamp: string;
+  /** Whether every bundle was read; else the next load goes on. */
+  readonly isComplete: boolean;
 }
 
 export interface CatalogueLoader {
-  /** Reads what has changed since it was called last; what has not is the same objects. */
+  /** Reads what has changed since it was called last, a few bundles at most; what has not is the same objects. */
   load(): Promise<LoadedCatalogue>;
+  /** Ends the thread that reads bundles. */
+  close(): Promise<void>;
 }
 
 export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueLoader {
+  const { cache, logger } = options;
+  const reader = createChangeReader(options);
+  const readManifest = options.readManifest ?? createManifestReader();
   let known = new Map<string, KnownBundle>();
   let previous: Catalogue | undefined;
 
   return {
+    close: () => reader.close(),
     async load() {
       const started = performance.now();
-      const files = previous === undefined ? filesAtStart : filesWhileServing;
-      const reader = { files, known: options.known ?? nothingKnown };
-      const { folders, failures, stamp } = await findBundleFolders(options.folders, files);
-      const compiler = createSchemaCompiler();
-      const readings = new Map<string, BundleReading>();
+      const isFirst = previous === undefined;
+      const { folders, failures, stamp } = await findBundleFolders(
+        options.folders,
+        isFirst ? filesAtStart : filesWhileServing,
+      );
       const changed = folders.filter(({ path, stamp: found }) => known.get(path)?.stamp !== found);
-      await severalAtOnce(changed, atOnce, async ({ name, path }) => {
-        readings.set(path, await readBundleSafely(path, name, reader));
-      });
-      const sandboxMissing = await options.capabilities.sandboxMissing;
-      const capabilities = { handlers: options.capabilities.handlers, sandboxMissing };
+      const readings = isFirst ? await reader.readAtStart(changed) : await reader.readWhileServing(changed, known);
+      const cached = [...readings.values()].filter(({ isCached }) => isCached).length;
+      const capabilities = {
+        handlers: options.capabilities.handlers,
+        sandboxMissing: await options.capabilities.sandboxMissing,
+      };
+      const compiler = createSchemaCompiler();
+      const { operatorHosts } = options;
       const entries = new Map<string, KnownBundle>();
       for (const folder of folders) {
         const before = known.get(folder.path);
         const reading = readings.get(folder.path);
-        const entry = reading === undefined ? before : follow(folder, { before, reading, compiler, capabilities });
+        const means = { compiler, capabilities, operatorHosts, readManifest, stamp: folder.stamp };
+        const entry = reading === undefined ? before : follow(folder, { before, reading, means });
         if (entry !== undefined) entries.set(folder.path, entry);
       }
       known = entries;
       const { misplaced, ...parts } = arrange([...entries.values()], failures);
       for (const failure of misplaced) {
         if (previous?.failures.some(({ message }) => message === failure.message)) continue;
-        logFailure(failure, options.logger);
+        logFailure(failure, logger);
       }
-      const catalogue = createCatalogue({ ...parts, publicUrl: options.publicUrl });
-      // The answers almost everyone asks for are ready before the first request.
-      catalogue.bundleList(fallbackLanguage);
-      catalogue.pluginList(undefined, fallbackLanguage);
-      reportLoad(catalogue, {
-        previous,
-        milliseconds: Math.round(performance.now() - started),
-        logger: options.logger,
-      });
+      const unread = changed.filter(({ path }) => !readings.has(path));
+      const loading = unread.map(({ name }) => name).filter((name) => !parts.bundles.has(name));
+      const catalogue = createCatalogue({ ...parts, loading, publicUrl: options.publicUrl });
+      const milliseconds = Math.round(performance.now() - started);
+      reportLoad(catalogue, { previous, milliseconds, read: changed.length - unread.length - cached, logger });
+      if (unread.length === 0) await cache?.retain(folders);
       previous = catalogue;
-      return { catalogue, stamp };
+      return { catalogue, stamp, isComplete: unread.length === 0 };
     },
   };
 
   /** What is known of a folder after it was read anew. */
-  function follow({ name, stamp }: BundleFolder, { before, reading, compiler, capabilities }: ReadBefore): KnownBundle {
+  function follow({ name, stamp }: BundleFolder, { before, reading, means }: ReadBefore): KnownBundle {
     const { bundle: source, failures } = reading;
-    for (const failure of failures) logFailure(failure, options.logger);
+    for (const failure of failures) logFailure(failure, logger);
     const isClean = failures.length === 0;
     if (before?.inForce !== undefined && (source === undefined || (!isClean && before.isClean))) {
       return { ...before, stamp, failures, isKept: true };
     }
     if (source === undefined) return { name, stamp, inForce: undefined, isClean, failures, isKept: false };
-    const bundle = compileBundle(source, {
-      ...{ compiler, capabilities, stamp },
-      operatorHosts: options.operatorHosts,
-    });
+    const bundle = compileBundle(source, means);
     const { refusal } = bundle;
     if (refusal !== undefined)
-      options.logger.error({ bundle_id: name }, `handlers of the bundle ${name} are refused: ${refusal}`);
+      logger.error({ bundle_id: name }, `handlers of the bundle ${name} are refused: ${refusal}`);
     return { name, stamp, inForce: { source, bundle }, isClean, failures, isKept: false };
   }
 }
 
 interface ReadBefore {
   readonly before: KnownBundle | undefined;
-  readonly reading: BundleReading;
-  readonly compiler: SchemaCompiler;
-  readonly capabilities: KnownCapabilities;
+  readonly reading: Reading;
+  readonly means: CompileBundleOptions;
 }
 
 /** What is known of one folder since it was read. */
@@ -143,7 +151,7 @@ interface KnownBundle {
   readonly name: string;
   readonly stamp: string;
   /** Undefined when it never loaded. */
-  readonly inForce: { readonly source: BundleSource; readonly bundle: CompiledBundle } | undefined;
+  readonly inForce: { readonly source: PackedBundle; readonly bundle: CompiledBundle } | undefined;
   /** What is in force had no mistake; then a version with mistakes does not replace it. */
   readonly isClean: boolean;
   /** Of what is in the folder now. */
@@ -156,8 +164,8 @@ interface KnownBundle {
 function arrange(
   known: readonly KnownBundle[],
   unreadable: readonly BundleFailure[],
-): Omit<CatalogueParts, 'publicUrl'> & { readonly misplaced: readonly BundleFailure[] } {
-  const sources = new Map<string, BundleSource>();
+): Omit<CatalogueParts, 'publicUrl' | 'loading'> & { readonly misplaced: readonly BundleFailure[] } {
+  const sources = new Map<string, PackedBundle>();
   const bundles = new Map<string, CompiledBundle>();
   const misplaced = [...unreadable];
   const inOrder = known.toSorted((a, b) => compareText(a.name, b.name));
@@ -175,50 +183,6 @@ function arrange(
   const kept = inOrder.filter(({ isKept }) => isKept).map(({ name }) => name);
   const failures = [...known.flatMap((one) => one.failures), ...misplaced, ...[...bundles.values()].flatMap(refusalOf)];
   return { sources: [...sources.values()], bundles, failures, kept, misplaced };
-}
-
-/** What the checks did not foresee (a folder that vanishes, a link to nothing) costs this bundle only. */
-async function readBundleSafely(folder: string, name: string, reader: BundleReader): Promise<BundleReading> {
-  try {
-    return await readBundle(folder, reader);
-  } catch (error) {
-    const message = `The bundle cannot be read: ${reasonOf(error)}.`;
-    return { bundle: undefined, failures: [{ file: `${name}/bundle.yaml`, line: null, field: wholeFile, message }] };
-  }
-}
-
-interface CatalogueParts {
-  /** Both sorted by id. */
-  readonly sources: readonly BundleSource[];
-  readonly failures: readonly BundleFailure[];
-  readonly kept: readonly string[];
-  readonly bundles: ReadonlyMap<string, CompiledBundle>;
-  readonly publicUrl: string;
-}
-
-function createCatalogue({ sources, bundles, failures, kept, publicUrl }: CatalogueParts): Catalogue {
-  const icons = new Map<string, Icon>();
-  for (const { manifest, icon } of sources) {
-    if (icon !== null) icons.set(manifest.id, { ...prepareBytes(icon.content), mediaType: icon.mediaType });
-  }
-  const languages = sources.flatMap(({ manifest, plugins }) =>
-    [manifest, ...plugins.map((plugin) => plugin.manifest)].flatMap((item) => languagesOf(item.name, item.description)),
-  );
-  const base = publicUrl.replace(/\/+$/, '');
-  return {
-    bundles,
-    failures,
-    kept,
-    findBundle: (bundleId) => bundles.get(bundleId),
-    findPlugin: (bundleId, pluginId) => bundles.get(bundleId)?.plugins.get(pluginId),
-    findIcon: (bundleId) => icons.get(bundleId),
-    ...createListing({
-      bundles,
-      publicUrl: base,
-      resolveLanguage: createResolveLanguage(languages),
-      iconUrl: (bundleId) => (icons.has(bundleId) ? `${base}/v1/bundles/${bundleId}/icon` : null),
-    }),
-  };
 }
 
 /** By code unit, the same on every machine. */

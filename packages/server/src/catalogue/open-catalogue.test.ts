@@ -44,7 +44,8 @@ test('a bundle that is added, changed or removed is so in the next catalogue; th
   const third = await next(second);
   assert.equal(third.findPlugin('again', 'get_weather')?.manifest.effects, 'write');
   assert.notEqual(third.findBundle('again')?.stamp, second.findBundle('again')?.stamp);
-  assert.notEqual(third.pluginList(undefined, 'en')?.etag, second.pluginList(undefined, 'en')?.etag);
+  const [changed, before] = [await third.pluginList(undefined, 'en'), await second.pluginList(undefined, 'en')];
+  assert.notEqual(changed?.etag, before?.etag);
   assert.equal(second.findPlugin('again', 'get_weather')?.manifest.effects, 'read', 'runs under way keep theirs');
 
   await rm(join(folder, 'again'), { recursive: true });

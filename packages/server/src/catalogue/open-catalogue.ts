@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { filesWhileServing } from './bundle-files.ts';
 import { findBundleFolders } from './bundle-folders.ts';
 import type { Catalogue } from './catalogue.ts';
-import { type KeptManifestFiles, openKeptManifests } from './kept-manifests.ts';
 import { createCatalogueLoader, type LoadCatalogueOptions } from './load-catalogue.ts';
 import { reportUnsupported } from './report-load.ts';
 
@@ -16,14 +15,14 @@ export interface LiveCatalogue {
 export interface OpenCatalogueOptions extends LoadCatalogueOptions {
   /** Called when another catalogue is in force. */
   readonly onChange?: (catalogue: Catalogue, previous: Catalogue) => void;
-  /** Where what was found right is kept, so that the next start is sooner. */
-  readonly kept?: KeptManifestFiles;
   /** Milliseconds between looks at the folders; default 1,000. */
   readonly lookMs?: number;
 }
 
 /** Files that still change are being copied or edited; what has stayed the same for so long is whole. */
 const settleMs = 250;
+/** Some 2,000 plugins of the size of our own. More than that is read while the service runs; see `Catalogue.loading`. */
+const maxFirstReadBytes = 2 * 1024 * 1024;
 const reportAfterMs = 3_000;
 /** Looking at many files takes time: at most this part of all time. */
 const share = 1 / 50;
@@ -34,10 +33,8 @@ const share = 1 / 50;
  */
 export async function openCatalogue(options: OpenCatalogueOptions): Promise<LiveCatalogue> {
   const { logger, lookMs = 1_000, onChange } = options;
-  const kept = options.kept === undefined ? undefined : openKeptManifests(options.kept);
-  const loader = createCatalogueLoader({ ...options, ...(kept === undefined ? {} : { known: kept }) });
-  let { catalogue, stamp } = await loader.load();
-  const keep = kept?.end();
+  const loader = createCatalogueLoader({ firstReadBytes: maxFirstReadBytes, ...options });
+  let { catalogue, stamp, isComplete } = await loader.load();
   const stopping = new AbortController();
   const { signal } = stopping;
   let reporting = report(catalogue, undefined);
@@ -45,8 +42,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Live
   async function report(next: Catalogue, previous: Catalogue | undefined): Promise<void> {
     // Not before the service listens: whoever starts it waits for that.
     await pause(reportAfterMs, undefined, { signal, ref: false }).catch(() => undefined);
-    if (previous === undefined) await keep?.();
-    await reportUnsupported(next, { logger, previous }, signal).catch(() => undefined);
+    if (!signal.aborted) reportUnsupported(next, { logger, previous });
   }
 
   /** Whether something has changed, and is whole by now. */
@@ -60,10 +56,10 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Live
     const started = performance.now();
     const seen = (await findBundleFolders(options.folders, filesWhileServing)).stamp;
     const tookMs = performance.now() - started;
-    if (!(await hasChanged(seen))) return tookMs;
+    if (isComplete && !(await hasChanged(seen))) return tookMs;
     const loaded = await loader.load();
     const previous = catalogue;
-    ({ catalogue, stamp } = loaded);
+    ({ catalogue, stamp, isComplete } = loaded);
     onChange?.(catalogue, previous);
     const earlier = reporting;
     reporting = report(catalogue, previous).then(() => earlier);
@@ -71,12 +67,14 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Live
   }
 
   async function watch(): Promise<void> {
-    let tookMs = 0;
+    let waitMs = isComplete ? lookMs : 0;
     while (!signal.aborted) {
       try {
-        await pause(Math.max(lookMs, tookMs / share), undefined, { signal, ref: false });
-        tookMs = await look();
+        await pause(waitMs, undefined, { signal, ref: false });
+        const tookMs = await look();
+        waitMs = isComplete ? Math.max(lookMs, tookMs / share) : 0;
       } catch (error) {
+        waitMs = lookMs;
         if (!signal.aborted) logger.error({ err: error }, 'the folders of bundles could not be looked at');
       }
     }
@@ -87,6 +85,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Live
     current: () => catalogue,
     close: async () => {
       stopping.abort();
+      await loader.close();
       await Promise.all([watching, reporting]);
     },
   };

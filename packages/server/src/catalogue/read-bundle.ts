@@ -10,7 +10,7 @@ import { checkRequest, requestContext } from './check-request.ts';
 import { createFindings, type Findings } from './findings.ts';
 import { reasonOf } from './plain-file.ts';
 import { type BundleIcon, readIcon } from './read-icon.ts';
-import { type BundleReader, readManifestFile } from './read-manifest-file.ts';
+import { readManifestFile } from './read-manifest-file.ts';
 import { type PluginFile, type PluginReading, type PluginSource, readPlugin } from './read-plugin.ts';
 
 /** A bundle as its folder describes it, checked. */
@@ -35,22 +35,18 @@ const manifestName = 'bundle.yaml';
  * Reads a bundle's folder: `bundle.yaml` and one `<plugin_id>.yaml` for each plugin. Runs nothing of it. A plugin that
  * is wrong is left out and hides no other. Every failure names file, line and field. Format: docs/guides/bundles.md.
  */
-export async function readBundle(bundleFolder: string, reader: BundleReader): Promise<BundleReading> {
-  const { files } = reader;
+export async function readBundle(bundleFolder: string, files: BundleFiles): Promise<BundleReading> {
   const name = basename(bundleFolder);
   const folder = await files.realPath(bundleFolder);
   const place = { folder, name: manifestName, label: `${name}/${manifestName}` };
-  const checks = {
-    dependsOn: ['bundle', name],
-    check: (value: unknown, found: Findings) => checkBundle(value, name, found),
-  };
-  const { manifest, findings, key } = await readManifestFile(place, checks, reader);
+  const check = (value: unknown, found: Findings) => checkBundle(value, name, found);
+  const { manifest, findings } = await readManifestFile(place, check, files);
   if (manifest === undefined) return { bundle: undefined, failures: findings.list };
   const isWhole = findings.list.length === 0;
   const icon = await findIcon(folder, { manifest, findings, files });
   // The plugins of a wrong bundle are read too: its author is told everything at once.
   const { pluginIds, failures } = await listFiles({ folder, name }, files);
-  const readings = await readPlugins(folder, { name, manifest, key, pluginIds }, reader);
+  const readings = await readPlugins(folder, { name, manifest, pluginIds }, files);
   const plugins = readings.flatMap(({ plugin }) => (plugin === undefined ? [] : [plugin]));
   return {
     bundle: isWhole ? { folder, manifest, icon, plugins } : undefined,
@@ -100,25 +96,24 @@ async function findIcon(
 interface ManifestRead {
   readonly name: string;
   readonly manifest: BundleManifest;
-  readonly key: string;
   readonly pluginIds: readonly string[];
 }
 
 /** One after the other: reading is parsing, and parsing two at once is no faster. */
-async function readPlugins(folder: string, bundle: ManifestRead, reader: BundleReader): Promise<PluginReading[]> {
+async function readPlugins(folder: string, bundle: ManifestRead, files: BundleFiles): Promise<PluginReading[]> {
   const readings: PluginReading[] = [];
   for (const pluginId of bundle.pluginIds) {
     const label = `${bundle.name}/${pluginId}.yaml`;
-    const file = { label, pluginId, bundle: bundle.manifest, bundleKey: bundle.key };
-    readings.push(await readPluginSafely(folder, file, reader));
+    const file = { label, pluginId, bundle: bundle.manifest };
+    readings.push(await readPluginSafely(folder, file, files));
   }
   return readings;
 }
 
 /** What the checks did not foresee costs this plugin only. */
-async function readPluginSafely(folder: string, file: PluginFile, reader: BundleReader): Promise<PluginReading> {
+async function readPluginSafely(folder: string, file: PluginFile, files: BundleFiles): Promise<PluginReading> {
   try {
-    return await readPlugin(folder, file, reader);
+    return await readPlugin(folder, file, files);
   } catch (error) {
     return { plugin: undefined, failures: oneFailure(file.label, `The plugin cannot be read: ${reasonOf(error)}.`) };
   }

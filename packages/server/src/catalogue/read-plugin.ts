@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { BundleManifest, PluginManifest } from '@quartermaster/plugin-kit';
+import type { BundleFiles } from './bundle-files.ts';
 import type { BundleFailure } from './catalogue.ts';
 import { checkResponse } from './check-expression.ts';
 import { readPluginManifest } from './check-manifest.ts';
@@ -7,7 +8,7 @@ import { checkRequest, requestContext } from './check-request.ts';
 import { checkSchema } from './check-schema.ts';
 import type { Findings } from './findings.ts';
 import { readPlainFile } from './plain-file.ts';
-import { type BundleReader, readManifestFile } from './read-manifest-file.ts';
+import { readManifestFile } from './read-manifest-file.ts';
 
 /** A plugin as its file describes it, checked. */
 export interface PluginSource {
@@ -22,8 +23,6 @@ export interface PluginFile {
   /** The file is `<pluginId>.yaml`. */
   readonly pluginId: string;
   readonly bundle: BundleManifest;
-  /** Of the bundle's own file. */
-  readonly bundleKey: string;
 }
 
 export interface PluginReading {
@@ -35,16 +34,12 @@ export interface PluginReading {
 const maxHandlerBytes = 1024 * 1024;
 
 /** Reads and checks one plugin of a bundle. */
-export async function readPlugin(folder: string, file: PluginFile, reader: BundleReader): Promise<PluginReading> {
+export async function readPlugin(folder: string, file: PluginFile, files: BundleFiles): Promise<PluginReading> {
   const place = { folder, name: `${file.pluginId}.yaml`, label: file.label };
-  const checks = {
-    dependsOn: ['plugin', file.pluginId, file.bundleKey],
-    check: (value: unknown, found: Findings) => checkPlugin(value, file, found),
-  };
-  const { manifest, findings } = await readManifestFile(place, checks, reader);
+  const check = (value: unknown, found: Findings) => checkPlugin(value, file, found);
+  const { manifest, findings } = await readManifestFile(place, check, files);
   if (manifest === undefined) return { plugin: undefined, failures: findings.list };
-  // It may be removed while the manifest stays as it is, so it is looked for each time.
-  if (manifest.handler !== undefined) await checkHandler({ folder, handler: manifest.handler }, findings, reader);
+  if (manifest.handler !== undefined) await checkHandler({ folder, handler: manifest.handler }, findings, files);
   if (findings.list.length > 0) return { plugin: undefined, failures: findings.list };
   const handlerPath = manifest.handler === undefined ? null : join(folder, manifest.handler);
   return { plugin: { manifest, handlerPath }, failures: [] };
@@ -92,7 +87,7 @@ function checkTier(manifest: PluginManifest, bundle: BundleManifest, findings: F
 async function checkHandler(
   { folder, handler }: { readonly folder: string; readonly handler: string },
   findings: Findings,
-  { files }: BundleReader,
+  files: BundleFiles,
 ): Promise<void> {
   const file = await readPlainFile({ folder, name: handler, maxBytes: maxHandlerBytes }, files);
   if ('refusal' in file) findings.add(['handler'], file.refusal);

@@ -1,8 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { definitionFormats } from '@quartermaster/contract';
 import type { Logger } from '../kernel/logger.ts';
-import type { BundleFailure, Catalogue, CompiledPlugin } from './catalogue.ts';
-import { fallbackLanguage } from './languages.ts';
+import type { BundleFailure, Catalogue } from './catalogue.ts';
 
 /** One line for each mistake. */
 export function logFailure({ file, line, field, message }: BundleFailure, logger: Logger): void {
@@ -12,14 +10,17 @@ export function logFailure({ file, line, field, message }: BundleFailure, logger
 export interface LoadFacts {
   readonly previous: Catalogue | undefined;
   readonly milliseconds: number;
+  /** Bundles whose files were read; the others were cached or have not changed. */
+  readonly read: number;
   readonly logger: Logger;
 }
 
 /** Says in the log what is in force now, and what has changed. */
-export function reportLoad(catalogue: Catalogue, { previous, milliseconds, logger }: LoadFacts): void {
-  const { bundles, failures, kept } = catalogue;
+export function reportLoad(catalogue: Catalogue, { previous, milliseconds, read, logger }: LoadFacts): void {
+  const { bundles, failures, kept, loading } = catalogue;
   const plugins = [...bundles.values()].reduce((sum, bundle) => sum + bundle.plugins.size, 0);
-  const facts = { bundles: bundles.size, plugins, failures: failures.length, milliseconds };
+  const counts = { bundles: bundles.size, plugins, failures: failures.length };
+  const facts = { ...counts, read, loading: loading.length, milliseconds };
   if (previous === undefined) {
     logger.info(facts, `catalogue loaded: ${facts.bundles} bundles, ${facts.plugins} plugins`);
   } else {
@@ -40,34 +41,17 @@ function differences(before: Bundles, after: Bundles) {
   };
 }
 
-export interface UnsupportedReport {
-  readonly logger: Logger;
-  /** Only the bundles that are not in it are reported. */
-  readonly previous: Catalogue | undefined;
-}
-
-/**
- * Says which plugins a provider's format cannot carry as it should: the operator may want to know before a model does.
- * Nobody waits for it, so it takes its time between requests.
- */
-export async function reportUnsupported(
+/** Logs which new plugins a provider's format cannot carry as it should: the operator may want to know before a model does. */
+export function reportUnsupported(
   catalogue: Catalogue,
-  { logger, previous }: UnsupportedReport,
-  signal: AbortSignal,
-): Promise<void> {
+  { logger, previous }: Pick<LoadFacts, 'logger' | 'previous'>,
+): void {
   const bundles = [...catalogue.bundles.values()].filter((bundle) => previous?.bundles.get(bundle.id) !== bundle);
   const plugins = bundles.flatMap((bundle) => [...bundle.plugins.values()]);
   for (const format of definitionFormats) {
-    const unsupported: CompiledPlugin[] = [];
-    for (const plugin of plugins) {
-      await pause(pauseMs, undefined, { signal, ref: false });
-      const { losses } = catalogue.definePlugin(plugin, format, fallbackLanguage);
-      if (losses.some(({ kind }) => kind === 'unsupported')) unsupported.push(plugin);
-    }
+    const unsupported = plugins.filter((plugin) => plugin.unsupported.includes(format));
     if (unsupported.length === 0) continue;
     const named = unsupported.slice(0, 10).map(({ bundle, id }) => `${bundle.id}/${id}`);
     logger.info({ format, plugins: unsupported.length }, `not wholly expressible as ${format}: ${named.join(', ')}`);
   }
 }
-
-const pauseMs = 2;

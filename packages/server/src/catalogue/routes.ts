@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import {
   Bundle,
   type DefinitionFormat,
@@ -11,10 +12,12 @@ import {
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../http/app.ts';
-import type { Catalogue, Prepared } from './catalogue.ts';
+import type { Prepared } from '../kernel/prepared-lists.ts';
+import type { Problem } from '../kernel/problem.ts';
+import type { Catalogue } from './catalogue.ts';
+import { matchesETag } from './etag.ts';
 import { fallbackLanguage } from './languages.ts';
-import { matchesETag } from './prepare.ts';
-import { bundleNotFound, iconNotFound, listFormatUnknown, pluginNotFound } from './problems.ts';
+import { bundleLoading, bundleNotFound, iconNotFound, listFormatUnknown, pluginNotFound } from './problems.ts';
 
 export interface CatalogueRoutesDeps {
   /** The catalogue in force; asked for at each request, so that it can be replaced by a newer one. */
@@ -62,8 +65,8 @@ function bundleRoutes(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): 
         response: { 200: List(Bundle) },
       },
     },
-    (request, reply) => {
-      sendJson(request, reply, catalogue().bundleList(request.query.lang ?? fallbackLanguage));
+    async (request, reply) => {
+      return sendJson(request, reply, await catalogue().bundleList(request.query.lang ?? fallbackLanguage));
     },
   );
   app.get(
@@ -79,11 +82,11 @@ function bundleRoutes(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): 
         response: { 200: BundleAnswer },
       },
     },
-    (request, reply) => {
+    async (request, reply) => {
       const { bundle_id } = request.params;
-      const prepared = catalogue().bundleDetail(bundle_id, request.query.lang ?? fallbackLanguage);
-      if (prepared === undefined) throw bundleNotFound(bundle_id);
-      sendJson(request, reply, prepared);
+      const prepared = await catalogue().bundleDetail(bundle_id, request.query.lang ?? fallbackLanguage);
+      if (prepared === undefined) throw bundleMissing(catalogue(), bundle_id);
+      return sendJson(request, reply, prepared);
     },
   );
 }
@@ -101,16 +104,16 @@ function pluginRoutes(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): 
         response: { 200: PluginsAnswer },
       },
     },
-    (request, reply) => {
+    async (request, reply) => {
       const { bundle_id, lang: language = fallbackLanguage, format = listFormats[0] } = request.query;
       const isDefinition = isDefinitionFormat(format);
       if (!isDefinition && format !== listFormats[0]) throw listFormatUnknown(format, listFormats);
       const prepared = isDefinition
-        ? catalogue().definitionList(format, bundle_id, language)
-        : catalogue().pluginList(bundle_id, language);
+        ? await catalogue().definitionList(format, bundle_id, language)
+        : await catalogue().pluginList(bundle_id, language);
       // Only a bundle id can be unknown.
-      if (prepared === undefined) throw bundleNotFound(bundle_id ?? '');
-      sendJson(request, reply, prepared);
+      if (prepared === undefined) throw bundleMissing(catalogue(), bundle_id ?? '');
+      return sendJson(request, reply, prepared);
     },
   );
   app.get(
@@ -126,11 +129,11 @@ function pluginRoutes(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): 
         response: { 200: Success(Plugin) },
       },
     },
-    (request, reply) => {
+    async (request, reply) => {
       const { bundle_id, plugin_id } = request.params;
-      const prepared = catalogue().pluginDetail(bundle_id, plugin_id, request.query.lang ?? fallbackLanguage);
+      const prepared = await catalogue().pluginDetail(bundle_id, plugin_id, request.query.lang ?? fallbackLanguage);
       if (prepared === undefined) throw pluginNotFound(bundle_id, plugin_id);
-      sendJson(request, reply, prepared);
+      return sendJson(request, reply, prepared);
     },
   );
 }
@@ -153,11 +156,11 @@ function openApiRoute(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): 
         response: { 200: Type.Record(Type.String(), Type.Unknown(), { description: 'An OpenAPI 3.1 document.' }) },
       },
     },
-    (request, reply) => {
+    async (request, reply) => {
       const { bundle_id } = request.params;
-      const prepared = catalogue().bundleOpenApi(bundle_id, request.query.lang ?? fallbackLanguage);
-      if (prepared === undefined) throw bundleNotFound(bundle_id);
-      sendJson(request, reply, prepared);
+      const prepared = await catalogue().bundleOpenApi(bundle_id, request.query.lang ?? fallbackLanguage);
+      if (prepared === undefined) throw bundleMissing(catalogue(), bundle_id);
+      return sendJson(request, reply, prepared);
     },
   );
 }
@@ -182,25 +185,22 @@ function iconRoute(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): voi
       reply
         .header('Content-Security-Policy', "sandbox; default-src 'none'; style-src 'unsafe-inline'")
         .header('Cross-Origin-Resource-Policy', 'cross-origin');
-      sendPrepared({ request, reply, prepared: icon, mediaType: icon.mediaType });
+      reply.header('ETag', icon.etag).header('Cache-Control', 'no-cache');
+      if (matchesETag(request.headers['if-none-match'], icon.etag)) reply.code(304).send();
+      else reply.header('Content-Type', icon.mediaType).send(icon.body);
     },
   );
 }
 
-function sendJson(request: FastifyRequest, reply: FastifyReply, prepared: Prepared): void {
-  sendPrepared({ request, reply, prepared, mediaType: 'application/json; charset=utf-8' });
+function bundleMissing({ loading }: Catalogue, bundleId: string): Problem {
+  return loading.includes(bundleId) ? bundleLoading(bundleId) : bundleNotFound(bundleId);
 }
 
-interface Sending {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-  readonly prepared: Prepared;
-  readonly mediaType: string;
-}
-
-/** Sends bytes as they are, or 304 when the client has them. A Buffer passes by every serialiser. */
-function sendPrepared({ request, reply, prepared, mediaType }: Sending): void {
-  reply.header('ETag', prepared.etag).header('Cache-Control', 'no-cache');
-  if (matchesETag(request.headers['if-none-match'], prepared.etag)) reply.code(304).send();
-  else reply.header('Content-Type', mediaType).send(prepared.body);
+/** Sends bytes as they are, or 304 when the client has them. Bytes and streams pass by every serialiser. */
+function sendJson(request: FastifyRequest, reply: FastifyReply, { etag, length, body }: Prepared): FastifyReply {
+  reply.header('ETag', etag).header('Cache-Control', 'no-cache');
+  if (matchesETag(request.headers['if-none-match'], etag)) return reply.code(304).send();
+  reply.header('Content-Type', 'application/json; charset=utf-8');
+  if (Buffer.isBuffer(body)) return reply.send(body);
+  return reply.header('Content-Length', length).send(Readable.from(body(), { objectMode: false }));
 }

@@ -21,6 +21,7 @@ import { isShallow } from './json-bounds.ts';
 import type { Outcome } from './outcome.ts';
 import { createPreparedCalls } from './prepared-calls.ts';
 import {
+  bundleLoading,
   bundleNotFound,
   handlersRefused,
   pluginNotFound,
@@ -38,7 +39,7 @@ import type { Sandbox } from './sandbox/sandbox.ts';
 
 export interface ExecutorDeps {
   /** The catalogue in force; asked for at each run, so that it can be replaced by a newer one. */
-  readonly catalogue: () => Pick<Catalogue, 'findBundle'>;
+  readonly catalogue: () => Pick<Catalogue, 'findBundle' | 'loading'>;
   readonly broker: Broker;
   readonly sandbox: Sandbox;
   readonly newId: NewId;
@@ -127,10 +128,10 @@ export function createExecutor(deps: ExecutorDeps): Executor {
   };
 }
 
-function getBundle(catalogue: Pick<Catalogue, 'findBundle'>, bundleId: string): CompiledBundle {
+function getBundle(catalogue: Pick<Catalogue, 'findBundle' | 'loading'>, bundleId: string): CompiledBundle {
   const bundle = catalogue.findBundle(bundleId);
-  if (bundle === undefined) throw bundleNotFound(bundleId);
-  return bundle;
+  if (bundle !== undefined) return bundle;
+  throw catalogue.loading.includes(bundleId) ? bundleLoading(bundleId) : bundleNotFound(bundleId);
 }
 
 interface Means {

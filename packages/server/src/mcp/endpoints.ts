@@ -3,7 +3,7 @@ import { bundleNotFound } from '../execution/problems.ts';
 import { createEndpoint, type Endpoint } from './endpoint.ts';
 import { type Channel, createChannel } from './library-endpoint.ts';
 import type { ProtocolServerDeps } from './protocol-server.ts';
-import { createToolboxMaker, type Toolbox } from './toolbox.ts';
+import { createToolboxes, type Toolbox } from './toolbox.ts';
 
 export interface EndpointsDeps extends ProtocolServerDeps {
   /** The catalogue in force; another object means that the tools have changed. */
@@ -21,9 +21,8 @@ export interface Endpoints {
 }
 
 export function createEndpoints(deps: EndpointsDeps): Endpoints {
-  const createToolboxes = createToolboxMaker(deps.logger);
   let listed = deps.catalogue();
-  let toolboxes = createToolboxes(listed);
+  let toolboxes = createToolboxes(listed, deps.logger);
   const endpoints = new WeakMap<Toolbox, Endpoint>();
   /** One for each address; streams that were opened on an endpoint outlive it. */
   const channels = new Map<string, Channel>();
@@ -37,7 +36,7 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
   return {
     getEndpoint(bundleId) {
       const catalogue = deps.catalogue();
-      if (catalogue !== listed) toolboxes = createToolboxes(catalogue);
+      if (catalogue !== listed) toolboxes = createToolboxes(catalogue, deps.logger);
       listed = catalogue;
       const toolbox = bundleId === undefined ? toolboxes.all : toolboxes.ofBundle.get(bundleId);
       if (toolbox === undefined) throw bundleNotFound(bundleId ?? '');

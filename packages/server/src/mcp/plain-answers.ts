@@ -13,9 +13,12 @@ export function createPlainAnswers(toolbox: Toolbox, deps: ProtocolServerDeps) {
   const identity = { [SERVER_INFO_META_KEY]: serverInfo(deps.version) };
   const listEnd = JSON.stringify({ resultType: 'complete', ...listHint, _meta: identity }).slice(1, -1);
 
-  function list({ id, isNewest }: PlainRequest): McpAnswer {
+  async function list({ id, isNewest }: PlainRequest): Promise<McpAnswer> {
     const end = `]${isNewest ? `,${listEnd}` : ''}},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
-    return json(Buffer.concat([Buffer.from('{"result":{"tools":['), toolbox.listed(), Buffer.from(end)]));
+    const around = [Buffer.from('{"result":{"tools":['), Buffer.from(end)] as const;
+    const { body } = await toolbox.listed();
+    if (Buffer.isBuffer(body)) return json(Buffer.concat([around[0], body, around[1]]));
+    return json(ReadableStream.from(between(around, body())));
   }
 
   function complete(result: CallToolResult): CallToolResult {
@@ -37,17 +40,23 @@ export function createPlainAnswers(toolbox: Toolbox, deps: ProtocolServerDeps) {
   return {
     /** @returns null when there is no such tool, which the library says */
     async answer(asked: PlainRequest, sender: Sender): Promise<McpAnswer | null> {
-      if (asked.method === 'tools/list') return list(asked);
+      if (asked.method === 'tools/list') return await list(asked);
       const plugin = toolbox.findPlugin(asked.name);
       return plugin === undefined ? null : await call(plugin, asked, sender);
     },
   };
 }
 
-function json(body: string | Buffer): McpAnswer {
+async function* between(around: readonly [Buffer, Buffer], parts: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
+  yield around[0];
+  yield* parts;
+  yield around[1];
+}
+
+function json(body: string | Buffer | ReadableStream): McpAnswer {
   return {
     status: 200,
     headers: [['content-type', 'application/json']],
-    body: Buffer.isBuffer(body) ? body : Buffer.from(body),
+    body: typeof body === 'string' ? Buffer.from(body) : body,
   };
 }

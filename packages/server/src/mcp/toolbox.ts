@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/server';
 import type { Catalogue, CompiledPlugin } from '../catalogue/catalogue.ts';
-import { mcp } from '../catalogue/function-formats/mcp.ts';
+import { mcp, toolName } from '../catalogue/function-formats/mcp.ts';
 import type { Logger } from '../kernel/logger.ts';
+import { createPreparedLists, type Prepared } from '../kernel/prepared-lists.ts';
 import { metaKeys } from './meta-keys.ts';
 
-/** The tools of one endpoint, made once. */
+/** The tools of one endpoint. Their schemas are read when they are asked for: there may be thousands. */
 export interface Toolbox {
-  /** In the order of the catalogue: by bundle id, then plugin id. */
+  /** In the order of the catalogue: by bundle id, then plugin id. Built anew each time. */
   readonly tools: readonly Tool[];
-  /** All of them as JSON, without the brackets around them; made once. */
-  readonly listed: () => Buffer;
+  /** All of them as JSON, without the brackets around them; built once. */
+  listed(): Promise<Prepared>;
   findPlugin(name: string): CompiledPlugin | undefined;
 }
 
@@ -23,36 +24,62 @@ export interface Toolboxes {
 }
 
 type Describing = Pick<Catalogue, 'bundles' | 'describePlugin'>;
-
-/** Makes the toolboxes of one catalogue after the other; a tool whose plugin is the same is made once. */
-export function createToolboxMaker(logger: Pick<Logger, 'error'>): (catalogue: Describing) => Toolboxes {
-  const made = new WeakMap<CompiledPlugin, Tool>();
-  return (catalogue) =>
-    createToolboxes(catalogue, logger, (plugin) => {
-      const tool = made.get(plugin) ?? defineTool(plugin, catalogue);
-      made.set(plugin, tool);
-      return tool;
-    });
-}
+type Define = (plugin: CompiledPlugin, name: string) => Tool;
 
 /** A plugin whose name another has already is left out, with a line in the log: never the one for the other. */
-export function createToolboxes(
-  catalogue: Describing,
-  logger: Pick<Logger, 'error'>,
-  define = (plugin: CompiledPlugin): Tool => defineTool(plugin, catalogue),
-): Toolboxes {
-  const all = createCollector(logger);
+export function createToolboxes(catalogue: Describing, logger: Pick<Logger, 'error'>): Toolboxes {
+  const lists = createPreparedLists();
+  const define: Define = (plugin, name) => ({ ...defineTool(plugin, catalogue), name });
+  const all = new Map<string, CompiledPlugin>();
   const ofBundle = new Map<string, Toolbox>();
   for (const bundle of catalogue.bundles.values()) {
-    const own = createCollector(logger);
+    const own = new Map<string, CompiledPlugin>();
     for (const plugin of bundle.plugins.values()) {
-      const tool = define(plugin);
-      all.add(tool, plugin);
-      own.add({ ...tool, name: shortName(plugin.id) }, plugin);
+      add(all, toolName(bundle.id, plugin.id), plugin, logger);
+      add(own, shortName(plugin.id), plugin, logger);
     }
-    ofBundle.set(bundle.id, own.toolbox());
+    ofBundle.set(
+      bundle.id,
+      createToolbox(own, define, (pieces) => lists.get(`bundle ${bundle.id}`, pieces)),
+    );
   }
-  return { all: all.toolbox(), ofBundle };
+  return { all: createToolbox(all, define, (pieces) => lists.get('all', pieces)), ofBundle };
+}
+
+function add(
+  plugins: Map<string, CompiledPlugin>,
+  name: string,
+  plugin: CompiledPlugin,
+  logger: Pick<Logger, 'error'>,
+): void {
+  const other = plugins.get(name);
+  if (other === undefined) {
+    plugins.set(name, plugin);
+    return;
+  }
+  const [first, second] = [other, plugin].map(({ bundle, id }) => `${bundle.id}/${id}`);
+  logger.error({ tool: name, first, second }, 'two plugins have the same tool name; the second is left out');
+}
+
+function createToolbox(
+  plugins: ReadonlyMap<string, CompiledPlugin>,
+  define: Define,
+  prepare: (pieces: () => Iterable<string>) => Promise<Prepared>,
+): Toolbox {
+  function* pieces(): Generator<string> {
+    let comma = '';
+    for (const [name, plugin] of plugins) {
+      yield `${comma}${JSON.stringify(define(plugin, name))}`;
+      comma = ',';
+    }
+  }
+  return {
+    get tools() {
+      return Array.from(plugins, ([name, plugin]) => define(plugin, name));
+    },
+    listed: () => prepare(pieces),
+    findPlugin: (name) => plugins.get(name),
+  };
 }
 
 /** As the format `mcp` of the catalogue says it, and which plugin it is. */
@@ -73,32 +100,4 @@ function shortName(pluginId: string): string {
   if (pluginId.length <= maxNameLength) return pluginId;
   const hash = createHash('sha256').update(pluginId).digest('hex').slice(0, 10);
   return `${pluginId.slice(0, maxNameLength - hash.length - 1)}_${hash}`;
-}
-
-function createCollector(logger: Pick<Logger, 'error'>) {
-  const tools: Tool[] = [];
-  const plugins = new Map<string, CompiledPlugin>();
-  return {
-    add(tool: Tool, plugin: CompiledPlugin): void {
-      const other = plugins.get(tool.name);
-      if (other !== undefined) {
-        const [first, second] = [other, plugin].map(({ bundle, id }) => `${bundle.id}/${id}`);
-        logger.error({ tool: tool.name, first, second }, 'two plugins have the same tool name; the second is left out');
-        return;
-      }
-      plugins.set(tool.name, plugin);
-      tools.push(tool);
-    },
-    toolbox: (): Toolbox => {
-      let listed: Buffer | undefined;
-      return {
-        tools,
-        listed: () => {
-          listed ??= Buffer.from(JSON.stringify(tools).slice(1, -1));
-          return listed;
-        },
-        findPlugin: (name) => plugins.get(name),
-      };
-    },
-  };
 }

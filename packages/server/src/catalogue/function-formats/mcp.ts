@@ -2,6 +2,8 @@ import { plainRoot } from './anthropic.ts';
 import { createLosses, type FunctionFormat } from './function-format.ts';
 import { toolName } from './tool-name.ts';
 
+export { toolName };
+
 /** A tool of the Model Context Protocol, as `tools/list` answers it. */
 export const mcp: FunctionFormat = ({ plugin, reachesOut }) => {
   const losses = createLosses();

@@ -1,0 +1,85 @@
+import { severalAtOnce } from '../kernel/several-at-once.ts';
+import { filesAtStart } from './bundle-files.ts';
+import { atOnce, type BundleFolder } from './bundle-folders.ts';
+import { createBundleReader } from './bundle-reader.ts';
+import type { BundleFailure } from './catalogue.ts';
+import type { ManifestCache } from './manifest-cache.ts';
+import { type PackedBundle, unpackBundle } from './packed-bundle.ts';
+import { type ReadAnswer, type ReadRequest, readPackedBundle } from './read-packed-bundle.ts';
+
+/** What was read of a folder; without a bundle its `bundle.yaml` is wrong. */
+export interface Reading {
+  readonly bundle: PackedBundle | undefined;
+  readonly failures: readonly BundleFailure[];
+  readonly isCached: boolean;
+}
+
+/** By the path of the folder; a folder that is missing was not read yet. */
+export type Readings = ReadonlyMap<string, Reading>;
+
+/** Reads bundles whose files have changed. */
+export interface ChangeReader {
+  /** What is cached and what is small enough, before anybody is served. */
+  readAtStart(changed: readonly BundleFolder[]): Promise<Readings>;
+  /** A few, in a thread: those that are in `known` first. */
+  readWhileServing(changed: readonly BundleFolder[], known: ReadonlyMap<string, unknown>): Promise<Readings>;
+  close(): Promise<void>;
+}
+
+export interface ChangeReaderOptions {
+  readonly cache?: ManifestCache;
+  readonly firstReadBytes?: number;
+}
+
+/** While the service runs, so many bundles are read before the catalogue with them is in force. */
+const bundlesPerLoad = 4;
+
+export function createChangeReader({
+  cache,
+  firstReadBytes = Number.POSITIVE_INFINITY,
+}: ChangeReaderOptions): ChangeReader {
+  const reader = createBundleReader();
+
+  /** Of the bundles that changed: those that can be had before anybody is served. */
+  async function readAtStart(changed: readonly BundleFolder[]): Promise<Map<string, Reading>> {
+    const readings = new Map<string, Reading>();
+    let left = firstReadBytes;
+    for (const folder of changed) {
+      const cached = cache?.find(folder);
+      if (cached !== undefined) readings.set(folder.path, { bundle: cached, failures: [], isCached: true });
+    }
+    const unread = changed.filter(({ path, yamlBytes }) => {
+      if (readings.has(path) || yamlBytes > left) return false;
+      left -= yamlBytes;
+      return true;
+    });
+    await severalAtOnce(unread, atOnce, async (folder) => {
+      readings.set(folder.path, await read(folder, (request) => readPackedBundle(request, filesAtStart)));
+    });
+    return readings;
+  }
+
+  /** One bundle after the other, in the thread: what changed first, then what the start left. */
+  async function readWhileServing(
+    changed: readonly BundleFolder[],
+    known: ReadonlyMap<string, unknown>,
+  ): Promise<Map<string, Reading>> {
+    const readings = new Map<string, Reading>();
+    const inForceFirst = changed.toSorted((a, b) => Number(known.has(b.path)) - Number(known.has(a.path)));
+    for (const folder of inForceFirst.slice(0, bundlesPerLoad)) {
+      readings.set(folder.path, await read(folder, (request) => reader.read(request)));
+    }
+    if (changed.length <= bundlesPerLoad) await reader.rest();
+    return readings;
+  }
+
+  async function read(folder: BundleFolder, ask: (request: ReadRequest) => Promise<ReadAnswer>): Promise<Reading> {
+    const key = cache?.keyOf(folder) ?? folder.stamp;
+    const { packed, failures } = await ask({ name: folder.name, path: folder.path, key });
+    // A mistake is found anew by each start, with its line.
+    if (packed !== undefined && failures.length === 0) await cache?.store(folder, packed);
+    return { bundle: packed === undefined ? undefined : unpackBundle(packed, key), failures, isCached: false };
+  }
+
+  return { readAtStart, readWhileServing, close: () => reader.close() };
+}

@@ -1,0 +1,31 @@
+import type { BundleFiles } from './bundle-files.ts';
+import type { BundleFailure } from './catalogue.ts';
+import { wholeFile } from './findings.ts';
+import { packBundle } from './packed-bundle.ts';
+import { reasonOf } from './plain-file.ts';
+import { readBundle } from './read-bundle.ts';
+
+export interface ReadRequest {
+  /** Of its folder. */
+  readonly name: string;
+  readonly path: string;
+  /** Under which it is packed. */
+  readonly key: string;
+}
+
+export interface ReadAnswer {
+  /** As packBundle gives it; undefined when `bundle.yaml` is wrong. */
+  readonly packed: Buffer<ArrayBuffer> | undefined;
+  readonly failures: readonly BundleFailure[];
+}
+
+/** What the checks did not foresee (a folder that vanishes, a link to nothing) costs this bundle only. */
+export async function readPackedBundle({ name, path, key }: ReadRequest, files: BundleFiles): Promise<ReadAnswer> {
+  try {
+    const { bundle, failures } = await readBundle(path, files);
+    return { packed: bundle === undefined ? undefined : packBundle(bundle, key), failures };
+  } catch (error) {
+    const message = `The bundle cannot be read: ${reasonOf(error)}.`;
+    return { packed: undefined, failures: [{ file: `${name}/bundle.yaml`, line: null, field: wholeFile, message }] };
+  }
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { zstdCompress, zstdDecompress } from 'node:zlib';
+
+const compress = promisify(zstdCompress);
+const decompress = promisify(zstdDecompress);
+
+/** After so many bytes of JSON text, or so many milliseconds, the event loop serves others. */
+const sliceBytes = 128 * 1024;
+const sliceMs = 8;
+const chunkBytes = 512 * 1024;
+/** Larger answers are held compressed and are decompressed, off the event loop, while they are sent. */
+const maxPlainBytes = 4 * 1024 * 1024;
+/** Of all answers that are held; the ones asked for longest ago go first. */
+const maxHeldBytes = 32 * 1024 * 1024;
+
+/** JSON text that was built once, with its strong ETag: equal tags mean equal bytes. */
+export interface Prepared {
+  readonly etag: string;
+  /** In bytes. */
+  readonly length: number;
+  /** All of it, or, when it is large, as it is decompressed. */
+  readonly body: Buffer | (() => AsyncIterable<Buffer>);
+}
+
+/** Answers that are built once, in slices, and held as bytes. */
+export interface PreparedLists {
+  /** @param pieces of the JSON text, in order; asked for only when the answer is not held */
+  get(name: string, pieces: () => Iterable<string>): Promise<Prepared>;
+}
+
+export interface PreparedListsOptions {
+  /** Called before the event loop serves others, with the bytes that were built since. */
+  readonly onSlice?: (bytes: number) => void;
+  readonly heldBytes?: number;
+  readonly plainBytes?: number;
+}
+
+export function createPreparedLists(options: PreparedListsOptions = {}): PreparedLists {
+  const { heldBytes = maxHeldBytes } = options;
+  const answers = new Map<string, Built>();
+  const builds = new Map<string, Promise<Prepared>>();
+  let held = 0;
+
+  function hold(name: string, built: Built): void {
+    answers.set(name, built);
+    held += built.bytes;
+    for (const [oldest, { bytes }] of answers) {
+      if (held <= heldBytes || oldest === name) break;
+      answers.delete(oldest);
+      held -= bytes;
+    }
+  }
+
+  async function build(name: string, pieces: Iterable<string>): Promise<Prepared> {
+    try {
+      const built = await buildInSlices(pieces, options);
+      hold(name, built);
+      return built.answer;
+    } finally {
+      builds.delete(name);
+    }
+  }
+
+  return {
+    async get(name, pieces) {
+      const found = answers.get(name);
+      if (found === undefined) {
+        const building = builds.get(name) ?? build(name, pieces());
+        builds.set(name, building);
+        return await building;
+      }
+      answers.delete(name);
+      answers.set(name, found);
+      return found.answer;
+    },
+  };
+}
+
+interface Built {
+  readonly answer: Prepared;
+  /** What holding it takes. */
+  readonly bytes: number;
+}
+
+async function buildInSlices(
+  pieces: Iterable<string>,
+  { onSlice, plainBytes = maxPlainBytes }: PreparedListsOptions,
+): Promise<Built> {
+  const digest = createHash('sha256');
+  const plain: Buffer[] = [];
+  const packed: Packed[] = [];
+  let chunk: Buffer[] = [];
+  let [length, inSlice, inChunk] = [0, 0, 0];
+  let began = performance.now();
+  const endChunk = async () => {
+    plain.push(Buffer.concat(chunk));
+    [chunk, inChunk] = [[], 0];
+    if (length <= plainBytes) return;
+    for (const bytes of plain.splice(0)) packed.push({ bytes: await compress(bytes), length: bytes.length });
+  };
+  for (const piece of pieces) {
+    const bytes = Buffer.from(piece);
+    digest.update(bytes);
+    chunk.push(bytes);
+    length += bytes.length;
+    inSlice += bytes.length;
+    inChunk += bytes.length;
+    if (inChunk >= chunkBytes) await endChunk();
+    if (inSlice >= sliceBytes || performance.now() - began >= sliceMs) {
+      onSlice?.(inSlice);
+      inSlice = 0;
+      await turn();
+      began = performance.now();
+    }
+  }
+  await endChunk();
+  const etag = `"${digest.digest('base64url')}"`;
+  if (packed.length === 0) return { answer: { etag, length, body: Buffer.concat(plain) }, bytes: length };
+  const bytes = packed.reduce((sum, part) => sum + part.bytes.length, 0);
+  return { answer: { etag, length, body: () => decompressed(packed) }, bytes };
+}
+
+interface Packed {
+  readonly bytes: Buffer;
+  readonly length: number;
+}
+
+async function* decompressed(packed: readonly Packed[]): AsyncGenerator<Buffer> {
+  for (const { bytes, length } of packed) yield await decompress(bytes, { maxOutputLength: length });
+}
