@@ -63,6 +63,26 @@ export const filesRequirements: Requirements = {
       'a sync of the folder that failed is answered with 503, and the blob stays for whoever finds out',
     ],
   },
+  'files.damage': {
+    promise:
+      'Damaged bytes are never served as the whole, and the same content uploaded again repairs every file that has it.',
+    source: 'docs/contract.md "Durability"',
+    tests: [
+      '${name}: the same content uploaded again is stored anew, for every file that has it',
+      'changed within ${content.length} bytes: a download is never taken for the whole, and the same content uploaded again heals',
+      'a range of a blob that was cut is refused, as is its HEAD; a range of a whole one is not',
+      'content whose blob is not stored is kept under the new blob, for every file that has it',
+    ],
+  },
+  'files.quarantine': {
+    promise: 'Bytes that no row names are quarantined, not erased; deleted content is erased, never quarantined.',
+    source: 'docs/contract.md "Durability"',
+    tests: [
+      'interrupted deletes are finished as erasure, and bytes without a row are quarantined once they are old',
+      'more orphans than a crash leaves stay where they are, until the operator has them moved',
+      'a damaged file that is deleted leaves nothing, neither in its place nor in the quarantine',
+    ],
+  },
   'upload.limits': {
     promise: 'Limits are exact, told before and after, and hold while bytes arrive.',
     source: 'docs/contract.md "Files"',
@@ -106,7 +126,7 @@ export const filesRequirements: Requirements = {
     tests: [
       'is refused while a record is being made, and finished later',
       'is kept once in a project, and stays until its last file is deleted',
-      'interrupted deletes are finished, and bytes without a row go once they are old',
+      'interrupted deletes are finished as erasure, and bytes without a row are quarantined once they are old',
     ],
   },
   'files.low-disk': {

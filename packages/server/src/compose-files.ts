@@ -1,18 +1,16 @@
 import { createChunkRepository } from './adapters/database/chunk-repository.ts';
 import { createCollectionRepository } from './adapters/database/collection-repository.ts';
-import { createFileRepository } from './adapters/database/file-repository.ts';
-import { createProjectRepository } from './adapters/database/project-repository.ts';
 import { createRecordJobRepository } from './adapters/database/record-job-repository.ts';
 import { createRecordRepository } from './adapters/database/record-repository.ts';
 import { createRecordRowRepository } from './adapters/database/record-rows.ts';
 import { createVectorRepository } from './adapters/database/vector-repository.ts';
-import { openDiskBlobStore } from './adapters/disk/disk-blob-store.ts';
 import { administratorRoutes } from './administrators/routes.ts';
 import { type CollectionRoom, openCollectionRoom } from './collections/open-collections.ts';
 import { createRecordMetrics } from './collections/record-metrics.ts';
 import { collectionRoutes } from './collections/routes.ts';
 import type { Base, Side } from './compose.ts';
 import { openAccess } from './compose-access.ts';
+import { openStoredFiles, type StoredFiles } from './compose-blobs.ts';
 import { openEmbedding } from './compose-embedding.ts';
 import { createConsoleFiles } from './console/console-files.ts';
 import { consoleRoutes, referenceRoutes } from './console/routes.ts';
@@ -20,13 +18,9 @@ import { createBroker } from './execution/egress/create-broker.ts';
 import { fetchPage } from './execution/egress/fetch-page.ts';
 import { openExtractor } from './extraction/open-extractor.ts';
 import { createAdmissions } from './files/admission.ts';
-import type { BlobStore } from './files/blob-store.ts';
 import { createFileAccess } from './files/create-file-access.ts';
-import { markFolder } from './files/database-mark.ts';
 import type { FileAccess } from './files/file-access.ts';
-import type { FileRepository } from './files/file-repository.ts';
 import { createQuota } from './files/quota.ts';
-import { reconcileFiles } from './files/reconcile.ts';
 import { fileRoutes } from './files/routes.ts';
 import { createUploads } from './files/upload.ts';
 import type { Gate } from './http/gate.ts';
@@ -44,23 +38,14 @@ const upkeepPauseMs = 3_600_000;
 /** The files address: files, collections, records, chunks; administrators, projects and keys. */
 export async function openFilesSide(base: Base): Promise<Side & { readonly gate: Gate }> {
   const { config, clock, logger, closer } = base;
-  const blobs = await openDiskBlobStore(config.dataFolder, { leastFreeBytes: config.minFreeDiskMb * 2 ** 20 });
-  closer.add('blob store', () => blobs.close());
-  const files = createFileRepository(base.database);
-  await markFolder(config.dataFolder, { projects: createProjectRepository(base.database), files, blobs });
+  const stored = await openStoredFiles(base);
+  const { blobs } = stored;
   const upkeep = startUpkeep(
-    [
-      {
-        name: 'reconcile files',
-        pause: upkeepPauseMs,
-        run: (signal) => reconcileFiles({ files, blobs, clock, logger }, signal),
-      },
-      { name: 'forget answers', pause: upkeepPauseMs, run: () => base.idempotencyRepository.sweep(clock.now()) },
-    ],
+    [{ name: 'forget answers', pause: upkeepPauseMs, run: () => base.idempotencyRepository.sweep(clock.now()) }],
     logger,
   );
   closer.add('upkeep', () => upkeep.close());
-  const room = await openCollections(base, createFileAccess({ files, blobs }));
+  const room = await openCollections(base, createFileAccess(stored));
 
   const access = openAccess(base);
   const { gate } = access;
@@ -79,7 +64,7 @@ export async function openFilesSide(base: Base): Promise<Side & { readonly gate:
     parts: { ...base.parts, blobs: () => blobs.check() },
     guardMetrics: gate.requires('admin'),
   });
-  addFileRoutes(base, app, { files, blobs, gate });
+  addFileRoutes(base, app, { ...stored, gate });
   collectionRoutes(app, { gate, ...room });
   administratorRoutes(app, access);
   projectRoutes(app, access.projectRoutes);
@@ -89,9 +74,7 @@ export async function openFilesSide(base: Base): Promise<Side & { readonly gate:
   return { app, gate, port: config.filesPort, endStreams: () => room.events.close() };
 }
 
-interface FileParts {
-  readonly files: FileRepository;
-  readonly blobs: BlobStore;
+interface FileParts extends StoredFiles {
   readonly gate: Gate;
 }
 

@@ -51,6 +51,7 @@ export interface Config {
   readonly maxFileBytes: number;
   readonly maxProjectBytes: number | null;
   readonly minFreeDiskMb: number;
+  readonly quarantineDays: number;
   readonly maxUploadsInFlight: number;
   readonly uploadIdleSeconds: number;
   readonly extractionProcesses: number;
@@ -184,6 +185,7 @@ function readStorage({ text, number, optional, list }: Reader) {
     maxFileBytes: number('MAX_FILE_BYTES'),
     maxProjectBytes: optional('MAX_PROJECT_BYTES', Number),
     minFreeDiskMb: number('MIN_FREE_DISK_MB'),
+    quarantineDays: number('QUARANTINE_DAYS'),
     maxUploadsInFlight: number('MAX_UPLOADS_IN_FLIGHT'),
     uploadIdleSeconds: number('UPLOAD_IDLE_SECONDS'),
   };

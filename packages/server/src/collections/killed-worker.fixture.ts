@@ -112,6 +112,7 @@ const file = {
   purpose: 'qa_record_file',
   extension: 'csv',
   bytes: sheet.byteLength,
+  sha256: '',
 } as const;
 const files: FileAccess = {
   findFile: async () => file,

@@ -100,7 +100,17 @@ export function createTestFiles(): TestFiles {
       const content = typeof given === 'string' ? Buffer.from(given) : given;
       const extension = name.slice(name.lastIndexOf('.') + 1) as AccessibleFile['extension']; // tests name known ones
       const id = newId('file');
-      files.set(id, { id, projectId, blobId: id, name, purpose, extension, bytes: content.byteLength, content });
+      files.set(id, {
+        id,
+        projectId,
+        blobId: id,
+        name,
+        purpose,
+        extension,
+        bytes: content.byteLength,
+        sha256: '',
+        content,
+      });
       return id;
     },
     remove: (fileId) => void files.delete(fileId),

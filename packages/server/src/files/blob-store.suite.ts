@@ -122,6 +122,32 @@ export function describeBlobStore(
       );
     });
 
+    test('a blob in the quarantine is found nowhere else, and comes back as it was', async () => {
+      const content = randomBytes(1000);
+      const blobId = await keep(content);
+      assert.equal(await store.quarantine.add(blobId), true);
+      assert.equal(await store.quarantine.add(blobId), false);
+      assert.equal(await store.size(blobId), undefined);
+      assert.equal((await listed()).has(blobId), false);
+      await assert.rejects(store.open(blobId), BlobMissing);
+      const [held] = await Array.fromAsync(store.quarantine.list());
+      assert.deepEqual([held?.blobId, held?.bytes], [blobId, 1000]);
+      assert.ok(content.equals(await buffer(await store.quarantine.open(blobId))));
+      assert.equal(await store.quarantine.restore(blobId), 'restored');
+      assert.equal(await store.quarantine.restore(blobId), 'absent');
+      assert.ok(content.equals(await buffer(await store.open(blobId))));
+      await store.remove(blobId);
+    });
+
+    test('removing a blob erases it from the quarantine, too; purging one erases it', async () => {
+      const [removed, purged] = [await keep(randomBytes(10)), await keep(randomBytes(10))];
+      for (const blobId of [removed, purged]) await store.quarantine.add(blobId);
+      await store.remove(removed);
+      assert.equal(await store.quarantine.purge(purged), true);
+      assert.equal(await store.quarantine.purge(purged), false);
+      assert.deepEqual(await Array.fromAsync(store.quarantine.list()), []);
+    });
+
     test('many blobs committed at once are all there', async () => {
       const ids = await Promise.all(Array.from({ length: 100 }, () => keep(randomBytes(2000))));
       const found = await listed();
@@ -133,6 +159,8 @@ export function describeBlobStore(
         assert.throws(() => store.stage(bad));
         await assert.rejects(async () => store.open(bad));
         await assert.rejects(async () => store.remove(bad));
+        await assert.rejects(async () => store.quarantine.add(bad));
+        await assert.rejects(async () => store.quarantine.purge(bad));
       }
     });
 

@@ -12,15 +12,30 @@ export interface BlobStore {
   stage(blobId: string): StagedBlob;
   /** The bytes, or those of a range. Rejects with {@link BlobMissing} before anything is sent when there is no such blob. */
   open(blobId: string, range?: ByteRange): Promise<Readable>;
-  /** Resolves when the blob is gone, also when it never was. */
+  /** Erases the blob, also from the quarantine. Resolves when it is gone, also when it never was. */
   remove(blobId: string): Promise<void>;
   /** Size in bytes, undefined when there is no such blob. */
   size(blobId: string): Promise<number | undefined>;
   /** Every committed blob, in no order; one that is committed or removed meanwhile may be left out. */
   list(): AsyncIterable<StoredBlob>;
+  readonly quarantine: BlobQuarantine;
   /** Throws when nothing can be written; used by `/v1/ready`. */
   check(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Where bytes go that are not used and may be the only copy of something. `open`, `size` and `list` do not find them. */
+export interface BlobQuarantine {
+  /** Moves a committed blob here, durably. False when there is no such blob. */
+  add(blobId: string): Promise<boolean>;
+  /** Moves a blob back, durably. `absent`: it is not here; `exists`: the store has a blob with this id, which stays. */
+  restore(blobId: string): Promise<'restored' | 'absent' | 'exists'>;
+  /** Erases the blob; false when it is not here. */
+  purge(blobId: string): Promise<boolean>;
+  /** The bytes of a blob that is here. Rejects with {@link BlobMissing}. */
+  open(blobId: string): Promise<Readable>;
+  /** Every blob that is here, in no order; `modifiedAt` is when it was moved. */
+  list(): AsyncIterable<StoredBlob>;
 }
 
 export interface StagedBlob {

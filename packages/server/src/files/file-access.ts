@@ -16,4 +16,6 @@ export interface AccessibleFile {
   readonly purpose: Purpose;
   readonly extension: Extension;
   readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
 }

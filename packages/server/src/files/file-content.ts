@@ -1,9 +1,10 @@
-import type { Readable } from 'node:stream';
-import type { BlobStore } from './blob-store.ts';
+import { Readable } from 'node:stream';
+import type { ByteRange } from './blob-store.ts';
 import { allowsRange, matchesAny, readRange } from './byte-range.ts';
 import { attachment } from './content-disposition.ts';
 import type { StoredFile } from './file-repository.ts';
 import { rangeNotSatisfiable } from './problems.ts';
+import { checkLength, readVerified, type VerifiedContentDeps } from './verified-content.ts';
 
 export interface ContentRequest {
   readonly range: string | undefined;
@@ -21,10 +22,10 @@ export interface ContentAnswer {
 
 /**
  * The bytes of a file, as a download that no browser runs: the type is never the one that was sent, and scripts have no
- * origin. Throws RANGE_NOT_SATISFIABLE. Source: docs/contract.md "Files"; RFC 9110 §13, §14.
+ * origin. Throws RANGE_NOT_SATISFIABLE, and SERVICE_UNAVAILABLE for bytes that are damaged. Source: docs/contract.md "Files"; RFC 9110 §13, §14.
  */
 export async function answerContent(
-  blobs: BlobStore,
+  deps: VerifiedContentDeps,
   file: StoredFile,
   request: ContentRequest,
 ): Promise<ContentAnswer> {
@@ -41,6 +42,7 @@ export async function answerContent(
   const answer = readRange(asked, file.bytes);
   if (answer.kind === 'unsatisfiable') throw rangeNotSatisfiable(asked ?? '', file.bytes);
   const range = answer.kind === 'part' ? answer.range : undefined;
+  await checkLength(deps, file);
   const length = range === undefined ? file.bytes : range.end - range.start + 1;
   return {
     status: range === undefined ? 200 : 206,
@@ -51,6 +53,16 @@ export async function answerContent(
       'Content-Disposition': attachment(file.name),
       ...(range === undefined ? {} : { 'Content-Range': `bytes ${range.start}-${range.end}/${file.bytes}` }),
     },
-    body: request.headOnly ? null : await blobs.open(file.blobId, range),
+    body: request.headOnly ? null : await openContent(deps, file, range),
   };
+}
+
+/** A range cannot be compared with the hash of the whole; its length was checked. */
+async function openContent(
+  deps: VerifiedContentDeps,
+  file: StoredFile,
+  range: ByteRange | undefined,
+): Promise<Readable> {
+  const stored = await deps.blobs.open(file.blobId, range);
+  return range === undefined ? Readable.from(readVerified(deps, file, stored), { objectMode: false }) : stored;
 }

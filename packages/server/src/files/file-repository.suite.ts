@@ -13,6 +13,7 @@ export interface OpenFileRepository {
 }
 
 const noLimit: FileLimits = { maxProjectBytes: null };
+const isStored = async () => true;
 
 /** What every file repository promises. */
 export function describeFileRepository(name: string, open: () => Promise<OpenFileRepository>): void {
@@ -47,7 +48,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
     }
     async function add(sha256: string, change: Partial<StoredFile> = {}): Promise<StoredFile> {
       const { file } = newFile(sha256, change);
-      const [outcome] = await files.add([{ file, claim: null }], noLimit);
+      const [outcome] = await files.add([{ file, claim: null }], noLimit, isStored);
       assert.ok(outcome?.kind === 'added');
       return { ...file, blobId: outcome.blobId };
     }
@@ -61,7 +62,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
 
     test('the same content has one blob in a project, within a group and between groups', async () => {
       const group = [newFile('aa'), newFile('bb'), newFile('aa'), newFile('aa', { projectId: `${project}x` })];
-      const blobs = (await files.add(group, noLimit)).map((outcome) =>
+      const blobs = (await files.add(group, noLimit, isStored)).map((outcome) =>
         outcome.kind === 'added' ? outcome.blobId : '',
       );
       assert.equal(blobs[0], blobs[2]);
@@ -84,7 +85,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
         { ...newFile('bb'), claim: complete(lost) },
         newFile('cc'),
       ];
-      const outcomes = await files.add(group, noLimit);
+      const outcomes = await files.add(group, noLimit, isStored);
       assert.deepEqual(
         outcomes.map((outcome) => outcome.kind),
         ['added', 'claim_lost', 'added'],
@@ -101,9 +102,9 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
 
     test('a group that cannot be added whole is not added at all', async () => {
       const { file } = await newFile('aa');
-      await files.add([{ file, claim: null }], noLimit);
+      await files.add([{ file, claim: null }], noLimit, isStored);
       const other = newFile('bb');
-      await assert.rejects(files.add([other, { file: { ...file, sha256: 'cc' }, claim: null }], noLimit));
+      await assert.rejects(files.add([other, { file: { ...file, sha256: 'cc' }, claim: null }], noLimit, isStored));
       assert.equal(await files.find(project, other.file.id), undefined);
       assert.equal(await files.bytesKept(project), 10);
     });
@@ -203,7 +204,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
         const old = await add('aa');
         const results = await Promise.all([
           files.startDelete(project, old.id),
-          ...Array.from({ length: 4 }, () => files.add([newFile('aa'), newFile('bb')], noLimit)),
+          ...Array.from({ length: 4 }, () => files.add([newFile('aa'), newFile('bb')], noLimit, isStored)),
           files.startDelete(project, old.id),
         ]);
         const removed = results.flatMap((result) =>
@@ -226,7 +227,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
             return newFile(`${round} ${n} ${place}`, { bytes, projectId });
           }),
         );
-        const outcomes = (await Promise.all(groups.map((group) => files.add(group, limits)))).flat();
+        const outcomes = (await Promise.all(groups.map((group) => files.add(group, limits, isStored)))).flat();
         assert.deepEqual(new Set(outcomes.map(({ kind }) => kind)), new Set(['added', 'no_room']));
         for (const projectId of [project, other]) {
           const { items } = await files.list(projectId, { limit: 100 });
@@ -234,7 +235,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
           assert.ok(sum <= 100 && sum > 80, `${sum}`);
           assert.equal(await files.bytesKept(projectId), sum);
           assert.equal(
-            (await files.add([newFile('more', { bytes: 101 - sum, projectId })], limits))[0]?.kind,
+            (await files.add([newFile('more', { bytes: 101 - sum, projectId })], limits, isStored))[0]?.kind,
             'no_room',
           );
           await Promise.all(
@@ -250,7 +251,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       const held = { projectId: project, operation: 'upload' as const, key: 'lost', heldUntil: 1000 };
       await opened.idempotency.claim(held, 1);
       const lost = { ...held, heldUntil: 999, fingerprint: 'print', answer: '{}', expiresAt: 9000 };
-      const outcomes = await files.add([{ ...newFile('aa'), claim: lost }, newFile('bb')], limits);
+      const outcomes = await files.add([{ ...newFile('aa'), claim: lost }, newFile('bb')], limits, isStored);
       assert.deepEqual(
         outcomes.map(({ kind }) => kind),
         ['claim_lost', 'added'],
@@ -269,8 +270,8 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       assert.deepEqual(
         rows.filter((row) => row.projectId === project),
         [
-          { blobId: a.blobId, projectId: project, bytes: 10, sha256: 'aa' },
-          { blobId: b.blobId, projectId: project, bytes: 20, sha256: 'bb' },
+          { blobId: a.blobId, projectId: project, bytes: 10, sha256: 'aa', damage: null },
+          { blobId: b.blobId, projectId: project, bytes: 20, sha256: 'bb', damage: null },
         ],
       );
       assert.equal((await files.liveBlobs(a.blobId, 1))[0]?.blobId, b.blobId);

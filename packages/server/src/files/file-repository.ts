@@ -1,5 +1,6 @@
 import type { Extension, ListQuery, Purpose } from '@quartermaster/contract';
 import type { CompletedClaim } from '../idempotency/idempotency-repository.ts';
+import type { BlobDamage } from './blob-repository.ts';
 
 /** A file as its row has it. */
 export interface StoredFile {
@@ -27,9 +28,17 @@ export interface NewFile {
  * limit. Nothing of the file was kept then.
  */
 export type AddOutcome =
-  | { readonly kind: 'added'; readonly blobId: string }
+  | {
+      readonly kind: 'added';
+      readonly blobId: string;
+      /** The damaged blob that had this content. Its bytes can be erased. */
+      readonly replaced?: string;
+    }
   | { readonly kind: 'claim_lost' }
   | { readonly kind: 'no_room' };
+
+/** Asked, within the transaction, of a blob that is to be kept instead of a new one: are its bytes there, all of them? */
+export type IsStored = (blob: { readonly blobId: string; readonly bytes: number }) => Promise<boolean>;
 
 export interface FileLimits {
   /** Bytes that the files of one project may have together, whoever adds them meanwhile; null: no limit. */
@@ -58,10 +67,11 @@ export class CommitInDoubt extends Error {
 /** The rows of files and their blobs. What is being deleted is found by nobody. */
 export interface FileRepository {
   /**
-   * One transaction for all of them; one outcome each, in order. Bytes a live blob of the project has are kept once.
+   * One transaction for all of them; one outcome each, in order. Bytes a live blob of the project has are kept once; a
+   * blob that is damaged or not stored is replaced by the new one for all of its files.
    * @throws CommitInDoubt when the files may have been added all the same; after any other error they were not
    */
-  add(files: readonly NewFile[], limits: FileLimits): Promise<readonly AddOutcome[]>;
+  add(files: readonly NewFile[], limits: FileLimits, isStored: IsStored): Promise<readonly AddOutcome[]>;
   find(projectId: string, fileId: string): Promise<StoredFile | undefined>;
   /** Newest first unless asked otherwise; the cursors must be ids. */
   list(
@@ -105,4 +115,6 @@ export interface StoredBlobRow {
   readonly projectId: string;
   readonly bytes: number;
   readonly sha256: string;
+  /** As recorded. */
+  readonly damage: BlobDamage | null;
 }

@@ -1,38 +1,49 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../kernel/logger.ts';
-import type { BlobStore, StoredBlob } from './blob-store.ts';
+import type { BlobRepository } from './blob-repository.ts';
+import type { BlobStore } from './blob-store.ts';
 import { finishDeleting } from './delete-file.ts';
-import type { FileRepository } from './file-repository.ts';
+import type { FileRepository, StoredBlobRow } from './file-repository.ts';
+import type { ReportDamage } from './report-damage.ts';
+import { type Swept, sweepOrphans } from './sweep-orphans.ts';
 
 export interface ReconcileDeps {
   readonly files: FileRepository;
   readonly blobs: BlobStore;
+  readonly damages: BlobRepository;
+  readonly reportDamage: ReportDamage;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Milliseconds a blob without a row is left alone: its upload may be about to write the row. */
+  /** Milliseconds after which bytes in the quarantine are erased. */
+  readonly keepQuarantined: number;
+  /** See `SweepDeps`. */
   readonly grace?: number;
 }
 
 export interface Reconciled {
   readonly deletesFinished: number;
-  readonly orphansRemoved: number;
-  /** Live rows whose bytes are missing: never the work of a crash, so nothing is done about them but to say so. */
-  readonly missing: number;
+  readonly orphans: Swept;
+  /** Blobs whose time in the quarantine is over. */
+  readonly purged: number;
+  /** Live rows whose bytes are missing or of another length: never the work of a crash. */
+  readonly damaged: number;
 }
 
-const hour = 3_600_000;
 const batch = 500;
 
 /** Brings disk and rows together after a crash. Run at start, and now and then. May run beside uploads and deletes. */
 export async function reconcileFiles(deps: ReconcileDeps, signal?: AbortSignal): Promise<Reconciled> {
   const deletesFinished = await finishDeletes(deps, signal);
-  const orphansRemoved = await removeOrphans(deps, signal);
-  const missing = await reportMissing(deps, signal);
-  const result = { deletesFinished, orphansRemoved, missing };
-  if (deletesFinished + orphansRemoved + missing > 0) deps.logger.warn(result, 'files were reconciled');
+  await eraseReplaced(deps, signal);
+  const orphans = await sweepOrphans(deps, false, signal);
+  const purged = await purgeQuarantine(deps, signal);
+  const damaged = await findDamage(deps, signal);
+  const result = { deletesFinished, orphans, purged, damaged };
+  if (deletesFinished + purged + damaged > 0) deps.logger.warn(result, 'files were reconciled');
   return result;
 }
 
+/** What a caller deleted is erased; it never gets into the quarantine. */
 async function finishDeletes(deps: ReconcileDeps, signal?: AbortSignal): Promise<number> {
   let count = 0;
   for (;;) {
@@ -46,30 +57,29 @@ async function finishDeletes(deps: ReconcileDeps, signal?: AbortSignal): Promise
   }
 }
 
-async function removeOrphans(deps: ReconcileDeps, signal?: AbortSignal): Promise<number> {
-  const olderThan = deps.clock.now() - (deps.grace ?? hour);
-  let count = 0;
-  let candidates: StoredBlob[] = [];
-  const removeBatch = async () => {
-    const known = await deps.files.knownBlobs(candidates.map((blob) => blob.blobId));
-    for (const { blobId } of candidates) {
-      if (known.has(blobId)) continue;
-      await deps.blobs.remove(blobId);
-      count += 1;
+async function eraseReplaced({ damages, blobs }: ReconcileDeps, signal?: AbortSignal): Promise<void> {
+  for (;;) {
+    const replaced = await damages.replacedBlobs(batch);
+    for (const blobId of replaced) {
+      signal?.throwIfAborted();
+      await blobs.remove(blobId);
+      await damages.forgetReplaced(blobId);
     }
-    candidates = [];
-  };
-  for await (const blob of deps.blobs.list()) {
-    signal?.throwIfAborted();
-    if (blob.modifiedAt > olderThan) continue;
-    candidates.push(blob);
-    if (candidates.length === batch) await removeBatch();
+    if (replaced.length < batch) return;
   }
-  await removeBatch();
+}
+
+async function purgeQuarantine(deps: ReconcileDeps, signal?: AbortSignal): Promise<number> {
+  const olderThan = deps.clock.now() - deps.keepQuarantined;
+  let count = 0;
+  for await (const { blobId, modifiedAt } of deps.blobs.quarantine.list()) {
+    signal?.throwIfAborted();
+    if (modifiedAt <= olderThan && (await deps.blobs.quarantine.purge(blobId))) count += 1;
+  }
   return count;
 }
 
-async function reportMissing(deps: ReconcileDeps, signal?: AbortSignal): Promise<number> {
+async function findDamage(deps: ReconcileDeps, signal?: AbortSignal): Promise<number> {
   let count = 0;
   let after = '';
   for (;;) {
@@ -77,22 +87,16 @@ async function reportMissing(deps: ReconcileDeps, signal?: AbortSignal): Promise
     for (const row of rows) {
       signal?.throwIfAborted();
       after = row.blobId;
-      if ((await deps.blobs.size(row.blobId)) === row.bytes) continue;
-      // A delete may have run since the row was read.
-      if (!(await isStillLive(deps, row.blobId))) continue;
-      count += 1;
-      deps.logger.error({ blobId: row.blobId, projectId: row.projectId }, 'the bytes of a file are missing or cut');
+      if (await isDamaged(deps, row)) count += 1;
     }
     if (rows.length < batch) return count;
   }
 }
 
-async function isStillLive(deps: ReconcileDeps, blobId: string): Promise<boolean> {
-  const [first] = await deps.files.liveBlobs(previousId(blobId), 1);
-  return first?.blobId === blobId;
-}
-
-/** Sorts before `id` with nothing that could be an id in between. */
-function previousId(id: string): string {
-  return id.slice(0, -1);
+/** Bytes that were missing may be back; whether damaged ones are right again is not seen from their length. */
+async function isDamaged({ blobs, damages, reportDamage }: ReconcileDeps, row: StoredBlobRow): Promise<boolean> {
+  const found = await blobs.size(row.blobId);
+  if (found !== row.bytes) return reportDamage(row, found === undefined ? 'missing' : 'size_differs');
+  if (row.damage === 'missing') await damages.clearDamage(row.blobId);
+  return row.damage !== null && row.damage !== 'missing';
 }

@@ -17,13 +17,14 @@ import type { Gate } from '../http/gate.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency.ts';
 import { objectNotFound } from '../kernel/problem.ts';
 import type { Admission, Admissions } from './admission.ts';
-import type { BlobStore } from './blob-store.ts';
+import { BlobMissing, type BlobStore } from './blob-store.ts';
 import { deleteFile } from './delete-file.ts';
 import { answerThenDrain, isBodyStillComing } from './drain-body.ts';
 import { answerContent } from './file-content.ts';
 import type { FileRepository, StoredFile } from './file-repository.ts';
 import { listFiles } from './list-files.ts';
 import { bodyCutShort } from './problems.ts';
+import type { ReportDamage } from './report-damage.ts';
 import { toWire, type Uploads } from './upload.ts';
 
 export interface FileRoutesDeps {
@@ -32,6 +33,7 @@ export interface FileRoutesDeps {
   readonly uploads: Uploads;
   readonly files: FileRepository;
   readonly blobs: BlobStore;
+  readonly reportDamage: ReportDamage;
   readonly limits: {
     readonly maxFileBytes: number;
     /** null: no quota. */
@@ -207,11 +209,17 @@ function fileRoute(app: App, deps: FileRoutesDeps): void {
 
 function contentRoute(app: App, deps: FileRoutesDeps): void {
   async function send(request: FastifyRequest, reply: FastifyReply, fileId: string): Promise<FastifyReply> {
-    const answer = await answerContent(deps.blobs, await getFile(deps, request, fileId), {
+    const asked = {
       range: request.headers.range,
       ifRange: readText(request.headers['if-range']),
       ifNoneMatch: request.headers['if-none-match'],
       headOnly: request.method === 'HEAD',
+    };
+    const find = async () => answerContent(deps, await getFile(deps, request, fileId), asked);
+    const answer = await find().catch((error: unknown) => {
+      // The file was deleted, or its blob replaced, after its row was read.
+      if (error instanceof BlobMissing) return find();
+      throw error;
     });
     reply.code(answer.status).headers(answer.headers);
     return reply.send(answer.body ?? undefined);

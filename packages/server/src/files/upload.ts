@@ -9,7 +9,7 @@ import type { Pace } from '../kernel/pace.ts';
 import type { Admission } from './admission.ts';
 import type { BlobDigest, BlobStore } from './blob-store.ts';
 import { checkContent } from './content-type-check.ts';
-import { CommitInDoubt, type FileRepository, type NewFile, type StoredFile } from './file-repository.ts';
+import { CommitInDoubt, type FileRepository, type IsStored, type NewFile, type StoredFile } from './file-repository.ts';
 import { idempotencyClaimLost, quotaUsedUp, uploadInDoubt } from './problems.ts';
 import type { Quota } from './quota.ts';
 import { createUploadFormReader, type UploadForm } from './read-upload.ts';
@@ -39,7 +39,11 @@ export interface UploadsDeps {
 const largestGroup = 256;
 
 export function createUploads(deps: UploadsDeps): Uploads {
-  const rows = createGroupCommit((files: readonly NewFile[]) => deps.files.add(files, deps.quota.limits), largestGroup);
+  const isStored: IsStored = async ({ blobId, bytes }) => (await deps.blobs.size(blobId)) === bytes;
+  const rows = createGroupCommit(
+    (files: readonly NewFile[]) => deps.files.add(files, deps.quota.limits, isStored),
+    largestGroup,
+  );
 
   async function receiveNew(admission: Admission, body: Readable): Promise<File> {
     await deps.blobs.checkRoom();
@@ -70,6 +74,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
       if (outcome.kind === 'no_room') throw quotaUsedUp(deps.quota.limits.maxProjectBytes ?? 0);
       if (admission.claim?.kind === 'running') admission.claim.stored();
       if (outcome.blobId !== file.blobId) await removeQuietly(deps, file.blobId);
+      if (outcome.replaced !== undefined) await removeQuietly(deps, outcome.replaced);
       return answer;
     } catch (error) {
       if (error instanceof CommitInDoubt) {

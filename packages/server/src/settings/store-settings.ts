@@ -42,6 +42,12 @@ export const storeSettings = {
     default: '256',
     check: wholeNumber(0, 1_000_000_000),
   },
+  QUARANTINE_DAYS: {
+    description:
+      'Days for which bytes that no file has are kept in `quarantine` in the data folder before they are erased. When the free space falls below MIN_FREE_DISK_MB, the oldest are erased first.',
+    default: '30',
+    check: wholeNumber(1, 3650),
+  },
   MAX_UPLOADS_IN_FLIGHT: {
     description: 'Uploads a project may have running at once.',
     default: '256',

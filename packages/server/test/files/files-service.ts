@@ -2,12 +2,14 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createBlobRepository } from '../../src/adapters/database/blob-repository.ts';
 import { createFileRepository } from '../../src/adapters/database/file-repository.ts';
 import { createIdempotencyRepository } from '../../src/adapters/database/idempotency-repository.ts';
 import { openDatabase } from '../../src/adapters/database/open-database.ts';
 import { openDiskBlobStore } from '../../src/adapters/disk/disk-blob-store.ts';
 import { createAdmissions } from '../../src/files/admission.ts';
 import { createQuota } from '../../src/files/quota.ts';
+import { createDamageReport } from '../../src/files/report-damage.ts';
 import { fileRoutes } from '../../src/files/routes.ts';
 import { createUploads } from '../../src/files/upload.ts';
 import { createApp } from '../../src/http/create-app.ts';
@@ -68,7 +70,9 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
     maxFileBytes: limits.maxFileBytes,
     pace: { idle: options.idle ?? 30_000, grace: 10_000, leastRate: 1024 },
   });
-  fileRoutes(app, { gate: createFixedGate(), admissions, uploads, files, blobs, limits });
+  const damages = createBlobRepository(database);
+  const reportDamage = createDamageReport({ damages, blobs, clock: systemClock, logger });
+  fileRoutes(app, { gate: createFixedGate(), admissions, uploads, files, blobs, reportDamage, limits });
   const server = await listen(app, '127.0.0.1', 0);
   const port = Number(new URL(server.url).port);
 
@@ -87,6 +91,8 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
     database,
     blobs,
     files,
+    damages,
+    reportDamage,
     admissions,
     url: server.url,
     port,
@@ -104,6 +110,12 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
       const found: string[] = [];
       for await (const blob of blobs.list()) found.push(blob.blobId);
       return { staging: await readdir(join(folder, 'staging')), blobs: found };
+    },
+    quarantined: () => readdir(join(folder, 'quarantine')),
+    /** Where the bytes of a file of `projecta` are. */
+    async pathOf(fileId: string): Promise<string> {
+      const blobId = (await files.find('projecta', fileId))?.blobId ?? '';
+      return join(folder, 'blobs', blobId.slice(4, 8), blobId);
     },
     rows: (table: 'file' | 'blob' | 'idempotency') => database.read.selectFrom(table).selectAll().execute(),
     stop,

@@ -3,34 +3,68 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { checkStore } from '../../src/files/fsck.ts';
-import { reconcileFiles } from '../../src/files/reconcile.ts';
+import { type ReconcileDeps, reconcileFiles } from '../../src/files/reconcile.ts';
+import { sweepOrphans } from '../../src/files/sweep-orphans.ts';
 import { createNewId } from '../../src/kernel/identifier.ts';
 import { createLogger } from '../../src/kernel/logger.ts';
 import { ask, upload } from './ask.ts';
-import { startFilesService } from './files-service.ts';
+import { type FilesService, startFilesService } from './files-service.ts';
 
 describe('after a crash', () => {
   const logger = createLogger('silent');
-  test('interrupted deletes are finished, and bytes without a row go once they are old', async () => {
+  const twoHours = 7_200_000;
+  const later = (service: FilesService, milliseconds: number): ReconcileDeps => ({
+    ...service,
+    logger,
+    keepQuarantined: 24 * 3_600_000,
+    clock: { now: () => Date.now() + milliseconds },
+  });
+  const none = { quarantined: 0, left: 0 };
+  async function addOrphans(service: FilesService, count: number): Promise<string[]> {
+    const ids = [];
+    for (let index = 0; index < count; index += 1) {
+      const orphan = service.blobs.stage(createNewId()('blob'));
+      await orphan.append(Buffer.from(`orphan ${index}`));
+      await orphan.finish();
+      await orphan.commit();
+      ids.push(orphan.blobId);
+    }
+    return ids;
+  }
+
+  test('interrupted deletes are finished as erasure, and bytes without a row are quarantined once they are old', async () => {
     await using service = await startFilesService();
-    const { files, blobs } = service;
+    const { files } = service;
     const [a, b] = [await upload(service, { content: 'a' }), await upload(service, { content: 'b' })];
     const kept = await upload(service, { content: 'b' });
     for (const id of [a, b]) assert.equal(typeof (await files.startDelete('projecta', id)), 'object');
-    const orphan = blobs.stage(createNewId()('blob'));
-    await orphan.finish();
-    await orphan.commit();
+    const orphans = await addOrphans(service, 1);
 
-    const young = { files, blobs, logger, clock: { now: () => Date.now() } };
-    assert.deepEqual(await reconcileFiles(young), { deletesFinished: 2, orphansRemoved: 0, missing: 0 });
-    const old = { ...young, clock: { now: () => Date.now() + 7_200_000 } };
-    assert.deepEqual(await reconcileFiles(old), { deletesFinished: 0, orphansRemoved: 1, missing: 0 });
-    assert.deepEqual(await reconcileFiles(old), { deletesFinished: 0, orphansRemoved: 0, missing: 0 });
+    const nothing = { deletesFinished: 0, orphans: none, purged: 0, damaged: 0 };
+    assert.deepEqual(await reconcileFiles(later(service, 0)), { ...nothing, deletesFinished: 2 });
+    assert.deepEqual(await service.quarantined(), [], 'what a caller deleted is erased');
+    const swept = { ...nothing, orphans: { quarantined: 1, left: 0 } };
+    assert.deepEqual(await reconcileFiles(later(service, twoHours)), swept);
+    assert.deepEqual(await reconcileFiles(later(service, twoHours)), nothing);
+    assert.deepEqual(await service.quarantined(), orphans);
     assert.deepEqual(
       (await service.rows('file')).map((file) => file.id),
       [kept],
     );
     assert.equal((await ask(service, `/v1/files/${kept}/content`)).text, 'b');
+    assert.equal((await service.onDisk()).blobs.length, 1);
+    assert.deepEqual(await reconcileFiles(later(service, 25 * 3_600_000)), { ...nothing, purged: 1 });
+    assert.deepEqual(await service.quarantined(), []);
+  });
+
+  test('more orphans than a crash leaves stay where they are, until the operator has them moved', async () => {
+    await using service = await startFilesService();
+    await upload(service, { content: 'a' });
+    await addOrphans(service, 6);
+    assert.deepEqual((await reconcileFiles(later(service, twoHours))).orphans, { quarantined: 0, left: 6 });
+    assert.deepEqual(await service.quarantined(), []);
+    assert.equal((await service.onDisk()).blobs.length, 7);
+    assert.deepEqual(await sweepOrphans(later(service, twoHours), true), { quarantined: 6, left: 0 });
     assert.equal((await service.onDisk()).blobs.length, 1);
   });
 
@@ -63,8 +97,8 @@ describe('after a crash', () => {
       'size_differs',
     ]);
     assert.equal(await readFile(pathOf(3), 'utf8'), 'fine');
-    assert.equal((await reconcileFiles({ files, blobs, logger, clock: { now: () => Date.now() } })).missing, 2);
+    assert.equal((await reconcileFiles(later(service, 0))).damaged, 2);
     const lost = await ask(service, `/v1/files/${ids[0]}/content`);
-    assert.equal(lost.status, 500);
+    assert.equal(lost.status, 503);
   });
 });

@@ -1,8 +1,10 @@
 import { sql, type Transaction } from 'kysely';
-import type { AddOutcome, FileLimits, NewFile, StoredFile } from '../../files/file-repository.ts';
+import type { AddOutcome, FileLimits, IsStored, NewFile, StoredFile } from '../../files/file-repository.ts';
 import { storeAnswer } from './idempotency-repository.ts';
 import { changeUsage } from './project-usage.ts';
 import type { Tables } from './tables.ts';
+
+type KeptBlob = Pick<AddOutcome & { kind: 'added' }, 'blobId' | 'replaced'>;
 
 /**
  * Adds files in as few statements as they allow: three for those of one project, and one more for each idempotency key.
@@ -12,6 +14,7 @@ export async function addFiles(
   transaction: Transaction<Tables>,
   files: readonly NewFile[],
   { maxProjectBytes }: FileLimits,
+  isStored: IsStored,
 ): Promise<readonly AddOutcome[]> {
   const room = await takeRoom(transaction, files, maxProjectBytes ?? Number.POSITIVE_INFINITY);
   const refused = new Map<string, AddOutcome>();
@@ -24,18 +27,16 @@ export async function addFiles(
     } else kept.push(file);
   }
   await room.settle();
-  const blobOf = kept.length === 0 ? new Map<string, string>() : await keepBlobs(transaction, kept);
+  const blobOf = kept.length === 0 ? new Map<string, KeptBlob>() : await keepBlobs(transaction, kept, isStored);
+  const added = new Map<string, AddOutcome>();
   const rows = kept.map((file) => {
-    const blobId = blobOf.get(contentKey(file.projectId, file.sha256));
-    if (blobId === undefined) throw new Error(`no blob row for file ${file.id}`);
-    return toRow(file, blobId);
+    const blob = blobOf.get(contentKey(file.projectId, file.sha256));
+    if (blob === undefined) throw new Error(`no blob row for file ${file.id}`);
+    added.set(file.id, { kind: 'added', ...blob });
+    return toRow(file, blob.blobId);
   });
   if (rows.length > 0) await transaction.insertInto('file').values(rows).execute();
-  const blobIds = new Map(rows.map((row) => [row.id, row.blob_id]));
-  return files.map(({ file }): AddOutcome => {
-    const blobId = blobIds.get(file.id);
-    return blobId === undefined ? (refused.get(file.id) ?? { kind: 'claim_lost' }) : { kind: 'added', blobId };
-  });
+  return files.map(({ file }) => added.get(file.id) ?? refused.get(file.id) ?? { kind: 'claim_lost' });
 }
 
 /** Counts all files first, which holds the projects' sums, and takes back what is not kept: mostly nothing. */
@@ -70,22 +71,17 @@ async function takeRoom(transaction: Transaction<Tables>, files: readonly NewFil
 }
 
 /**
- * One row a content: the new blob's, or that of the live blob the project has already. The update that changes nothing
+ * One row a content: the new blob's, or that of the live blob the project has already, when its bytes are there. The update that changes nothing
  * locks the row, so a delete that runs meanwhile either is seen or sees this file. Sorted, so that two such statements
  * never wait for each other.
  */
-async function keepBlobs(transaction: Transaction<Tables>, files: readonly StoredFile[]): Promise<Map<string, string>> {
+async function keepBlobs(
+  transaction: Transaction<Tables>,
+  files: readonly StoredFile[],
+  isStored: IsStored,
+): Promise<Map<string, KeptBlob>> {
   const contents = new Map(files.map((file) => [contentKey(file.projectId, file.sha256), file]));
-  const rows = [...contents.entries()]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, file]) => ({
-      id: file.blobId,
-      project_id: file.projectId,
-      sha256: file.sha256,
-      bytes: file.bytes,
-      state: 'live' as const,
-      created_at: file.createdAt,
-    }));
+  const rows = [...contents.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, file]) => toBlobRow(file));
   const blobs = await transaction
     .insertInto('blob')
     .values(rows)
@@ -96,9 +92,40 @@ async function keepBlobs(transaction: Transaction<Tables>, files: readonly Store
         .where('state', '=', sql.lit('live'))
         .doUpdateSet({ state: 'live' }),
     )
-    .returning(['id', 'project_id', 'sha256'])
+    .returning(['id', 'project_id', 'sha256', 'bytes', 'damage'])
     .execute();
-  return new Map(blobs.map((blob) => [contentKey(blob.project_id, blob.sha256), blob.id]));
+  const kept = new Map<string, KeptBlob>();
+  for (const blob of blobs) {
+    const key = contentKey(blob.project_id, blob.sha256);
+    const file = contents.get(key);
+    const isGood =
+      blob.id === file?.blobId ||
+      (blob.damage === null && (await isStored({ blobId: blob.id, bytes: Number(blob.bytes) })));
+    if (isGood || file === undefined) kept.set(key, { blobId: blob.id });
+    else kept.set(key, await replaceBlob(transaction, blob.id, file));
+  }
+  return kept;
+}
+
+/** Every file of the damaged blob gets the new bytes. The old row stays until its own bytes are erased. */
+async function replaceBlob(transaction: Transaction<Tables>, damaged: string, file: StoredFile): Promise<KeptBlob> {
+  await transaction.updateTable('blob').set({ state: 'deleting' }).where('id', '=', damaged).execute();
+  await transaction.insertInto('blob').values(toBlobRow(file)).execute();
+  await transaction.updateTable('file').set({ blob_id: file.blobId }).where('blob_id', '=', damaged).execute();
+  return { blobId: file.blobId, replaced: damaged };
+}
+
+function toBlobRow(file: StoredFile) {
+  return {
+    id: file.blobId,
+    project_id: file.projectId,
+    sha256: file.sha256,
+    bytes: file.bytes,
+    state: 'live' as const,
+    created_at: file.createdAt,
+    damage: null,
+    damaged_at: null,
+  };
 }
 
 function contentKey(projectId: string, sha256: string): string {

@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { createTestDatabase } from '../../../../../test/support/postgres.ts';
+import { describeBlobRepository } from '../../files/blob-repository.suite.ts';
 import { describeFileRepository } from '../../files/file-repository.suite.ts';
 import { checkStore, type StoreReport } from '../../files/fsck.ts';
 import { describeIdempotencyRepository } from '../../idempotency/idempotency-repository.suite.ts';
 import { createNewId } from '../../kernel/identifier.ts';
 import { createLogger } from '../../kernel/logger.ts';
 import { openDiskBlobStore } from '../disk/disk-blob-store.ts';
+import { createBlobRepository } from './blob-repository.ts';
 import type { Database } from './database.ts';
 import { createFileRepository } from './file-repository.ts';
 import { createIdempotencyRepository } from './idempotency-repository.ts';
@@ -19,6 +21,7 @@ import { openDatabase } from './open-database.ts';
 
 const logger = createLogger('silent');
 const newId = createNewId();
+const isStored = async () => true;
 
 async function openSqlite() {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-files-'));
@@ -97,6 +100,10 @@ for (const [name, open] of databases) {
       release,
     };
   });
+  describeBlobRepository(name, async () => {
+    const { database, release } = await open();
+    return { blobs: createBlobRepository(database), files: createFileRepository(database), release };
+  });
   describeIdempotencyRepository(name, async () => {
     const { database, release } = await open();
     return { repository: createIdempotencyRepository(database), release };
@@ -109,7 +116,11 @@ for (const [name, open] of databases) {
     t.after(release);
     const files = createFileRepository(database);
     const gone = newFile('a', 7);
-    await files.add([newFile('a', 5_000_000_000), newFile('a', 30), gone, newFile('b', 1)], { maxProjectBytes: null });
+    await files.add(
+      [newFile('a', 5_000_000_000), newFile('a', 30), gone, newFile('b', 1)],
+      { maxProjectBytes: null },
+      isStored,
+    );
     await files.startDelete('a', gone.file.id);
     // As it was before the migration.
     await sql`drop table project_usage`.execute(database.write);
@@ -129,7 +140,7 @@ for (const [name, open] of databases) {
       await rm(folder, { recursive: true });
     });
     const deps = { files, blobs };
-    await files.add([newFile('a', 30), newFile('b', 5), newFile('c', 7)], { maxProjectBytes: null });
+    await files.add([newFile('a', 30), newFile('b', 5), newFile('c', 7)], { maxProjectBytes: null }, isStored);
     assert.deepEqual(await files.wrongUsages(), []);
     await database.write
       .updateTable('project_usage')
@@ -158,7 +169,7 @@ for (const [name, open] of databases) {
     await Promise.all(
       Array.from({ length: 30 }, async (_, at) => {
         const added = newFile('a', 10 + at);
-        await files.add([added], { maxProjectBytes: null });
+        await files.add([added], { maxProjectBytes: null }, isStored);
         if (at % 3 === 0) await files.startDelete('a', added.file.id);
         if (at % 2 === 0) await files.correctUsage('a');
       }),

@@ -1,27 +1,20 @@
 import type { Extension, Purpose } from '@quartermaster/contract';
-import { type Selectable, sql } from 'kysely';
-import {
-  type AddOutcome,
-  CommitInDoubt,
-  type FileLimits,
-  type FileQuery,
-  type FileRepository,
-  type NewFile,
-  type StoredFile,
-} from '../../files/file-repository.ts';
+import { type Selectable, sql, type Transaction } from 'kysely';
+import type { BlobDamage } from '../../files/blob-repository.ts';
+import { CommitInDoubt, type FileQuery, type FileRepository, type StoredFile } from '../../files/file-repository.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { addFiles } from './add-files.ts';
 import type { Database } from './database.ts';
 import { finishDelete, startDelete, unfinishedDeletes } from './delete-file.ts';
 import { readKeysetPage } from './keyset-page.ts';
 import { correctUsage, findUsage, findWrongUsages } from './project-usage.ts';
-import type { FileTable } from './tables.ts';
+import type { FileTable, Tables } from './tables.ts';
 
 /** Files over either database. */
 export function createFileRepository(database: Database): FileRepository {
   const { read, write } = database;
   return {
-    add: (files, limits) => add(database, files, limits),
+    add: (files, limits, isStored) => commit(database, (transaction) => addFiles(transaction, files, limits, isStored)),
     find: async (projectId, fileId) => {
       const row = await read
         .selectFrom('file')
@@ -60,7 +53,7 @@ export function createFileRepository(database: Database): FileRepository {
     liveBlobs: async (after, limit) => {
       const rows = await read
         .selectFrom('blob')
-        .select(['id', 'project_id', 'bytes', 'sha256'])
+        .select(['id', 'project_id', 'bytes', 'sha256', 'damage'])
         .where('state', '=', 'live')
         .where('id', '>', after)
         .orderBy('id')
@@ -71,19 +64,20 @@ export function createFileRepository(database: Database): FileRepository {
         projectId: row.project_id,
         bytes: Number(row.bytes),
         sha256: row.sha256,
+        damage: row.damage as BlobDamage | null, // written by recordDamage
       }));
     },
   };
 }
 
 /** What fails before COMMIT is sent is rolled back; so is what the database refuses for lack of room. */
-async function add({ write }: Database, files: readonly NewFile[], limits: FileLimits): Promise<readonly AddOutcome[]> {
+async function commit<T>({ write }: Database, work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> {
   let atCommit = false;
   try {
     return await write.transaction().execute(async (transaction) => {
-      const outcomes = await addFiles(transaction, files, limits);
+      const result = await work(transaction);
       atCommit = true;
-      return outcomes;
+      return result;
     });
   } catch (error) {
     const isFull = error instanceof Problem && error.code === 'INSUFFICIENT_STORAGE';

@@ -12,6 +12,7 @@ import { createRunRequestsMigration } from './migrations/0017-run-requests.ts';
 import { createProjectUsageMigration } from './migrations/0019-project-usage.ts';
 import { createSharedFullTextMigration } from './migrations/0020-shared-full-text.ts';
 import { createPairKeysMigration } from './migrations/0021-pair-keys.ts';
+import { createBlobDamageMigration } from './migrations/0022-blob-damage.ts';
 import { createProcessesMigration } from './migrations/0026-processes.ts';
 import { createRecordTurnsMigration } from './migrations/0028-record-turns.ts';
 import type { Tables } from './tables.ts';
@@ -30,6 +31,7 @@ function migrationsFor(dialect: Database['dialect']): Record<string, Migration> 
     '0019-project-usage': createProjectUsageMigration(dialect),
     '0020-shared-full-text': createSharedFullTextMigration(dialect),
     '0021-pair-keys': createPairKeysMigration(dialect),
+    '0022-blob-damage': createBlobDamageMigration(dialect),
     '0026-processes': createProcessesMigration(dialect),
     '0028-record-turns': createRecordTurnsMigration(dialect),
   };

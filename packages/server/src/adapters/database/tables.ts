@@ -21,6 +21,7 @@ export interface Tables {
   project: ProjectTable;
   api_key: KeyTable;
   blob: BlobTable;
+  verification: VerificationTable;
   file: FileTable;
   project_usage: ProjectUsageTable;
   idempotency: IdempotencyTable;
@@ -78,6 +79,22 @@ export interface BlobTable {
   bytes: number;
   state: 'live' | 'deleting';
   created_at: number;
+  /** Set while the stored bytes are known to be wrong: see `BlobDamage`. */
+  damage: string | null;
+  damaged_at: number | null;
+}
+
+/** One row: the background verification of all blobs. */
+export interface VerificationTable {
+  id: 'blobs';
+  /** The last blob read of this pass. */
+  position: string;
+  pass_started_at: number;
+  pass_blobs: number;
+  pass_bytes: number;
+  /** When a pass last ended. */
+  finished_at: number | null;
+  paused: number;
 }
 
 export interface FileTable {

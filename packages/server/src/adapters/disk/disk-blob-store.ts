@@ -1,9 +1,10 @@
 import { createReadStream } from 'node:fs';
-import { chmod, mkdir, opendir, readdir, stat, statfs, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BlobMissing, type BlobStore, type StoredBlob } from '../../files/blob-store.ts';
+import { BlobMissing, type BlobQuarantine, type BlobStore, type StoredBlob } from '../../files/blob-store.ts';
 import { idPrefixes, isId } from '../../kernel/identifier.ts';
 import { createBucketFolders } from './bucket-folders.ts';
+import { createDiskQuarantine, emptyOldestFirst, listFolder } from './disk-quarantine.ts';
 import { isMissing, openFile, removeFile, renameFile } from './file-system.ts';
 import { createHashThread } from './hash-thread.ts';
 import { differentFileSystems, diskNearlyFull } from './problems.ts';
@@ -12,7 +13,8 @@ import { sweepStaging } from './sweep-staging.ts';
 import { createWriteShares } from './write-share.ts';
 
 /**
- * Blobs as files: `<folder>/staging/<blobId>.<pid>` while they arrive, `<folder>/blobs/<bucket>/<blobId>` afterwards.
+ * Blobs as files: `<folder>/staging/<blobId>.<pid>` while they arrive, `<folder>/blobs/<bucket>/<blobId>` afterwards,
+ * `<folder>/quarantine/<blobId>` when no row names them.
  * The bucket is the id's time without its last four digits, so that uploads of one half hour share a folder and its
  * sync. Takes no blob while less than `leastFreeBytes` is free. Refuses to start when staging and blobs are on different file systems. Source: docs/contract.md "Storage", docs/contract.md "Files".
  */
@@ -22,7 +24,8 @@ export async function openDiskBlobStore(
 ): Promise<BlobStore> {
   const staging = join(folder, 'staging');
   const blobs = join(folder, 'blobs');
-  for (const path of [staging, blobs]) {
+  const quarantined = join(folder, 'quarantine');
+  for (const path of [staging, blobs, quarantined]) {
     await mkdir(path, { recursive: true, mode: 0o700 });
     await chmod(path, 0o700);
   }
@@ -34,8 +37,15 @@ export async function openDiskBlobStore(
   const shares = createWriteShares();
   const pathOf = (blobId: string) => join(blobs, bucketOf(blobId), blobId);
 
+  const quarantine = createDiskQuarantine({
+    folder: quarantined,
+    pathOf,
+    prepareFolder: (blobId) => buckets.make(bucketOf(blobId)),
+    syncFolder: (blobId) => buckets.sync(bucketOf(blobId)),
+  });
   return {
-    checkRoom: createRoomCheck(folder, leastFreeBytes),
+    checkRoom: createRoomCheck(folder, leastFreeBytes, quarantine),
+    quarantine,
     stage: (blobId) => {
       const bucket = bucketOf(blobId);
       return createStagedFile({
@@ -58,6 +68,7 @@ export async function openDiskBlobStore(
     },
     remove: async (blobId) => {
       await removeFile(pathOf(blobId));
+      await quarantine.purge(blobId);
     },
     size: (blobId) => sizeOf(pathOf(blobId)),
     list: () => listBlobs(blobs),
@@ -71,13 +82,20 @@ export async function openDiskBlobStore(
 /** Milliseconds for which an answer of the file system holds: it is asked for each upload, and some come by thousands. */
 const freeSpaceHolds = 250;
 
-function createRoomCheck(folder: string, leastFreeBytes: number): BlobStore['checkRoom'] {
+/** Before an upload is refused, the quarantine is emptied, oldest first, as far as that makes room. */
+function createRoomCheck(folder: string, leastFreeBytes: number, quarantine: BlobQuarantine): BlobStore['checkRoom'] {
   let asked = Number.NEGATIVE_INFINITY;
   let free: Promise<number> = Promise.resolve(0);
-  const ask = async () => {
+  const measure = async () => {
     // What is free for us, not for the root of the machine alone.
     const { bavail, bsize } = await statfs(folder);
     return bavail * bsize;
+  };
+  const ask = async () => {
+    if ((await measure()) < leastFreeBytes) {
+      await emptyOldestFirst(quarantine, async () => (await measure()) >= leastFreeBytes);
+    }
+    return measure();
   };
   return async () => {
     if (leastFreeBytes === 0) return;
@@ -110,15 +128,7 @@ export async function sizeOf(path: string): Promise<number | undefined> {
 export async function* listBlobs(blobs: string): AsyncGenerator<StoredBlob> {
   for (const bucket of await readdir(blobs, { withFileTypes: true })) {
     if (!bucket.isDirectory()) continue;
-    for await (const entry of await opendir(join(blobs, bucket.name), { bufferSize: 256 })) {
-      if (!entry.isFile() || !isId(entry.name)) continue;
-      try {
-        const found = await stat(join(blobs, bucket.name, entry.name));
-        yield { blobId: entry.name, bytes: found.size, modifiedAt: found.mtimeMs };
-      } catch (error) {
-        if (!isMissing(error)) throw error;
-      }
-    }
+    yield* listFolder(join(blobs, bucket.name));
   }
 }
 

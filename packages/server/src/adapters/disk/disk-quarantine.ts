@@ -1,0 +1,99 @@
+import { createReadStream } from 'node:fs';
+import { opendir, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BlobMissing, type BlobQuarantine, type StoredBlob } from '../../files/blob-store.ts';
+import { isId } from '../../kernel/identifier.ts';
+import { syncToDisk } from '../../kernel/sync-to-disk.ts';
+import { isMissing, openFile, removeFile, renameFile } from './file-system.ts';
+
+export interface QuarantinePlace {
+  readonly folder: string;
+  /** Checks the id, too. */
+  readonly pathOf: (blobId: string) => string;
+  /** Resolves when the folder of the blob is there. */
+  readonly prepareFolder: (blobId: string) => Promise<void>;
+  /** Resolves when the names in the folder of the blob are durable. */
+  readonly syncFolder: (blobId: string) => Promise<void>;
+}
+
+/** Blobs as `<folder>/<blobId>`; the time of the file is that of its move. */
+export function createDiskQuarantine({ folder, pathOf, prepareFolder, syncFolder }: QuarantinePlace): BlobQuarantine {
+  const heldPath = (blobId: string) => {
+    pathOf(blobId);
+    return join(folder, blobId);
+  };
+  return {
+    async add(blobId) {
+      const path = pathOf(blobId);
+      try {
+        const now = new Date();
+        await utimes(path, now, now);
+        await renameFile(path, heldPath(blobId));
+      } catch (error) {
+        if (isMissing(error)) return false;
+        throw error;
+      }
+      await syncToDisk(folder);
+      return true;
+    },
+    async restore(blobId) {
+      const [from, to] = [heldPath(blobId), pathOf(blobId)];
+      if (!(await isThere(from))) return 'absent';
+      if (await isThere(to)) return 'exists';
+      const now = new Date();
+      await utimes(from, now, now);
+      await prepareFolder(blobId);
+      await renameFile(from, to);
+      await syncFolder(blobId);
+      return 'restored';
+    },
+    purge: (blobId) => removeFile(heldPath(blobId)),
+    async open(blobId) {
+      try {
+        return createReadStream('', { fd: await openFile(heldPath(blobId), 'r') });
+      } catch (error) {
+        throw isMissing(error) ? new BlobMissing(blobId) : error;
+      }
+    },
+    list: () => listFolder(folder),
+  };
+}
+
+/** Removes what was moved here first until `isEnough` says so. */
+export async function emptyOldestFirst(
+  quarantine: Pick<BlobQuarantine, 'list' | 'purge'>,
+  isEnough: () => Promise<boolean>,
+): Promise<number> {
+  const found: StoredBlob[] = [];
+  for await (const blob of quarantine.list()) found.push(blob);
+  found.sort((a, b) => a.modifiedAt - b.modifiedAt);
+  let removed = 0;
+  for (const { blobId } of found) {
+    if (await isEnough()) break;
+    if (await quarantine.purge(blobId)) removed += 1;
+  }
+  return removed;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+/** Every blob that lies in a folder. */
+export async function* listFolder(folder: string): AsyncGenerator<StoredBlob> {
+  for await (const entry of await opendir(folder, { bufferSize: 256 })) {
+    if (!entry.isFile() || !isId(entry.name)) continue;
+    try {
+      const found = await stat(join(folder, entry.name));
+      yield { blobId: entry.name, bytes: found.size, modifiedAt: found.mtimeMs };
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+  }
+}

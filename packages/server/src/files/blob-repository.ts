@@ -1,0 +1,42 @@
+/**
+ * What is wrong with stored bytes: there are none, fewer or more than the row says, or others than its SHA-256 says.
+ */
+export type BlobDamage = 'missing' | 'size_differs' | 'content_differs';
+
+/** What is known of stored bytes beside the files that have them. */
+export interface BlobRepository {
+  /** `known`: the damage was recorded before; `gone`: no live row names the blob any more. */
+  recordDamage(blobId: string, damage: BlobDamage, at: number): Promise<'recorded' | 'known' | 'gone'>;
+  /** The stored bytes are right again. */
+  clearDamage(blobId: string): Promise<void>;
+  countDamaged(): Promise<number>;
+  /** Live files that have these blobs, at most `limit`, by id. */
+  filesOf(blobIds: readonly string[], limit: number): Promise<readonly FileOfBlob[]>;
+  /** Damaged blobs whose files were given other bytes, and whose own bytes remain to be erased. */
+  replacedBlobs(limit: number): Promise<readonly string[]>;
+  /** The bytes of a replaced blob are erased: so goes its row. */
+  forgetReplaced(blobId: string): Promise<void>;
+  /** Undefined before the first pass. */
+  findVerification(): Promise<Verification | undefined>;
+  /** Keeps `paused` as it is. */
+  saveVerification(progress: Omit<Verification, 'paused'>): Promise<void>;
+  pauseVerification(paused: boolean, at: number): Promise<void>;
+}
+
+export interface FileOfBlob {
+  readonly blobId: string;
+  readonly fileId: string;
+  readonly name: string;
+  readonly projectId: string;
+}
+
+/** How far the verification of all blobs has come. */
+export interface Verification {
+  /** The last blob read; the next one follows it by id. Empty: the pass is over. */
+  readonly position: string;
+  readonly passStartedAt: number;
+  readonly passBlobs: number;
+  readonly passBytes: number;
+  readonly finishedAt: number | null;
+  readonly paused: boolean;
+}

@@ -1,0 +1,32 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { Logger } from '../kernel/logger.ts';
+import type { BlobDamage, BlobRepository } from './blob-repository.ts';
+import type { BlobStore } from './blob-store.ts';
+
+export interface ReportDamageDeps {
+  readonly damages: Pick<BlobRepository, 'recordDamage'>;
+  readonly blobs: Pick<BlobStore, 'quarantine'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** @returns false when no live file has the blob any more, so that nothing is wrong. */
+export type ReportDamage = (
+  blob: { readonly blobId: string; readonly projectId: string },
+  damage: BlobDamage,
+) => Promise<boolean>;
+
+/**
+ * Records that stored bytes are not those of their files, so that the next upload of the same content replaces them. Wrong
+ * bytes are moved into the quarantine: nobody reads them by mistake, and `fsck --repair` puts back what was right after all.
+ */
+export function createDamageReport({ damages, blobs, clock, logger }: ReportDamageDeps): ReportDamage {
+  return async ({ blobId, projectId }, damage) => {
+    const outcome = await damages.recordDamage(blobId, damage, clock.now());
+    if (outcome === 'gone') return false;
+    if (outcome === 'known') return true;
+    logger.error({ blobId, projectId, damage }, 'stored content damaged');
+    if (damage !== 'missing') await blobs.quarantine.add(blobId);
+    return true;
+  };
+}
