@@ -1,8 +1,8 @@
 // `npm run proof`: looks for acknowledged data that is lost, for answers that are doubled, leaked or wrong, under power
 // cuts, faults, kills and hostile requests. Ends with 1 when it finds something. proof/README.md has the options.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { installSystemTools, proofPrograms } from '../test/support/system-tools.ts';
 import { damagedStores } from './faults/damaged-stores.ts';
@@ -13,13 +13,15 @@ import { authorisation } from './hostile/authorisation.ts';
 import { hostileExpressions } from './hostile/expressions.ts';
 import { fuzz } from './hostile/fuzz.ts';
 import { slowPeers } from './hostile/slow-peers.ts';
+import { clusterPowerCuts } from './postgres/cluster-power-cuts.ts';
+import { lineFaults } from './postgres/line-faults.ts';
 import { storePowerCuts } from './power/store-power-cuts.ts';
 import { type PartReport, printReport } from './report.ts';
 import { createRandom } from './support/random.ts';
 
 const parts = {
-  power: [storePowerCuts],
-  faults: [storeFaults, damagedStores],
+  power: [storePowerCuts, clusterPowerCuts],
+  faults: [storeFaults, damagedStores, lineFaults],
   history: [chaos],
   hostile: [fuzz, authorisation, hostileExpressions, slowPeers],
 };
@@ -40,8 +42,7 @@ if (wanted.length === 0) throw new Error(`--only must be one of ${Object.keys(pa
 console.error(`proof: seed ${seed}`);
 await installSystemTools(proofPrograms);
 const started = performance.now();
-// Beside the code: the system's temporary folder may be memory.
-const work = mkdtempSync(resolve('proof-data-'));
+const work = mkdtempSync(join(tmpdir(), 'quartermaster-proof-'));
 chmodSync(work, 0o711);
 const findings = createFindings();
 const reports: PartReport[] = [];

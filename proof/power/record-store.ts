@@ -12,8 +12,8 @@ import { openUpstream } from '../support/upstream.ts';
 import { buildCrashState } from './crash-state.ts';
 import { followLog, type Recording, takeBase } from './disk-model.ts';
 
-/** The index of SQLite's log is rebuilt after a crash; the lock and the sockets of a server mean nothing then. */
-export const meaninglessAfterCrash = /-shm$|^lock$|\.pid$/;
+/** The index of SQLite's log is rebuilt after a crash. */
+export const meaninglessAfterCrash = /-shm$/;
 
 export interface RecordOptions {
   readonly work: string;
@@ -72,7 +72,7 @@ export async function useService(
 }
 
 /** With nothing lost, the replay must give the folder as it is: otherwise something passed the recorder by. */
-function assertComplete(recording: Recording, live: string, copy: string, random: Random): void {
+export function assertComplete(recording: Recording, live: string, copy: string, random: Random): void {
   buildCrashState(recording, { at: recording.length, model: 'strict', survival: 1, tearing: false }, copy, random);
   try {
     execFileSync('diff', ['-r', '-q', '--exclude=*-shm', '--exclude=lock', live, copy], { encoding: 'utf8' });

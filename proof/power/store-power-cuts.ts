@@ -32,7 +32,7 @@ export async function storePowerCuts(options: PartOptions): Promise<PartReport> 
         withFsck: state % 4 === 0,
       });
       states += 1;
-      if (findings.all.length > before) options.log(`${name}, ${describeCut(cut)}: see the findings`);
+      findings.annotate(before, `${name}, ${describeCut(cut)}`);
       rmSync(folder, { recursive: true, force: true });
       rmSync(`${folder}-bundles`, { recursive: true, force: true });
     });
