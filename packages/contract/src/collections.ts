@@ -46,6 +46,10 @@ export const Collection = Type.Object({
     description:
       '`off`: no embedding model is configured; `catching_up`: some chunks still lack their vectors, and questions are answered by words alone until all have them; `other_model`: its vectors are of another model and rest until it is embedded anew.',
   }),
+  num_refused_chunks: Type.Integer({
+    description:
+      'Chunks whose text the embedding model refuses. They have no vector until the collection is re-embedded.',
+  }),
   status: Type.Enum(['creating', 'ready', 'deleting', 'error', 'partial']),
   metadata: MapOf<unknown>(Type.Unknown()),
   updated_timestamp: Timestamp,

@@ -25,6 +25,8 @@ export interface CountedCollection extends StoredCollection {
   readonly numChunks: number;
   /** null: it has no vectors. */
   readonly vectors: { readonly model: string; readonly dimensions: number; readonly isBehind: boolean } | null;
+  /** Chunks without a vector because the model refuses their text. */
+  readonly numRefused: number;
 }
 
 export interface CollectionChange {

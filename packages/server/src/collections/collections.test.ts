@@ -21,6 +21,7 @@ test('the life of a collection, with the bodies the official client sends', asyn
     num_records: 0,
     num_chunks: 0,
     embedding_size: 0,
+    num_refused_chunks: 0,
     vectors: 'off',
     status: 'ready',
   };

@@ -70,7 +70,7 @@ export function createCollections(deps: CollectionsDeps): Collections {
         updatedAt: now,
       };
       await collections.add(collection);
-      return toItem({ ...collection, numRecords: 0, numChunks: 0, vectors: null });
+      return toItem({ ...collection, numRecords: 0, numChunks: 0, numRefused: 0, vectors: null });
     },
     get: async (projectId, collectionId) => toItem(await find(projectId, collectionId)),
     async list(projectId, query) {
@@ -133,6 +133,7 @@ function toCollectionItem(collection: CountedCollection, embedding: EmbeddingOfC
     embedding_model_id: collection.embeddingModelId,
     embedding_size: collection.vectors?.dimensions ?? 0,
     vectors: vectorStateOf(collection, embedding),
+    num_refused_chunks: collection.numRefused,
     status: 'ready',
     metadata: collection.metadata,
     updated_timestamp: collection.updatedAt,

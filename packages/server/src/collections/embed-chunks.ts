@@ -33,8 +33,12 @@ export async function embedMissing(
     if (last === undefined) return { kind: 'done' };
     const made = await tryToEmbed(embedder, chunks, signal);
     if ('message' in made) return { kind: 'unavailable', message: made.message };
-    if ((await vectors.save(of.collectionId, embedder.model, made.vectors)) === 'other_model') {
-      return { kind: 'other_model' };
+    const saving = await vectors.save(of.collectionId, embedder.model, made.vectors);
+    if (saving.kind === 'other_model') return { kind: 'other_model' };
+    if (saving.kind === 'other_dimensions') {
+      const { given, stored } = saving;
+      const message = `the embedder gives ${given} dimensions, the vectors of the collection have ${stored}; re-embed it`;
+      return { kind: 'unavailable', message };
     }
     after = last;
     if (!(await onRound(chunks.length))) return { kind: 'late' };

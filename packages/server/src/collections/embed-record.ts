@@ -20,14 +20,16 @@ export interface EmbeddingReport {
   readonly model: string;
   /** Chunks that have a vector. */
   readonly chunks: number;
-  /** Chunks that are found by their words only, until they have one. */
+  /** Chunks that wait for their vector. */
   readonly pending: number;
+  /** Chunks whose text the model refuses: they are found by their words only until the collection is re-embedded. */
+  readonly refused: number;
 }
 
 export interface RecordEmbedding {
   readonly report: EmbeddingReport;
-  /** A sentence for people; null when every chunk has its vector. */
-  readonly warning: string | null;
+  /** Sentences for people; none when every chunk has its vector. */
+  readonly warnings: readonly string[];
 }
 
 export interface RecordWork {
@@ -52,7 +54,7 @@ export async function embedRecord(
   const record = { id: job.id, generation: job.generation + 1 };
   const of = { collectionId: job.collectionId, record };
   if (space === undefined || space.model !== embedder.model) {
-    return tell(embedder, { numChunks, pending: numChunks, end: { kind: 'other_model' } });
+    return tell(embedder, { numChunks, pending: numChunks, refused: 0, end: { kind: 'other_model' } });
   }
   const until = clock.now() + deps.patienceMs;
   let done = 0;
@@ -63,18 +65,23 @@ export async function embedRecord(
   };
   const end = await embedMissing(deps, { of, signal, onRound });
   const pending = end.kind === 'done' ? 0 : await vectors.countMissing(of);
+  const refused = await vectors.countRefused(of);
   if (end.kind === 'unavailable') {
     deps.logger.warn({ record_id: job.id, pending, reason: end.message }, 'a record is ready before its vectors');
   }
-  return tell(embedder, { numChunks, pending, end });
+  return tell(embedder, { numChunks, pending, refused, end });
 }
 
 function tell(
   { model }: Embedder,
-  { numChunks, pending, end }: { numChunks: number; pending: number; end: EmbeddingEnd },
+  { numChunks, pending, refused, end }: { numChunks: number; pending: number; refused: number; end: EmbeddingEnd },
 ): RecordEmbedding {
-  const report = { model, chunks: numChunks - pending, pending };
-  return { report, warning: pending === 0 ? null : warningOf(end, pending) };
+  const report = { model, chunks: numChunks - pending - refused, pending, refused };
+  const warnings = [
+    ...(pending === 0 ? [] : [warningOf(end, pending)]),
+    ...(refused === 0 ? [] : [`${refused} chunks are found by their words only: the embedder refuses their text.`]),
+  ];
+  return { report, warnings };
 }
 
 function warningOf(end: EmbeddingEnd, pending: number): string {

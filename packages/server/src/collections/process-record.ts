@@ -78,8 +78,8 @@ function withSkipped(report: ExtractionReport | null, skipped: number): Extracti
 
 function withEmbedding(made: MadeRecord, embedded: RecordEmbedding | undefined): MadeRecord {
   if (embedded === undefined) return { ...made, lacksVectors: true };
-  const { report, warning } = embedded;
-  const warnings = [made.report.warnings ?? [], warning ?? []].flat();
+  const { report } = embedded;
+  const warnings = [made.report.warnings ?? [], embedded.warnings].flat();
   return { ...made, lacksVectors: report.pending > 0, report: { ...made.report, warnings, embedding: report } };
 }
 

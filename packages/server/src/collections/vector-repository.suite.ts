@@ -42,7 +42,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     const { vectors, collectionId, model, missing, seqs } = await openSpace();
     const [a = 0, b = 0, c = 0] = seqs;
     const [first = null] = await missing();
-    assert.equal(await vectors.save(collectionId, model, [toVector(b, [0.25, -1.5, 3])]), 'saved');
+    assert.deepEqual(await vectors.save(collectionId, model, [toVector(b, [0.25, -1.5, 3])]), { kind: 'saved' });
     assert.deepEqual(
       (await missing()).map(({ seq, text }) => [seq, text]),
       [
@@ -84,8 +84,8 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     ]);
   });
 
-  test('a text that the model refuses is not asked again, and has no vector', async () => {
-    const { vectors, collectionId, model, missing, seqs } = await openSpace();
+  test('a text that the model refuses is not asked again, has no vector, and is counted', async () => {
+    const { vectors, collections, collection, collectionId, model, missing, seqs } = await openSpace();
     await vectors.save(
       collectionId,
       model,
@@ -93,6 +93,10 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     );
     assert.deepEqual(await missing(), []);
     assert.deepEqual(await vectors.vectors(await spaceOf(vectors, collectionId), seqs), new Map());
+    const countRefused = async () => (await collections.find(collection.projectId, collectionId))?.numRefused;
+    assert.equal(await countRefused(), 3);
+    await vectors.restart(collectionId, model);
+    assert.equal(await countRefused(), 0);
   });
 
   test('a vector of a chunk that is gone or says something else by now is not kept', async () => {
@@ -139,8 +143,12 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     const { vectors, collectionId, model, missing, seqs } = await openSpace(['a', 'b']);
     const [a = 0, b = 0] = seqs;
     await vectors.save(collectionId, model, [toVector(a, [1, 2])]);
-    await assert.rejects(vectors.save(collectionId, model, [toVector(b, [1])]), /dimensions/);
-    assert.equal(await vectors.save(collectionId, 'other', [toVector(b, [1, 2])]), 'other_model');
+    assert.deepEqual(await vectors.save(collectionId, model, [toVector(b, [1])]), {
+      kind: 'other_dimensions',
+      given: 1,
+      stored: 2,
+    });
+    assert.deepEqual(await vectors.save(collectionId, 'other', [toVector(b, [1, 2])]), { kind: 'other_model' });
     assert.equal((await vectors.adopt(collectionId, 'other'))?.model, model);
     await vectors.restart(collectionId, 'other');
     assert.equal((await missing()).length, 2);
@@ -173,6 +181,9 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     const ofRecord = { collectionId, record: { id: job.id, generation: 1 } };
     assert.deepEqual(await texts(ofRecord), ['half']);
     assert.equal(await vectors.countMissing(ofRecord), 1);
+    const [half] = await vectors.missing(ofRecord, { after: null, limit: 9 });
+    await vectors.save(collectionId, 'm', [{ seq: half?.seq ?? 0, updatedAt: half?.updatedAt ?? 0, vector: null }]);
+    assert.deepEqual([await vectors.countMissing(ofRecord), await vectors.countRefused(ofRecord)], [0, 1]);
   });
 
   test('a collection that is behind is caught up by one at a time, and what came meanwhile is not forgotten', async () => {

@@ -32,6 +32,11 @@ export interface CodeRow {
   readonly code: Uint8Array;
 }
 
+/** `other_model`: the collection has another one by now. `other_dimensions`: so many are those of its vectors. */
+export type Saving =
+  | { readonly kind: 'saved' | 'other_model' }
+  | { readonly kind: 'other_dimensions'; readonly given: number; readonly stored: number };
+
 /** Whose chunks: the unfinished generation of a record, or all that are visible in the collection. */
 export interface MissingOf {
   readonly collectionId: string;
@@ -63,8 +68,9 @@ export interface VectorRepository {
   missing(of: MissingOf, page: { after: MissingVector | null; limit: number }): Promise<MissingVector[]>;
   /** How many of the record's chunks of this generation have no vector. */
   countMissing(of: Required<MissingOf>): Promise<number>;
-  /** @returns `other_model` when the collection has another one by now. @throws when the dimensions differ. */
-  save(collectionId: string, model: string, vectors: readonly NewVector[]): Promise<'saved' | 'other_model'>;
+  /** How many of them have none because the model refuses their text. */
+  countRefused(of: Required<MissingOf>): Promise<number>;
+  save(collectionId: string, model: string, vectors: readonly NewVector[]): Promise<Saving>;
   /** Codes of the changes after that place, in order. */
   codes(space: VectorSpace, after: { change: number; seq: number }, limit: number): Promise<CodeRow[]>;
   vectors(space: VectorSpace, seqs: readonly number[]): Promise<Map<number, Float32Array>>;

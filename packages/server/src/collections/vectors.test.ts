@@ -46,7 +46,10 @@ test('a record is embedded before it is ready, and a misspelt question finds wha
   const { collectionId, record, find, state } = await openVectors(t, { embedder: createHashEmbedder(256) });
   const made = await record(collectionId, { content: 'The embarrassing questionnaire was withdrawn.' });
   await record(collectionId, { content: 'A green mountain lake.' });
-  assert.deepEqual([made.status, made.report.embedding], ['ready', { model: 'hash-1:256', chunks: 1, pending: 0 }]);
+  assert.deepEqual(
+    [made.status, made.report.embedding],
+    ['ready', { model: 'hash-1:256', chunks: 1, pending: 0, refused: 0 }],
+  );
   const [best] = await find('embarassing questionaire');
   assert.equal(best.content, 'The embarrassing questionnaire was withdrawn.');
   assert.deepEqual([best.explanation.words, best.explanation.vector.rank], [null, 1]);
@@ -84,7 +87,9 @@ test('chunks made or changed directly get their vectors', async (t) => {
 
 test('a chunk that the model refuses is found by its words, and the others by both', async (t) => {
   const { collectionId, record, find, state } = await openVectors(t, { embedder: createScriptedEmbedder() });
-  await record(collectionId, { content: 'a refused text' });
+  const refused = await record(collectionId, { content: 'a refused text' });
+  assert.deepEqual(refused.report.embedding, { model: 'scripted', chunks: 0, pending: 0, refused: 1 });
+  assert.match(refused.report.warnings.at(-1), /1 chunks are found by their words only: the embedder refuses/);
   await record(collectionId, { content: 'a welcome text' });
   await until(async () => (await state())[0] === 'current');
   const found = await find('refused text');
@@ -95,6 +100,36 @@ test('a chunk that the model refuses is found by its words, and the others by bo
     ]),
   );
   assert.deepEqual([hasVector.get('a refused text'), hasVector.get('a welcome text')], [false, true]);
+});
+
+test('an embedder that refuses everything leaves the chunks pending, and they follow when it is configured rightly', async (t) => {
+  const embedder = createScriptedEmbedder();
+  embedder.fail('the embedding service answered with status 400 (API key not valid.) to every text');
+  const { collectionId, record, state, call, path } = await openVectors(t, { embedder });
+  const made = await record(collectionId, { content: 'Green tea from Uji.' });
+  assert.deepEqual(made.report.embedding, { model: 'scripted', chunks: 0, pending: 1, refused: 0 });
+  assert.match(made.report.warnings.at(-1), /status 400 \(API key not valid\.\) to every text/);
+  assert.equal((await state())[0], 'catching_up');
+  embedder.fail(null);
+  await until(async () => (await state())[0] === 'current');
+  assert.deepEqual(
+    [embedder.texts, (await call('GET', path)).body.data.num_refused_chunks],
+    [['Green tea from Uji.'], 0],
+  );
+});
+
+test('an embedder that gives other dimensions than before does not fail a record', async (t) => {
+  const database = await openTestDatabase(t);
+  const files = createTestFiles();
+  const first = await openVectors(t, { database, files, embedder: createScriptedEmbedder('same', 64) });
+  await first.record(first.collectionId, { content: 'Green tea from Uji.' });
+  await first.close();
+  const service = await openTestService(t, { database, files, embedder: createScriptedEmbedder('same', 48) });
+  const { record, call } = service.createProject(first.projectId);
+  const made = await record(first.collectionId, { content: 'Black tea from Assam.' });
+  assert.deepEqual([made.status, made.report.embedding.pending], ['ready', 1]);
+  assert.match(made.report.warnings.at(-1), /gives 48 dimensions, the vectors of the collection have 64; re-embed it/);
+  assert.equal((await call('GET', first.path)).body.data.vectors, 'catching_up');
 });
 
 test('of a pair the question is embedded, and the answer is returned', async (t) => {
@@ -144,7 +179,7 @@ test('another model is noticed, does not mix, and takes over when it is asked to
     (await call('POST', `${first.path}/chunks/query`, { query_text, explain: true })).body.data;
   assert.equal(await state(), 'other_model');
   const made = await record(first.collectionId, { content: 'Black tea from Assam.' });
-  assert.deepEqual(made.report.embedding, { model: 'two', chunks: 0, pending: 1 });
+  assert.deepEqual(made.report.embedding, { model: 'two', chunks: 0, pending: 1, refused: 0 });
   assert.match(made.report.warnings.at(-1), /another model; embed it anew/);
   assert.deepEqual(
     (await find('tea')).map((chunk: { explanation: { vector: unknown } }) => chunk.explanation.vector),

@@ -135,6 +135,31 @@ test('of a batch that is refused only the text that is to blame has no vector', 
   assert.deepEqual(vectors.map(ratio), [1, 2, null, 3]);
 });
 
+test('a text that is refused alone has no vector when another text beside it is accepted', async (t) => {
+  const { calls, embedder } = await open(t, (asked) => (asked.input.includes('too long') ? invalid : embed(asked)));
+  assert.deepEqual(await embedder.embed(['too long'], never), [null]);
+  assert.deepEqual(
+    calls.map(({ asked }) => asked.input),
+    [['too long'], ['test'], ['too long']],
+  );
+});
+
+test('a service that refuses every text is not configured rightly: no text is to blame', async (t) => {
+  const { calls, embedder } = await open(t, () => ({
+    status: 400,
+    body: { error: { code: 400, message: 'API key sk-hidden not valid.', status: 'INVALID_ARGUMENT' } },
+  }));
+  await assert.rejects(
+    embedder.embed(['a', 'b', 'c', 'd'], never),
+    new EmbedderUnavailable(
+      'the embedding service answered with status 400 (API key [redacted] not valid.) to every text',
+    ),
+  );
+  assert.equal(calls.length, 2);
+  await assert.rejects(embedder.embed(['a'], never), EmbedderUnavailable);
+  await assert.rejects(embedder.embedQuestion('a', never), /status 400 .* to a question/);
+});
+
 test('an answer that is not what it should be is no vector', async (t) => {
   const answers: unknown[] = [
     'not json',

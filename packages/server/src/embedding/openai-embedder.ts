@@ -27,8 +27,10 @@ const longestText = 8_000;
 const attempts = 5;
 const requestsAtOnce = 4;
 const maxAnswerBytes = 64 * 1024 * 1024;
-/** What the endpoint says about the texts; anything else below 500 is about us, and no text will help. */
-const textRefused: ReadonlySet<number> = new Set([400, 413, 422]);
+/** Either the texts or the configuration is to blame. Anything else below 500 is about the configuration. */
+const ambiguous: ReadonlySet<number> = new Set([400, 413, 422]);
+/** Every model takes it: where it is refused, the configuration is to blame. */
+const acceptableText = 'test';
 
 /** Any service with OpenAI's `POST /v1/embeddings`: OpenAI, vLLM, Ollama, Text Embeddings Inference and others. */
 export function createOpenAiEmbedder(deps: OpenAiEmbedderDeps): Embedder {
@@ -36,13 +38,32 @@ export function createOpenAiEmbedder(deps: OpenAiEmbedderDeps): Embedder {
   const ask = createAsk(deps);
   const patience = createPatience({ attempts, backoffMs: deps.backoffMs });
 
-  /** Halves a batch that is refused until the text that is to blame stands alone. */
+  const askPatiently = (texts: readonly string[], signal: AbortSignal) =>
+    patience.insist(() => ask(texts, signal), signal);
+
+  /**
+   * A text has no vector only if it is refused and another one beside it is accepted. Services say 400 for a bad key or a
+   * parameter that they do not know as well: then nothing is accepted, and no text is to blame.
+   */
   async function embed(texts: readonly string[], signal: AbortSignal): Promise<Array<Float32Array | null>> {
-    const answer = await patience.insist(() => ask(texts, signal), signal);
-    if (answer !== 'refused') return answer;
-    if (texts.length === 1) return [null];
+    const answer = await askPatiently(texts, signal);
+    if (!('refusal' in answer)) return answer;
+    const beside = await askPatiently([acceptableText], signal);
+    if ('refusal' in beside) throw new EmbedderUnavailable(`${answer.refusal} to every text`);
+    return isolate(texts, signal);
+  }
+
+  /** Halves a refused batch until each text that is to blame stands alone; a text that stands alone is asked once more. */
+  async function isolate(texts: readonly string[], signal: AbortSignal): Promise<Array<Float32Array | null>> {
     const half = Math.ceil(texts.length / 2);
-    return [...(await embed(texts.slice(0, half), signal)), ...(await embed(texts.slice(half), signal))];
+    const parts = texts.length === 1 ? [texts] : [texts.slice(0, half), texts.slice(half)];
+    const vectors: Array<Float32Array | null> = [];
+    for (const part of parts) {
+      const answer = await askPatiently(part, signal);
+      if (!('refusal' in answer)) vectors.push(...answer);
+      else vectors.push(...(part.length === 1 ? [null] : await isolate(part, signal)));
+    }
+    return vectors;
   }
 
   return {
@@ -53,7 +74,7 @@ export function createOpenAiEmbedder(deps: OpenAiEmbedderDeps): Embedder {
     embed: (texts, signal) => embed(texts.map(cut), signal),
     async embedQuestion(text, signal) {
       const answer = await ask([cut(text)], signal);
-      if (answer === 'refused') throw new EmbedderUnavailable('the embedding service refuses the question');
+      if ('refusal' in answer) throw new EmbedderUnavailable(`${answer.refusal} to a question`);
       if ('retryAfterMs' in answer) throw new EmbedderUnavailable(answer.reason);
       const [vector] = answer;
       if (vector === undefined) throw new EmbedderUnavailable('the embedding service gave no vector');
@@ -111,12 +132,27 @@ function judge(result: EgressResult, count: number): Answer<Float32Array[]> {
 function judgeAnswer(answer: Extract<EgressResult, { kind: 'response' }>, count: number) {
   const { status, headers, body } = answer;
   if (status === 200) return readEmbeddings(body, count);
-  if (textRefused.has(status)) return 'refused' as const;
   const reason = `the embedding service answered with status ${status}`;
+  if (ambiguous.has(status)) return { refusal: `${reason}${excerptOf(body)}` };
   if (status === 408 || status === 409 || status === 425 || status === 429 || status >= 500) {
     return later(reason, headers['retry-after']);
   }
   throw new EmbedderUnavailable(reason);
+}
+
+const longestErrorBody = 16 * 1024;
+const longestExcerpt = 200;
+
+/** The message of an error as OpenAI shapes it, in brackets; empty when there is none. The broker has redacted the key. */
+function excerptOf(body: Buffer): string {
+  if (body.length > longestErrorBody) return '';
+  try {
+    const { error } = JSON.parse(body.toString('utf8')) as { error?: { message?: unknown } }; // checked below
+    const message = error?.message;
+    return typeof message === 'string' ? ` (${message.slice(0, longestExcerpt).toWellFormed()})` : '';
+  } catch {
+    return '';
+  }
 }
 
 function later(reason: string, retryAfter?: string) {

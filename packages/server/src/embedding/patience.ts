@@ -6,11 +6,15 @@ export interface NotNow {
   readonly reason: string;
   readonly retryAfterMs: number | null;
 }
-export type Answer<Value> = Value | 'refused' | NotNow;
+/** Asking the same again gives the same answer; the reason is for people. */
+export interface Refusal {
+  readonly refusal: string;
+}
+export type Answer<Value> = Value | Refusal | NotNow;
 
 export interface Patience {
   /** Asks until there is an answer. @throws EmbedderUnavailable when there is none after all attempts. */
-  insist<Value extends object>(ask: () => Promise<Answer<Value>>, signal: AbortSignal): Promise<Value | 'refused'>;
+  insist<Value extends object>(ask: () => Promise<Answer<Value>>, signal: AbortSignal): Promise<Value | Refusal>;
 }
 
 /** Longer is not waited for in one piece: a record should not stand still for it. */
@@ -31,7 +35,7 @@ export function createPatience({ attempts, backoffMs }: { attempts: number; back
       for (let attempt = 1; ; attempt++) {
         await waitForQuiet(signal);
         const answer = await ask();
-        if (answer === 'refused' || !('retryAfterMs' in answer)) return answer;
+        if (!('retryAfterMs' in answer)) return answer;
         if (attempt === attempts) throw new EmbedderUnavailable(answer.reason);
         const wait = answer.retryAfterMs ?? backoffMs * 2 ** (attempt - 1);
         if (wait > longestPauseMs) throw new EmbedderUnavailable(answer.reason);

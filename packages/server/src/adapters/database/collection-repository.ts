@@ -97,14 +97,14 @@ async function countLive(read: Kysely<Tables>, projectId: string, ids: readonly 
   return Number(row.found);
 }
 
-/** Three queries, however many collections. A deleted record counts no more; its chunks are no longer visible. */
+/** Four queries, however many collections. A deleted record counts no more; its chunks are no longer visible. */
 async function withCounts(
   read: Kysely<Tables>,
   rows: ReadonlyArray<Selectable<CollectionTable>>,
 ): Promise<CountedCollection[]> {
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.id);
-  const [ofRecords, direct, vectors] = await Promise.all([
+  const [ofRecords, direct, vectors, refused] = await Promise.all([
     read
       .selectFrom('record')
       .select(['collection_id', sql<number>`count(*)`.as('records'), sql<number>`sum(num_chunks)`.as('chunks')])
@@ -127,13 +127,29 @@ async function withCounts(
       .where('collection.id', 'in', ids)
       .execute(),
     read.selectFrom('collection_vector').selectAll().where('collection_id', 'in', ids).execute(),
+    read
+      .selectFrom('collection_vector')
+      .select((space) => [
+        'collection_vector.collection_id',
+        space
+          .selectFrom('chunk_vector')
+          .select(sql<number>`count(*)`.as('refused'))
+          .whereRef('chunk_vector.collection_id', '=', 'collection_vector.collection_id')
+          .whereRef('chunk_vector.change', '>', 'collection_vector.first_change')
+          .where('chunk_vector.code', 'is', null)
+          .as('refused'),
+      ])
+      .where('collection_vector.collection_id', 'in', ids)
+      .execute(),
   ]);
   const recordCounts = new Map(ofRecords.map((row) => [row.collection_id, row]));
   const directCounts = new Map(direct.map((row) => [row.collection_id, Number(row.chunks)]));
+  const refusedCounts = new Map(refused.map((row) => [row.collection_id, Number(row.refused)]));
   const spaces = new Map(vectors.map((row) => [row.collection_id, toSpace(row)]));
   return rows.map((row) => ({
     ...toCollection(row),
     vectors: spaces.get(row.id) ?? null,
+    numRefused: refusedCounts.get(row.id) ?? 0,
     numRecords: Number(recordCounts.get(row.id)?.records ?? 0),
     numChunks: Number(recordCounts.get(row.id)?.chunks ?? 0) + (directCounts.get(row.id) ?? 0),
   }));

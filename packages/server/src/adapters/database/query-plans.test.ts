@@ -116,6 +116,13 @@ describe('the query plans of SQLite', () => {
     );
   });
 
+  it('count the refused chunks of a record without its other chunks', async () => {
+    const { collection } = await addChunks();
+    const of = { collectionId: collection.id, record: { id: 'none', generation: 1 } };
+    const lines = await accessTo('chunk', () => repositories.vectors.countRefused(of));
+    assert.deepEqual(lines, ['SEARCH chunk USING INTEGER PRIMARY KEY (rowid=?)']);
+  });
+
   it('count the direct chunks of listed collections without those of other collections', async () => {
     const { collection } = await addChunks();
     for (let more = 1; more < 20; more++) await addCollection(repositories, { projectId: collection.projectId });
@@ -124,5 +131,8 @@ describe('the query plans of SQLite', () => {
       assert.deepEqual(page?.items.map(({ numChunks }) => numChunks).sort(), [...Array(19).fill(0), 5]);
     };
     assert.deepEqual(await accessTo('chunk', list), ['SEARCH chunk USING INDEX chunk_made_directly (collection_id=?)']);
+    const [refused, ...others] = await accessTo('chunk_vector', list);
+    assert.match(refused ?? '', /USING (COVERING )?INDEX chunk_vector_refused \(collection_id=\? AND change>\?\)$/);
+    assert.deepEqual(others, []);
   });
 });

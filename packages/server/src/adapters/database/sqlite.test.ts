@@ -70,6 +70,25 @@ describe('the SQLite file', () => {
     await database.close();
   });
 
+  it('has texts asked again that an earlier version took for refused', async () => {
+    const first = await open();
+    const collection = sql`insert into collection (id, project_id, type, name, description, capacity, embedding_model_id,
+      metadata, status, created_at, updated_at) values ('c', 'p', 'text', '', '', 9, '', '{}', 'ready', 1, 1)`;
+    const chunk = sql`insert into chunk (seq, id, project_id, collection_id, generation, ordinal, content, num_tokens,
+      metadata, created_at, updated_at) values (1, 'a', 'p', 'c', 0, 0, '', 1, '{}', 1, 1), (2, 'b', 'p', 'c', 0, 1, '', 1, '{}', 1, 1)`;
+    const vectors = sql`insert into chunk_vector (seq, collection_id, change, code, vector)
+      values (1, 'c', 1, null, null), (2, 'c', 1, x'01', x'00000000')`;
+    const earlier = [
+      sql`drop index chunk_vector_refused`,
+      sql`delete from schema_migration where name = '0029-refused-texts'`,
+    ];
+    for (const statement of [collection, chunk, vectors, ...earlier]) await statement.execute(first.write);
+    await first.close();
+    const second = await open();
+    assert.deepEqual(await second.read.selectFrom('chunk_vector').select('seq').execute(), [{ seq: 2 }]);
+    await second.close();
+  });
+
   it('keeps what was written', async () => {
     const project = { id: 'proj00000000000000000001', name: 'kept', created_at: 1 };
     const first = await open();

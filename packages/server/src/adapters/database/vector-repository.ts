@@ -1,8 +1,8 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type {
   CatchUp,
-  MissingOf,
   NewVector,
+  Saving,
   StoredVectorSpace,
   VectorRepository,
 } from '../../collections/vector-repository.ts';
@@ -10,6 +10,7 @@ import { fromBytes, toBytes, toCode } from '../../embedding/vectors.ts';
 import type { CollectionVectorTable } from './collection-tables.ts';
 import type { Database } from './database.ts';
 import { lockCollection } from './lock-collection.ts';
+import { countMissing, countRefused, findMissing } from './missing-vectors.ts';
 import type { Tables } from './tables.ts';
 import { withoutIndex } from './without-index.ts';
 
@@ -47,23 +48,9 @@ export function createVectorRepository({ dialect, read, write }: Database): Vect
         .where('collection_id', '=', collectionId)
         .execute();
     },
-    missing: (of, { after, limit }) => {
-      const rows = missingOf(read, of).select((column) => [
-        'chunk.seq',
-        'chunk.id',
-        'chunk.ordinal',
-        'chunk.updated_at as updatedAt',
-        column.fn.coalesce('chunk.question', 'chunk.content').as('text'),
-      ]);
-      // In the order of an index, so that each page begins where the one before ended.
-      const column = of.record === undefined ? 'chunk.id' : 'chunk.ordinal';
-      const last = of.record === undefined ? after?.id : after?.ordinal;
-      return (last === undefined ? rows : rows.where(column, '>', last)).orderBy(column).limit(limit).execute();
-    },
-    async countMissing(of) {
-      const row = await missingOf(read, of).select(sql<number>`count(*)`.as('missing')).executeTakeFirstOrThrow();
-      return Number(row.missing);
-    },
+    missing: (of, page) => findMissing(read, of, page),
+    countMissing: (of) => countMissing(read, of),
+    countRefused: (of) => countRefused({ dialect, read }, of),
     save: (collectionId, model, vectors) =>
       write.transaction().execute((transaction) => saveVectors(transaction, { dialect, collectionId, model }, vectors)),
     async codes(space, after, limit) {
@@ -168,36 +155,6 @@ export function toSpace(row: Selectable<CollectionVectorTable>): StoredVectorSpa
   };
 }
 
-function missingOf(read: Kysely<Tables>, { collectionId, record }: MissingOf) {
-  const rows = read
-    .selectFrom('chunk')
-    .innerJoin('collection_vector', 'collection_vector.collection_id', 'chunk.collection_id')
-    .leftJoin('chunk_vector', 'chunk_vector.seq', 'chunk.seq')
-    .where('chunk.collection_id', '=', collectionId)
-    .where((where) =>
-      where.or([
-        where('chunk_vector.seq', 'is', null),
-        where('chunk_vector.change', '<=', where.ref('collection_vector.first_change')),
-      ]),
-    );
-  if (record !== undefined) {
-    return rows.where('chunk.record_id', '=', record.id).where('chunk.generation', '=', record.generation);
-  }
-  return rows.where((where) =>
-    where.or([
-      where('chunk.record_id', 'is', null),
-      where.exists(
-        where
-          .selectFrom('record')
-          .select('record.id')
-          .whereRef('record.id', '=', 'chunk.record_id')
-          .whereRef('record.generation', '=', 'chunk.generation')
-          .where('record.status', '<>', 'deleting'),
-      ),
-    ]),
-  );
-}
-
 interface SaveTo {
   readonly dialect: Database['dialect'];
   readonly collectionId: string;
@@ -208,7 +165,7 @@ async function saveVectors(
   transaction: Transaction<Tables>,
   { dialect, collectionId, model }: SaveTo,
   vectors: readonly NewVector[],
-): Promise<'saved' | 'other_model'> {
+): Promise<Saving> {
   const dimensions = vectors.find(({ vector }) => vector !== null)?.vector?.length ?? 0;
   // First, because it locks: the changes of a collection are committed in their order, so that followers miss none.
   const space = await transaction
@@ -221,9 +178,9 @@ async function saveVectors(
     .where('model', '=', model)
     .returning(['last_change', 'dimensions'])
     .executeTakeFirst();
-  if (space === undefined) return 'other_model';
+  if (space === undefined) return { kind: 'other_model' };
   if (dimensions !== 0 && dimensions !== space.dimensions) {
-    throw new Error(`the model gives ${dimensions} dimensions; the vectors of the collection have ${space.dimensions}`);
+    return { kind: 'other_dimensions', given: dimensions, stored: space.dimensions };
   }
   const seqs = vectors.map(({ seq }) => seq);
   const there = transaction.selectFrom('chunk').select(['seq', 'updated_at']).where('seq', 'in', seqs);
@@ -239,7 +196,7 @@ async function saveVectors(
       code: vector && Buffer.from(toCode(vector)),
       vector: vector && toBytes(vector),
     }));
-  if (rows.length === 0) return 'saved';
+  if (rows.length === 0) return { kind: 'saved' };
   await transaction
     .insertInto('chunk_vector')
     .values(rows)
@@ -251,7 +208,7 @@ async function saveVectors(
       })),
     )
     .execute();
-  return 'saved';
+  return { kind: 'saved' };
 }
 
 function heldRow(write: Kysely<Tables>, held: CatchUp) {
