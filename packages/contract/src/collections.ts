@@ -24,7 +24,7 @@ function MapOf<Value>(values: TSchema, options: object = {}) {
 const metadataBounds = { maxProperties: 16, propertyNames: { type: 'string', maxLength: 64 } };
 const Metadata = MapOf<unknown>(Type.Unknown(), {
   ...metadataBounds,
-  description: 'Up to 16 entries of your own: names up to 64 characters, any values.',
+  description: 'Up to 16 entries of your own: names up to 64 characters, any values; together at most 16 KiB of JSON.',
 });
 const StringMetadata = MapOf<string>(Type.String({ maxLength: 512 }), {
   ...metadataBounds,

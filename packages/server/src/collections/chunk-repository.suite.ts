@@ -84,6 +84,18 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(await foundBy(repositories, collection, ['plum']), ['plum tree']);
   });
 
+  test('a page of long chunks ends early, and one of chunks of the usual length does not', async () => {
+    const { chunks } = open();
+    const collection = await addCollection(open());
+    const of = { projectId: collection.projectId, collectionId: collection.id };
+    const add = (content: string) => chunks.add(collection.projectId, collection.id, newChunk(content));
+    for (let n = 0; n < 50; n++) await add('字'.repeat(65_000));
+    const long = await chunks.list(of, { limit: 100 });
+    assert.deepEqual([long?.items.length, long?.hasMore], [44, true]);
+    const rest = await chunks.list(of, { limit: 100, after: String(long?.items.at(-1)?.id) });
+    assert.deepEqual([rest?.items.length, rest?.hasMore], [6, false]);
+  });
+
   test('a removed chunk is gone from list, search and count', async () => {
     const repositories = open();
     const { chunks } = repositories;

@@ -67,6 +67,36 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     assert.equal(await page({ after: foreign.id }), undefined);
   });
 
+  test('a page of heavy collections ends early, says that there is more, and no collection is left out', async () => {
+    const { collections } = open();
+    const projectId = newId('project');
+    // As much as one could store before metadata had a bound.
+    const metadata = { a: 'x'.repeat(660 * 1024) };
+    for (let n = 0; n < 9; n++) await addCollection(open(), { projectId, metadata: n === 4 ? {} : metadata });
+    for (const order of ['asc', 'desc'] as const) {
+      const sizes: number[] = [];
+      const seen: string[] = [];
+      for (let after: string | undefined; ; after = seen.at(-1)) {
+        const page = await collections.list(projectId, {
+          limit: 100,
+          order,
+          ...(after === undefined ? {} : { after }),
+        });
+        assert.ok(page !== undefined);
+        seen.push(...page.items.map((item) => item.id));
+        sizes.push(page.items.length);
+        if (!page.hasMore) break;
+      }
+      assert.deepEqual(sizes, [4, 5], 'what a page weighs, not how many there are');
+      assert.deepEqual([new Set(seen).size, seen.toSorted()], [9, order === 'asc' ? seen : seen.toReversed()]);
+      const backwards = await collections.list(projectId, { limit: 100, order, before: String(seen.at(-1)) });
+      assert.deepEqual([backwards?.items.length, backwards?.hasMore], [5, true]);
+      assert.equal(backwards?.items.at(-1)?.id, seen.at(-2));
+    }
+    const exact = await collections.list(projectId, { limit: 4 });
+    assert.deepEqual([exact?.items.length, exact?.hasMore], [4, true]);
+  });
+
   test('a change touches what it names, of the right project only', async () => {
     const { collections } = open();
     const collection = await addCollection(open(), { metadata: { old: true } });

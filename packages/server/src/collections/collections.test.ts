@@ -47,6 +47,28 @@ test('the life of a collection, with the bodies the official client sends', asyn
   }
 });
 
+test('metadata of a collection, a record or a chunk are at most 16 KiB of JSON', async (t) => {
+  const { call } = (await openTestService(t)).createProject();
+  const ofSize = (bytes: number) => ({ a: 'é'.repeat(100), b: 'x'.repeat(bytes - 200 - '{"a":"","b":""}'.length) });
+  const collection = await call('POST', '/v1/collections', { metadata: ofSize(16 * 1024) });
+  assert.equal(collection.status, 200);
+  const url = `/v1/collections/${collection.body.data.collection_id}`;
+  const chunk = await call('POST', `${url}/chunks`, { content: 'some text', metadata: ofSize(16 * 1024) });
+  assert.equal(chunk.status, 200);
+  const tooMuch = ofSize(16 * 1024 + 1);
+  const refusals = [
+    await call('POST', '/v1/collections', { metadata: tooMuch }),
+    await call('POST', url, { metadata: tooMuch }),
+    await call('POST', `${url}/chunks`, { content: 'some text', metadata: tooMuch }),
+    await call('POST', `${url}/chunks/${chunk.body.data.chunk_id}`, { metadata: tooMuch }),
+  ];
+  for (const { status, body } of refusals) {
+    assert.deepEqual([status, body.error.code], [422, 'REQUEST_VALIDATION_ERROR']);
+    const detail = { path: 'body/metadata', found: '16385 bytes of JSON', expected: 'at most 16384' };
+    assert.deepEqual(body.error.details, [detail]);
+  }
+});
+
 test('everything has a default, and an explicit null means absent', async (t) => {
   const { call } = (await openTestService(t)).createProject();
   const nulls = { name: null, description: null, type: null, capacity: null, embedding_model_id: null, metadata: null };

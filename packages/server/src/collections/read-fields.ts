@@ -1,4 +1,5 @@
 import { isJsonObject } from '../kernel/json-object.ts';
+import { fieldInvalid } from '../kernel/problem.ts';
 import { holdsNul } from './problems.ts';
 
 /**
@@ -10,12 +11,19 @@ export function readText(text: string, path: string): string {
   return text.toWellFormed();
 }
 
+/** Of one collection, record or chunk. Source: docs/contract.md "Collections, records, chunks". */
+export const mostMetadataBytes = 16 * 1024;
+
 /**
  * Metadata as they can be stored and searched: PostgreSQL reads no JSON that has half a surrogate pair, and one entry of
  * one chunk would fail every search with a filter. JSON writes such a half, and no whole pair, as an escape.
  */
 export function readMetadata<Metadata extends object>(metadata: Metadata): Metadata {
   const text = JSON.stringify(metadata);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > mostMetadataBytes) {
+    throw fieldInvalid('body/metadata', `${bytes} bytes of JSON`, `at most ${mostMetadataBytes}`);
+  }
   const wellFormed = text.replace(/\\(?:(ud[89a-f][0-9a-f]{2})|.)/g, (written, half) => (half ? '\\ufffd' : written));
   // The same members, with other characters at most.
   return wellFormed === text ? metadata : (JSON.parse(wellFormed) as Metadata);

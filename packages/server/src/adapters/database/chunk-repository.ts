@@ -16,6 +16,7 @@ import { removeKeys } from './pair-keys.ts';
 import type { Tables } from './tables.ts';
 import { dropVector, wantVectors } from './vector-repository.ts';
 import { findVisibleChunks } from './visible-chunks.ts';
+import { mostPageWeight, weighed, weightOf } from './weighed-page.ts';
 import { withoutIndex } from './without-index.ts';
 
 /** Chunks over either database. */
@@ -69,9 +70,25 @@ async function list(read: Kysely<Tables>, of: ChunkListKey, query: ListQuery) {
     if (found.length !== new Set(cursors).size) return undefined;
   }
   const page = await readKeysetPage(query, (window) => {
-    let rows = rowsOf();
-    for (const bound of window.bounds) rows = rows.where('chunk.id', bound.compare, bound.id);
-    return rows.orderBy('chunk.id', window.direction).limit(window.limit).execute();
+    let page = rowsOf()
+      .clearSelect()
+      .select([
+        'chunk.id',
+        weightOf({
+          texts: ['chunk.content', 'chunk.question', 'chunk.answer'],
+          json: ['chunk.metadata', 'chunk.locator'],
+        }),
+      ]);
+    for (const bound of window.bounds) page = page.where('chunk.id', bound.compare, bound.id);
+    page = page.orderBy('chunk.id', window.direction).limit(window.limit);
+    return read
+      .selectFrom(weighed(read, page.as('page'), window.direction))
+      .innerJoin('chunk', 'chunk.id', 'weighed.id')
+      .selectAll('chunk')
+      .select('weighed.found')
+      .where('weighed.before', '<', mostPageWeight)
+      .orderBy('chunk.id', window.direction)
+      .execute();
   });
   return { items: page.items.map(toChunk), hasMore: page.hasMore };
 }

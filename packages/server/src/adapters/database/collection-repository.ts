@@ -11,6 +11,7 @@ import { cursorsOf, readKeysetPage } from './keyset-page.ts';
 import { sweepCollection } from './sweep-collection.ts';
 import type { Tables } from './tables.ts';
 import { toSpace } from './vector-repository.ts';
+import { mostPageWeight, weighed, weightOf } from './weighed-page.ts';
 
 /** Collections over either database. */
 export function createCollectionRepository(database: Database): CollectionRepository {
@@ -20,10 +21,21 @@ export function createCollectionRepository(database: Database): CollectionReposi
     const cursors = cursorsOf(query);
     if (cursors.length > 0 && (await countLive(read, projectId, cursors)) !== new Set(cursors).size) return undefined;
     const page = await readKeysetPage(query, (window) => {
-      let rows = read.selectFrom('collection').selectAll().where('project_id', '=', projectId);
-      rows = rows.where('status', '=', 'ready');
-      for (const bound of window.bounds) rows = rows.where('id', bound.compare, bound.id);
-      return rows.orderBy('id', window.direction).limit(window.limit).execute();
+      let page = read
+        .selectFrom('collection')
+        .select(['id', weightOf({ json: ['metadata'] })])
+        .where('project_id', '=', projectId)
+        .where('status', '=', 'ready');
+      for (const bound of window.bounds) page = page.where('id', bound.compare, bound.id);
+      page = page.orderBy('id', window.direction).limit(window.limit);
+      return read
+        .selectFrom(weighed(read, page.as('page'), window.direction))
+        .innerJoin('collection', 'collection.id', 'weighed.id')
+        .selectAll('collection')
+        .select('weighed.found')
+        .where('weighed.before', '<', mostPageWeight)
+        .orderBy('collection.id', window.direction)
+        .execute();
     });
     return { items: await withCounts(read, page.items), hasMore: page.hasMore };
   }

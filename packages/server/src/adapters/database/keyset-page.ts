@@ -10,9 +10,13 @@ export interface KeysetWindow {
 /**
  * One page of a list that is ordered by id, which is the order of creation. `after` gives the page that follows it,
  * `before` the page that ends just ahead of it, both in the order asked for; together they bound the page on both sides.
- * `hasMore` is about the direction travelled. Whether the cursors exist is the caller's business.
+ * `hasMore` is about the direction travelled. Whether the cursors exist is the caller's business. A page that was cut by its
+ * weight says in `found` how many rows there were.
  */
-export async function readKeysetPage<Row>(query: ListQuery, read: (window: KeysetWindow) => Promise<Row[]>) {
+export async function readKeysetPage<Row extends object>(
+  query: ListQuery,
+  read: (window: KeysetWindow) => Promise<Row[]>,
+) {
   const order = query.order ?? 'desc';
   const limit = query.limit ?? 20;
   const backwards = query.before !== undefined && query.after === undefined;
@@ -24,7 +28,10 @@ export async function readKeysetPage<Row>(query: ListQuery, read: (window: Keyse
   const direction = backwards ? (order === 'asc' ? 'desc' : 'asc') : order;
   const rows = await read({ bounds, direction, limit: limit + 1 });
   const items = rows.slice(0, limit);
-  return { items: backwards ? items.reverse() : items, hasMore: rows.length > limit };
+  const [first] = rows;
+  const found = first !== undefined && 'found' in first ? Number(first.found) : 0;
+  const hasMore = rows.length > limit || rows.length < found;
+  return { items: backwards ? items.reverse() : items, hasMore };
 }
 
 /** The cursors of a query: each must be the id of something in the list. */

@@ -6,7 +6,7 @@ import type {
   RecordType,
   TextSplitter,
 } from '@quartermaster/contract';
-import { expressionBuilder, type Selectable } from 'kysely';
+import { expressionBuilder, type Kysely, type Selectable } from 'kysely';
 import type {
   NewRecord,
   RecordChange,
@@ -20,25 +20,11 @@ import type { Database } from './database.ts';
 import { cursorsOf, readKeysetPage } from './keyset-page.ts';
 import { lockCollection } from './lock-collection.ts';
 import type { Tables } from './tables.ts';
+import { mostPageWeight, weighed, weightOf } from './weighed-page.ts';
 
 /** Records over either database. */
 export function createRecordRepository({ read, write }: Database): RecordRepository {
-  const live = () => read.selectFrom('record').selectAll().where('status', '<>', 'deleting');
-
-  async function list(projectId: string, collectionId: string, query: ListQuery) {
-    const ofCollection = () => live().where('collection_id', '=', collectionId).where('project_id', '=', projectId);
-    const cursors = cursorsOf(query);
-    if (cursors.length > 0) {
-      const found = await ofCollection().clearSelect().select('id').where('id', 'in', cursors).execute();
-      if (found.length !== new Set(cursors).size) return undefined;
-    }
-    const page = await readKeysetPage(query, (window) => {
-      let rows = ofCollection();
-      for (const bound of window.bounds) rows = rows.where('id', bound.compare, bound.id);
-      return rows.orderBy('id', window.direction).limit(window.limit).execute();
-    });
-    return { items: page.items.map(toRecord), hasMore: page.hasMore };
-  }
+  const live = () => liveRecords(read);
 
   return {
     add: (record) =>
@@ -55,7 +41,7 @@ export function createRecordRepository({ read, write }: Database): RecordReposit
         .executeTakeFirst();
       return row === undefined ? undefined : toRecord(row);
     },
-    list,
+    list: (projectId, collectionId, query) => listRecords(read, { projectId, collectionId }, query),
     countByStatus: async () => {
       const counted = read.selectFrom('record').select((row) => ['status', row.fn.countAll().as('records')]);
       const rows = await counted.groupBy('status').execute();
@@ -117,6 +103,36 @@ export function createRecordRepository({ read, write }: Database): RecordReposit
       .executeTakeFirst();
     return result.numUpdatedRows;
   }
+}
+
+function liveRecords(read: Kysely<Tables>) {
+  return read.selectFrom('record').selectAll().where('status', '<>', 'deleting');
+}
+
+async function listRecords(read: Kysely<Tables>, of: { projectId: string; collectionId: string }, query: ListQuery) {
+  const ofCollection = () =>
+    liveRecords(read).where('collection_id', '=', of.collectionId).where('project_id', '=', of.projectId);
+  const cursors = cursorsOf(query);
+  if (cursors.length > 0) {
+    const found = await ofCollection().clearSelect().select('id').where('id', 'in', cursors).execute();
+    if (found.length !== new Set(cursors).size) return undefined;
+  }
+  const page = await readKeysetPage(query, (window) => {
+    let page = ofCollection()
+      .clearSelect()
+      .select(['id', weightOf({ texts: ['content'], json: ['metadata', 'report'] })]);
+    for (const bound of window.bounds) page = page.where('id', bound.compare, bound.id);
+    page = page.orderBy('id', window.direction).limit(window.limit);
+    return read
+      .selectFrom(weighed(read, page.as('page'), window.direction))
+      .innerJoin('record', 'record.id', 'weighed.id')
+      .selectAll('record')
+      .select('weighed.found')
+      .where('weighed.before', '<', mostPageWeight)
+      .orderBy('record.id', window.direction)
+      .execute();
+  });
+  return { items: page.items.map(toRecord), hasMore: page.hasMore };
 }
 
 /** Beside not being deleted. */
