@@ -105,12 +105,12 @@ function guardPlugins({ config, mounted }: Base, app: Side['app'], keyRequired: 
 
 /** Refuses to start while there are profiles that no key of the settings opens: better than runs that fail. */
 async function openProfiles(
-  { database, clock, newId }: Base,
+  { database, clock, newId, logger }: Base,
   { catalogue, sealer }: { catalogue: () => Catalogue; sealer: Sealer | null },
 ) {
   const repository = createCredentialProfileRepository(database);
   await checkSealingKeys(repository, sealer);
-  return createCredentialProfiles({ repository, sealer, catalogue, clock, newId });
+  return createCredentialProfiles({ repository, sealer, catalogue, clock, newId, logger });
 }
 
 /** With the protocol's library, which is read when the first client comes. */

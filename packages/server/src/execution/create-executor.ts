@@ -4,6 +4,7 @@ import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue/cat
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/logger.ts';
 import type { Registry } from '../kernel/metrics.ts';
+import { storedRefreshTokenOf } from '../profiles/resolve-credentials.ts';
 import { checkCredentialBounds, declaredCredentials } from './credential-bounds.ts';
 import type { Broker } from './egress/broker.ts';
 import { RedactionRefused } from './egress/redaction-budget.ts';
@@ -148,7 +149,8 @@ function begin(
   const credentials = declaredCredentials(bundle, given);
   const violations = bundle.checkCredentials(credentials);
   if (violations.length > 0) throw valueInvalid('credentials', violations);
-  const policy = makeRunPolicy(bundle, credentials, { limits, own, trace, ...wish });
+  const storedRefreshToken = storedRefreshTokenOf(given);
+  const policy = makeRunPolicy(bundle, credentials, { limits, own, trace, storedRefreshToken, ...wish });
   const { runId = newId('run'), createdAt = Date.now() } = caller.resumes ?? {};
   return { bundle, signal, caller, policy, runId, createdAt, trace };
 }

@@ -1,6 +1,7 @@
 import type { Injection } from '@quartermaster/plugin-kit';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import { Secret } from '../kernel/secret.ts';
+import type { StoredRefreshToken } from '../profiles/resolve-credentials.ts';
 import type { EgressPolicy } from './egress/broker.ts';
 import type { CallTrace } from './egress/call-trace.ts';
 import { derivedSecrets } from './egress/derived-secrets.ts';
@@ -27,6 +28,8 @@ export interface RunPolicyOptions {
   readonly wantsFreshToken?: boolean | undefined;
   /** Running the plugin twice does no more than running it once. */
   readonly isRepeatable?: boolean;
+  /** Of credentials that come from a profile. */
+  readonly storedRefreshToken?: StoredRefreshToken | undefined;
 }
 
 const https = new Set(['https'] as const);
@@ -40,7 +43,7 @@ const hostSets = new WeakMap<CompiledBundle, ReadonlySet<string>>();
 export function makeRunPolicy(
   bundle: CompiledBundle,
   credentials: Readonly<Record<string, unknown>>,
-  { limits, own = [], trace, wantsFreshToken = false, isRepeatable = false }: RunPolicyOptions,
+  { limits, own = [], trace, wantsFreshToken = false, isRepeatable = false, storedRefreshToken }: RunPolicyOptions,
 ): RunPolicy {
   const asked = bundle.manifest.limits;
   const inject = [...(bundle.manifest.inject ?? []), ...own];
@@ -72,6 +75,7 @@ export function makeRunPolicy(
       inject,
       injected: prepared.injected,
       wantsFreshToken,
+      storedRefreshToken,
       scrubber: makeScrubber(bundle, secrets, inject),
       maxResponseBytes: Math.min(limits.maxResponseBytes, asked?.max_response_bytes ?? limits.maxResponseBytes),
       maxRedirects: limits.maxRedirects,

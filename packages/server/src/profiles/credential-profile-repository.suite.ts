@@ -94,4 +94,21 @@ export function testCredentialProfileRepository(opened: () => OpenedProfiles): v
     }
     assert.ok(found.includes('count-b') && !found.includes('count-a'));
   });
+
+  test('one claim of a refresh is in force at a time; a claim that was not released expires', async () => {
+    const { repository, newProject } = opened();
+    const profile = profileOf(await newProject(), 'rotating');
+    await repository.add(profile);
+    const claims = await Promise.all(['a', 'b', 'c'].map((name) => repository.claimRefresh(profile.id, name, 60_000)));
+    assert.deepEqual(claims.toSorted(), ['busy', 'busy', 'claimed']);
+    const winner = ['a', 'b', 'c'][claims.indexOf('claimed')] ?? '';
+    await repository.releaseRefresh(profile.id, 'another');
+    assert.equal(await repository.claimRefresh(profile.id, 'd', 60_000), 'busy');
+    await repository.releaseRefresh(profile.id, winner);
+    // It is over as soon as it begins.
+    assert.equal(await repository.claimRefresh(profile.id, 'd', -1), 'claimed');
+    assert.equal(await repository.claimRefresh(profile.id, 'e', 60_000), 'expired');
+    assert.equal(await repository.claimRefresh(profile.id, 'f', 60_000), 'busy');
+    assert.deepEqual(await repository.find(profile.projectId, 'rotating'), profile);
+  });
 }

@@ -29,6 +29,13 @@ export interface CredentialProfileRepository {
    * @returns false when it is gone or has been sealed anew meanwhile; nothing is changed then.
    */
   replace(profile: StoredProfile, seal: Pick<StoredProfile, 'sealed' | 'keyId' | 'updatedAt'>): Promise<boolean>;
+  /**
+   * Claims the refresh of a profile's access token for one process, by the clock of the database.
+   * @returns `expired` when it is claimed and an earlier claim was never released; `busy` when another claim is in force
+   */
+  claimRefresh(id: string, claim: string, forMs: number): Promise<RefreshClaim>;
+  /** Only the claim of that name is released. */
+  releaseRefresh(id: string, claim: string): Promise<void>;
   /** @returns false when there is none of that name. */
   remove(projectId: string, name: string): Promise<boolean>;
   /** How many profiles each key seals, of all projects. */
@@ -36,3 +43,5 @@ export interface CredentialProfileRepository {
   /** Profiles that another key than this one seals, by id, after this id, at most `limit`. */
   sealedByOthers(keyId: string, after: string, limit: number): Promise<StoredProfile[]>;
 }
+
+export type RefreshClaim = 'claimed' | 'expired' | 'busy';

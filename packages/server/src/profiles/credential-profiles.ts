@@ -9,6 +9,7 @@ import { checkCredentialBounds, declaredCredentials } from '../execution/credent
 import { bundleNotFound, valueInvalid } from '../execution/problems.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { isId, type NewId } from '../kernel/identifier.ts';
+import type { Logger } from '../kernel/logger.ts';
 import { objectNotFound } from '../kernel/problem.ts';
 import { apiKeyRejected } from '../projects/problems.ts';
 import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
@@ -20,8 +21,9 @@ import {
   profileUnreadable,
   sealingNotConfigured,
 } from './problems.ts';
-import type { ResolveCredentials } from './resolve-credentials.ts';
+import { type ResolveCredentials, rememberStored } from './resolve-credentials.ts';
 import type { Sealer } from './sealing.ts';
+import { createStoredRefreshToken } from './stored-refresh-token.ts';
 
 export interface CredentialProfilesDeps {
   readonly repository: CredentialProfileRepository;
@@ -30,6 +32,7 @@ export interface CredentialProfilesDeps {
   readonly catalogue: () => Pick<Catalogue, 'findBundle'>;
   readonly clock: Clock;
   readonly newId: NewId;
+  readonly logger: Pick<Logger, 'warn' | 'error'>;
 }
 
 type Named = Record<string, unknown>;
@@ -76,6 +79,11 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     return JSON.parse(plain) as Named;
   }
 
+  function sealAgain(text: string, profile: StoredProfile) {
+    const { text: sealed, keyId } = sealer().seal(text, placeOf(profile));
+    return { sealed, keyId };
+  }
+
   async function resolveProfile(projectId: string, bundleId: string, credentials: Named): Promise<Named> {
     if (projectId === '-') throw apiKeyRejected();
     const { [profileMember]: name, ...others } = credentials;
@@ -89,8 +97,10 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
       const found = `a profile of the bundle ${JSON.stringify(profile.bundleId)}`;
       throw profileReferenceInvalid(found, `one of the bundle ${JSON.stringify(bundleId.slice(0, 64))}`);
     }
-    return open(profile);
+    return rememberStored(open(profile), createStoredRefreshToken(profile, refreshing));
   }
+
+  const refreshing = { repository, logger: deps.logger, open, seal: sealAgain, unstored: new Map() };
 
   return {
     async create(projectId, { name, bundle_id: bundleId, credentials }) {

@@ -1,11 +1,12 @@
-import type { Selectable } from 'kysely';
+import { type Insertable, type Selectable, sql } from 'kysely';
 import type { CredentialProfileRepository, StoredProfile } from '../../profiles/credential-profile-repository.ts';
 import type { CredentialProfileTable } from './credential-profile-table.ts';
 import type { Database } from './database.ts';
 import { readKeysetPage } from './keyset-page.ts';
 
 /** Credential profiles over either database. */
-export function createCredentialProfileRepository({ read, write }: Database): CredentialProfileRepository {
+export function createCredentialProfileRepository({ read, write, dialect }: Database): CredentialProfileRepository {
+  const now = dialect === 'sqlite' ? sqliteNow : postgresNow;
   return {
     add: async (profile) => {
       const added = await write
@@ -45,6 +46,22 @@ export function createCredentialProfileRepository({ read, write }: Database): Cr
         .executeTakeFirst();
       return result.numUpdatedRows === 1n;
     },
+    claimRefresh: async (id, claim, forMs) => {
+      const profile = write.updateTable('credential_profile').where('id', '=', id);
+      const claimed = { refresh_claim: claim, refresh_claimed_until: sql<number>`${now} + ${sql.lit(forMs)}` };
+      const free = await profile.set(claimed).where('refresh_claim', 'is', null).executeTakeFirst();
+      if (free.numUpdatedRows === 1n) return 'claimed';
+      const late = await profile.set(claimed).where('refresh_claimed_until', '<', now).executeTakeFirst();
+      return late.numUpdatedRows === 1n ? 'expired' : 'busy';
+    },
+    releaseRefresh: async (id, claim) => {
+      await write
+        .updateTable('credential_profile')
+        .set({ refresh_claim: null, refresh_claimed_until: null })
+        .where('id', '=', id)
+        .where('refresh_claim', '=', claim)
+        .execute();
+    },
     remove: async (projectId, name) => {
       const result = await write
         .deleteFrom('credential_profile')
@@ -76,6 +93,10 @@ export function createCredentialProfileRepository({ read, write }: Database): Cr
   };
 }
 
+/** Milliseconds since 1970: processes compare claims, so none of their own clocks decides. */
+const sqliteNow = sql<number>`cast(unixepoch('subsec') * 1000 as integer)`;
+const postgresNow = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
+
 function toProfile(row: Selectable<CredentialProfileTable>): StoredProfile {
   return {
     id: row.id,
@@ -89,7 +110,7 @@ function toProfile(row: Selectable<CredentialProfileTable>): StoredProfile {
   };
 }
 
-function toRow(profile: StoredProfile): CredentialProfileTable {
+function toRow(profile: StoredProfile): Insertable<CredentialProfileTable> {
   return {
     id: profile.id,
     project_id: profile.projectId,

@@ -10,4 +10,8 @@ export interface CredentialProfileTable {
   key_id: string;
   created_at: number;
   updated_at: number;
+  /** Of the process that asks a provider for a new access token; null when none does. */
+  refresh_claim: string | null;
+  /** By the clock of the database, milliseconds since 1970. */
+  refresh_claimed_until: number | null;
 }

@@ -16,6 +16,7 @@ import { createBlobDamageMigration } from './migrations/0022-blob-damage.ts';
 import { createProcessesMigration } from './migrations/0026-processes.ts';
 import { createRecordTurnsMigration } from './migrations/0028-record-turns.ts';
 import { createRefusedTextsMigration } from './migrations/0029-refused-texts.ts';
+import { createRefreshClaimsMigration } from './migrations/0031-refresh-claims.ts';
 import type { Tables } from './tables.ts';
 
 /** In the order of their names, which are never changed once published. */
@@ -36,6 +37,7 @@ function migrationsFor(dialect: Database['dialect']): Record<string, Migration> 
     '0026-processes': createProcessesMigration(dialect),
     '0028-record-turns': createRecordTurnsMigration(dialect),
     '0029-refused-texts': createRefusedTextsMigration(),
+    '0031-refresh-claims': createRefreshClaimsMigration(dialect),
   };
 }
 

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import type { Injection, OAuth2 } from '@quartermaster/plugin-kit';
 import type { Clock } from '../../kernel/clock.ts';
+import type { StoredRefreshToken } from '../../profiles/resolve-credentials.ts';
 import { apiHost, apiOrigin, never, policyFor, secretsOf, startBroker, startServer } from './broker.suite.ts';
 import type { EgressPolicy } from './broker.ts';
 
@@ -188,6 +189,46 @@ describe('an access token', () => {
     }
     const sent = auth.requests.map(({ body }) => new URLSearchParams(body).get('refresh_token'));
     assert.deepEqual(sent, [secrets.refresh, 'refresh-1-0123456789', 'refresh-2-0123456789']);
+  });
+
+  it('of a stored credential is used once the new refresh token is stored, and kept though that one changes', async (t) => {
+    const events: string[] = [];
+    const tokens: Answer = (request, response, number) => {
+      events.push(`refresh with ${new URLSearchParams(auth.requests.at(-1)?.body).get('refresh_token')}`);
+      grant({ refresh_token: `refresh-${number}-0123456789` })(request, response, number);
+    };
+    const api: Answer = (_request, response) => {
+      events.push('call');
+      response.end('heard');
+    };
+    const { auth, send } = await open(t, { tokens, api });
+    let newest = 'refresh-0-0123456789';
+    const storedRefreshToken: StoredRefreshToken = {
+      version: 'profile 1',
+      async refresh(name, ask) {
+        const answer = await ask(newest);
+        events.push(`store ${name} ${answer.rotated}`);
+        newest = answer.rotated ?? newest;
+        return answer;
+      },
+    };
+    await send(refreshToken, { storedRefreshToken });
+    // The next run reads the profile anew, and with it the new refresh token.
+    await send(refreshToken, { storedRefreshToken, credentials: secretsOf({ ...secrets, refresh: newest }) });
+    assert.deepEqual(events, [
+      'refresh with refresh-0-0123456789',
+      'store refresh refresh-1-0123456789',
+      'call',
+      'call',
+    ]);
+  });
+
+  it('of a stored credential is not used when the new refresh token cannot be stored', async (t) => {
+    const { upstream, send } = await open(t, { tokens: grant({ refresh_token: 'refresh-1-0123456789' }) });
+    const refresh = async () => await Promise.reject(new Error('the new refresh token could not be stored'));
+    const result = await send(refreshToken, { storedRefreshToken: { version: 'profile 1', refresh } });
+    const message = 'no access token: the new refresh token could not be stored';
+    assert.deepEqual([result, upstream.requests.length], [{ kind: 'unreachable', message }, 0]);
   });
 });
 

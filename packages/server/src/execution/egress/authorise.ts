@@ -32,7 +32,7 @@ export async function authorise(call: Authorisation): Promise<EgressResult> {
   if ('failure' in first) return first.failure;
   if (!first.use.isOld || !isRefused(first.result, call.request)) return first.result;
   const need = needOf(call);
-  call.tokens.forget(need, first.use.accessToken);
+  call.tokens.forget(need, first.use.accessToken, policy.storedRefreshToken);
   const second = await withToken(call, false);
   return 'failure' in second ? second.failure : second.result;
 }
@@ -47,11 +47,11 @@ function isRefused(result: EgressResult, { url }: EgressRequest): boolean {
 type Sent = { readonly use: TokenInUse; readonly result: EgressResult } | { readonly failure: EgressResult };
 
 async function withToken(call: Authorisation, wantsFresh: boolean): Promise<Sent> {
-  const { injected, scrubber, tokens } = call;
+  const { injected, scrubber, tokens, policy } = call;
   const need = needOf(call);
   const got = await untilEnded(
     call.call,
-    tokens.get(need, (asked) => ask(asked, call), wantsFresh),
+    tokens.get(need, (asked) => ask(asked, call), { wantsFresh, stored: policy.storedRefreshToken }),
   );
   if ('failure' in got) return got;
   const { accessToken, refreshToken } = got.use;

@@ -1,5 +1,6 @@
 import type { Injection } from '@quartermaster/plugin-kit';
 import type { Secret } from '../../kernel/secret.ts';
+import type { StoredRefreshToken } from '../../profiles/resolve-credentials.ts';
 import type { CallTrace } from './call-trace.ts';
 import type { Injected } from './inject.ts';
 import type { Scrubber } from './scrub.ts';
@@ -35,6 +36,8 @@ export interface EgressPolicy {
   readonly injected?: Injected;
   /** An access token that was got for an earlier call will not do. */
   readonly wantsFreshToken?: boolean;
+  /** Where a new refresh token is stored; absent: the credentials came with the request, and nothing is stored. */
+  readonly storedRefreshToken?: StoredRefreshToken | undefined;
   /** Takes the credentials out of what comes back. Absent: made of all `credentials`. */
   readonly scrubber?: Scrubber;
   /** Where each request that goes out is noted, redirects and retries too. */

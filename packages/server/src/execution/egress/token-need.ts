@@ -10,6 +10,8 @@ export interface TokenNeed {
   readonly clientSecret: string | undefined;
   readonly authentication: 'basic' | 'body' | 'none';
   readonly refreshToken: string | undefined;
+  /** The credential that holds it. */
+  readonly refreshTokenName: string | undefined;
   /** Scope and what else the token request says. */
   readonly parameters: Readonly<Record<string, string>>;
   /** In lower case. */
@@ -38,6 +40,7 @@ export function prepareTokenNeed(declared: OAuth2, credentials: Credentials): Pr
     header: (declared.header ?? 'Authorization').toLowerCase(),
     template: declared.template ?? 'Bearer {token}',
     ...{ clientId, clientSecret, authentication, refreshToken, parameters },
+    refreshTokenName: declared.refresh_token,
   };
   return { token };
 }

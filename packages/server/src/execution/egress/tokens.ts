@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
+import type { StoredRefreshToken } from '../../profiles/resolve-credentials.ts';
 import type { EgressResult } from './broker.ts';
 import type { TokenNeed } from './token-need.ts';
 
@@ -33,15 +34,16 @@ export interface TokenInUse {
 export interface Tokens {
   /**
    * @param request gets a new one; runs to its own end whoever waits for it
-   * @param wantsFresh one that was got before will not do
+   * @param options.wantsFresh one that was got before will not do
+   * @param options.stored where a new refresh token is stored before the access token is used
    */
   get(
     need: TokenNeed,
     request: RequestToken,
-    wantsFresh?: boolean,
+    options?: { readonly wantsFresh?: boolean; readonly stored?: StoredRefreshToken | undefined },
   ): Promise<{ readonly use: TokenInUse } | { readonly failure: Failure }>;
   /** The other side refused this token: the next `get` gets another. */
-  forget(need: TokenNeed, accessToken: string): void;
+  forget(need: TokenNeed, accessToken: string, stored?: StoredRefreshToken): void;
 }
 
 interface Entry {
@@ -57,14 +59,38 @@ const assumedLifeMs = 3_600_000;
 /** A token is not used in the last part of its life: the request has to arrive as well. */
 const marginMs = 30_000;
 
+interface Renewal {
+  readonly need: TokenNeed;
+  readonly request: RequestToken;
+  readonly stored: StoredRefreshToken | undefined;
+}
+
+/** With the newest refresh token there is; a new one is stored before the access token is given to anybody. */
+async function refreshStored({ need, request, stored }: Renewal & { stored: StoredRefreshToken }): Promise<Granted> {
+  try {
+    const { granted } = await stored.refresh(need.refreshTokenName ?? '', async (newest) => {
+      const granted = await request({ ...need, refreshToken: newest });
+      return { granted, rotated: 'token' in granted ? granted.token.refreshToken : undefined };
+    });
+    return granted;
+  } catch (error) {
+    // The messages are our own: none repeats a secret.
+    const reason = error instanceof Error ? error.message : 'unknown';
+    return { failure: { kind: 'unreachable', message: `no access token: ${reason}` } };
+  }
+}
+
 export function createTokens(clock: Clock): Tokens {
   // What is kept is found by a hash that means nothing outside of this process.
   const salt = randomBytes(32);
   const entries = new Map<string, Entry>();
   const requests = new Map<string, Promise<Granted>>();
 
-  function keyOf(need: TokenNeed): string {
-    return createHmac('sha256', salt).update(JSON.stringify(need)).digest('base64');
+  /** The refresh token of stored credentials changes while they stay the same ones. */
+  function keyOf(need: TokenNeed, stored: StoredRefreshToken | undefined): string {
+    const { refreshToken: _, ...lasting } = need;
+    const named = stored === undefined ? need : { ...lasting, version: stored.version };
+    return createHmac('sha256', salt).update(JSON.stringify(named)).digest('base64');
   }
 
   function keep(key: string, entry: Entry): void {
@@ -74,9 +100,12 @@ export function createTokens(clock: Clock): Tokens {
     if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest);
   }
 
-  async function renew(key: string, need: TokenNeed, request: RequestToken): Promise<Granted> {
+  async function renew(key: string, { need, request, stored }: Renewal): Promise<Granted> {
     const newest = entries.get(key)?.refreshToken ?? need.refreshToken;
-    const granted = await request({ ...need, refreshToken: newest });
+    const granted =
+      stored === undefined
+        ? await request({ ...need, refreshToken: newest })
+        : await refreshStored({ need, request, stored });
     if ('failure' in granted) {
       // The caller may have a newer one than we do.
       if (newest !== need.refreshToken) entries.delete(key);
@@ -90,21 +119,22 @@ export function createTokens(clock: Clock): Tokens {
   }
 
   return {
-    async get(need, request, wantsFresh = false) {
-      const key = keyOf(need);
+    async get(need, request, { wantsFresh = false, stored: given } = {}) {
+      const stored = need.grant === 'refresh_token' ? given : undefined;
+      const key = keyOf(need, stored);
       const kept = entries.get(key);
       if (!wantsFresh && kept !== undefined && clock.now() < kept.goodUntil) {
         return { use: { accessToken: kept.accessToken, refreshToken: kept.refreshToken, isOld: true } };
       }
-      const running = requests.get(key) ?? renew(key, need, request).finally(() => requests.delete(key));
+      const running = requests.get(key) ?? renew(key, { need, request, stored }).finally(() => requests.delete(key));
       requests.set(key, running);
       const granted = await running;
       if ('failure' in granted) return granted;
       const { accessToken, refreshToken } = granted.token;
       return { use: { accessToken, refreshToken, isOld: false } };
     },
-    forget(need, accessToken) {
-      const kept = entries.get(keyOf(need));
+    forget(need, accessToken, given) {
+      const kept = entries.get(keyOf(need, need.grant === 'refresh_token' ? given : undefined));
       if (kept?.accessToken === accessToken) kept.goodUntil = 0;
     },
   };
