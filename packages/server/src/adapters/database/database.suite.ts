@@ -68,7 +68,10 @@ function testRows(database: () => Database): void {
   it('gives whole numbers back as numbers, sums too', async () => {
     const blob = { ...newBlob('numbers'), state: 'live' as const };
     const returned = await database().write.insertInto('blob').values(blob).returningAll().executeTakeFirstOrThrow();
-    assert.deepEqual(returned, blob);
+    assert.deepEqual(
+      Object.fromEntries(Object.keys(blob).map((column) => [column, Reflect.get(returned, column)])),
+      blob,
+    );
     const { bytes } = await database()
       .read.selectFrom('blob')
       .select((select) => select.fn.sum<number>('bytes').as('bytes'))
