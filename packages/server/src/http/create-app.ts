@@ -15,6 +15,7 @@ import { endUnreadBodies } from './read-text.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { recordRequests } from './request-records.ts';
 import { compileSerializer } from './serialization.ts';
+import { defaultReaderLimits, endSlowReaders, type ReaderLimits } from './slow-readers.ts';
 import { compileValidator } from './validation.ts';
 
 export interface AppDeps {
@@ -29,6 +30,8 @@ export interface AppDeps {
   readonly trustedProxies?: readonly string[];
   /** Origins whose pages may call with a key; default: none. */
   readonly corsOrigins?: readonly string[];
+  /** How slowly answers may be read. */
+  readonly readers?: ReaderLimits;
   /** How slowly a JSON body may arrive. */
   readonly bodyPace?: Pace;
 }
@@ -46,6 +49,7 @@ const compilersFactory = {
 
 /** An empty server with everything that holds for both addresses: ids, errors, validation, limits, records. */
 export function createApp(deps: AppDeps): App {
+  const readers = deps.readers ?? defaultReaderLimits;
   const app = fastify({
     loggerInstance: deps.logger.child({ address: deps.address }),
     logController: new LogController({ disableRequestLogging: true }),
@@ -58,7 +62,7 @@ export function createApp(deps: AppDeps): App {
     bodyLimit: maxBodyBytes,
     // Slow but steady uploads are honest: no limit on the whole request. Idle sockets and slow headers are cut.
     requestTimeout: 0,
-    connectionTimeout: 60_000,
+    connectionTimeout: readers.idleMs,
     keepAliveTimeout: 10_000,
     http: { headersTimeout: 15_000, maxHeaderSize: 16 * 1024, requireHostHeader: false },
     return503OnClosing: false,
@@ -77,6 +81,7 @@ export function createApp(deps: AppDeps): App {
   endUnreadBodies(app, bodyPace.grace);
   app.server.on('connect', answerConnect);
   answerExpectations(app);
+  endSlowReaders(app, { address: deps.address, metrics: deps.requestMetrics, limits: readers });
   recordRequests(app, { logger: deps.logger, address: deps.address, metrics: deps.requestMetrics });
 
   const headers = deps.overHttps === true ? { ...protectiveHeaders, ...stayWithHttps } : protectiveHeaders;

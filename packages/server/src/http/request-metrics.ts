@@ -3,7 +3,12 @@ import type { Counter, Registry } from '../kernel/metrics.ts';
 /** Counts answers. One recorder for each kind of answer, kept by whoever answers. */
 export interface RequestMetrics {
   recorder(kind: AnswerKind): (seconds: number) => void;
+  /** Counts a connection that was ended because its client did not read. */
+  readerEnded(address: string, reason: ReaderEnd): void;
 }
+
+/** `idle`: no progress for too long; `memory`: it gave way when too many bytes were waiting for readers. */
+export type ReaderEnd = 'idle' | 'memory';
 
 export interface AnswerKind {
   /** `files` or `plugins`. */
@@ -38,6 +43,7 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   const all: Recorded[] = [];
   const requests = 'quartermaster_http_requests_total';
   const seconds = 'quartermaster_http_request_seconds';
+  const readers = new Map<string, { readonly labels: Readonly<Record<string, string>>; value: number }>();
   register(registry, {
     name: requests,
     help: 'Requests answered, by address, method, route and status.',
@@ -54,7 +60,19 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     type: 'histogram',
     values: () => all.flatMap((recorded) => histogramValues(seconds, recorded)),
   });
+  register(registry, {
+    name: 'quartermaster_http_readers_ended_total',
+    help: 'Connections ended because their clients did not read, by address and reason (idle, memory).',
+    type: 'counter',
+    values: () => [...readers.values()].map((one) => ({ ...one })),
+  });
   return {
+    readerEnded(address, reason) {
+      const name = `${address} ${reason}`;
+      const counted = readers.get(name) ?? { labels: { address, reason }, value: 0 };
+      counted.value += 1;
+      readers.set(name, counted);
+    },
     recorder(kind) {
       const recorded: Recorded = { ...kind, counts: bounds.map(() => 0).concat(0), sum: 0 };
       all.push(recorded);
