@@ -5,6 +5,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
+import { createTestDatabase } from '../support/postgres.ts';
 import { openProbe, type Probe } from '../support/probe-bundle.ts';
 import { type StartedService, startService } from '../support/service.ts';
 
@@ -85,9 +86,16 @@ async function filesWith(folder: string, text: string): Promise<string[]> {
 const start = (t: TestContext, probe: Probe, wish: { folder?: string; settings?: Record<string, string> } = {}) =>
   startService(t, { ...wish, settings: { ...probe.settings, ...wish.settings } });
 
+/** With PostgreSQL there is no key unless the settings have one. */
+async function databaseUrl(t: TestContext): Promise<string> {
+  const { url, drop } = await createTestDatabase();
+  t.after(drop);
+  return url;
+}
+
 async function killedRuns(t: TestContext, sealed: boolean): Promise<void> {
   const probe = await openProbe(t);
-  const settings = sealed ? { SEALING_KEY: sealingKey } : {};
+  const settings = sealed ? { SEALING_KEY: sealingKey } : { DATABASE_URL: await databaseUrl(t) };
   const first = await start(t, probe, { settings });
   const credentials = { token: canary };
   const wanted = {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { createTestDatabase } from '../support/postgres.ts';
 import { writeSchemeBundles } from '../support/scheme-bundles.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
@@ -218,9 +219,11 @@ test('[profiles] a profile is for keys of its project and for its bundle; only a
   }
 });
 
-test('[profiles] without a sealing key there are none, and the answer names the setting', async (t) => {
+test('[profiles] with PostgreSQL and without a key there are none, and the answer names the setting', async (t) => {
   const place = await preparePlace(t);
-  const service = await startService(t, { folder: place.data, settings: place.settings });
+  const { url, drop } = await createTestDatabase();
+  t.after(drop);
+  const service = await startService(t, { folder: place.data, settings: { ...place.settings, DATABASE_URL: url } });
   const call = caller(service);
   const wish = { name: 'one', bundle_id: 'bearer', credentials: { KEY: canary } };
   for (const answer of [
@@ -258,7 +261,7 @@ test('[profiles] keys are rotated beside a running service; without a key it nee
   });
   let used = 0;
   while (isRotating) assert.equal(await uses(both, used++ % 120), 200);
-  assert.match(await rotated, /^sealed anew with the key [0-9a-f]{12}: 120$/);
+  assert.match(await rotated, /^encrypted with the key [0-9a-f]{12}: 120$/);
   assert.match(await command(place, ['profile', 'rotate'], { SEALING_KEY_FILE: keyFile }), /: 0$/);
   await both.stop();
 

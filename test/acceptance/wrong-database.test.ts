@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, rename, rm, utimes } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import type { Client } from '@quartermaster/client';
+import { startCommand } from '../../scripts/start-command.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
-const anotherDatabase = /belongs to another database, one with the project proj\w+.*QUARTERMASTER_DATABASE_URL/;
+const anotherFolder = /belongs to another data folder than/;
+const anotherDatabase = /belongs to another database.*QUARTERMASTER_DATABASE_URL/;
 
 const upload = (client: Client) =>
   client.files.upload({ purpose: 'record_file', name: 'tea.md', content: new Blob(['tea']) });
@@ -34,9 +38,10 @@ test('[store] a data folder is not used with another database: nothing of it is 
   assert.deepEqual(await ageBlobs(folder), blobs);
   assert.equal((await readFile(join(folder, 'first-key'), 'utf8')).trim(), first.key);
 
-  // A folder of an earlier version has no mark; it is told by its bytes.
-  await rm(join(folder, 'database-mark'));
-  await assert.rejects(startService(t, { folder }), /holds bytes of files, and the database names none of them/);
+  // A folder without an identity file is recognised by its files.
+  const identity = await readFile(join(folder, 'store.json'), 'utf8');
+  await rm(join(folder, 'store.json'));
+  await assert.rejects(startService(t, { folder }), /holds files, and the database names none of them/);
   assert.deepEqual(await ageBlobs(folder), blobs);
 
   const made = (await readdir(folder)).filter((name) => name.startsWith('quartermaster.db'));
@@ -44,32 +49,82 @@ test('[store] a data folder is not used with another database: nothing of it is 
   for (const name of names) await rename(join(aside, name), join(folder, name));
   const again = await startService(t, { folder, key: first.key });
   assert.deepEqual((await again.client.files.list()).data, [file]);
-  assert.match(await readFile(join(folder, 'database-mark'), 'utf8'), /^proj\w{20}\n$/);
+  assert.equal(JSON.parse(await readFile(join(folder, 'store.json'), 'utf8')).store_id, JSON.parse(identity).store_id);
   assert.equal(await again.stop(), 0);
 });
 
-test('[store] a database is not used with another data folder, unless it is a copy', async (t) => {
-  const database = await createTestDatabase();
-  t.after(() => database.drop());
-  const settings = { DATABASE_URL: database.url };
+test('[store] a database in PostgreSQL is used with one data folder, whatever another one holds; the folder may move', async (t) => {
+  const settings = await databaseSettings(t);
   const first = await startService(t, { settings });
   await upload(first.client);
   await first.stop();
 
-  const empty = await temporaryFolder(t);
-  await assert.rejects(
-    startService(t, { folder: empty, settings }),
-    /holds the bytes of none of them.*write proj\w+ into/,
-  );
-  await rename(join(first.folder, 'blobs'), join(empty, 'moved'));
-  await rm(join(empty, 'blobs'), { recursive: true });
-  await rename(join(empty, 'moved'), join(empty, 'blobs'));
-  await mkdir(join(first.folder, 'blobs'));
-  const restored = await startService(t, { folder: empty, settings, key: first.key });
-  assert.equal((await restored.client.files.list()).data.length, 1);
-  assert.equal(await restored.stop(), 0);
+  const second = await temporaryFolder(t);
+  await assert.rejects(startService(t, { folder: second, settings }), anotherFolder);
+  await cp(join(first.folder, 'blobs'), join(second, 'blobs'), { recursive: true });
+  await assert.rejects(startService(t, { folder: second, settings }), anotherFolder);
+
+  await cp(join(first.folder, 'store.json'), join(second, 'store.json'));
+  const moved = await startService(t, { folder: second, settings, key: first.key });
+  assert.equal((await moved.client.files.list()).data.length, 1);
+  assert.equal(await moved.stop(), 0);
 
   const other = await startService(t);
   await other.stop();
   await assert.rejects(startService(t, { folder: other.folder, settings }), anotherDatabase);
 });
+
+test('[store] of two processes that start at once on a fresh database one serves files, and the other says why not', async (t) => {
+  const settings = await databaseSettings(t);
+  const folders = [await temporaryFolder(t), await temporaryFolder(t)];
+  const starts = await Promise.allSettled(folders.map((folder) => startService(t, { folder, settings })));
+  const started = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
+  const refused = starts.flatMap((start) => (start.status === 'rejected' ? [String(start.reason)] : []));
+  assert.deepEqual([started.length, refused.length], [1, 1]);
+  assert.match(refused[0] ?? '', anotherFolder);
+  const [service = assert.fail()] = started;
+  assert.deepEqual(await upload(service.client), (await service.client.files.list()).data[0]);
+  const loser = folders.find((folder) => folder !== service.folder) ?? assert.fail();
+  await assert.rejects(startService(t, { folder: loser, settings }), anotherFolder);
+  // Its content has no say either.
+  const own = { ...settings, SERVE: 'plugins' };
+  const plugins = await startPlugins(t, loser, own);
+  assert.match(plugins, /plugins address/);
+});
+
+test('[store] a start that is cut off between the folder and the database is finished by the next one', async (t) => {
+  const settings = await databaseSettings(t);
+  const folder = await temporaryFolder(t);
+  await writeFile(join(folder, 'store.json'), JSON.stringify({ folder_id: 'of a start that was cut off' }));
+  const first = await startService(t, { folder, settings });
+  await first.stop();
+  const { store_id, folder_id } = JSON.parse(await readFile(join(folder, 'store.json'), 'utf8'));
+  assert.equal(folder_id, 'of a start that was cut off');
+  await writeFile(join(folder, 'store.json'), JSON.stringify({ folder_id }));
+  const again = await startService(t, { folder, settings });
+  assert.equal(await again.stop(), 0);
+  assert.equal(JSON.parse(await readFile(join(folder, 'store.json'), 'utf8')).store_id, store_id);
+});
+
+async function databaseSettings(t: TestContext): Promise<Record<string, string>> {
+  const { url, drop } = await createTestDatabase();
+  t.after(drop);
+  return { DATABASE_URL: url };
+}
+
+/** Starts a process that serves plugins only. @returns what it prints first */
+async function startPlugins(t: TestContext, folder: string, settings: Record<string, string>): Promise<string> {
+  const all = { ...settings, DATA: folder, PLUGINS_PORT: '0' };
+  const env = Object.fromEntries(Object.entries(all).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
+  const { args } = startCommand();
+  const child = spawn(process.execPath, args, {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.after(async () => {
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  });
+  for await (const text of child.stdout.setEncoding('utf8')) return String(text);
+  return '';
+}

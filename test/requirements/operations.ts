@@ -55,11 +55,13 @@ export const operationsRequirements: Requirements = {
     ],
   },
   'operations.one-database': {
-    promise: 'A data folder is never used with a database that does not name its bytes.',
-    source: 'ADR 0059',
+    promise: 'A store has one database and one data folder, which name each other; others are refused.',
+    source: 'ADR 0068',
     tests: [
       '[store] a data folder is not used with another database: nothing of it is lost',
-      '[store] a database is not used with another data folder, unless it is a copy',
+      '[store] a database in PostgreSQL is used with one data folder, whatever another one holds; the folder may move',
+      '[store] of two processes that start at once on a fresh database one serves files, and the other says why not',
+      '[store] a start that is cut off between the folder and the database is finished by the next one',
     ],
   },
   'operations.upgrade': {

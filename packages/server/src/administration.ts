@@ -3,6 +3,7 @@ import { createCredentialProfileRepository } from './adapters/database/credentia
 import { createFileRepository } from './adapters/database/file-repository.ts';
 import { openDatabase } from './adapters/database/open-database.ts';
 import { createProjectRepository } from './adapters/database/project-repository.ts';
+import { createStoreRepository } from './adapters/database/store-repository.ts';
 import { openDiskBlobStore } from './adapters/disk/disk-blob-store.ts';
 import { makeSetUpLink, type SetUpLink } from './administrators/set-up-link.ts';
 import { parseConfig, processEnvironment } from './config.ts';
@@ -10,8 +11,8 @@ import { checkStore, type StoreReport } from './files/fsck.ts';
 import { systemClock } from './kernel/clock.ts';
 import { createNewId } from './kernel/identifier.ts';
 import { createLogger } from './kernel/logger.ts';
+import { openStoreSealer } from './profiles/encryption-key.ts';
 import { createProfileUpkeep, type ProfileUpkeep } from './profiles/profile-upkeep.ts';
-import { openSealer } from './profiles/sealing-keys.ts';
 import { createProjects, type Projects } from './projects/projects.ts';
 
 /** What an administrator may do with the store itself, whether a service runs on it or not. */
@@ -48,7 +49,11 @@ export async function withAdministration(work: (administration: Administration) 
     const repository = createProjectRepository(database);
     await work({
       projects: createProjects({ repository, clock: systemClock, newId: createNewId() }),
-      profiles: createProfileUpkeep(createCredentialProfileRepository(database), () => openSealer(config)),
+      profiles: createProfileUpkeep({
+        repository: createCredentialProfileRepository(database),
+        store: createStoreRepository(database),
+        openSealer: () => openStoreSealer({ ...config, isDatabaseInFolder: database.dialect === 'sqlite' }),
+      }),
       makeSetUpLink: async ({ reset }) => {
         const administrators = createAdministratorRepository(database);
         if (reset) await administrators.removeAdministrator();

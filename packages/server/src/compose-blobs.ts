@@ -1,10 +1,8 @@
 import { createBlobRepository } from './adapters/database/blob-repository.ts';
 import { createFileRepository } from './adapters/database/file-repository.ts';
-import { createProjectRepository } from './adapters/database/project-repository.ts';
 import { openDiskBlobStore } from './adapters/disk/disk-blob-store.ts';
 import type { Base } from './compose.ts';
 import type { BlobStore } from './files/blob-store.ts';
-import { markFolder } from './files/database-mark.ts';
 import type { FileRepository } from './files/file-repository.ts';
 import { reconcileFiles } from './files/reconcile.ts';
 import { createDamageReport, type ReportDamage } from './files/report-damage.ts';
@@ -24,7 +22,6 @@ export async function openStoredFiles({ config, clock, logger, closer, database 
   const blobs = await openDiskBlobStore(config.dataFolder, { leastFreeBytes: config.minFreeDiskMb * 2 ** 20 });
   closer.add('blob store', () => blobs.close());
   const files = createFileRepository(database);
-  await markFolder(config.dataFolder, { projects: createProjectRepository(database), files, blobs });
   const damages = createBlobRepository(database);
   const reportDamage = createDamageReport({ damages, blobs, clock, logger });
   const keepQuarantined = config.quarantineDays * day;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { createCredentialProfileRepository } from './adapters/database/credential-profile-repository.ts';
+import { createStoreRepository } from './adapters/database/store-repository.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import { catalogueRoutes } from './catalogue/routes.ts';
 import type { Base, Side } from './compose.ts';
@@ -20,10 +21,9 @@ import { createCallTool } from './mcp/call-tool.ts';
 import type { EndpointsDeps } from './mcp/endpoints.ts';
 import { type Mcp, mcpRoutes } from './mcp/routes.ts';
 import { createCredentialProfiles } from './profiles/credential-profiles.ts';
-import { checkSealingKeys } from './profiles/profile-upkeep.ts';
+import { openEncryption } from './profiles/encryption-key.ts';
 import { credentialProfileRoutes } from './profiles/routes.ts';
 import type { Sealer } from './profiles/sealing.ts';
-import { openSealer } from './profiles/sealing-keys.ts';
 import { runRoutes } from './runs/routes.ts';
 import { version } from './version.ts';
 
@@ -40,8 +40,11 @@ export async function openPluginsSide(base: Base): Promise<Side> {
   });
   const { app, gate, checkSite } = await openPluginsApp(base, { catalogue, sandbox });
   catalogueRoutes(app, { catalogue, onRequest: gate.check });
-  const sealer = openSealer(config);
-  const profiles = await openProfiles(base, { catalogue, sealer });
+  const sealer = await openEncryption(
+    { ...config, isDatabaseInFolder: base.database.dialect === 'sqlite' },
+    { profiles: createCredentialProfileRepository(base.database), store: createStoreRepository(base.database) },
+  );
+  const profiles = openProfiles(base, { catalogue, sealer });
   credentialProfileRoutes(app, { profiles, gate });
   const resolveCredentials = profiles.resolve;
   const once = createRunOnce({ idempotency: base.idempotency, keep: base.idempotencyRepository.complete });
@@ -103,13 +106,11 @@ function guardPlugins({ config, mounted }: Base, app: Side['app'], keyRequired: 
   return checkSite;
 }
 
-/** Refuses to start while there are profiles that no key of the settings opens: better than runs that fail. */
-async function openProfiles(
+function openProfiles(
   { database, clock, newId, logger }: Base,
   { catalogue, sealer }: { catalogue: () => Catalogue; sealer: Sealer | null },
 ) {
   const repository = createCredentialProfileRepository(database);
-  await checkSealingKeys(repository, sealer);
   return createCredentialProfiles({ repository, sealer, catalogue, clock, newId, logger });
 }
 

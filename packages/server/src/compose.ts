@@ -2,16 +2,19 @@ import { mkdir } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { createAdministratorRepository } from './adapters/database/administrator-repository.ts';
 import type { Database } from './adapters/database/database.ts';
+import { createFileRepository } from './adapters/database/file-repository.ts';
 import { createIdempotencyRepository } from './adapters/database/idempotency-repository.ts';
 import { openDatabase } from './adapters/database/open-database.ts';
 import { createProjectRepository } from './adapters/database/project-repository.ts';
+import { createStoreRepository } from './adapters/database/store-repository.ts';
+import { openBlobFolder } from './adapters/disk/blob-folder.ts';
 import { lockFolder } from './adapters/disk/folder-lock.ts';
 import { makeSetUpLink, type SetUpLink } from './administrators/set-up-link.ts';
 import { startBackupCheck } from './check-backups.ts';
 import { openFilesSide } from './compose-files.ts';
 import { openPluginsSide } from './compose-plugins.ts';
 import type { Config } from './config.ts';
-import { refuseOtherDatabase } from './files/database-mark.ts';
+import { claimDataFolder } from './files/store-identity.ts';
 import type { App } from './http/app.ts';
 import { createApp } from './http/create-app.ts';
 import { createDrain, type Drain } from './http/drain.ts';
@@ -164,7 +167,15 @@ async function openBase({ config, logger, closer, drain }: Start) {
   });
   closer.add('database', () => database.close());
   const repository = createProjectRepository(database);
-  if (config.serve !== 'plugins') await refuseOtherDatabase(config.dataFolder, repository);
+  if (config.serve !== 'plugins') {
+    await claimDataFolder(config.dataFolder, {
+      store: createStoreRepository(database),
+      projects: repository,
+      files: createFileRepository(database),
+      blobs: openBlobFolder(config.dataFolder),
+      isDatabaseInFolder: database.dialect === 'sqlite',
+    });
+  }
   const firstKey = await makeFirstKey({ repository, clock, newId }, config.dataFolder);
   const keyRing = await openKeyRing({ repository, clock, logger });
   closer.add('key ring', () => keyRing.close());

@@ -12,8 +12,10 @@ import { createFolder } from './backup/new-folder.ts';
 import { noEncryptionKey, noStore } from './backup/problems.ts';
 import type { DatabaseSnapshot } from './backup/snapshot-port.ts';
 import { type Config, type Environment, parseConfig } from './config.ts';
+import { identityFile } from './files/store-identity.ts';
 import { systemClock } from './kernel/clock.ts';
 import { exists } from './kernel/exists.ts';
+import { encryptionKeyFile } from './profiles/encryption-key.ts';
 import { version } from './version.ts';
 
 export interface Backup extends CopyReport {
@@ -25,10 +27,6 @@ export interface BackupOptions {
   readonly includeKey: boolean;
   readonly onProgress?: ((progress: CopyProgress) => void) | undefined;
 }
-
-/** Files of a data folder that a backup holds as they are: a store without them is not recognised, or not decrypted. */
-export const identityFile = 'store.json';
-export const encryptionKeyFile = 'encryption-key';
 
 /**
  * Copies the whole store into a new folder while a service may use it: the database, the bytes of its files, the

@@ -10,8 +10,9 @@ import { copyBundles } from './backup/copy-bundles.ts';
 import { createFolder } from './backup/new-folder.ts';
 import { blobsDamaged, otherDatabase } from './backup/problems.ts';
 import { type Environment, parseConfig } from './config.ts';
+import { identityFile } from './files/store-identity.ts';
 import { exists } from './kernel/exists.ts';
-import { encryptionKeyFile, identityFile } from './store-backup.ts';
+import { encryptionKeyFile } from './profiles/encryption-key.ts';
 
 export interface RestoreOptions {
   /** Whether files are left out whose content is missing or changed; otherwise nothing is restored then. */

@@ -120,22 +120,29 @@ export function rangeNotSatisfiable(header: string, bytes: number): Problem {
 
 const checkSettings = 'Check QUARTERMASTER_DATA and QUARTERMASTER_DATABASE_URL.';
 
-/** For the operator at start, as those below. `projectId`: a project that the folder's own database has. */
-export function folderOfAnotherDatabase(folder: string, projectId: string, markName: string): Error {
+/** For the operator at start, as those below. `identity`: the file that says so. */
+export function folderOfAnotherDatabase(folder: string, identity: string): Error {
   return new Error(
-    `The data folder ${folder} belongs to another database, one with the project ${projectId}; with this one its files would be lost. ${checkSettings} When it was emptied on purpose, remove ${markName} from the folder.`,
+    `The data folder ${folder} belongs to another database; with this one its files would be lost. ${checkSettings} If the folder was emptied on purpose, remove ${identity}.`,
+  );
+}
+
+/** @param wanted what the identity file of the right folder holds */
+export function secondFolder(folder: string, identity: string, wanted: object): Error {
+  return new Error(
+    `The database belongs to another data folder than ${folder}; files would be stored in two places and found in neither. Set QUARTERMASTER_DATA to its folder, or set QUARTERMASTER_SERVE=plugins for a process with a folder of its own. If the folder was lost and this one holds its restored content, write ${JSON.stringify(wanted)} into ${identity}.`,
   );
 }
 
 export function bytesOfAnotherDatabase(folder: string): Error {
   return new Error(
-    `The data folder ${folder} holds bytes of files, and the database names none of them; with it they would be lost. ${checkSettings} To begin anew, move "blobs" out of the folder.`,
+    `The data folder ${folder} holds files, and the database names none of them; with it they would be lost. ${checkSettings} To start with an empty store, move "blobs" out of the folder.`,
   );
 }
 
-/** @param mark what the folder is marked with: `projectId`, in this file. */
-export function rowsOfAnotherFolder(folder: string, mark: string, projectId: string): Error {
+/** @param wanted accepts the folder when the identity file holds it */
+export function rowsOfAnotherFolder(folder: string, identity: string, wanted: object): Error {
   return new Error(
-    `The database names files, and the data folder ${folder} holds the bytes of none of them. ${checkSettings} When they are lost, and to go on without them, write ${projectId} into ${mark}.`,
+    `The database names files, and the data folder ${folder} holds the content of none of them. ${checkSettings} If the content is lost, and to continue without it, write ${JSON.stringify(wanted)} into ${identity}.`,
   );
 }

@@ -1,17 +1,21 @@
 import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
 import { placeOf } from './credential-profiles.ts';
+import type { EncryptionKeyRepository } from './encryption-key-repository.ts';
 import { sealingNotConfigured } from './problems.ts';
 import type { Sealer } from './sealing.ts';
 
 /** What an operator does with the profiles of all projects. */
 export interface ProfileUpkeep {
   /**
-   * Seals everything with the first key that another one has sealed. May be stopped and begun again, and run beside the
+   * Encrypts everything with the first key that another one has encrypted, and records the first key as that of the store. May be stopped and begun again, and run beside the
    * service: a profile that is changed meanwhile is left to whoever changed it; `keys` tells what is left to do.
    * @throws Problem when the settings have no key
    */
   rotate(): Promise<Rotation>;
-  /** Removes the profiles that no key of the settings opens. @returns them, as `project/name`. */
+  /**
+   * Removes the profiles that no key opens, and gives up the recorded key for the first one there is.
+   * @returns them, as `project/name`
+   */
   forgetUnreadable(): Promise<readonly string[]>;
 }
 
@@ -27,10 +31,13 @@ export interface Rotation {
 
 const batch = 100;
 
-export function createProfileUpkeep(
-  repository: CredentialProfileRepository,
-  openSealer: () => Sealer | null,
-): ProfileUpkeep {
+export interface ProfileUpkeepDeps {
+  readonly repository: CredentialProfileRepository;
+  readonly store: Pick<EncryptionKeyRepository, 'replaceEncryptionKey'>;
+  readonly openSealer: () => Promise<Sealer | null>;
+}
+
+export function createProfileUpkeep({ repository, store, openSealer }: ProfileUpkeepDeps): ProfileUpkeep {
   async function* sealedByOthers(keyId: string): AsyncGenerator<StoredProfile> {
     for (let after = ''; ; ) {
       const profiles = await repository.sealedByOthers(keyId, after, batch);
@@ -43,7 +50,7 @@ export function createProfileUpkeep(
 
   return {
     async rotate() {
-      const sealer = openSealer();
+      const sealer = await openSealer();
       if (sealer === null) throw sealingNotConfigured();
       let resealed = 0;
       const unreadable: string[] = [];
@@ -56,16 +63,18 @@ export function createProfileUpkeep(
         const { text: sealed, keyId } = sealer.seal(plain, placeOf(profile));
         if (await repository.replace(profile, { sealed, keyId, updatedAt: profile.updatedAt })) resealed += 1;
       }
+      if (unreadable.length === 0) await store.replaceEncryptionKey(sealer.currentKeyId);
       return { keyId: sealer.currentKeyId, resealed, unreadable, keys: await repository.countByKey() };
     },
     async forgetUnreadable() {
-      const sealer = openSealer();
+      const sealer = await openSealer();
       const forgotten: string[] = [];
       // No key has an empty id: every profile is looked at.
       for await (const profile of sealedByOthers('')) {
         if (sealer !== null && sealer.open(profile.sealed, placeOf(profile)) !== null) continue;
         if (await repository.remove(profile.projectId, profile.name)) forgotten.push(nameOf(profile));
       }
+      await store.replaceEncryptionKey(sealer?.currentKeyId ?? null);
       return forgotten;
     },
   };
@@ -84,8 +93,8 @@ export async function checkSealingKeys(repository: CredentialProfileRepository, 
   if (missing.length === 0) return;
   const sealed = missing.map(([keyId, count]) => `${count} with the key ${keyId}`).join(', ');
   throw new Error(
-    `There are credential profiles sealed with keys that the settings do not have (${sealed}). Add those keys to ` +
-      'QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE, or give the profiles up by ' +
-      '"quartermaster profile forget --unreadable".',
+    `Stored credentials are encrypted with keys that are missing (${sealed}). Put the keys back: into ` +
+      'QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE, or the file "encryption-key" into the data folder ' +
+      'of a store in SQLite. If they are lost, remove these credentials by "quartermaster profile forget --unreadable".',
   );
 }

@@ -16,13 +16,13 @@ export const storeSettings = {
   },
   SEALING_KEY: {
     description:
-      'Keys that seal credential profiles, base64 of 32 bytes each, separated by commas: the first seals, all of them open. `quartermaster profile new-key` makes one. Unset, and no SEALING_KEY_FILE: no profiles.',
+      'Encrypt stored credentials with these keys, base64 of 32 bytes each, separated by commas: the first encrypts, all of them decrypt. `quartermaster profile new-key` prints one. Unset, and no SEALING_KEY_FILE: with SQLite the file `encryption-key` in the data folder, created at the first start; with PostgreSQL no credential profiles.',
     default: null,
     check: checkSealingKeys,
     secret: true,
   },
   SEALING_KEY_FILE: {
-    description: 'File with such keys instead, one a line, the first to seal with.',
+    description: 'Read the encryption keys from this file, one a line; the first encrypts.',
     default: null,
     check: anyText,
   },

@@ -13,6 +13,7 @@ import { createProjectUsageMigration } from './migrations/0019-project-usage.ts'
 import { createSharedFullTextMigration } from './migrations/0020-shared-full-text.ts';
 import { createPairKeysMigration } from './migrations/0021-pair-keys.ts';
 import { createBlobDamageMigration } from './migrations/0022-blob-damage.ts';
+import { createStoreMigration } from './migrations/0024-store.ts';
 import { createProcessesMigration } from './migrations/0026-processes.ts';
 import { createRecordTurnsMigration } from './migrations/0028-record-turns.ts';
 import { createRefusedTextsMigration } from './migrations/0029-refused-texts.ts';
@@ -34,6 +35,7 @@ function migrationsFor(dialect: Database['dialect']): Record<string, Migration> 
     '0020-shared-full-text': createSharedFullTextMigration(dialect),
     '0021-pair-keys': createPairKeysMigration(dialect),
     '0022-blob-damage': createBlobDamageMigration(dialect),
+    '0024-store': createStoreMigration(dialect),
     '0026-processes': createProcessesMigration(dialect),
     '0028-record-turns': createRecordTurnsMigration(dialect),
     '0029-refused-texts': createRefusedTextsMigration(),

@@ -18,6 +18,7 @@ import type { ProcessTable, RunRequestTable, RunResultTable, RunTable } from './
  * JSON is text that only we read. Every row of a project carries its `project_id`.
  */
 export interface Tables {
+  store: StoreTable;
   project: ProjectTable;
   api_key: KeyTable;
   blob: BlobTable;
@@ -46,6 +47,16 @@ export interface Tables {
   chunk_vector: ChunkVectorTable;
   process: ProcessTable;
   commit_check: CommitCheckTable;
+}
+
+/** One row: its `one` is 1. */
+export interface StoreTable {
+  one: number;
+  id: string;
+  /** The data folder of the store; null until a process that serves files has started. */
+  folder_id: string | null;
+  /** The key that encrypts credentials; null until a process had one. */
+  encryption_key_id: string | null;
 }
 
 export interface ProjectTable {

@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type BlobDigest, BlobMissing } from '../../files/blob-store.ts';
+import { exists } from '../../kernel/exists.ts';
 import { bucketOf, listBlobs, sizeOf } from './disk-blob-store.ts';
 import { closeFile, isMissing, openFile, removeFile, writeAll } from './file-system.ts';
 
@@ -35,7 +36,7 @@ export function openBlobFolder(folder: string): BlobFolder {
       }
     },
     size: (blobId) => sizeOf(pathOf(blobId)),
-    list: () => listBlobs(blobs),
+    list: () => listIfThere(blobs),
     remove: async (blobId) => {
       await removeFile(pathOf(blobId));
     },
@@ -47,6 +48,11 @@ export function openBlobFolder(folder: string): BlobFolder {
       return await writePieces(path, content);
     },
   };
+}
+
+/** A folder that no service has used yet has no blobs. */
+async function* listIfThere(blobs: string): AsyncGenerator<{ readonly blobId: string }> {
+  if (await exists(blobs)) yield* listBlobs(blobs);
 }
 
 async function* readPieces(fd: number): AsyncGenerator<Uint8Array> {

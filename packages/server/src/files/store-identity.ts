@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { replaceFile } from '../kernel/replace-file.ts';
+import type { BlobStore, StoredBlob } from './blob-store.ts';
+import type { FileRepository } from './file-repository.ts';
+import { bytesOfAnotherDatabase, folderOfAnotherDatabase, rowsOfAnotherFolder, secondFolder } from './problems.ts';
+import type { StoreIdentityRepository } from './store-identity-repository.ts';
+
+export interface ClaimDeps {
+  readonly store: StoreIdentityRepository;
+  readonly projects: { findProject(projectId: string): Promise<object | undefined> };
+  readonly files: Pick<FileRepository, 'knownBlobs' | 'liveBlobs'>;
+  readonly blobs: Pick<BlobStore, 'size'> & { list(): AsyncIterable<Pick<StoredBlob, 'blobId'>> };
+  /** SQLite: the database is in the folder, so that a copy of the folder is a store of its own. */
+  readonly isDatabaseInFolder: boolean;
+}
+
+/** In the data folder: which store and which folder of it this is. Written without a store before the folder is claimed. */
+export const identityFile = 'store.json';
+/** Of versions without a `store` row: the id of a project of the database. */
+const earlierFile = 'database-mark';
+
+/**
+ * Makes sure that the data folder and the database belong to each other, before anything is created in either; the first
+ * start claims the folder. Bytes that the database does not name would be removed, and bytes in another folder would not be
+ * found. Source: ADR 0068.
+ * @throws Error when the database has another data folder, or the folder another database
+ */
+export async function claimDataFolder(folder: string, deps: ClaimDeps): Promise<void> {
+  const { store, isDatabaseInFolder } = deps;
+  const found = await readIdentityFile(folder);
+  const { storeId, folderId } = await store.readIdentity();
+  if (found.storeId !== undefined) {
+    if (found.storeId !== storeId) throw folderOfAnotherDatabase(folder, join(folder, identityFile));
+    if (found.folderId === folderId) return;
+  }
+  if (folderId !== null && found.folderId !== folderId && !isDatabaseInFolder) {
+    throw secondFolder(folder, join(folder, identityFile), { store_id: storeId, folder_id: folderId });
+  }
+  if (found.storeId === undefined) await assertSameContent(folder, { storeId, ...deps });
+  const claimed = found.folderId ?? randomUUID();
+  // First: a claim that is cut off is finished by the next start of the same folder.
+  await writeIdentityFile(folder, { folder_id: claimed });
+  if (!(await store.claimFolder(claimed, folderId))) {
+    await rm(join(folder, identityFile));
+    const { folderId: other } = await store.readIdentity();
+    throw secondFolder(folder, join(folder, identityFile), { store_id: storeId, folder_id: other });
+  }
+  await writeIdentityFile(folder, { store_id: storeId, folder_id: claimed });
+  await rm(join(folder, earlierFile), { force: true });
+}
+
+/** Of a folder without a complete identity file: a new one, a restored one, one of an earlier version. */
+async function assertSameContent(
+  folder: string,
+  { storeId, projects, files, blobs }: ClaimDeps & { readonly storeId: string },
+): Promise<void> {
+  const projectId = (await readIfThere(join(folder, earlierFile)))?.trim();
+  if (projectId !== undefined) {
+    if ((await projects.findProject(projectId)) !== undefined) return;
+    throw folderOfAnotherDatabase(folder, join(folder, earlierFile));
+  }
+  const found = await firstOf(blobs.list());
+  const known = await files.knownBlobs(found.map(({ blobId }) => blobId));
+  if (found.length > 0 && known.size === 0) throw bytesOfAnotherDatabase(folder);
+  const rows = await files.liveBlobs('', sample);
+  const sizes = await Promise.all(rows.map(({ blobId }) => blobs.size(blobId)));
+  if (rows.length > 0 && sizes.every((size) => size === undefined)) {
+    throw rowsOfAnotherFolder(folder, join(folder, identityFile), { store_id: storeId });
+  }
+}
+
+/** Blobs and rows that are compared: some may be missing or left over, but never all. */
+const sample = 100;
+
+async function firstOf<Item>(list: AsyncIterable<Item>): Promise<Item[]> {
+  const found: Item[] = [];
+  for await (const item of list) {
+    found.push(item);
+    if (found.length === sample) break;
+  }
+  return found;
+}
+
+async function readIdentityFile(folder: string): Promise<{ storeId?: string; folderId?: string }> {
+  const text = await readIfThere(join(folder, identityFile));
+  if (text === undefined) return {};
+  // Written below; a file that is no JSON stops the start.
+  const { store_id, folder_id } = JSON.parse(text) as { store_id?: string; folder_id?: string };
+  return { ...(store_id && { storeId: store_id }), ...(folder_id && { folderId: folder_id }) };
+}
+
+async function writeIdentityFile(folder: string, identity: object): Promise<void> {
+  await replaceFile(join(folder, identityFile), `${JSON.stringify(identity)}\n`);
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

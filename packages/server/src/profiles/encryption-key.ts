@@ -1,0 +1,81 @@
+import { link, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { exists } from '../kernel/exists.ts';
+import { syncToDisk } from '../kernel/sync-to-disk.ts';
+import type { CredentialProfileRepository } from './credential-profile-repository.ts';
+import type { EncryptionKeyRepository } from './encryption-key-repository.ts';
+import { checkSealingKeys } from './profile-upkeep.ts';
+import { makeSealingKey, type Sealer } from './sealing.ts';
+import { openSealer, type SealingSettings } from './sealing-keys.ts';
+
+/** In the data folder of a store in SQLite: its keys, one a line, the one that encrypts first. */
+export const encryptionKeyFile = 'encryption-key';
+
+export interface EncryptionSettings extends SealingSettings {
+  readonly dataFolder: string;
+  /** SQLite: one process has the store, so the key may lie beside it. */
+  readonly isDatabaseInFolder: boolean;
+}
+
+/**
+ * The keys of the settings, then those of the data folder.
+ * @returns null when there is neither
+ */
+export async function openStoreSealer(settings: EncryptionSettings): Promise<Sealer | null> {
+  const file = join(settings.dataFolder, encryptionKeyFile);
+  const hasFile = settings.isDatabaseInFolder && (await exists(file));
+  return openSealer(settings, hasFile ? file : null);
+}
+
+/**
+ * Opens the encryption of the store for a service. With SQLite a missing key is created; with PostgreSQL the settings must
+ * give it, for several processes share the database. Source: ADR 0068.
+ * @throws Error when stored credentials need another key than those there are, or another process has recorded another one
+ */
+export async function openEncryption(
+  settings: EncryptionSettings,
+  { profiles, store }: { readonly profiles: CredentialProfileRepository; readonly store: EncryptionKeyRepository },
+): Promise<Sealer | null> {
+  const isUnused = (await profiles.countByKey()).size === 0;
+  let sealer = await openStoreSealer(settings);
+  if (sealer === null && settings.isDatabaseInFolder && isUnused) {
+    await createKeyFile(settings.dataFolder);
+    sealer = await openStoreSealer(settings);
+  }
+  await checkSealingKeys(profiles, sealer);
+  if (sealer === null) return null;
+  const recorded = await store.recordEncryptionKey(sealer.currentKeyId);
+  if (sealer.knows(recorded)) return sealer;
+  // Nothing is encrypted with the recorded key, and no other process can have it.
+  if (!settings.isDatabaseInFolder || !isUnused) throw otherEncryptionKey(recorded, sealer.currentKeyId);
+  await store.replaceEncryptionKey(sealer.currentKeyId);
+  return sealer;
+}
+
+function otherEncryptionKey(recorded: string, given: string): Error {
+  return new Error(
+    `The encryption key ${given} of the settings is not the one of this store, ${recorded}. Set QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE to the key that the other processes have. To change the key, set both, the new one first, and run "quartermaster profile rotate". If the old key is lost, run "quartermaster profile forget --unreadable".`,
+  );
+}
+
+/** Writes a new key, whole or not at all and never over another one. */
+async function createKeyFile(folder: string): Promise<void> {
+  const path = join(folder, encryptionKeyFile);
+  const draft = `${path}.${process.pid}`;
+  await rm(draft, { force: true });
+  const file = await open(draft, 'wx', 0o600);
+  try {
+    await file.writeFile(
+      `# Encrypts the stored credentials of this store. Keep a copy apart from its backups.\n${makeSealingKey()}\n`,
+    );
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  // Another process may have been faster: its key stays.
+  await link(draft, path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  await rm(draft);
+  await syncToDisk(folder);
+}

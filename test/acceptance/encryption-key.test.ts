@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import { createTestDatabase } from '../support/postgres.ts';
+import { writeSchemeBundles } from '../support/scheme-bundles.ts';
+import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
+
+const run = promisify(execFile);
+type Settings = Readonly<Record<string, string>>;
+
+async function command(settings: Settings, ...args: string[]): Promise<string> {
+  const env = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
+  const command = ['packages/cli/src/main.ts', ...args];
+  return (await run(process.execPath, command, { env: { PATH: process.env.PATH, ...env } })).stdout.trim();
+}
+
+async function bundleSettings(t: TestContext): Promise<Settings> {
+  const folder = await temporaryFolder(t);
+  await writeSchemeBundles(folder);
+  return { BUNDLES: folder, ISOLATION: 'process' };
+}
+
+/** The status of a call about profiles. */
+async function profile({ pluginsUrl, key }: StartedService, method: string, name: string): Promise<number> {
+  const body = { name, bundle_id: 'bearer', credentials: { KEY: 'a key of a third party' } };
+  const answer = await fetch(`${pluginsUrl}/v1/credential_profiles${method === 'GET' ? `/${name}` : ''}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+test('[profiles] a store in SQLite creates its encryption key once, for its owner only; a backup has it when the operator asks', async (t) => {
+  const settings = await bundleSettings(t);
+  const first = await startService(t, { settings });
+  const { folder, key } = first;
+  const file = join(folder, 'encryption-key');
+  const written = await readFile(file, 'utf8');
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  assert.deepEqual(
+    (await readdir(folder)).filter((name) => name.startsWith('encryption-key')),
+    ['encryption-key'],
+  );
+  assert.equal(await profile(first, 'POST', 'one'), 200);
+
+  const into = await temporaryFolder(t);
+  await command({ DATA: folder }, 'backup', join(into, 'without'));
+  await command({ DATA: folder }, 'backup', join(into, 'with'), '--include-key');
+  assert.equal((await readdir(join(into, 'without'))).includes('encryption-key'), false);
+  assert.equal(await readFile(join(into, 'with/encryption-key'), 'utf8'), written);
+  await first.stop();
+
+  await command({}, 'restore', join(into, 'with'), join(into, 'restored'));
+  const restored = await startService(t, { folder: join(into, 'restored'), key, settings });
+  assert.equal(await profile(restored, 'GET', 'one'), 200);
+  assert.equal(await restored.stop(), 0);
+
+  // Without the key the store starts again when what it encrypted is given up.
+  await rename(file, join(into, 'lost-key'));
+  await assert.rejects(startService(t, { folder, settings }), /"encryption-key".*quartermaster profile forget/);
+  assert.match(await command({ DATA: folder }, 'profile', 'forget', '--unreadable'), /^removed proj\w+\/one$/);
+  const again = await startService(t, { folder, settings });
+  assert.equal(await profile(again, 'GET', 'one'), 404);
+  assert.equal(await again.stop(), 0);
+  assert.notEqual(await readFile(file, 'utf8'), written);
+
+  // While nothing is encrypted, a lost key is replaced.
+  await rm(file);
+  const replaced = await startService(t, { folder, settings });
+  assert.equal(await profile(replaced, 'POST', 'two'), 200);
+  assert.equal(await replaced.stop(), 0);
+});
+
+test('[profiles] with PostgreSQL a process with another key does not start and says what to do; rotation and a lost key go on from there', async (t) => {
+  const { url, drop } = await createTestDatabase();
+  t.after(drop);
+  const [older, newer] = [await command({}, 'profile', 'new-key'), await command({}, 'profile', 'new-key')];
+  const folder = await temporaryFolder(t);
+  const bundles = await bundleSettings(t);
+  const settings = (SEALING_KEY: string) => ({ ...bundles, DATABASE_URL: url, SEALING_KEY });
+  const start = (key: string) => startService(t, { folder, settings: settings(key) });
+  const first = await start(older);
+  assert.equal(await first.stop(), 0);
+  assert.equal((await readdir(folder)).includes('encryption-key'), false);
+  // Also while nothing is encrypted: the other process would encrypt what the first cannot decrypt.
+  const other = /encryption key [0-9a-f]{12} of the settings is not the one of this store.*QUARTERMASTER_SEALING_KEY/;
+  await assert.rejects(start(newer), other);
+
+  const both = await start(`${newer},${older}`);
+  assert.equal(await profile(both, 'POST', 'one'), 200);
+  await command({ ...settings(`${newer},${older}`), DATA: folder }, 'profile', 'rotate');
+  assert.equal(await both.stop(), 0);
+  await assert.rejects(start(older), /1 with the key [0-9a-f]{12}.*quartermaster profile forget --unreadable/);
+  const rotated = await start(newer);
+  assert.equal(await profile(rotated, 'GET', 'one'), 200);
+  assert.equal(await rotated.stop(), 0);
+
+  await command({ ...settings(older), DATA: folder }, 'profile', 'forget', '--unreadable');
+  await assert.rejects(start(newer), other);
+  const given = await start(older);
+  assert.equal(await profile(given, 'GET', 'one'), 404);
+  assert.equal(await given.stop(), 0);
+});
