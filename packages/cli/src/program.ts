@@ -6,6 +6,7 @@ import { keyCommands } from './key-commands.ts';
 import { mcpCommand } from './mcp-command.ts';
 import { profileCommands } from './profile-commands.ts';
 import { projectCommands } from './project-commands.ts';
+import { quarantineCommands } from './quarantine-commands.ts';
 import { runCommands } from './run-commands.ts';
 import { storeCommands } from './store-commands.ts';
 
@@ -21,6 +22,7 @@ export function createProgram(): Command {
   program.addCommand(profileCommands());
   program.addCommand(administratorCommands());
   for (const command of storeCommands()) program.addCommand(command);
+  program.addCommand(quarantineCommands());
   program.addCommand(bundleCommands());
   program.addCommand(runCommands());
   program.addCommand(mcpCommand());

@@ -11,14 +11,18 @@ export function storeCommands(): readonly Command[] {
 
 function checkCommand(): Command {
   return new Command('fsck')
-    .description('check that every file has its bytes, that no bytes are without a file, and what projects use')
+    .description('verify the database and stored content, find orphans and check per-project usage')
     .option('--hash', 'also read every file and compare its SHA-256', false)
-    .option('--repair', 'correct what projects are said to use; nothing else is ever changed', false)
+    .option(
+      '--repair',
+      'put good bytes back from the quarantine, finish interrupted deletes, correct per-project usage, and mark damaged content so that uploading it again replaces it',
+      false,
+    )
     .action((options: { hash: boolean; repair: boolean }) =>
       withAdministration(async ({ checkStore }) => {
         const report = await checkStore(options);
         console.log(JSON.stringify(report, null, 2));
-        if (report.faults.length > report.mended.length) process.exitCode = 1;
+        if (report.open > 0) process.exitCode = 1;
       }),
     );
 }

@@ -1,22 +1,20 @@
 import { createAdministratorRepository } from './adapters/database/administrator-repository.ts';
 import { createCredentialProfileRepository } from './adapters/database/credential-profile-repository.ts';
-import { createFileRepository } from './adapters/database/file-repository.ts';
 import { openDatabase } from './adapters/database/open-database.ts';
 import { createProjectRepository } from './adapters/database/project-repository.ts';
 import { createStoreRepository } from './adapters/database/store-repository.ts';
-import { openDiskBlobStore } from './adapters/disk/disk-blob-store.ts';
 import { makeSetUpLink, type SetUpLink } from './administrators/set-up-link.ts';
 import { parseConfig, processEnvironment } from './config.ts';
-import { checkStore, type StoreReport } from './files/fsck.ts';
 import { systemClock } from './kernel/clock.ts';
 import { createNewId } from './kernel/identifier.ts';
 import { createLogger } from './kernel/logger.ts';
 import { openStoreSealer } from './profiles/encryption-key.ts';
 import { createProfileUpkeep, type ProfileUpkeep } from './profiles/profile-upkeep.ts';
 import { createProjects, type Projects } from './projects/projects.ts';
+import { administerStore, type StoreAdministration } from './store-administration.ts';
 
 /** What an administrator may do with the store itself, whether a service runs on it or not. */
-export interface Administration {
+export interface Administration extends StoreAdministration {
   readonly projects: Projects;
   readonly profiles: ProfileUpkeep;
   /**
@@ -24,11 +22,6 @@ export interface Administration {
    * @returns undefined when there is an administrator who was not to be removed.
    */
   makeSetUpLink(options: { reset: boolean }): Promise<SetUpLink | undefined>;
-  /**
-   * Checks both directions: rows without bytes, bytes without rows; and the bytes that projects are said to use. Changes
-   * nothing, but with `repair` the latter.
-   */
-  checkStore(options: { hash: boolean; repair: boolean }): Promise<StoreReport>;
 }
 
 /** To PostgreSQL: a command runs beside the service and does one thing after another. */
@@ -61,14 +54,7 @@ export async function withAdministration(work: (administration: Administration) 
         const consoleUrl = config.publicFilesUrl ?? `http://${config.host}:${config.filesPort}`;
         return makeSetUpLink({ repository: administrators, clock: systemClock, dataFolder, consoleUrl });
       },
-      checkStore: async (options) => {
-        const blobs = await openDiskBlobStore(config.dataFolder);
-        try {
-          return await checkStore({ files: createFileRepository(database), blobs }, options);
-        } finally {
-          await blobs.close();
-        }
-      },
+      ...administerStore({ database, dataFolder: config.dataFolder, logger }),
     });
   } finally {
     await database.close();

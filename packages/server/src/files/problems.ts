@@ -146,3 +146,18 @@ export function rowsOfAnotherFolder(folder: string, identity: string, wanted: ob
     `The database names files, and the data folder ${folder} holds the content of none of them. ${checkSettings} If the content is lost, and to continue without it, write ${JSON.stringify(wanted)} into ${identity}.`,
   );
 }
+
+/** For commands. */
+export function blobNotQuarantined(blobId: string): Error {
+  return new Error(`There is no ${blobId} in the quarantine. "quartermaster quarantine list" shows what is there.`);
+}
+
+export function blobStillNamed(blobId: string): Error {
+  return new Error(
+    `The blob ${blobId} is in use, so nothing was changed. "quartermaster fsck --hash --repair" compares it with its copy in the quarantine.`,
+  );
+}
+
+export function projectUnknown(projectId: string): Error {
+  return new Error(`There is no project ${projectId}. "quartermaster project list" shows the projects.`);
+}

@@ -169,7 +169,7 @@ describe('identical content', () => {
       ]);
       const deleted = [results[0], results[2]].map((answer) => (typeof answer === 'object' ? answer.status : 0));
       assert.ok(deleted.includes(200), `${deleted}`);
-      const report = await checkStore(service, { hash: true });
+      const report = await checkStore(service.admin, { hash: true });
       assert.deepEqual(report.faults, []);
     }
     assert.equal((await service.onDisk()).blobs.length, 1);

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createBlobRepository } from '../../src/adapters/database/blob-repository.ts';
+import { checkDatabase } from '../../src/adapters/database/check-database.ts';
 import { createFileRepository } from '../../src/adapters/database/file-repository.ts';
 import { createIdempotencyRepository } from '../../src/adapters/database/idempotency-repository.ts';
 import { openDatabase } from '../../src/adapters/database/open-database.ts';
@@ -110,6 +111,15 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
       const found: string[] = [];
       for await (const blob of blobs.list()) found.push(blob.blobId);
       return { staging: await readdir(join(folder, 'staging')), blobs: found };
+    },
+    /** What `checkStore` and the quarantine need. */
+    admin: {
+      files,
+      blobs,
+      damages,
+      clock: systemClock,
+      newId: createNewId(),
+      checkDatabase: () => checkDatabase(database),
     },
     quarantined: () => readdir(join(folder, 'quarantine')),
     /** Where the bytes of a file of `projecta` are. */

@@ -87,7 +87,7 @@ describe('after a crash', () => {
     await orphan.commit();
 
     const kinds = async (hash: boolean) =>
-      (await checkStore(service, { hash })).faults.map((fault) => fault.kind).sort();
+      (await checkStore(service.admin, { hash })).faults.map((fault) => fault.kind).sort();
     assert.deepEqual(await kinds(false), ['bytes_missing', 'delete_unfinished', 'orphan', 'size_differs']);
     assert.deepEqual(await kinds(true), [
       'bytes_missing',

@@ -9,10 +9,12 @@ import { describeBlobRepository } from '../../files/blob-repository.suite.ts';
 import { describeFileRepository } from '../../files/file-repository.suite.ts';
 import { checkStore, type StoreReport } from '../../files/fsck.ts';
 import { describeIdempotencyRepository } from '../../idempotency/idempotency-repository.suite.ts';
+import { systemClock } from '../../kernel/clock.ts';
 import { createNewId } from '../../kernel/identifier.ts';
 import { createLogger } from '../../kernel/logger.ts';
 import { openDiskBlobStore } from '../disk/disk-blob-store.ts';
 import { createBlobRepository } from './blob-repository.ts';
+import { checkDatabase } from './check-database.ts';
 import type { Database } from './database.ts';
 import { createFileRepository } from './file-repository.ts';
 import { createIdempotencyRepository } from './idempotency-repository.ts';
@@ -139,7 +141,13 @@ for (const [name, open] of databases) {
       await blobs.close();
       await rm(folder, { recursive: true });
     });
-    const deps = { files, blobs };
+    const deps = {
+      files,
+      blobs,
+      damages: createBlobRepository(database),
+      clock: systemClock,
+      checkDatabase: () => checkDatabase(database),
+    };
     await files.add([newFile('a', 30), newFile('b', 5), newFile('c', 7)], { maxProjectBytes: null }, isStored);
     assert.deepEqual(await files.wrongUsages(), []);
     await database.write

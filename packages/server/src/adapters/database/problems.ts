@@ -86,3 +86,11 @@ export function databaseSyncFailed(path: string, cause: unknown): FatalError {
     { exitCode: exitAfterFailedSync, cause },
   );
 }
+
+/** `said`: by SQLite. */
+export function databaseFileDamaged(file: string, said: string, cause: unknown): Error {
+  return new Error(
+    `The database ${file} is damaged: ${said}. Stop the service, keep a copy of the file, and restore a backup ("quartermaster restore", docs/guides/operating.md).`,
+    { cause },
+  );
+}

@@ -6,9 +6,10 @@ import { createCommitCheck } from './commit-check.ts';
 import type { Database } from './database.ts';
 import { migrate } from './migrations.ts';
 import type { DatabaseSettings } from './open-database.ts';
+import { databaseFileDamaged } from './problems.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
 import { createSqliteFullText } from './sqlite-full-text.ts';
-import { openSqliteThread, type SqliteThread } from './sqlite-thread.ts';
+import { openSqliteThread, SqliteError, type SqliteThread } from './sqlite-thread.ts';
 import type { Tables } from './tables.ts';
 
 /** One more than one, so that a long search does not hold up every key and file that is read. */
@@ -47,8 +48,9 @@ export async function openSqliteDatabase({ dataFolder }: DatabaseSettings): Prom
       },
     };
   } catch (error) {
-    await Promise.all(opened.map((thread) => thread.close()));
-    throw error;
+    await Promise.allSettled(opened.map((thread) => thread.close()));
+    const damage = findDamage(error);
+    throw damage === undefined ? error : databaseFileDamaged(file, damage.message, error);
   }
 }
 
@@ -58,4 +60,15 @@ async function createPrivately(file: string, folder: string): Promise<void> {
   await created.chmod(0o600);
   await created.close();
   await syncToDisk(folder);
+}
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB, whatever extends them. */
+const damageCodes = /^SQLITE_(CORRUPT|NOTADB)/;
+
+/** What SQLite said of a damaged file, somewhere among the causes. */
+function findDamage(error: unknown): SqliteError | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof SqliteError && damageCodes.test(cause.code)) return cause;
+  }
+  return undefined;
 }

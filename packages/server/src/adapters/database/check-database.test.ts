@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { createTestDatabase } from '../../../../../test/support/postgres.ts';
+import { createLogger } from '../../kernel/logger.ts';
+import { checkDatabase } from './check-database.ts';
+import { openDatabase } from './open-database.ts';
+import { createProjectRepository } from './project-repository.ts';
+
+const logger = createLogger('silent');
+
+async function makeFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-damage-'));
+  t.after(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+/** Writes other bytes over the first page of an index of a closed database. */
+async function damageIndex(folder: string): Promise<void> {
+  const file = join(folder, 'quartermaster.db');
+  const db = new DatabaseSync(file);
+  db.exec("insert into project (id, name, created_at) values ('a', 'a', 1)");
+  db.exec('pragma wal_checkpoint(truncate)');
+  const row = db.prepare("select rootpage from sqlite_schema where tbl_name = 'project' and type = 'index'").get();
+  db.close();
+  const handle = await open(file, 'r+');
+  await handle.write(Buffer.alloc(4096 - 100, 0xff), 0, 4096 - 100, (Number(row?.rootpage) - 1) * 4096 + 100);
+  await handle.close();
+}
+
+test('a whole SQLite database has no findings, one with a damaged index has, and says where', async (t) => {
+  const folder = await makeFolder(t);
+  const whole = await openDatabase({ url: null, dataFolder: folder, logger });
+  assert.deepEqual((await checkDatabase(whole)).findings, []);
+  await whole.close();
+  await damageIndex(folder);
+  const damaged = await openDatabase({ url: null, dataFolder: folder, logger });
+  t.after(() => damaged.close());
+  const { checked, findings } = await checkDatabase(damaged);
+  assert.match(checked, /integrity_check/);
+  assert.ok(findings.length > 0);
+});
+
+test('every row of a PostgreSQL database is read, and the check says that indexes are not', async (t) => {
+  const testing = await createTestDatabase();
+  const database = await openDatabase({ url: testing.url, dataFolder: '/unused', logger });
+  t.after(async () => {
+    await database.close();
+    await testing.drop();
+  });
+  await createProjectRepository(database).listProjects();
+  const { checked, findings } = await checkDatabase(database);
+  assert.deepEqual(findings, []);
+  assert.match(checked, /every row of every table was read; indexes were not compared/);
+});
+
+test('a start on a damaged SQLite file says that it is damaged, and to restore a backup', async (t) => {
+  const folder = await makeFolder(t);
+  const file = join(folder, 'quartermaster.db');
+  const start = () => openDatabase({ url: null, dataFolder: folder, logger });
+  await writeFile(file, Buffer.alloc(8192, 'not a database '));
+  await assert.rejects(start(), /quartermaster\.db is damaged: file is not a database\. .*restore a backup/);
+
+  await rm(file);
+  await (await start()).close();
+  const closed = new DatabaseSync(file);
+  closed.exec('pragma wal_checkpoint(truncate)');
+  closed.close();
+  const handle = await open(file, 'r+');
+  await handle.write(Buffer.alloc(4096 * 8 - 120, 0x5a), 0, 4096 * 8 - 120, 120);
+  await handle.close();
+  await assert.rejects(start(), /is damaged: .*restore a backup/);
+});

@@ -1,0 +1,76 @@
+import { extname } from 'node:path';
+import { type Extension, type Purpose, purposes } from '@quartermaster/contract';
+import type { Clock } from '../kernel/clock.ts';
+import type { NewId } from '../kernel/identifier.ts';
+import type { BlobRepository, FileOfBlob } from './blob-repository.ts';
+import type { BlobStore } from './blob-store.ts';
+import type { FileRepository } from './file-repository.ts';
+import { hashOf } from './fsck.ts';
+import { blobNotQuarantined, blobStillNamed, purposeNotAllowed } from './problems.ts';
+
+export interface QuarantineDeps {
+  readonly files: FileRepository;
+  readonly blobs: BlobStore;
+  readonly damages: BlobRepository;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
+
+export interface QuarantinedBlob {
+  readonly blobId: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** Milliseconds. */
+  readonly quarantinedAt: number;
+  /** Files whose content it was found to be not. */
+  readonly files: readonly FileOfBlob[];
+}
+
+const mostFiles = 100;
+
+/** What is in the quarantine; reads all of it for its hashes. */
+export async function* listQuarantine({ blobs, damages }: QuarantineDeps): AsyncGenerator<QuarantinedBlob> {
+  for await (const { blobId, bytes, modifiedAt } of blobs.quarantine.list()) {
+    const sha256 = await hashOf(await blobs.quarantine.open(blobId));
+    yield { blobId, bytes, sha256, quarantinedAt: modifiedAt, files: await damages.filesOf([blobId], mostFiles) };
+  }
+}
+
+/**
+ * Puts bytes back in their place, where the rows of a restored database find them. Nobody finds them as long as no row names
+ * them; after the grace period the next sweep moves them again.
+ */
+export async function restoreBlob({ blobs }: QuarantineDeps, blobId: string): Promise<void> {
+  const outcome = await blobs.quarantine.restore(blobId);
+  if (outcome === 'absent') throw blobNotQuarantined(blobId);
+  if (outcome === 'exists') throw blobStillNamed(blobId);
+}
+
+/** What a file is made of. */
+export interface RestoredFile {
+  readonly projectId: string;
+  readonly name: string;
+  readonly purpose: Purpose;
+}
+
+/** Makes a file of bytes that no row names; gives its id. */
+export async function restoreAsFile(deps: QuarantineDeps, blobId: string, wanted: RestoredFile): Promise<string> {
+  const { files, blobs, clock, newId } = deps;
+  const extension = extname(wanted.name).slice(1).toLowerCase();
+  const allowed: readonly string[] = purposes[wanted.purpose].extensions;
+  if (!allowed.includes(extension)) throw purposeNotAllowed(extension, wanted.purpose);
+  if ((await files.knownBlobs([blobId])).has(blobId)) throw blobStillNamed(blobId);
+  await restoreBlob(deps, blobId);
+  const sha256 = await hashOf(await blobs.open(blobId));
+  const bytes = (await blobs.size(blobId)) ?? 0;
+  const file = {
+    ...wanted,
+    ...{ id: newId('file'), blobId, bytes, sha256, createdAt: clock.now() },
+    extension: extension as Extension, // one of `allowed`
+  };
+  const isStored = async (blob: { blobId: string; bytes: number }) => (await blobs.size(blob.blobId)) === blob.bytes;
+  const [outcome] = await files.add([{ file, claim: null }], { maxProjectBytes: null }, isStored);
+  if (outcome?.kind !== 'added') throw new Error('The file was not added.');
+  if (outcome.blobId !== blobId) await blobs.remove(blobId);
+  return file.id;
+}

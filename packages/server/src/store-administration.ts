@@ -1,0 +1,78 @@
+import { createBlobRepository } from './adapters/database/blob-repository.ts';
+import { checkDatabase } from './adapters/database/check-database.ts';
+import type { Database } from './adapters/database/database.ts';
+import { createFileRepository } from './adapters/database/file-repository.ts';
+import { createProjectRepository } from './adapters/database/project-repository.ts';
+import { openDiskBlobStore } from './adapters/disk/disk-blob-store.ts';
+import { type CheckStoreOptions, checkStore, type StoreReport } from './files/fsck.ts';
+import { projectUnknown } from './files/problems.ts';
+import {
+  listQuarantine,
+  type QuarantineDeps,
+  type QuarantinedBlob,
+  type RestoredFile,
+  restoreAsFile,
+  restoreBlob,
+} from './files/quarantine.ts';
+import { type Swept, sweepOrphans } from './files/sweep-orphans.ts';
+import { systemClock } from './kernel/clock.ts';
+import { createNewId } from './kernel/identifier.ts';
+import type { Logger } from './kernel/logger.ts';
+
+/** What an administrator may do with stored bytes. */
+export interface StoreAdministration {
+  /** See `checkStore` of `files/fsck.ts`. */
+  checkStore(options: CheckStoreOptions): Promise<StoreReport>;
+  readonly quarantine: {
+    list(): AsyncIterable<QuarantinedBlob>;
+    /** All of them, however many there are. */
+    sweep(): Promise<Swept>;
+    restore(blobId: string): Promise<void>;
+    restoreAsFile(blobId: string, file: RestoredFile): Promise<string>;
+    /** False when it is not there. */
+    purge(blobId: string): Promise<boolean>;
+  };
+}
+
+/** @param place of the store that the settings name. */
+export function administerStore(place: {
+  readonly database: Database;
+  readonly dataFolder: string;
+  readonly logger: Logger;
+}): StoreAdministration {
+  const { database, dataFolder, logger } = place;
+  const clock = systemClock;
+  async function withBlobs<T>(work: (deps: QuarantineDeps) => Promise<T>): Promise<T> {
+    const blobs = await openDiskBlobStore(dataFolder);
+    const rows = { files: createFileRepository(database), damages: createBlobRepository(database) };
+    try {
+      return await work({ ...rows, blobs, clock, newId: createNewId() });
+    } finally {
+      await blobs.close();
+    }
+  }
+  return {
+    checkStore: (options) =>
+      withBlobs((deps) => checkStore({ ...deps, checkDatabase: () => checkDatabase(database) }, options)),
+    quarantine: {
+      async *list() {
+        const blobs = await openDiskBlobStore(dataFolder);
+        try {
+          const rows = { files: createFileRepository(database), damages: createBlobRepository(database) };
+          yield* listQuarantine({ ...rows, blobs, clock, newId: createNewId() });
+        } finally {
+          await blobs.close();
+        }
+      },
+      sweep: () => withBlobs((deps) => sweepOrphans({ ...deps, logger }, true)),
+      restore: (blobId) => withBlobs((deps) => restoreBlob(deps, blobId)),
+      restoreAsFile: (blobId, file) =>
+        withBlobs(async (deps) => {
+          const project = await createProjectRepository(database).findProject(file.projectId);
+          if (project === undefined) throw projectUnknown(file.projectId);
+          return restoreAsFile(deps, blobId, file);
+        }),
+      purge: (blobId) => withBlobs(({ blobs }) => blobs.quarantine.purge(blobId)),
+    },
+  };
+}
