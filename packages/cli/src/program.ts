@@ -9,6 +9,7 @@ import { projectCommands } from './project-commands.ts';
 import { quarantineCommands } from './quarantine-commands.ts';
 import { runCommands } from './run-commands.ts';
 import { storeCommands } from './store-commands.ts';
+import { verificationCommands } from './verification-commands.ts';
 
 /** Every command. Settings are the `QUARTERMASTER_…` variables, the same as the service's. */
 export function createProgram(): Command {
@@ -23,6 +24,7 @@ export function createProgram(): Command {
   program.addCommand(administratorCommands());
   for (const command of storeCommands()) program.addCommand(command);
   program.addCommand(quarantineCommands());
+  program.addCommand(verificationCommands());
   program.addCommand(bundleCommands());
   program.addCommand(runCommands());
   program.addCommand(mcpCommand());

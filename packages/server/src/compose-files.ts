@@ -62,6 +62,7 @@ export async function openFilesSide(base: Base): Promise<Side & { readonly gate:
     registry: base.registry,
     facts: () => ({ version, database: base.database.dialect }),
     parts: { ...base.parts, blobs: () => blobs.check() },
+    conditions: stored.conditions,
     guardMetrics: gate.requires('admin'),
   });
   addFileRoutes(base, app, { ...stored, gate });

@@ -52,6 +52,8 @@ export interface Config {
   readonly maxProjectBytes: number | null;
   readonly minFreeDiskMb: number;
   readonly quarantineDays: number;
+  readonly verificationDays: number;
+  readonly verificationMbPerSecond: number;
   readonly maxUploadsInFlight: number;
   readonly uploadIdleSeconds: number;
   readonly extractionProcesses: number;
@@ -186,6 +188,8 @@ function readStorage({ text, number, optional, list }: Reader) {
     maxProjectBytes: optional('MAX_PROJECT_BYTES', Number),
     minFreeDiskMb: number('MIN_FREE_DISK_MB'),
     quarantineDays: number('QUARANTINE_DAYS'),
+    verificationDays: number('VERIFICATION_DAYS'),
+    verificationMbPerSecond: number('VERIFICATION_MB_PER_SECOND'),
     maxUploadsInFlight: number('MAX_UPLOADS_IN_FLIGHT'),
     uploadIdleSeconds: number('UPLOAD_IDLE_SECONDS'),
   };

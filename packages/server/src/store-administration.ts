@@ -4,6 +4,7 @@ import type { Database } from './adapters/database/database.ts';
 import { createFileRepository } from './adapters/database/file-repository.ts';
 import { createProjectRepository } from './adapters/database/project-repository.ts';
 import { openDiskBlobStore } from './adapters/disk/disk-blob-store.ts';
+import type { BlobRepository } from './files/blob-repository.ts';
 import { type CheckStoreOptions, checkStore, type StoreReport } from './files/fsck.ts';
 import { projectUnknown } from './files/problems.ts';
 import {
@@ -23,6 +24,8 @@ import type { Logger } from './kernel/logger.ts';
 export interface StoreAdministration {
   /** See `checkStore` of `files/fsck.ts`. */
   checkStore(options: CheckStoreOptions): Promise<StoreReport>;
+  /** The background verification. */
+  readonly verification: Pick<BlobRepository, 'findVerification' | 'pauseVerification'>;
   readonly quarantine: {
     list(): AsyncIterable<QuarantinedBlob>;
     /** All of them, however many there are. */
@@ -54,6 +57,7 @@ export function administerStore(place: {
   return {
     checkStore: (options) =>
       withBlobs((deps) => checkStore({ ...deps, checkDatabase: () => checkDatabase(database) }, options)),
+    verification: createBlobRepository(database),
     quarantine: {
       async *list() {
         const blobs = await openDiskBlobStore(dataFolder);

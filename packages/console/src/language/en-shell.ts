@@ -34,11 +34,16 @@ export const shell = {
   'notFound.about': 'The address may be mistyped, or the thing was deleted.',
   'notFound.title': 'There is no such page',
   'overview.about': 'What this service is doing now. Rates are from the metrics of the last minutes.',
+  'overview.attention': 'Stored files need attention',
   'overview.collecting': 'collecting…',
+  'overview.damaged':
+    'Stored contents that are missing or damaged: {count}. Upload them again, or restore a backup. “quartermaster fsck” names the files.',
   'overview.errors': 'Errors (5xx) a minute',
   'overview.latency': 'Mean answer time',
   'overview.loop': 'Event loop delay, p99',
   'overview.memory': 'Memory',
+  'overview.orphaned':
+    'Stored contents without a database row: {count}. The database may have lost rows; restore its newest backup.',
   'overview.queue': 'Waiting for a process',
   'overview.recent': 'Recent runs',
   'overview.requests': 'Requests a second',

@@ -115,7 +115,7 @@ export function describeBlobRepository(name: string, open: () => Promise<OpenBlo
       };
       await blobs.saveVerification(progress);
       assert.deepEqual(await blobs.findVerification(), { ...progress, paused: false });
-      await blobs.pauseVerification(true, 20);
+      await blobs.pauseVerification(true);
       await blobs.saveVerification({ ...progress, position: '', finishedAt: 30 });
       assert.deepEqual(await blobs.findVerification(), { ...progress, position: '', finishedAt: 30, paused: true });
     });

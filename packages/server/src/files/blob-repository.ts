@@ -20,7 +20,7 @@ export interface BlobRepository {
   findVerification(): Promise<Verification | undefined>;
   /** Keeps `paused` as it is. */
   saveVerification(progress: Omit<Verification, 'paused'>): Promise<void>;
-  pauseVerification(paused: boolean, at: number): Promise<void>;
+  pauseVerification(paused: boolean): Promise<void>;
 }
 
 export interface FileOfBlob {
@@ -32,7 +32,7 @@ export interface FileOfBlob {
 
 /** How far the verification of all blobs has come. */
 export interface Verification {
-  /** The last blob read; the next one follows it by id. Empty: the pass is over. */
+  /** The last blob read; the next one follows it by id. */
   readonly position: string;
   readonly passStartedAt: number;
   readonly passBlobs: number;

@@ -1,6 +1,6 @@
-import { Acknowledgement, Success } from '@quartermaster/contract';
+import { Success } from '@quartermaster/contract';
 import type { onRequestHookHandler } from 'fastify';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { Registry } from '../kernel/metrics.ts';
 import type { App } from './app.ts';
 import { checkParts, type Parts } from './readiness.ts';
@@ -11,11 +11,28 @@ export interface OperationsDeps {
   /** Further facts of `/v1/health_check`, such as what isolates plugins. */
   readonly facts: () => Readonly<Record<string, unknown>>;
   readonly parts: Parts;
+  /** What is wrong although requests are served: for `/v1/ready?verbose`. */
+  readonly conditions?: () => Promise<readonly Condition[]>;
   /** Guards `/metrics`. */
   readonly guardMetrics: onRequestHookHandler;
 }
 
 const Health = Type.Object({ status: Type.Literal('success'), data: Type.Record(Type.String(), Type.Unknown()) });
+
+const Condition = Type.Object({
+  part: Type.String(),
+  condition: Type.String({ description: 'Such as `damaged` or `orphaned` of `blobs`.' }),
+  count: Type.Integer(),
+  message: Type.String(),
+});
+type Condition = Static<typeof Condition>;
+const Ready = Type.Object({
+  status: Type.Literal('success'),
+  data: Type.Optional(Type.Object({ parts: Type.Array(Type.String()), conditions: Type.Array(Condition) })),
+});
+const ReadyQuery = Type.Object({
+  verbose: Type.Optional(Type.String({ maxLength: 10, description: 'Any value, also none.' })),
+});
 
 /** Health, readiness, version and metrics: the same on both addresses. */
 export function operationRoutes(app: App, deps: OperationsDeps): void {
@@ -32,23 +49,7 @@ export function operationRoutes(app: App, deps: OperationsDeps): void {
     },
     async () => ({ status: 'success' as const, data: { ...deps.facts() } }),
   );
-  app.get(
-    '/v1/ready',
-    {
-      schema: {
-        operationId: 'getReadiness',
-        tags: ['operations'],
-        summary:
-          'Whether requests would be served now: 200, else 503 with the `part`s that do not work (`process`: it stops). For load balancers; needs no key.',
-        security: [],
-        response: { 200: Acknowledgement },
-      },
-    },
-    async () => {
-      await checkParts(deps.parts);
-      return { status: 'success' as const };
-    },
-  );
+  readyRoute(app, deps);
   app.get(
     '/v1/version',
     {
@@ -74,5 +75,28 @@ export function operationRoutes(app: App, deps: OperationsDeps): void {
       },
     },
     async (_request, reply) => reply.type(deps.registry.contentType).send(await deps.registry.metrics()),
+  );
+}
+
+function readyRoute(app: App, deps: OperationsDeps): void {
+  app.get(
+    '/v1/ready',
+    {
+      schema: {
+        operationId: 'getReadiness',
+        tags: ['operations'],
+        summary:
+          'Whether requests would be served now: 200, else 503 with the `part`s that do not work (`process`: it stops). `?verbose` adds what is wrong although requests are served. For load balancers; needs no key.',
+        security: [],
+        querystring: ReadyQuery,
+        response: { 200: Ready },
+      },
+    },
+    async (request) => {
+      await checkParts(deps.parts);
+      if (request.query.verbose === undefined) return { status: 'success' as const };
+      const conditions = (await deps.conditions?.()) ?? [];
+      return { status: 'success' as const, data: { parts: Object.keys(deps.parts), conditions: [...conditions] } };
+    },
   );
 }

@@ -48,6 +48,16 @@ export const storeSettings = {
     default: '30',
     check: wholeNumber(1, 3650),
   },
+  VERIFICATION_DAYS: {
+    description: 'Days within which all stored files are read once in the background and compared with their hashes.',
+    default: '7',
+    check: wholeNumber(1, 365),
+  },
+  VERIFICATION_MB_PER_SECOND: {
+    description: 'MiB a second that the background verification reads at most. 0: it does not run.',
+    default: '16',
+    check: wholeNumber(0, 10_000),
+  },
   MAX_UPLOADS_IN_FLIGHT: {
     description: 'Uploads a project may have running at once.',
     default: '256',

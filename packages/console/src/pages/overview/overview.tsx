@@ -1,4 +1,4 @@
-import { SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Alert, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import type { Limits, RunItem } from '@quartermaster/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -24,12 +24,33 @@ export function Overview() {
       <PageHead title={t('overview.title')} about={about} />
       <Stack gap={36}>
         {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
+        <StoreAlerts sample={samples.at(-1)} />
         <Start />
         <Charts samples={samples} />
         <RecentRuns />
       </Stack>
     </>
   );
+}
+
+const alerts = [
+  ['quartermaster_blobs_damaged', 'overview.damaged'],
+  ['quartermaster_blobs_orphaned', 'overview.orphaned'],
+] as const;
+
+/** What the operator has to look at. */
+function StoreAlerts({ sample }: { sample: Sample | undefined }) {
+  const { t, code } = useLanguage();
+  if (sample === undefined) return null;
+  return alerts.map(([name, words]) => {
+    const count = total(sample, name);
+    if (count === 0) return null;
+    return (
+      <Alert key={name} color="red" variant="light" title={t('overview.attention')}>
+        {t(words, { count: formatNumber(count, code) })}
+      </Alert>
+    );
+  });
 }
 
 const steps = [

@@ -109,9 +109,10 @@ function verificationOf({ read, write }: Database): Pick<BlobRepository, Verific
         .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
         .execute();
     },
-    pauseVerification: async (paused, at) => {
+    pauseVerification: async (paused) => {
       const state = { paused: paused ? 1 : 0 };
-      const first = { id, position: '', pass_started_at: at, pass_blobs: 0, pass_bytes: 0, finished_at: at };
+      // As if a pass had ended long ago.
+      const first = { id, position: '', pass_started_at: 0, pass_blobs: 0, pass_bytes: 0, finished_at: 0 };
       await write
         .insertInto('verification')
         .values({ ...first, ...state })

@@ -10,6 +10,7 @@ import { describeBlobStore } from '../../files/blob-store.suite.ts';
 import { createNewId } from '../../kernel/identifier.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { openDiskBlobStore } from './disk-blob-store.ts';
+import { emptyOldestFirst } from './disk-quarantine.ts';
 
 async function makeFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'quartermaster-blobs-'));
@@ -128,6 +129,27 @@ describe('disk blob store', () => {
     const roomy = await openDiskBlobStore(own, { leastFreeBytes: 1 });
     await roomy.checkRoom();
     await roomy.close();
+    await rm(own, { recursive: true });
+  });
+
+  test('a disk with too little room empties the quarantine before it refuses, what came first going first', async () => {
+    const own = await makeFolder();
+    const store = await openDiskBlobStore(own, { leastFreeBytes: Number.MAX_SAFE_INTEGER });
+    const ids = [];
+    for (const age of [2, 3, 1]) {
+      const staged = store.stage(newId('blob'));
+      await staged.finish();
+      await staged.commit();
+      await store.quarantine.add(staged.blobId);
+      await utimes(join(own, 'quarantine', staged.blobId), 1000 - age, 1000 - age);
+      ids.push(staged.blobId);
+    }
+    let asked = 0;
+    assert.equal(await emptyOldestFirst(store.quarantine, async () => ++asked === 2), 1);
+    assert.deepEqual((await readdir(join(own, 'quarantine'))).sort(), [ids[0], ids[2]].sort());
+    await assert.rejects(store.checkRoom(), { code: 'INSUFFICIENT_STORAGE' });
+    assert.deepEqual(await readdir(join(own, 'quarantine')), []);
+    await store.close();
     await rm(own, { recursive: true });
   });
 

@@ -1,0 +1,39 @@
+import { withAdministration } from '@quartermaster/server/administration';
+import { Command } from 'commander';
+
+/** The background verification of stored files, which a running service does. */
+export function verificationCommands(): Command {
+  const verification = new Command('verification').description('the background verification of stored files');
+  verification
+    .command('status')
+    .description('print how far the verification has come')
+    .action(() =>
+      withAdministration(async ({ verification }) => {
+        const found = await verification.findVerification();
+        const time = (at: number | null | undefined) => (at == null || at === 0 ? null : new Date(at).toISOString());
+        const status = {
+          paused: found?.paused ?? false,
+          pass_started: time(found?.passStartedAt),
+          pass_files: found?.passBlobs ?? 0,
+          pass_bytes: found?.passBytes ?? 0,
+          last_finished: time(found?.finishedAt),
+        };
+        console.log(JSON.stringify(status, null, 2));
+      }),
+    );
+  for (const [name, paused] of [
+    ['pause', true],
+    ['resume', false],
+  ] as const) {
+    verification
+      .command(name)
+      .description(`${name} the verification; a running service follows within a minute`)
+      .action(() =>
+        withAdministration(async ({ verification }) => {
+          await verification.pauseVerification(paused);
+          console.log(paused ? 'verification paused' : 'verification resumed');
+        }),
+      );
+  }
+  return verification;
+}

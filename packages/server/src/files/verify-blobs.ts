@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../kernel/clock.ts';
+import type { BlobRepository, Verification } from './blob-repository.ts';
+import { BlobMissing, type BlobStore } from './blob-store.ts';
+import type { FileRepository, StoredBlobRow } from './file-repository.ts';
+import type { ReportDamage } from './report-damage.ts';
+
+export interface VerifyBlobsDeps {
+  readonly files: Pick<FileRepository, 'liveBlobs'>;
+  readonly blobs: Pick<BlobStore, 'open' | 'size'>;
+  readonly progress: Pick<BlobRepository, 'findVerification' | 'saveVerification' | 'clearDamage'>;
+  readonly reportDamage: ReportDamage;
+  readonly clock: Clock;
+  /** Milliseconds from the start of one pass to the start of the next. */
+  readonly passEvery: number;
+  /** Called with every block read; resolves when the next one may be read. */
+  readonly pace: (bytes: number, signal: AbortSignal) => Promise<void>;
+}
+
+const batch = 100;
+
+/**
+ * Reads every stored blob once in a while and compares it with its hash. How far it came is a row of the database, so it goes
+ * on there after a restart. Returns when the pass is over, when the next one is not due yet, or when it is paused.
+ */
+export async function verifyBlobs(deps: VerifyBlobsDeps, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const found = await deps.progress.findVerification();
+    if (found?.paused === true) return;
+    const current = found === undefined || isOver(found) ? startPass(deps, found) : found;
+    if (current === undefined) return;
+    const rows = await deps.files.liveBlobs(current.position, batch);
+    let passBytes = current.passBytes;
+    for (const row of rows) passBytes += await verifyBlob(deps, row, signal);
+    const passBlobs = current.passBlobs + rows.length;
+    const isLast = rows.length < batch;
+    await deps.progress.saveVerification({
+      position: rows.at(-1)?.blobId ?? current.position,
+      passStartedAt: current.passStartedAt,
+      passBlobs,
+      passBytes,
+      finishedAt: isLast ? deps.clock.now() : current.finishedAt,
+    });
+    if (isLast) return;
+  }
+}
+
+function isOver({ finishedAt, passStartedAt }: Verification): boolean {
+  return finishedAt !== null && finishedAt >= passStartedAt;
+}
+
+/** Undefined: it is too early. */
+function startPass({ clock, passEvery }: VerifyBlobsDeps, last: Verification | undefined): Verification | undefined {
+  const now = clock.now();
+  if (last !== undefined && now < last.passStartedAt + passEvery) return undefined;
+  const finishedAt = last?.finishedAt ?? null;
+  return { position: '', passStartedAt: now, passBlobs: 0, passBytes: 0, finishedAt, paused: false };
+}
+
+/** @returns how many bytes were read. */
+async function verifyBlob(deps: VerifyBlobsDeps, row: StoredBlobRow, signal: AbortSignal): Promise<number> {
+  signal.throwIfAborted();
+  const found = await deps.blobs.size(row.blobId);
+  if (found !== row.bytes) {
+    await deps.reportDamage(row, found === undefined ? 'missing' : 'size_differs');
+    return 0;
+  }
+  const hash = createHash('sha256');
+  let bytes = 0;
+  try {
+    for await (const block of (await deps.blobs.open(row.blobId)) as AsyncIterable<Buffer>) {
+      hash.update(block);
+      bytes += block.length;
+      await deps.pace(block.length, signal);
+    }
+  } catch (error) {
+    // Deleted after its size was read.
+    if (error instanceof BlobMissing) return bytes;
+    throw error;
+  }
+  if (hash.digest('hex') !== row.sha256) await deps.reportDamage(row, 'content_differs');
+  else if (row.damage !== null) await deps.progress.clearDamage(row.blobId);
+  return bytes;
+}

@@ -1,0 +1,14 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Milliseconds that are waited for at least: shorter timers cost more than they give. */
+const leastPause = 20;
+
+/** Holds a loop that reads bytes to a rate. What was not used is not saved up for later. */
+export function createByteRate(bytesPerSecond: number): (bytes: number, signal: AbortSignal) => Promise<void> {
+  let dueAt = 0;
+  return async (bytes, signal) => {
+    const now = performance.now();
+    dueAt = Math.max(dueAt, now) + (bytes / bytesPerSecond) * 1000;
+    if (dueAt - now >= leastPause) await pause(dueAt - now, undefined, { signal });
+  };
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readdir, rm, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { type StartedService, startService } from '../support/service.ts';
+
+const run = promisify(execFile);
+const main = join(import.meta.dirname, '../../packages/cli/src/main.ts');
+
+async function command(folder: string, ...args: string[]): Promise<string> {
+  const env = { PATH: process.env.PATH ?? '', QUARTERMASTER_DATA: folder };
+  return (await run(process.execPath, [main, ...args], { env })).stdout;
+}
+
+async function pathsOf(folder: string): Promise<string[]> {
+  const found = await readdir(join(folder, 'blobs'), { recursive: true, withFileTypes: true });
+  return found.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+}
+
+interface Ready {
+  readonly data: { readonly conditions: ReadonlyArray<{ readonly condition: string; readonly count: number }> };
+}
+
+async function conditionsOf({ filesUrl }: StartedService): Promise<string[]> {
+  const { data } = (await (await fetch(`${filesUrl}/v1/ready?verbose`)).json()) as Ready;
+  return data.conditions.map(({ condition, count }) => `${condition} ${count}`);
+}
+
+async function metricOf({ filesUrl, key }: StartedService, name: string): Promise<string | undefined> {
+  const text = await (await fetch(`${filesUrl}/metrics`, { headers: { Authorization: `Bearer ${key}` } })).text();
+  return new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1];
+}
+
+const upload = (service: StartedService, text: string) =>
+  service.client.files.upload({ purpose: 'record_file', name: 'tea.txt', content: new Blob([text]) });
+
+test('[damage] an older database put back: no byte is erased, the operator is asked, and gets every file back', async (t) => {
+  const service = await startService(t);
+  const { folder, key } = service;
+  const contents = Array.from({ length: 6 }, (_, index) => `tea ${index}`);
+  for (const content of contents) await upload(service, content);
+  await service.stop();
+  for (const path of await pathsOf(folder)) await utimes(path, 0, 0);
+  // As a database of before the uploads.
+  const db = new DatabaseSync(join(folder, 'quartermaster.db'));
+  db.exec('delete from file; delete from blob');
+  db.close();
+
+  const asked = await startService(t, { folder, key });
+  await untilLog(asked, 'too many orphaned blobs');
+  assert.deepEqual(await conditionsOf(asked), ['orphaned 6']);
+  assert.equal(await metricOf(asked, 'quartermaster_blobs_orphaned'), '6');
+  assert.equal((await pathsOf(folder)).length, 6);
+  await asked.stop();
+
+  assert.match(await command(folder, 'quarantine', 'sweep'), /moved into the quarantine: 6/);
+  assert.deepEqual(await pathsOf(folder), []);
+  const [project] = JSON.parse(
+    `[${(await command(folder, 'project', 'list')).match(/proj\w{20}/)?.map((id) => `"${id}"`) ?? ''}]`,
+  );
+  const listed = (await command(folder, 'quarantine', 'list'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  for (const { blobId } of listed) {
+    await command(folder, 'quarantine', 'restore', blobId, '--project', project, '--name', 'tea.txt');
+  }
+  const again = await startService(t, { folder, key });
+  const files = (await again.client.files.list()).data;
+  const texts = files.map(async ({ file_id: id }) => (await again.client.files.content(id)).text());
+  assert.deepEqual((await Promise.all(texts)).sort(), contents);
+  assert.deepEqual(await conditionsOf(again), []);
+  assert.equal(await again.stop(), 0);
+});
+
+test('[damage] a blob that is gone shows in readiness and metrics, fsck names its file, and uploading it again repairs it', async (t) => {
+  const service = await startService(t);
+  const { file_id: id } = await upload(service, 'green tea');
+  assert.deepEqual(await conditionsOf(service), []);
+  for (const path of await pathsOf(service.folder)) await rm(path);
+  await assert.rejects(service.client.files.content(id), { status: 503 });
+  assert.deepEqual(await conditionsOf(service), ['damaged 1']);
+  assert.equal(await metricOf(service, 'quartermaster_blobs_damaged'), '1');
+  const failed = await command(service.folder, 'fsck').catch((error: { code: number; stdout: string }) => error);
+  assert.ok(typeof failed !== 'string' && failed.code === 1);
+  const [fault] = JSON.parse(failed.stdout).faults;
+  assert.deepEqual([fault.kind, fault.files[0].fileId, fault.files[0].name], ['bytes_missing', id, 'tea.txt']);
+  await upload(service, 'green tea');
+  assert.equal(await (await service.client.files.content(id)).text(), 'green tea');
+  assert.deepEqual(await conditionsOf(service), []);
+  assert.equal(JSON.parse(await command(service.folder, 'fsck', '--hash')).open, 0);
+  assert.match(await command(service.folder, 'verification', 'pause'), /paused/);
+  assert.equal(JSON.parse(await command(service.folder, 'verification', 'status')).paused, true);
+  assert.equal(await service.stop(), 0);
+});
+
+/** Resolves when the log has this text: the sweep runs beside the start. */
+async function untilLog(service: StartedService, text: string): Promise<void> {
+  while (!service.log().includes(text)) await new Promise((resolve) => service.process.stderr?.once('data', resolve));
+}
