@@ -18,7 +18,7 @@ export async function* writeRowSheet(rows: () => AsyncIterable<StoredRow>): RowS
   yield byteOrderMark + line(['question', 'answer', ...names, ...reportColumns]);
   for await (const row of rows()) {
     const { question, answer, metadata } = row.fields;
-    const others = [...names].map((name) => metadata[name] ?? '');
+    const others = [...names].map((name) => (Object.hasOwn(metadata, name) ? (metadata[name] ?? '') : ''));
     const report = [row.sheet ?? '', String(row.row), row.column ?? '', row.code, rowCodes[row.code].message];
     yield line([question, answer, ...others, ...report]);
   }

@@ -88,6 +88,20 @@ for (const [question, answer] of [
   });
 }
 
+test('columns with the names of members of every object become metadata like others', () => {
+  const { pairs } = fromCsv('question,answer,__proto__,constructor\nq,a,one,two\nr,b,,\n');
+  assert.deepEqual(
+    pairs.map(({ metadata }) => Object.entries(metadata)),
+    [
+      [
+        ['__proto__', 'one'],
+        ['constructor', 'two'],
+      ],
+      [],
+    ],
+  );
+});
+
 test('a title may stand above the header', () => {
   const { pairs, sheets } = fromCsv('Our questions,,\n,,\nas of May,,\nquestion,answer,by\nq,a,x\n');
   assert.deepEqual([pairs.length, sheets[0]?.header_row, sheets[0]?.rows], [1, 4, 1]);

@@ -201,11 +201,9 @@ function readFields(row: SheetRow, columns: PairColumns): RowFields {
     const value = clean(row.cells[index]);
     return columns.isReport ? withoutGuard(value) : value;
   };
-  const metadata: Record<string, string> = {};
-  for (const [index, name] of columns.others) {
-    const value = read(index);
-    if (value !== '') metadata[name] = value;
-  }
+  // A column may have the name of a member of every object, such as `__proto__`: it becomes one of this object's own.
+  const named = columns.others.map(([index, name]) => [name, read(index)] as const);
+  const metadata: Record<string, string> = Object.fromEntries(named.filter(([, value]) => value !== ''));
   return { question: read(columns.question), answer: read(columns.answer), metadata };
 }
 
