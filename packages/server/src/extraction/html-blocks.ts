@@ -2,6 +2,7 @@ import { Parser } from 'htmlparser2';
 import type { Block, BlockKind } from './document.ts';
 import { createRegions, type Regions } from './html-regions.ts';
 import { createTableRows, type Spans, type TableRows } from './table-rows.ts';
+import { fileDamaged } from './unreadable.ts';
 
 /** Their content is no text of the page. */
 const dropped = new Set(
@@ -14,6 +15,9 @@ const breaking = new Set(
 const tableParts = new Set(['tr', 'td', 'th']);
 const headings = new Map([1, 2, 3, 4, 5, 6].map((level) => [`h${level}`, level]));
 const paragraph = { kind: 'paragraph', level: 0 } as const;
+
+/** Elements that are never closed nest too; no page has so many. */
+const deepest = 5_000;
 
 /** Turns HTML into blocks, piece by piece. Damaged markup never throws. */
 export interface HtmlBlocks {
@@ -58,8 +62,12 @@ export function createHtmlBlocks(): HtmlBlocks {
     preformatted: 0,
     lists: [],
   };
+  let depth = 0;
   const parser = new Parser({
     onopentag: (name, attributes) => {
+      depth += 1;
+      // The parser's own work grows with the square of the depth.
+      if (depth > deepest) throw fileDamaged('HTML', `its elements are nested deeper than ${deepest}`);
       if (reading.skipped > 0) reading.skipped += 1;
       else if (dropped.has(name) || isHidden(attributes)) skip(reading, name, attributes);
       else {
@@ -68,6 +76,7 @@ export function createHtmlBlocks(): HtmlBlocks {
       }
     },
     onclosetag: (name) => {
+      depth -= 1;
       if (reading.skipped > 0) reading.skipped -= 1;
       else {
         closeTag(reading, name);

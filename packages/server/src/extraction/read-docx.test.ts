@@ -11,6 +11,12 @@ function textOf(body: string, parts: Readonly<Record<string, string>> = {}): str
   return layOut(readDocx(docxOf(body, parts))).text;
 }
 
+test('blanks in the middle of a paragraph are passed once', () => {
+  const blanks = '\t'.repeat(400_000);
+  const body = `<w:p><w:r><w:t xml:space="preserve">a${blanks}b${blanks}</w:t></w:r></w:p>`;
+  assert.equal(textOf(body), `a${blanks}b`);
+});
+
 test('the level of a heading comes from its own outline, its style, or the style that is based on', () => {
   const styles = `<w:style w:type="paragraph" w:styleId="H2"><w:name w:val="heading 2"/></w:style>
     <w:style w:type="paragraph" w:styleId="Mine"><w:name w:val="Mine"/><w:basedOn w:val="H2"/></w:style>

@@ -10,6 +10,12 @@ function textOf(html: string): string {
   return layOut(readHtml(Buffer.from(html))).text;
 }
 
+test('a page of elements nested without end is refused, and one of thousands is read', () => {
+  assert.throws(() => readHtml(Buffer.from('<div>'.repeat(440_000))), { code: 'file_damaged' });
+  assert.equal(textOf(`${'<div>'.repeat(4_000)}deep`), 'deep');
+  assert.equal(textOf(`${'<p><br><b>bold</b></p>'.repeat(10_000)}flat`).endsWith('flat'), true);
+});
+
 for (const [name, boilerplate] of Object.entries({
   'a menu': `<div role="navigation">${menu}</div>`,
   'a foot': `<footer>About us, ${menu}</footer>`,

@@ -32,8 +32,9 @@ export function parseXml(text: string): { readonly root: XmlElement } | { readon
     {
       onopentag(name, attributes) {
         elements += 1;
-        if (open.length > maxDepth) wrong ??= `nested deeper than ${maxDepth}`;
-        if (elements > maxElements) wrong ??= `more than ${maxElements} elements`;
+        // The parser's own work grows with the square of the depth, so it is stopped.
+        if (open.length > maxDepth) throw new XmlTooLarge(`nested deeper than ${maxDepth}`);
+        if (elements > maxElements) throw new XmlTooLarge(`more than ${maxElements} elements`);
         if (wrong === null)
           open.push({ name, attributes: Object.fromEntries(Object.entries(attributes)), texts: [], children: [] });
       },
@@ -51,11 +52,18 @@ export function parseXml(text: string): { readonly root: XmlElement } | { readon
     },
     { xmlMode: true, decodeEntities: true },
   );
-  parser.end(text);
+  try {
+    parser.end(text);
+  } catch (error) {
+    if (error instanceof XmlTooLarge) return { wrong: error.message };
+    throw error;
+  }
   const [root] = top.children;
   if (wrong !== null) return { wrong };
   return root === undefined ? { wrong: 'no element' } : { root };
 }
+
+class XmlTooLarge extends Error {}
 
 function close({ name, attributes, texts, children }: OpenElement): XmlElement {
   return { name, attributes, text: texts.join('').trim(), children };

@@ -66,7 +66,9 @@ function readParagraph(
   const line = createLine();
   readInline(reader, line, { ...element, name: '' });
   const own = line.text
-    .replace(/[^\S\n]+$/gm, '')
+    .split('\n')
+    .map((part) => part.trimEnd())
+    .join('\n')
     .replace(/ {2,}/g, ' ')
     .trim();
   const text = carried + (carried === '' ? own : line.text.trimEnd());

@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseXml } from './xml-tree.ts';
+
+test('XML that nests without end is given up at the first element that is too deep', () => {
+  // Three million elements: a parser that goes on takes hours.
+  assert.deepEqual(parseXml('<a>'.repeat(3_000_000)), { wrong: 'nested deeper than 100' });
+  assert.deepEqual(parseXml(`<a>${'<b/>'.repeat(2_000_000)}</a>`), { wrong: 'more than 200000 elements' });
+});
+
+test('XML within the bounds is a tree', () => {
+  const parsed = parseXml(`${'<a>'.repeat(99)}<b c="1">text</b>${'</a>'.repeat(99)}`);
+  assert.ok('root' in parsed);
+  assert.ok('wrong' in parseXml('<a><b></a>'));
+});
