@@ -49,6 +49,8 @@ test('[postgres] while its database is away the service says so, and goes on by 
   assert.doesNotMatch(service.log(), /"msg":"request failed"/);
 
   await line.mend();
+  // A request is refused at once until the next probe has found the database again.
+  while (!(await fetch(`${service.filesUrl}/v1/ready`)).ok);
   assert.deepEqual(await ask(), []);
   assert.deepEqual((await client.files.list()).data, [file]);
   assert.equal(await service.stop(), 0);

@@ -5,7 +5,6 @@ import { createProjectRepository } from './adapters/database/project-repository.
 import { createStoreRepository } from './adapters/database/store-repository.ts';
 import { makeSetUpLink, type SetUpLink } from './administrators/set-up-link.ts';
 import { parseConfig, processEnvironment } from './config.ts';
-import { systemClock } from './kernel/clock.ts';
 import { createNewId } from './kernel/identifier.ts';
 import { createLogger } from './kernel/logger.ts';
 import { openStoreSealer } from './profiles/encryption-key.ts';
@@ -41,7 +40,7 @@ export async function withAdministration(work: (administration: Administration) 
   try {
     const repository = createProjectRepository(database);
     await work({
-      projects: createProjects({ repository, clock: systemClock, newId: createNewId() }),
+      projects: createProjects({ repository, clock: database.clock, newId: createNewId(database.clock) }),
       profiles: createProfileUpkeep({
         repository: createCredentialProfileRepository(database),
         store: createStoreRepository(database),
@@ -52,7 +51,7 @@ export async function withAdministration(work: (administration: Administration) 
         if (reset) await administrators.removeAdministrator();
         const { dataFolder } = config;
         const consoleUrl = config.publicFilesUrl ?? `http://${config.host}:${config.filesPort}`;
-        return makeSetUpLink({ repository: administrators, clock: systemClock, dataFolder, consoleUrl });
+        return makeSetUpLink({ repository: administrators, clock: database.clock, dataFolder, consoleUrl });
       },
       ...administerStore({ database, dataFolder: config.dataFolder, logger }),
     });

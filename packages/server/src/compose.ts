@@ -25,7 +25,7 @@ import { createRequestMetrics } from './http/request-metrics.ts';
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts';
 import type { IdempotencyRepository } from './idempotency/idempotency-repository.ts';
 import type { Caller } from './kernel/caller.ts';
-import { type Clock, systemClock } from './kernel/clock.ts';
+import type { Clock } from './kernel/clock.ts';
 import { type Closer, createCloser } from './kernel/closing.ts';
 import { createNewId, type NewId } from './kernel/identifier.ts';
 import type { Logger } from './kernel/logger.ts';
@@ -149,8 +149,6 @@ interface Start {
 }
 
 async function openBase({ config, logger, closer, drain }: Start) {
-  const clock = systemClock;
-  const newId = createNewId(clock);
   const registry = createMetrics();
   await mkdir(config.dataFolder, { recursive: true, mode: 0o700 });
   if (config.serve !== 'plugins') {
@@ -166,6 +164,8 @@ async function openBase({ config, logger, closer, drain }: Start) {
     durability: config.databaseDurability,
   });
   closer.add('database', () => database.close());
+  const { clock } = database;
+  const newId = createNewId(clock);
   const repository = createProjectRepository(database);
   if (config.serve !== 'plugins') {
     await claimDataFolder(config.dataFolder, {

@@ -47,7 +47,9 @@ export interface CollectionRoomDeps {
   readonly extractionProcesses: number;
   /** Whether this process alone works on the database: then what a crash left goes on at once. Default: false. */
   readonly alone?: boolean;
-  readonly timing?: Partial<Pick<WorkerDeps, 'leaseMs' | 'deadlineMs' | 'maxAttempts' | 'backoffMs' | 'pollMs'>> & {
+  readonly timing?: Partial<
+    Pick<WorkerDeps, 'leaseMs' | 'deadlineMs' | 'maxWaitMs' | 'maxAttempts' | 'backoffMs' | 'pollMs'>
+  > & {
     readonly patienceMs?: number;
   };
 }
@@ -62,9 +64,6 @@ export interface CollectionRoom {
   /** Ends the streams, gives back the records in work and waits until nothing runs. */
   close(): Promise<void>;
 }
-
-/** How long a record may wait until somebody takes it up. */
-const maxWaitMs = 24 * 60 * 60_000;
 
 /** Collections, records and chunks, and the work behind them, which starts at once. */
 export function openCollectionRoom(deps: CollectionRoomDeps): CollectionRoom {
@@ -105,7 +104,7 @@ export function openCollectionRoom(deps: CollectionRoomDeps): CollectionRoom {
     files,
     clock,
     newId,
-    maxWaitMs,
+    maxWaitMs: timing.maxWaitMs,
     onChanged(recordId) {
       worker.recheck(recordId);
       worker.wake();

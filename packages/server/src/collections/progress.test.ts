@@ -20,7 +20,14 @@ function openProgress(t: TestContext, kept: () => boolean = () => true) {
       return kept();
     },
   };
-  const deps = { jobs, clock: { now: () => now }, logger: silent, leaseMs: 9_000, onChanged: () => undefined };
+  const deps = {
+    jobs,
+    clock: { now: () => now },
+    logger: silent,
+    leaseMs: 9_000,
+    workedMs: () => 0,
+    onChanged: () => undefined,
+  };
   const progress = createProgress(deps, held, () => lost++);
   const pass = async (ms: number) => {
     for (let left = ms; left > 0; left -= 10) {

@@ -9,6 +9,8 @@ export interface ProgressDeps {
   readonly logger: Logger;
   readonly leaseMs: number;
   readonly onChanged: (recordId: string) => void;
+  /** Milliseconds that the record was worked on. */
+  readonly workedMs: () => number;
 }
 
 export interface Progress {
@@ -23,7 +25,7 @@ const leastMsBetween = 500;
 
 /** Writes down how far a record is, and keeps its lease alive three times as often as needed. */
 export function createProgress(deps: ProgressDeps, held: Held, onLost: () => void): Progress {
-  const { jobs, clock, logger, leaseMs } = deps;
+  const { jobs, clock, logger, leaseMs, workedMs } = deps;
   let current: { stage: RecordStage; percent: number } = { stage: 'queued', percent: 0 };
   let writing = Promise.resolve();
   let waiting: NodeJS.Timeout | undefined;
@@ -40,7 +42,11 @@ export function createProgress(deps: ProgressDeps, held: Held, onLost: () => voi
   async function write(): Promise<void> {
     if (closed) return;
     try {
-      const kept = await jobs.report(held, { ...current, leaseUntil: clock.now() + leaseMs });
+      const kept = await jobs.report(held, {
+        ...current,
+        leaseUntil: clock.now() + leaseMs,
+        workedMs: workedMs(),
+      });
       if (kept) deps.onChanged(held.id);
       else onLost();
     } catch (error) {

@@ -104,14 +104,17 @@ function testClaims(open: () => OpenedRepositories): void {
     const repositories = open();
     const collection = await addCollection(repositories);
     const record = await addRecord(repositories, collection, { title: 'T', metadata: { a: 'b' } });
-    const job = await claim(repositories, start, { token: 'xrun1', deadlineAt: start + 77 });
+    const job = await claim(repositories, start, { token: 'xrun1' });
     const { id, projectId, collectionId, type, title, content, fileId, url, textSplitter } = record;
     const source = { type, title, content, fileId, url, textSplitter };
     const expected = { id, projectId, collectionId, ...source, token: 'xrun1', attempt: 1, generation: 0, made: null };
-    assert.deepEqual(job, { ...expected, deadlineAt: start + 77 });
-    const second = await claim(repositories, start + 30_000, { deadlineAt: start + 99 });
+    assert.deepEqual(job, { ...expected, deadlineAt: record.deadlineAt, workedMs: 0 });
+    await repositories.jobs.report(job, { stage: 'parsing', percent: 1, leaseUntil: start + 30_000, workedMs: 700 });
+    const second = await claim(repositories, start + 30_000);
     assert.equal(second.attempt, 2);
-    assert.equal(second.deadlineAt, start + 77, 'all tries share the deadline of the first');
+    assert.equal(second.workedMs, 700, 'all tries share one deadline');
+    await repositories.jobs.giveBack(second, { runAfter: start + 30_000, attempt: 1, workedMs: 900 });
+    assert.equal((await claim(repositories, start + 30_000)).workedMs, 900);
     await sweepAway(repositories, collection);
   });
 
@@ -122,7 +125,7 @@ function testClaims(open: () => OpenedRepositories): void {
     const record = await addRecord(repositories, collection);
     const job = await claim(repositories, start);
     assert.equal(await jobs.claim(claimAt(start + 29_999)), undefined);
-    const progress = { stage: 'parsing', percent: 40, leaseUntil: start + 60_000 } as const;
+    const progress = { stage: 'parsing', percent: 40, leaseUntil: start + 60_000, workedMs: 0 } as const;
     assert.equal(await jobs.report(job, progress), true);
     assert.deepEqual(
       [(await getRecord(repositories, record)).stage, (await getRecord(repositories, record)).percent],
@@ -157,13 +160,23 @@ function testClaims(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('a record that waited too long is claimed with the deadline it missed', async () => {
+  test('a lease that lies further ahead than a lease can is void, and so is a back-off', async () => {
     const repositories = open();
+    const { jobs } = repositories;
     const collection = await addCollection(repositories);
     const record = await addRecord(repositories, collection);
-    const job = await claim(repositories, record.deadlineAt, { deadlineAt: record.deadlineAt + 1000 });
-    assert.equal(job.deadlineAt, record.deadlineAt);
+    const day = 24 * 3_600_000;
+    const ahead = await claim(repositories, start + day);
+    // Within twice its length it is one: the clocks of two processes differ a little.
+    assert.equal(await jobs.claim(claimAt(start + day - 29_000)), undefined);
+    assert.equal((await jobs.claim(claimAt(start)))?.id, record.id);
+    assert.equal(await jobs.report(ahead, { stage: 'parsing', percent: 1, leaseUntil: 1, workedMs: 0 }), false);
     await sweepAway(repositories, collection);
+
+    const another = await addCollection(repositories);
+    const next = await addRecord(repositories, another, { createdAt: start + day });
+    assert.equal((await jobs.claim(claimAt(start)))?.id, next.id);
+    await sweepAway(repositories, another);
   });
 }
 
@@ -325,7 +338,7 @@ function testVoidClaims(open: () => OpenedRepositories): void {
       const after = await repositories.records.find(keyOf(record));
       const rows = await repositories.countRows(collection.id);
       assert.equal(await jobs.addChunks(job, [newChunk('late')]), false);
-      assert.equal(await jobs.report(job, { stage: 'parsing', percent: 1, leaseUntil: start }), false);
+      assert.equal(await jobs.report(job, { stage: 'parsing', percent: 1, leaseUntil: start, workedMs: 0 }), false);
       assert.deepEqual(await jobs.publish(job, made), { kind: 'lost' });
       assert.equal(await jobs.fail(job, failure, { report: null, now: start }), false);
       assert.equal(await jobs.sweep(job, again(start)), 'lost');

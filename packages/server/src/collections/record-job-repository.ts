@@ -18,8 +18,6 @@ export interface Claim {
   readonly token: string;
   readonly now: number;
   readonly leaseUntil: number;
-  /** A record claimed for the first time must be finished by then. */
-  readonly deadlineAt: number;
   /** Only a small record of a project that has no record in work. Absent: any record. */
   readonly reserved?: boolean;
 }
@@ -31,7 +29,10 @@ export interface RecordJob extends RecordSource {
   readonly collectionId: string;
   readonly token: string;
   readonly attempt: number;
+  /** Until when it was meant to wait for its first claim. */
   readonly deadlineAt: number;
+  /** Milliseconds that earlier tries have worked on it. */
+  readonly workedMs: number;
   /** The generation that is visible now; the job writes the next one. */
   readonly generation: number;
   /** An earlier try has read the source and written all of the next generation; only what follows is left to do. */
@@ -53,6 +54,14 @@ export interface PackedChunks {
 
 export function isPacked(chunks: NewChunks): chunks is PackedChunks {
   return 'batch' in chunks;
+}
+
+export interface WorkProgress {
+  readonly stage: RecordStage;
+  readonly percent: number;
+  readonly leaseUntil: number;
+  /** Milliseconds that all tries together have worked on it. */
+  readonly workedMs: number;
 }
 
 /** Which claim: a job, or the part of it that names the claim. */
@@ -104,7 +113,7 @@ export interface RecordJobRepository {
   /** Ends every lease on records being made: only for a process that knows it is the only one. */
   endLeases(): Promise<void>;
   /** Keeps the lease and notes how far the work is. @returns false when the claim is lost. */
-  report(held: Held, progress: { stage: RecordStage; percent: number; leaseUntil: number }): Promise<boolean>;
+  report(held: Held, progress: WorkProgress): Promise<boolean>;
   /** Writes chunks of the next generation with their words; nobody sees them yet. @returns false when the claim is lost. @throws MalformedBatch */
   addChunks(job: RecordJob, chunks: NewChunks): Promise<boolean>;
   /** Writes rows of the next generation that became no chunk. @returns false when the claim is lost. */
@@ -126,7 +135,7 @@ export interface RecordJobRepository {
   /** The record ends in `error`; the chunks it had before stay. @returns false when the claim is lost. */
   fail(job: RecordJob, failure: RecordFailure, more: { report: object | null; now: number }): Promise<boolean>;
   /** Gives the record back, to be taken up again not before `runAfter`. `attempt` is what counts as tried. */
-  giveBack(held: Held, again: { runAfter: number; attempt: number }): Promise<void>;
+  giveBack(held: Held, again: { runAfter: number; attempt: number; workedMs?: number }): Promise<void>;
   /**
    * Removes up to `limit` chunks of the record that are not visible and keeps the lease. When none is left a record that
    * is being deleted goes too, and one that is not being made is given back.

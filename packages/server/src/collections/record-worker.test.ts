@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
 import type { Database } from '../adapters/database/database.ts';
 import { addCollection, addRecord, claim, contentsOf, keyOf, newChunk } from './fixtures.suite.ts';
 import { createSteppedExtractor, extracted } from './stepped-extractor.suite.ts';
-import { createRepositories, openTestDatabase, openTestService, type Wish } from './test-room.suite.ts';
+import {
+  createRepositories,
+  openTestDatabase,
+  openTestPostgres,
+  openTestService,
+  type Wish,
+} from './test-room.suite.ts';
 
 /** A service whose documents are read step by step, and a collection in it. */
 async function openSteps(t: TestContext, wish: Wish = {}) {
@@ -283,6 +290,62 @@ test('a record ends in error when its deadline passes, whatever its reader does'
   const { status, error } = await settle(recordId);
   assert.deepEqual([status, error.code], ['error', 'time_limit']);
   assert.equal(reading.signal.aborted, true);
+});
+
+test('time in which the service was down counts against no limit', async (t) => {
+  const database = await openTestDatabase(t);
+  const repositories = createRepositories(database);
+  const collection = await addCollection(repositories);
+  const longAgo = Date.now() - 3 * 24 * 3_600_000;
+  const times = { createdAt: longAgo, deadlineAt: longAgo + 1000 };
+  const inWork = await addRecord(repositories, collection, { ...times, content: 'in work' });
+  await repositories.jobs.addChunks(await claim(repositories, longAgo), [newChunk('half')]);
+  const queued = await addRecord(repositories, collection, { ...times, content: 'queued' });
+  const { room } = await openTestService(t, { database });
+  for (const record of [inWork, queued]) {
+    for await (const _ of room.events.follow(keyOf(record), AbortSignal.timeout(60_000)));
+    assert.equal((await repositories.records.find(keyOf(record)))?.status, 'ready');
+  }
+});
+
+test('all tries of a record share its deadline, and what earlier ones have worked is known after a restart', async (t) => {
+  const database = await openTestDatabase(t);
+  const first = await openSteps(t, { database });
+  const recordId = await first.create();
+  await first.extractor.next();
+  await first.room.close();
+  const { worked_ms } = await database.read.selectFrom('record').select('worked_ms').executeTakeFirstOrThrow();
+  assert.ok(worked_ms > 0);
+  await database.write
+    .updateTable('record')
+    .set({ worked_ms: 31 * 60_000 })
+    .execute();
+  const second = await openTestService(t, { database });
+  const key = { projectId: first.projectId, collectionId: first.collectionId, recordId };
+  for await (const _ of second.room.events.follow(key, AbortSignal.timeout(60_000)));
+  assert.equal((await first.get(recordId)).error.code, 'time_limit');
+});
+
+test('a record that nobody takes up in time ends in error, when the service was there', async (t) => {
+  const { create, settle } = await openSteps(t, { timing: { maxWaitMs: 0 } });
+  assert.equal((await settle(await create())).error.code, 'time_limit');
+});
+
+test('what the database refuses for a while is no try of a record', async (t) => {
+  const database = await openTestPostgres(t);
+  // Four times: more often than a record is tried. A sequence counts on when its transaction is undone.
+  const statements = [
+    'create sequence refusals',
+    `create function refuse() returns trigger language plpgsql as $$ begin
+      if nextval('refusals') <= 4 then raise exception 'busy' using errcode = '55P03'; end if;
+      return new; end $$`,
+    'create trigger refuse before insert on chunk for each row execute function refuse()',
+  ];
+  for (const statement of statements) await sql.raw(statement).execute(database.write);
+  const { createProject } = await openTestService(t, { database });
+  const project = createProject();
+  const record = await project.record(await project.collection(), { content: 'water' });
+  assert.equal(record.status, 'ready');
 });
 
 test('the lease is kept while the work goes on', async (t) => {

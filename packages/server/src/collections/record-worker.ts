@@ -1,5 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { RecordFailure } from '@quartermaster/contract';
 import type { Logger } from '../kernel/logger.ts';
+import { isTemporary, type Problem } from '../kernel/problem.ts';
+import { readRetryAfter } from '../kernel/retry-after.ts';
 import { ClaimLost, type ProcessDeps } from './extract-record.ts';
 import { startPolling } from './polling.ts';
 import { processRecord, ReaderKilled } from './process-record.ts';
@@ -10,8 +13,10 @@ export interface WorkerDeps extends ProcessDeps {
   readonly logger: Logger;
   /** Records made at the same time. One more may be made by the worker that is reserved for projects without any. */
   readonly concurrency: number;
-  /** Milliseconds that making one record may take, all tries together. */
+  /** Milliseconds that the work on one record may take, all tries together; the time between them does not count. */
   readonly deadlineMs: number;
+  /** Milliseconds that a record may wait for its first try while the service and its database are there. */
+  readonly maxWaitMs: number;
   /** A failure of ours is tried again so often in all. */
   readonly maxAttempts: number;
   /** Milliseconds before the second try; twice as long before each further one. */
@@ -29,6 +34,7 @@ export interface WorkerDeps extends ProcessDeps {
 export const workerDefaults = {
   leaseMs: 30_000,
   deadlineMs: 30 * 60_000,
+  maxWaitMs: 24 * 60 * 60_000,
   maxAttempts: 3,
   backoffMs: 1_000,
   pollMs: 1_000,
@@ -55,6 +61,12 @@ interface Work {
   readonly done: Promise<void>;
 }
 
+interface WorkEnd {
+  readonly reason: unknown;
+  /** Milliseconds that all tries together have worked on it. */
+  readonly workedMs: () => number;
+}
+
 class Closing extends Error {}
 class DeadlinePassed extends Error {}
 
@@ -63,8 +75,17 @@ export function openRecordWorker(deps: WorkerDeps): RecordWorker {
   const running = new Map<string, Running>();
   let closing = false;
   let leftovers = deps.alone;
+  const settling = createSettling(deps, () => closing);
+  /** Since when records are looked for without a failure, by `performance.now()`. */
+  let lookingSince = performance.now();
+
+  /** Nobody could take it up although there was somebody to do so. */
+  const isOverdue = (job: RecordJob) =>
+    job.attempt === 1 && job.deadlineAt <= deps.clock.now() && performance.now() - lookingSince >= deps.maxWaitMs;
 
   async function takeUp(): Promise<void> {
+    // Their leases may be over, and are still ours.
+    if (settling.isPending()) return;
     if (leftovers) await deps.jobs.endLeases();
     leftovers = false;
     for (;;) {
@@ -72,7 +93,7 @@ export function openRecordWorker(deps: WorkerDeps): RecordWorker {
       if (closing || worker === undefined) return;
       const now = deps.clock.now();
       const token = deps.newId('run');
-      const times = { now, leaseUntil: now + deps.leaseMs, deadlineAt: now + deps.deadlineMs };
+      const times = { now, leaseUntil: now + deps.leaseMs };
       const job = await deps.jobs.claim({ lane: 'making', token, ...times, reserved: worker === 'reserved' });
       if (job === undefined) return;
       deps.onChanged(job.id);
@@ -89,19 +110,23 @@ export function openRecordWorker(deps: WorkerDeps): RecordWorker {
   function start(job: RecordJob): Work {
     const controller = new AbortController();
     const stop = (reason: Error) => controller.abort(reason);
-    const progress = createProgress(deps, job, () => stop(new ClaimLost()));
+    const startedAt = performance.now();
+    const workedMs = () => Math.round(job.workedMs + performance.now() - startedAt);
+    const progress = createProgress({ ...deps, workedMs }, job, () => stop(new ClaimLost()));
     const watch = deps.metrics?.follow();
     const onProgress: typeof progress.report = (stage, percent) => {
       watch?.at(stage);
       progress.report(stage, percent);
     };
-    const deadline = setTimeout(() => stop(new DeadlinePassed()), Math.max(0, job.deadlineAt - deps.clock.now()));
+    const timeLeft = isOverdue(job) ? 0 : Math.max(0, deps.deadlineMs - job.workedMs);
+    const deadline = setTimeout(() => stop(new DeadlinePassed()), timeLeft);
     const run = async () => {
       try {
+        if (timeLeft === 0) throw new DeadlinePassed();
         if (job.attempt > deps.maxAttempts) throw new Error('given up after too many tries');
         await processRecord(deps, job, { signal: controller.signal, onProgress });
       } catch (error) {
-        await settle(deps, job, controller.signal.aborted ? controller.signal.reason : error);
+        await settling.settle(job, { reason: controller.signal.aborted ? controller.signal.reason : error, workedMs });
       } finally {
         clearTimeout(deadline);
         watch?.end();
@@ -123,7 +148,10 @@ export function openRecordWorker(deps: WorkerDeps): RecordWorker {
   const polling = startPolling({
     look: takeUp,
     everyMs: deps.pollMs,
-    onError: (error) => deps.logger.error({ err: error }, 'looking for records failed'),
+    onError: (error) => {
+      lookingSince = performance.now();
+      deps.logger.error({ err: error }, 'looking for records failed');
+    },
   });
 
   return {
@@ -140,14 +168,43 @@ export function openRecordWorker(deps: WorkerDeps): RecordWorker {
   };
 }
 
+/** Settles records, and goes on until the database takes it: otherwise the next claim would count a try that was none. */
+function createSettling(deps: WorkerDeps, isClosing: () => boolean) {
+  let pending = 0;
+  return {
+    isPending: () => pending > 0,
+    async settle(job: RecordJob, end: WorkEnd): Promise<void> {
+      pending += 1;
+      try {
+        for (;;) {
+          try {
+            return await settle(deps, job, end);
+          } catch (error) {
+            if (!isTemporary(error) || isClosing()) throw error;
+            deps.logger.warn({ err: error, record_id: job.id }, 'record not given back; trying again');
+            await pause(deps.pollMs);
+          }
+        }
+      } finally {
+        pending -= 1;
+      }
+    },
+  };
+}
+
 /** What becomes of a record whose making did not come to an end. */
-async function settle(deps: WorkerDeps, job: RecordJob, reason: unknown): Promise<void> {
+async function settle(deps: WorkerDeps, job: RecordJob, end: WorkEnd): Promise<void> {
   const { jobs, clock, logger } = deps;
+  const { reason } = end;
   const now = clock.now();
+  const workedMs = end.workedMs();
   if (reason instanceof ClaimLost) return;
-  if (reason instanceof Closing) return jobs.giveBack(job, { runAfter: now, attempt: job.attempt - 1 });
+  if (reason instanceof Closing) return jobs.giveBack(job, { runAfter: now, attempt: job.attempt - 1, workedMs });
   const about = { err: reason, record_id: job.id, attempt: job.attempt };
-  if (reason instanceof DeadlinePassed) {
+  if (isTemporary(reason)) {
+    logger.warn(about, 'record requeued: the database or its disk is not available');
+    await jobs.giveBack(job, { runAfter: now + pauseAfter(deps, reason), attempt: job.attempt - 1, workedMs });
+  } else if (reason instanceof DeadlinePassed) {
     logger.warn(about, 'a record was not made in time');
     await jobs.fail(job, tooLate, { report: null, now });
   } else if (job.attempt >= deps.maxAttempts) {
@@ -156,8 +213,14 @@ async function settle(deps: WorkerDeps, job: RecordJob, reason: unknown): Promis
   } else {
     logger.warn(about, 'a record is tried again');
     const runAfter = now + deps.backoffMs * 2 ** (job.attempt - 1);
-    await jobs.giveBack(job, { runAfter, attempt: job.attempt });
+    await jobs.giveBack(job, { runAfter, attempt: job.attempt, workedMs });
   }
+}
+
+/** Milliseconds. A second is the least that the header can say, so the own back-off decides about that. */
+function pauseAfter({ backoffMs }: WorkerDeps, problem: Problem): number {
+  const asked = readRetryAfter(problem.headers['Retry-After']) ?? 0;
+  return asked > 1000 ? asked : backoffMs;
 }
 
 const tooLate: RecordFailure = { code: 'time_limit', message: 'The record was not made in time.' };

@@ -64,7 +64,7 @@ export function openSweeper(deps: SweeperDeps): Sweeper {
 async function sweepRecord(deps: SweeperDeps, signal: AbortSignal): Promise<boolean> {
   const { jobs, clock } = deps;
   const now = clock.now();
-  const times = { now, leaseUntil: now + deps.leaseMs, deadlineAt: Number.MAX_SAFE_INTEGER };
+  const times = { now, leaseUntil: now + deps.leaseMs };
   const job = await jobs.claim({ lane: 'sweeping', token: deps.newId('run'), ...times });
   if (job === undefined) return false;
   try {

@@ -32,7 +32,7 @@ export function describeIdempotencyRepository(
       const known = { kind: 'answered', fingerprint: 'print', answer: '{"a":1}' };
       assert.deepEqual(await repository.claim({ ...claim, heldUntil: 5000 }, 8999), known);
       assert.deepEqual(await repository.claim({ ...claim, heldUntil: 10_000 }, 9000), { kind: 'claimed' });
-      assert.deepEqual(await repository.claim(claim, 9000), { kind: 'running' });
+      assert.deepEqual(await repository.claim({ ...claim, heldUntil: 10_000 }, 9000), { kind: 'running' });
     });
 
     test('operation and project are part of the key', async () => {
@@ -60,8 +60,21 @@ export function describeIdempotencyRepository(
       assert.equal(await repository.renew(late, 5000), false);
       assert.equal(await repository.complete(answered(late)), false);
       await repository.release(late);
-      assert.deepEqual(await repository.claim(claim, 2500), { kind: 'running' });
+      assert.deepEqual(await repository.claim({ ...claim, heldUntil: 3500 }, 2500), { kind: 'running' });
       assert.equal(await repository.complete(answered(taken)), true);
+    });
+
+    test('a claim that lies further ahead than a claim can is void; an answer that does is kept', async () => {
+      const ahead = { ...newClaim(), heldUntil: 1_000_000 };
+      await repository.claim(ahead, 999_000);
+      // Within twice its length it is one: the clocks of two processes differ a little.
+      const soon = { ...ahead, heldUntil: 999_500 };
+      assert.deepEqual(await repository.claim(soon, 998_500), { kind: 'running' });
+      const claim = { ...ahead, heldUntil: 2000 };
+      assert.deepEqual(await repository.claim(claim, 1000), { kind: 'claimed' });
+      assert.equal(await repository.renew(ahead, 1_001_000), false);
+      assert.equal(await repository.complete({ ...answered(claim), expiresAt: 1_000_000 }), true);
+      assert.equal((await repository.claim({ ...claim, heldUntil: 2500 }, 1500)).kind, 'answered');
     });
 
     test('a released key is free; an answer is not released', async () => {

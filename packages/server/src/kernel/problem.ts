@@ -35,6 +35,11 @@ export class Problem extends Error {
   }
 }
 
+/** Whether the same may succeed later: the database is away, the disk full, too much under way. */
+export function isTemporary(error: unknown): error is Problem {
+  return error instanceof Problem && error.headers['Retry-After'] !== undefined;
+}
+
 /** The object does not exist, or belongs to another project: the same answer. */
 export function objectNotFound(kind: string, id: string): Problem {
   return new Problem('OBJECT_NOT_FOUND', `There is no ${kind} with the id ${JSON.stringify(id)}.`);

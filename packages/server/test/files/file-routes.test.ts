@@ -242,6 +242,7 @@ async function insertRecord(service: FilesService, fileId: string, status: strin
       deadline_at: 0,
       source_bytes: 0,
       claim_order: 0,
+      worked_ms: 0,
       ...nothing,
       ...times,
     })

@@ -6,6 +6,7 @@ import {
   smallRecordBytes,
 } from '../../collections/record-job-repository.ts';
 import type { Database } from './database.ts';
+import { isDue, isFree } from './lease.ts';
 import { toSource } from './record-repository.ts';
 import type { Tables } from './tables.ts';
 
@@ -45,7 +46,7 @@ interface Wanted {
 async function findWaiting(db: Transaction<Tables>, { dialect, claim, after }: Wanted): Promise<string | undefined> {
   const locking = dialect === 'postgres' ? sql`for update skip locked` : sql``;
   const isSmall = claim.reserved === true ? sql`and source_bytes <= ${smallRecordBytes}` : sql``;
-  const isIdle = claim.reserved === true ? sql`and project_id not in (${projectsInWork(claim.now)})` : sql``;
+  const isIdle = claim.reserved === true ? sql`and project_id not in (${projectsInWork(claim)})` : sql``;
   const { rows } = await sql<{ id: string }>`
     with recursive waiting (project_id) as (
       select min(project_id) from record where status = 'creating' and project_id > ${after}
@@ -55,7 +56,7 @@ async function findWaiting(db: Transaction<Tables>, { dialect, claim, after }: W
     ), first (id) as (
       select (
         select id from record where record.project_id = waiting.project_id and status = 'creating'
-          and run_after <= ${claim.now} and (lease_until is null or lease_until <= ${claim.now}) ${isSmall}
+          and ${isDue('run_after', claim.now)} and ${isFree('lease_until', claim)} ${isSmall}
         order by claim_order, id limit 1 ${locking}
       ) from waiting where project_id is not null ${isIdle}
     )
@@ -63,34 +64,27 @@ async function findWaiting(db: Transaction<Tables>, { dialect, claim, after }: W
   return rows[0]?.id;
 }
 
-function projectsInWork(now: number): RawBuilder<string> {
+function projectsInWork(claim: Claim): RawBuilder<string> {
   return sql`select project_id from record
-    where lease_owner is not null and lease_until > ${now} and status = 'creating'`;
+    where lease_owner is not null and not ${isFree('lease_until', claim)} and status = 'creating'`;
 }
 
-function nextToSweep(dialect: Database['dialect'], { now }: Claim): RawBuilder<string> {
+function nextToSweep(dialect: Database['dialect'], claim: Claim): RawBuilder<string> {
   // SQLite writes one transaction at a time: two claims cannot meet there.
   const locking = dialect === 'postgres' ? sql`for update skip locked` : sql``;
-  return sql<string>`(select id from record where stage = 'sweeping' and run_after <= ${now}
-    and (lease_until is null or lease_until <= ${now}) order by run_after, id limit 1 ${locking})`;
+  return sql<string>`(select id from record where stage = 'sweeping' and ${isDue('run_after', claim.now)}
+    and ${isFree('lease_until', claim)} order by run_after, id limit 1 ${locking})`;
 }
 
 async function take(db: Kysely<Tables>, claim: Claim, id: RawBuilder<string>): Promise<RecordJob | undefined> {
   const row = await db
     .updateTable('record')
-    .set((column) => ({
+    .set(() => ({
       lease_owner: claim.token,
       lease_until: claim.leaseUntil,
       attempt: sql<number>`attempt + 1`,
       // What is not made whole is made anew, and so are its keys.
       keyed_to: sql<number | null>`case when made is null then null else keyed_to end`,
-      // Until the first claim it says how long the record may wait; that stays when it is over.
-      deadline_at: column
-        .case()
-        .when(column.and([column('attempt', '=', 0), column('deadline_at', '>', claim.now)]))
-        .then(claim.deadlineAt)
-        .else(column.ref('deadline_at'))
-        .end(),
     }))
     .where('id', '=', id)
     .returningAll()
@@ -104,6 +98,7 @@ async function take(db: Kysely<Tables>, claim: Claim, id: RawBuilder<string>): P
     token: claim.token,
     attempt: row.attempt,
     deadlineAt: row.deadline_at,
+    workedMs: Number(row.worked_ms),
     generation: row.generation,
     made: row.made === null ? null : (JSON.parse(row.made) as MadeRecord), // written by keepMade
   };

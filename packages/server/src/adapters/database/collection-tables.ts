@@ -49,12 +49,14 @@ export interface RecordTable {
   lease_until: number | null;
   /** Not before this time (back-off). */
   run_after: number;
-  /** After this time the job ends in error, whatever it does. */
+  /** Until when it may wait for its first claim. */
   deadline_at: number;
   /** How much there is to read. */
   source_bytes: number;
   /** Place among the waiting records of its project: when it was queued, and later the more there is to read. */
   claim_order: number;
+  /** Milliseconds that all tries together have worked on it. */
+  worked_ms: number;
   created_at: number;
   updated_at: number;
 }

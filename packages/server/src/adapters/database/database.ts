@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import type { Clock } from '../../kernel/clock.ts';
 import type { FullText } from './full-text.ts';
 import type { Tables } from './tables.ts';
 
@@ -13,6 +14,8 @@ export interface Database {
   readonly write: Kysely<Tables>;
   /** Writes as well; in PostgreSQL a connection kept for heartbeats and leases, which then wait for nothing else. */
   readonly leases: Kysely<Tables>;
+  /** What every process that uses this database takes for the time; in SQLite that of the machine. */
+  readonly clock: Clock;
   readonly fullText: FullText;
   /** Throws when nothing can be committed; used by `/v1/ready`. */
   check(): Promise<void>;

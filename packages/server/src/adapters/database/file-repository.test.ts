@@ -70,6 +70,7 @@ async function addRecord({ write }: Database, projectId: string, fileId: string,
     deadline_at: 0,
     source_bytes: 0,
     claim_order: 0,
+    worked_ms: 0,
   };
   const nothing = { url: null, text_splitter: null, error_code: null, error_message: null, report: null };
   const lease = { lease_owner: null, lease_until: null };

@@ -93,6 +93,7 @@ export async function createRecord({ write }: Database, collectionId: string): P
     deadline_at: 0,
     source_bytes: 0,
     claim_order: 0,
+    worked_ms: 0,
     created_at: 1,
     updated_at: 1,
   };

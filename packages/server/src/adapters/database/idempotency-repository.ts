@@ -6,14 +6,15 @@ import type {
   IdempotencyRepository,
 } from '../../idempotency/idempotency-repository.ts';
 import type { Database } from './database.ts';
+import { isOver } from './lease.ts';
 import type { Tables } from './tables.ts';
 
 /** Remembered requests over either database. Each step is one statement, so it is atomic without a transaction. */
-export function createIdempotencyRepository({ write }: Database): IdempotencyRepository {
+export function createIdempotencyRepository({ write, leases }: Database): IdempotencyRepository {
   return {
     claim: (claim, now) => claimKey(write, claim, now),
     renew: async (claim, heldUntil) => {
-      const result = await held(write, claim).set({ expires_at: heldUntil }).executeTakeFirst();
+      const result = await held(leases, claim).set({ expires_at: heldUntil }).executeTakeFirst();
       return result.numUpdatedRows === 1n;
     },
     complete: (claim) => storeAnswer(write, claim),
@@ -97,7 +98,15 @@ async function claimKey(db: Kysely<Tables>, claim: HeldClaim, now: number): Prom
       conflict
         .columns(['project_id', 'operation', 'key'])
         .doUpdateSet(values)
-        .where('idempotency.expires_at', '<=', now),
+        .where((where) =>
+          where.or([
+            where('idempotency.expires_at', '<=', now),
+            where.and([
+              where('idempotency.answer', 'is', null),
+              isOver('idempotency.expires_at', { now, leaseUntil: claim.heldUntil }),
+            ]),
+          ]),
+        ),
     )
     .returning('key')
     .executeTakeFirst();

@@ -15,6 +15,7 @@ import { createPairKeysMigration } from './migrations/0021-pair-keys.ts';
 import { createBlobDamageMigration } from './migrations/0022-blob-damage.ts';
 import { createStoreMigration } from './migrations/0024-store.ts';
 import { createProcessesMigration } from './migrations/0026-processes.ts';
+import { createWorkTimeMigration } from './migrations/0027-work-time.ts';
 import { createRecordTurnsMigration } from './migrations/0028-record-turns.ts';
 import { createRefusedTextsMigration } from './migrations/0029-refused-texts.ts';
 import { createRefreshClaimsMigration } from './migrations/0031-refresh-claims.ts';
@@ -37,6 +38,7 @@ function migrationsFor(dialect: Database['dialect']): Record<string, Migration> 
     '0022-blob-damage': createBlobDamageMigration(dialect),
     '0024-store': createStoreMigration(dialect),
     '0026-processes': createProcessesMigration(dialect),
+    '0027-work-time': createWorkTimeMigration(dialect),
     '0028-record-turns': createRecordTurnsMigration(dialect),
     '0029-refused-texts': createRefusedTextsMigration(),
     '0031-refresh-claims': createRefreshClaimsMigration(dialect),

@@ -1,3 +1,4 @@
+import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import type { Registry } from '../../kernel/metrics.ts';
 import type { Database } from './database.ts';
@@ -10,6 +11,8 @@ export interface DatabaseSettings {
   readonly dataFolder: string;
   readonly logger: Logger;
   readonly metrics?: Registry;
+  /** Of this machine. */
+  readonly clock?: Clock;
   /** PostgreSQL: connections of this process. */
   readonly connections?: number;
   /** PostgreSQL: where a commit must be stored before it is acknowledged. */

@@ -1,4 +1,5 @@
 import { PostgresDialect, PostgresQueryCompiler } from 'kysely';
+import { systemClock } from '../../kernel/clock.ts';
 import { Gauge, type Registry } from '../../kernel/metrics.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { createCommitCheck } from './commit-check.ts';
@@ -6,6 +7,7 @@ import type { Database } from './database.ts';
 import { migrate } from './migrations.ts';
 import type { DatabaseSettings } from './open-database.ts';
 import { createAvailability } from './postgres-availability.ts';
+import { openPostgresClock, type PostgresClock } from './postgres-clock.ts';
 import { createPostgresFullText } from './postgres-full-text.ts';
 import { type CountedPool, openPostgresPool, type PoolOptions } from './postgres-pool.ts';
 import { createPostgresServer } from './postgres-server.ts';
@@ -45,26 +47,31 @@ export async function openPostgresDatabase(url: string, settings: DatabaseSettin
   };
   const main = openPool({ connections: connections - 1, timeouts });
   const reserved = openPool({ connections: 1, timeouts });
+  let clock: PostgresClock | undefined;
   const close = async () => {
-    await availability.close();
+    await Promise.all([clock?.close(), availability.close()]);
     await Promise.all([main.db.destroy(), reserved.db.destroy()]);
   };
   const migrating = openPool({ connections: 1, timeouts: migrationTimeouts });
   try {
     await migrate(migrating.db, 'postgres');
+    clock = await openPostgresClock({ db: reserved.db, local: settings.clock ?? systemClock, logger });
   } catch (error) {
     await close();
     throw reasonOf(error);
   } finally {
     await migrating.db.destroy();
   }
-  if (settings.metrics !== undefined) countConnections(settings.metrics, [main.pool, reserved.pool], () => refused);
+  const { metrics } = settings;
+  if (metrics !== undefined) countConnections(metrics, [main.pool, reserved.pool], () => refused);
   const checkCommit = createCommitCheck(reserved.db);
+  if (metrics !== undefined) showSkew(metrics, clock);
   return {
     dialect: 'postgres',
     read: main.db,
     write: main.db,
     leases: reserved.db,
+    clock,
     fullText: createPostgresFullText(),
     async check() {
       availability.assert();
@@ -79,6 +86,17 @@ function reasonOf(error: unknown): unknown {
   const cause = error instanceof Error ? error.cause : undefined;
   if (error instanceof Problem) return error.cause;
   return cause instanceof Problem ? cause.cause : error;
+}
+
+function showSkew(registry: Registry, clock: PostgresClock): void {
+  new Gauge({
+    name: 'quartermaster_database_clock_skew_seconds',
+    help: 'Seconds by which the clock of this machine is ahead of that of PostgreSQL. Leases use the latter.',
+    registers: [registry],
+    collect() {
+      this.set(clock.skew() / 1000);
+    },
+  });
 }
 
 function countConnections(registry: Registry, pools: readonly CountedPool[], refused: () => number): void {

@@ -177,6 +177,21 @@ describe('a PostgreSQL server that refuses, waits or goes silent', () => {
     await small.close();
   });
 
+  it('its clock decides, and a machine whose own differs says so and shows by how much', async () => {
+    const metrics = createMetrics();
+    const lines: string[] = [];
+    const ahead = await openAt(testing.url, {
+      metrics,
+      clock: { now: () => Date.now() + 30_000 },
+      logger: createLogger('warn', { write: (line: string) => void lines.push(line) }),
+    });
+    assert.ok(Math.abs(ahead.clock.now() - Date.now()) < 15_000);
+    const skew = await metrics.getSingleMetric('quartermaster_database_clock_skew_seconds')?.get();
+    assert.equal(Math.round((skew?.values[0]?.value ?? 0) / 10), 3);
+    assert.match(lines.join(''), /clock differs from the database/);
+    await ahead.close();
+  });
+
   it('a database that cannot store every text is refused', async () => {
     await query(`create database latin_${nameOf()} encoding 'LATIN1' locale 'C' template template0`);
     const url = new URL(testing.url);

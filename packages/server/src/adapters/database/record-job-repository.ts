@@ -8,6 +8,7 @@ import {
   type Publication,
   type RecordJob,
   type RecordJobRepository,
+  type WorkProgress,
 } from '../../collections/record-job-repository.ts';
 import { insertChunks, insertInThread } from './chunk-rows.ts';
 import { claimRecord } from './claim-record.ts';
@@ -32,8 +33,7 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
         .where('lease_owner', 'is not', null)
         .execute();
     },
-    report: async (held, { stage, percent, leaseUntil }) =>
-      (await updateHeld(write, held, { stage, percent, lease_until: leaseUntil })) !== undefined,
+    report: (held, progress) => report(database, held, progress),
     addChunks: (job, chunks) => addChunks(database, job, chunks),
     addRows: (job, rows) =>
       write.transaction().execute(async (transaction) => {
@@ -64,7 +64,7 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
         report: report === null ? null : JSON.stringify(report),
         updated_at: now,
       })) !== undefined,
-    giveBack: async (held, { runAfter, attempt }) => {
+    giveBack: async (held, { runAfter, attempt, workedMs }) => {
       await write
         .updateTable('record')
         .set((column) => ({
@@ -72,6 +72,7 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
           lease_until: null,
           run_after: runAfter,
           attempt,
+          ...(workedMs === undefined ? {} : { worked_ms: workedMs }),
           stage: column.case().when('status', '=', 'creating').then('queued').else(column.ref('stage')).end(),
         }))
         .where('id', '=', held.id)
@@ -81,6 +82,19 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
     sweep: (held, part) =>
       write.transaction().execute((transaction) => sweep(database, transaction, { held, ...part })),
   };
+}
+
+/** A transaction of this process may hold the record just now: nothing waits for it on the one connection for leases. */
+async function report({ leases, dialect }: Database, held: Held, progress: WorkProgress): Promise<boolean> {
+  const { stage, percent, leaseUntil, workedMs } = progress;
+  const mine = leases.selectFrom('record').select('id').where('id', '=', held.id).where('lease_owner', '=', held.token);
+  const kept = await leases
+    .updateTable('record')
+    .set({ stage, percent, lease_until: leaseUntil, worked_ms: workedMs })
+    .where('id', 'in', dialect === 'postgres' ? mine.forUpdate().skipLocked() : mine)
+    .returning('id')
+    .executeTakeFirst();
+  return kept !== undefined || (await mine.executeTakeFirst()) !== undefined;
 }
 
 async function addChunks(database: Database, job: RecordJob, chunks: NewChunks): Promise<boolean> {
@@ -114,7 +128,10 @@ function haveKeys(chunks: NewChunks): boolean {
 }
 
 /** Nobody works on it and nothing was tried. */
-const idle = (now: number) => ({ made: null, lease_owner: null, lease_until: null, attempt: 0, run_after: now });
+const idle = (now: number) => ({
+  ...{ made: null, lease_owner: null, lease_until: null },
+  ...{ attempt: 0, worked_ms: 0, run_after: now },
+});
 
 /** Proves the claim and keeps the row until the transaction ends: a new holder waits, and then starts from what is there. */
 function hold(db: Kysely<Tables>, held: Held) {

@@ -190,6 +190,7 @@ function waiting(now: number, { source, deadlineAt }: { source: RecordSource; de
     report: null,
     made: null,
     attempt: 0,
+    worked_ms: 0,
     run_after: now,
     deadline_at: deadlineAt,
   };

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { Kysely, sql } from 'kysely';
+import { systemClock } from '../../kernel/clock.ts';
 import { syncToDisk } from '../../kernel/sync-to-disk.ts';
 import { createCommitCheck } from './commit-check.ts';
 import type { Database } from './database.ts';
@@ -19,7 +20,7 @@ const moreReaders = 1;
 export const sqliteFile = 'quartermaster.db';
 
 /** The file in the data folder: one connection that writes, one or two that read. */
-export async function openSqliteDatabase({ dataFolder }: DatabaseSettings): Promise<Database> {
+export async function openSqliteDatabase({ dataFolder, clock = systemClock }: DatabaseSettings): Promise<Database> {
   const file = path.join(dataFolder, sqliteFile);
   await createPrivately(file, dataFolder);
   const opened: SqliteThread[] = [];
@@ -40,6 +41,7 @@ export async function openSqliteDatabase({ dataFolder }: DatabaseSettings): Prom
       write,
       fullText: createSqliteFullText(),
       leases: write,
+      clock,
       async check() {
         await Promise.all([checkCommit(), sql`select 1`.execute(read)]);
       },

@@ -9,6 +9,7 @@ import type {
 import { fromBytes, toBytes, toCode } from '../../embedding/vectors.ts';
 import type { CollectionVectorTable } from './collection-tables.ts';
 import type { Database } from './database.ts';
+import { isDue, isFree } from './lease.ts';
 import { lockCollection } from './lock-collection.ts';
 import { countMissing, countRefused, findMissing } from './missing-vectors.ts';
 import type { Tables } from './tables.ts';
@@ -235,8 +236,8 @@ async function claimCatchUp(
         .select('collection_id')
         .where(sql<boolean>`wanted > done`)
         .where('model', '=', claim.model)
-        .where('run_after', '<=', claim.now)
-        .where((where) => where.or([where('lease_until', 'is', null), where('lease_until', '<=', claim.now)]))
+        .where(isDue('run_after', claim.now))
+        .where(isFree('lease_until', claim))
         .orderBy('run_after')
         .limit(1);
       return dialect === 'postgres' ? waiting.forUpdate().skipLocked() : waiting;
