@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import fs, { createReadStream } from 'node:fs';
 import { chmod, mkdir, readdir, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BlobMissing, type BlobQuarantine, type BlobStore, type StoredBlob } from '../../files/blob-store.ts';
@@ -7,7 +7,7 @@ import { createBucketFolders } from './bucket-folders.ts';
 import { createDiskQuarantine, emptyOldestFirst, listFolder } from './disk-quarantine.ts';
 import { isMissing, openFile, removeFile, renameFile } from './file-system.ts';
 import { createHashThread } from './hash-thread.ts';
-import { differentFileSystems, diskNearlyFull } from './problems.ts';
+import { differentFileSystems, diskFailure, diskNearlyFull } from './problems.ts';
 import { createStagedFile } from './staged-file.ts';
 import { sweepStaging } from './sweep-staging.ts';
 import { createWriteShares } from './write-share.ts';
@@ -61,14 +61,18 @@ export async function openDiskBlobStore(
     async open(blobId, range) {
       try {
         const fd = await openFile(pathOf(blobId), 'r');
-        return createReadStream('', { fd, highWaterMark: 256 * 1024, ...range });
+        return createReadStream('', { fd, fs: reading, highWaterMark: 256 * 1024, ...range });
       } catch (error) {
-        throw isMissing(error) ? new BlobMissing(blobId) : error;
+        throw isMissing(error) ? new BlobMissing(blobId) : diskFailure(error);
       }
     },
     remove: async (blobId) => {
-      await removeFile(pathOf(blobId));
-      await quarantine.purge(blobId);
+      try {
+        await removeFile(pathOf(blobId));
+        await quarantine.purge(blobId);
+      } catch (error) {
+        throw diskFailure(error);
+      }
     },
     size: (blobId) => sizeOf(pathOf(blobId)),
     list: () => listBlobs(blobs),
@@ -78,6 +82,17 @@ export async function openDiskBlobStore(
     },
   };
 }
+
+/** What a stream of a blob calls; a failed read says that the disk failed. */
+const reading = {
+  open: fs.open,
+  close: fs.close,
+  read: (fd: number, buffer: Buffer, offset: number, length: number, position: number | null, done: ReadDone) =>
+    fs.read(fd, buffer, offset, length, position, (error, bytes, filled) =>
+      done(error === null ? null : (diskFailure(error) as Error), bytes, filled),
+    ),
+};
+type ReadDone = (error: Error | null, bytes: number, buffer: Buffer) => void;
 
 /** Milliseconds for which an answer of the file system holds: it is asked for each upload, and some come by thousands. */
 const freeSpaceHolds = 250;

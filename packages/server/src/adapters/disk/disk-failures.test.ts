@@ -9,8 +9,8 @@ import type { BlobStore } from '../../files/blob-store.ts';
 import { createNewId } from '../../kernel/identifier.ts';
 import { Problem } from '../../kernel/problem.ts';
 
-type Call = 'open' | 'writev' | 'fsync' | 'rename' | 'close';
-type Callback = (error: Error | null, result?: unknown) => void;
+type Call = 'open' | 'writev' | 'fsync' | 'rename' | 'close' | 'read' | 'unlink';
+type Callback = (error: Error | null, ...results: unknown[]) => void;
 
 /** Calls in the order they were made and, for a file, on what; what came back stands behind `done`. */
 let calls: string[] = [];
@@ -34,10 +34,11 @@ function record(call: Call): void {
       process.nextTick(callback, error);
       return;
     }
-    original(...args.slice(0, -1), (error: Error | null, result?: unknown) => {
+    original(...args.slice(0, -1), (error: Error | null, ...results: unknown[]) => {
+      const [result] = results;
       if (call === 'open' && typeof result === 'number') names.set(result, target);
       calls.push(`done ${call} ${target}`);
-      callback(error, result);
+      callback(error, ...results);
     });
   };
 }
@@ -53,7 +54,7 @@ describe('the disk under a blob', () => {
   const newId = createNewId();
   const kept: string[] = [];
   before(async () => {
-    for (const call of ['open', 'writev', 'fsync', 'rename', 'close'] as const) record(call);
+    for (const call of ['open', 'writev', 'fsync', 'rename', 'close', 'read', 'unlink'] as const) record(call);
     // After the patches: the store takes the calls when it is loaded.
     const { openDiskBlobStore } = await import('./disk-blob-store.ts');
     folder = await mkdtemp(join(tmpdir(), 'quartermaster-disk-'));
@@ -119,6 +120,20 @@ describe('the disk under a blob', () => {
     assert.ok(calls.indexOf('done fsync parent') < calls.indexOf('rename blob'), calls.join(', '));
     assert.ok(calls.includes('done fsync parent'));
   });
+
+  for (const call of ['open', 'read', 'unlink'] as const) {
+    test(`says that the disk failed when ${call} of a stored blob fails`, async () => {
+      const blobId = await keep(10);
+      fault = { call, nth: 1, code: 'EIO' };
+      const use = async () => {
+        if (call === 'unlink') await store.remove(blobId);
+        else for await (const _ of await store.open(blobId));
+      };
+      await assert.rejects(use(), (error) => error instanceof Problem && error.status === 503);
+      fault = undefined;
+      await store.remove(blobId);
+    });
+  }
 
   for (const code of ['EIO', 'ENOSPC', 'EDQUOT', 'EMFILE']) {
     for (const call of ['open', 'writev', 'fsync', 'rename', 'close'] as const) {
