@@ -1,10 +1,11 @@
 // `npm run proof`: looks for acknowledged data that is lost, for answers that are doubled, leaked or wrong, under power
 // cuts, faults, kills and hostile requests. Ends with 1 when it finds something. proof/README.md has the options.
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { installSystemTools, proofPrograms } from '../test/support/system-tools.ts';
+import { durabilityPage } from './durability-page.ts';
 import { damagedStores } from './faults/damaged-stores.ts';
 import { storeFaults } from './faults/store-faults.ts';
 import { chaos } from './history/chaos.ts';
@@ -31,6 +32,7 @@ const { values } = parseArgs({
     slice: { type: 'boolean', default: false },
     seed: { type: 'string' },
     only: { type: 'string' },
+    write: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
   },
 });
@@ -57,5 +59,7 @@ try {
   if (!values.keep) rmSync(work, { recursive: true, force: true });
 }
 const seconds = (performance.now() - started) / 1000;
-printReport({ seed, slice: values.slice, seconds, parts: reports, findings: findings.all });
+const report = { seed, slice: values.slice, seconds, parts: reports, findings: findings.all };
+printReport(report);
+if (values.write) writeFileSync('docs/reference/durability.md', durabilityPage(report));
 process.exitCode = findings.all.length > 0 ? 1 : 0;

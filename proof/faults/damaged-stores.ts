@@ -17,6 +17,8 @@ interface Damage {
   readonly name: string;
   /** `old`: a copy of the database that is older than half of the files. */
   apply(folder: string, old: string, random: Random): void;
+  /** Whether it happens to a running service, whose start found nothing, and files are sent again before any is read. */
+  readonly running?: boolean;
 }
 
 const database = 'quartermaster.db';
@@ -36,6 +38,8 @@ const damages: readonly Damage[] = [
   { name: 'older database put back', apply: putBack },
   { name: 'blob gone', apply: (folder, _, random) => rmSync(anyBlob(folder, random)) },
   { name: 'blob damaged', apply: (folder, _, random) => flip(anyBlob(folder, random), random, 0.5) },
+  { name: 'blob gone while running', apply: (folder, _, random) => rmSync(anyBlob(folder, random)), running: true },
+  { name: 'blob cut while running', apply: (folder, _, random) => cut(anyBlob(folder, random)), running: true },
   { name: 'blob cut', apply: (folder, _, random) => cut(anyBlob(folder, random)) },
 ];
 
@@ -45,7 +49,8 @@ const damages: readonly Damage[] = [
  * repairs it.
  */
 export async function damagedStores(options: PartOptions): Promise<PartReport> {
-  let [starts, refusals] = [0, 0];
+  let starts = 0;
+  const refusals: string[] = [];
   const rounds = options.slice ? 1 : 3;
   const trials = Array.from({ length: rounds }, () => damages).flat();
   await mapWithConcurrency(trials, options.width, async (damage, index) => {
@@ -55,14 +60,19 @@ export async function damagedStores(options: PartOptions): Promise<PartReport> {
     const folder = join(options.work, `damaged-${index}`);
     try {
       const contents = await fillAndKill(folder, random, endings);
-      damage.apply(folder, `${folder}-old`, random);
+      if (!damage.running) damage.apply(folder, `${folder}-old`, random);
       const intact = contents.filter((content) => hashesBelow(folder).has(content.sha256));
       const service = await startService(endings, { folder, launcher: clockLauncher('+2h') }).catch(() => undefined);
-      if (service === undefined) refusals += 1;
+      if (service === undefined) refusals.push(damage.name);
       else {
         starts += 1;
         await checkKept(folder, intact, options);
-        await checkServed(service, contents, options);
+        if (damage.running) {
+          damage.apply(folder, `${folder}-old`, random);
+          await checkSentAgain(service, contents, options);
+        }
+        await checkServed(service, options);
+        await checkSentAgain(service, contents, options);
         await service.stop();
       }
     } finally {
@@ -78,7 +88,7 @@ export async function damagedStores(options: PartOptions): Promise<PartReport> {
       kinds: damages.length,
       trials: trials.length,
       'started all the same': starts,
-      'refused to start': refusals,
+      'refused to start': refusals.join(', ') || 'none',
     },
   };
 }
@@ -118,23 +128,27 @@ async function checkKept(folder: string, intact: readonly Content[], { findings 
   if (deleted.length > 0) findings.add('lost', `the bytes of ${deleted.length} acknowledged files are deleted`);
 }
 
-/** Whatever is listed is whole or refused, and the same content sent again can be read. */
-async function checkServed(service: StartedService, contents: readonly Content[], options: PartOptions): Promise<void> {
+/** Whatever is listed is whole or refused. */
+async function checkServed(service: StartedService, { findings }: PartOptions): Promise<void> {
   const { data } = await service.client.files.list({ limit: 100 });
   for (const { file_id, sha256 } of data) {
     const read = await sendRequest(service, { what: 'read file', fileId: file_id, sha256 });
-    if (read?.status === 200 && read.sha256 !== sha256)
-      options.findings.add('wrong bytes', `${file_id} is served as whole`);
+    if (read?.status === 200 && read.sha256 !== sha256) findings.add('wrong bytes', `${file_id} is served as whole`);
   }
+}
+
+/** The same content sent again can be read. */
+async function checkSentAgain(
+  service: StartedService,
+  contents: readonly Content[],
+  { findings }: PartOptions,
+): Promise<void> {
   for (const content of contents) {
     const again = await sendRequest(service, { what: 'upload', name: 'again.txt', content });
-    const read =
-      again?.status === 200
-        ? await sendRequest(service, { what: 'read file', fileId: again.id ?? '', sha256: '' })
-        : undefined;
-    if (again?.status === 200 && read?.sha256 !== content.sha256) {
-      options.findings.add('lost', `a file sent again is acknowledged and cannot be read: ${read?.status}`);
-    }
+    if (again?.status !== 200) continue;
+    const read = await sendRequest(service, { what: 'read file', fileId: again.id ?? '', sha256: '' });
+    if (read?.sha256 === content.sha256) continue;
+    findings.add('lost', `a file sent again is acknowledged and cannot be read: ${read?.status}`);
   }
 }
 

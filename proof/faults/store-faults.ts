@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Operation } from '../history/history.ts';
 import { checkStore } from '../power/check-crash-state.ts';
@@ -120,14 +120,17 @@ interface FaultedBackup {
   readonly isWhole: boolean;
 }
 
-/** A backup that was reported as done is whole; after any other, the next one succeeds in the same place. */
+/**
+ * A backup that was reported as done is whole; after any other, the next one succeeds in the same place, unless only the
+ * last sync failed and the backup is whole.
+ */
 async function checkBackup(
   store: FaultedStore,
   { context, isWhole }: FaultedBackup,
   options: PartOptions,
 ): Promise<void> {
   const folder = join(store.service.folder, '..', 'backup');
-  const code = isWhole ? 0 : await store.backUp();
+  const code = isWhole || existsSync(folder) ? 0 : await store.backUp();
   const found = options.findings.all.length;
   if (code !== 0) options.findings.add('unavailable', `the backup after one that failed ended with ${code}`);
   else await checkStore(folder, {}, options.findings);
