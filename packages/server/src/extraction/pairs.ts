@@ -132,8 +132,10 @@ function readRow(sheet: Sheet, row: SheetRow, columns: PairColumns): PairOrRepor
   const { question, answer, metadata } = readFields(row, columns);
   const code = rejection({ sheet, row, columns }, { question, answer });
   if (code !== null) return { reported: toReported({ sheet, row, columns }, code) };
-  const kept: Record<string, string> = {};
-  for (const [name, value] of Object.entries(metadata)) kept[name] = cut(value, limits.value);
+  const kept: Record<string, string> = Object.fromEntries(
+    Object.entries(metadata).map(([name, value]) => [name, cut(value, limits.value)]),
+  );
+
   const id = columns.id === null ? '' : clean(row.cells[columns.id]);
   return {
     pair: { sheet: sheet.name, row: row.row, question, answer, metadata: kept, rowKey: rowKeyOf(question, id) },
