@@ -60,7 +60,7 @@ export const pluginSettings = {
   },
   PLUGIN_PROCESSES: {
     description:
-      'Processes for the handlers of one bundle for one project; at most four times as many in all. Unset: the number of processors, from 2 to 8.',
+      'Processes for the handlers of one bundle for one project; at most four times as many in all, and one more for a project that has none. Unset: the number of processors, from 2 to 8.',
     default: null,
     check: wholeNumber(1, 64),
   },

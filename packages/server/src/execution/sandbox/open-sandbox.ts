@@ -18,7 +18,7 @@ export interface SandboxOptions {
    * Processes of one bundle for one project. Fewer than `maxChildren`: a bundle never has them all, whoever asks for it.
    */
   readonly maxChildrenPerBundle: number;
-  /** Processes of all bundles and projects together. */
+  /** Processes of all bundles and projects together; one more is reserved for a project that has none. */
   readonly maxChildren: number;
   /** Runs that may wait, of all together; half of them for one bundle and project. */
   readonly queueLength: number;
@@ -67,7 +67,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const usage = createUsageWatch();
   const countRun = registerMetrics(options.metrics, pools);
 
-  async function openHome({ bundleId, bundleFolder, limits, isolation = 'process' }: SandboxTask): Promise<Home> {
+  async function openHome(task: SandboxTask): Promise<Home> {
+    const { bundleId, bundleFolder, projectId = '', limits, isolation = 'process' } = task;
     const folder = await realpath(bundleFolder);
     const settings = isolation === 'sandbox' ? sandbox.settings : machine.settings;
     if (settings === undefined) throw new Error('This machine cannot give the isolation that is asked for.');
@@ -77,7 +78,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     };
     const { memoryMb } = limits;
     const pool = createPool({
-      ...{ bundleId, slots, clock, memoryMb, maxChildren: maxChildrenPerBundle },
+      ...{ owner: { bundleId, projectId }, slots, clock, memoryMb, maxChildren: maxChildrenPerBundle },
       queueLength: Math.max(1, Math.ceil(queueLength / 2)),
       recycleAfterRuns: options.recycleAfterRuns,
       leastWaitMs: options.leastWaitMs ?? 5_000,

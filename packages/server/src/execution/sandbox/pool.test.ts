@@ -214,7 +214,8 @@ test('when the system has no room for a process, those who wait are told, and no
     clock: systemClock,
   });
   const pool = createPool({
-    ...{ bundleId: 'a', slots, clock: systemClock, maxChildren: 1, queueLength: 9, recycleAfterRuns: 9, memoryMb: 64 },
+    owner: { bundleId: 'a', projectId: 'p' },
+    ...{ slots, clock: systemClock, maxChildren: 1, queueLength: 9, recycleAfterRuns: 9, memoryMb: 64 },
     leastWaitMs: 60_000,
     // As Node does for ENOMEM.
     startHost: () => {
@@ -231,6 +232,6 @@ test('when the system has no room for a process, those who wait are told, and no
   const outcome = await pool.run({ task, handlerUrl: 'file:///run.mjs', signal, hiddenFolders: [] });
   assert.equal(outcome.kind, 'crashed');
   assert.deepEqual(new Set(told), new Set(['spawn ENOMEM']));
-  assert.deepEqual(pool.counts(), { children: 0, waiting: 0 });
-  assert.equal(slots.take('a'), true);
+  assert.deepEqual(pool.counts(), { children: 0, waiting: 0, since: undefined });
+  assert.equal(slots.take(pool.owner), true);
 });

@@ -3,14 +3,14 @@ import { createBreaker } from './breaker.ts';
 import type { Assignment, Host } from './host.ts';
 import { createPace } from './pace.ts';
 import type { SandboxOutcome } from './sandbox.ts';
-import type { Slots } from './slots.ts';
+import type { SlotOwner, Slots } from './slots.ts';
 import { readResidentMb } from './usage-watch.ts';
 import { createWaitingLine } from './waiting-line.ts';
 import { createStallWatch, createWorker, hasRoom, noteStart, type Worker } from './worker.ts';
 
 /** The children that run one bundle for one project, and the runs that wait for them (ADR 0024). */
 export interface Pool {
-  readonly bundleId: string;
+  readonly owner: SlotOwner;
   run(assignment: Assignment): Promise<SandboxOutcome>;
   /** Starts children for those who wait, as far as there is room. */
   dispatch(): void;
@@ -19,12 +19,13 @@ export interface Pool {
   /** Since when the child that has been idle longest is so. */
   idleSince(): number | undefined;
   endLongestIdle(): void;
-  counts(): { readonly children: number; readonly waiting: number };
+  /** … and since when the first one of those that wait does so. */
+  counts(): { readonly children: number; readonly waiting: number; readonly since: number | undefined };
   close(): Promise<void>;
 }
 
 export interface PoolOptions {
-  readonly bundleId: string;
+  readonly owner: SlotOwner;
   readonly startHost: () => Host;
   readonly slots: Slots;
   readonly clock: Clock;
@@ -53,7 +54,7 @@ const memoryKept = 0.8;
 const runsBetweenMemoryLooks = 500;
 
 export function createPool(options: PoolOptions): Pool {
-  const { bundleId, slots, clock } = options;
+  const { owner, slots, clock } = options;
   const breaker = createBreaker(clock);
   const workers = new Set<Worker>();
   /** The longest idle first; the last is used next, so that those not needed age. */
@@ -90,7 +91,7 @@ export function createPool(options: PoolOptions): Pool {
       if (refused !== undefined) return refused;
       let worker = line.length() === 0 ? choose(take) : undefined;
       if (worker === undefined) {
-        if (!claim.alone && (line.length() >= options.queueLength || !slots.canQueue())) return queueFull();
+        if (!claim.alone && (line.length() >= options.queueLength || !slots.canQueue(owner))) return queueFull();
         const limitMs = Math.max(options.leastWaitMs, task.limits.timeoutMs);
         const waitsSince = performance.now();
         const turn = line.join({ signal, limitMs, isFirst: claim.alone, take });
@@ -142,7 +143,7 @@ export function createPool(options: PoolOptions): Pool {
       if (outcome.kind === 'crashed' || outcome.kind === 'out_of_memory') breaker.crashed();
       else if (outcome.kind !== 'cancelled') breaker.worked();
       dissolveWhenPaused();
-      worker.isLeaving ||= isWornOut(worker) || slots.mustYield(bundleId);
+      worker.isLeaving ||= isWornOut(worker) || slots.mustYield(owner);
     }
     if (!worker.isLeaving) offer(worker);
     else if (worker.inFlight === 0) retire(worker);
@@ -170,7 +171,7 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   function dispatch(): void {
-    while (!closed && starting < line.length() && workers.size < options.maxChildren && slots.take(bundleId)) {
+    while (!closed && starting < line.length() && workers.size < options.maxChildren && slots.take(owner)) {
       void start();
     }
   }
@@ -206,7 +207,7 @@ export function createPool(options: PoolOptions): Pool {
   function giveUp(): void {
     breaker.crashed();
     dissolveWhenPaused();
-    slots.release(bundleId);
+    slots.release(owner);
   }
 
   function dissolveWhenPaused(): void {
@@ -220,12 +221,12 @@ export function createPool(options: PoolOptions): Pool {
     const at = idle.indexOf(worker);
     if (at >= 0) idle.splice(at, 1);
     if (!worker.retired) options.onCrash(lastWords);
-    slots.release(bundleId);
+    slots.release(owner);
     dispatch();
   }
 
   return {
-    bundleId,
+    owner,
     run,
     dispatch,
     starvingSince: () => (workers.size === 0 ? line.since() : undefined),
@@ -234,7 +235,7 @@ export function createPool(options: PoolOptions): Pool {
       const worker = idle.shift();
       if (worker !== undefined) retire(worker);
     },
-    counts: () => ({ children: workers.size, waiting: line.length() }),
+    counts: () => ({ children: workers.size, waiting: line.length(), since: line.since() }),
     close: async () => {
       closed = true;
       stalls.close();

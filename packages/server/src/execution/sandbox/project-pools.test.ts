@@ -75,3 +75,80 @@ test('more projects than processes take turns, each with processes of its own, a
     [],
   );
 });
+
+/** Ends when told to: by the answer of its request. */
+const held =
+  "export const run = async (input, context) => { await context.fetch({ url: 'https://a.test/' }); return {}; };";
+
+interface HeldRun {
+  readonly outcome: Promise<SandboxOutcome>;
+  readonly begun: Promise<void>;
+  readonly release: () => void;
+}
+
+function hold(bed: TestBed, bundleId: string, projectId: string): HeldRun {
+  const begun = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const onFetch = async () => {
+    begun.resolve();
+    await released.promise;
+    return { status: 200, headers: {}, text: '' };
+  };
+  const outcome = bed.run(bundleId, { projectId, onFetch, limits: { timeoutMs: 60_000 } });
+  return { outcome, begun: begun.promise, release: released.resolve };
+}
+
+/** Begins so many runs of each bundle; those of `running` have a process. */
+async function fill(bed: TestBed, bundleIds: readonly string[], { each, running }: { each: number; running: number }) {
+  const runs: HeldRun[] = [];
+  for (const bundleId of bundleIds) {
+    await bed.addBundle(bundleId, { 'run.mjs': held });
+    for (let n = 0; n < each; n += 1) runs.push(hold(bed, bundleId, 'proj_a'));
+  }
+  const begun = new Set<HeldRun>();
+  for (const run of runs) void run.begun.then(() => begun.add(run));
+  await until('every process has a run', () => begun.size === running);
+  return { runs, begun };
+}
+
+test('a project that holds every process does not keep the first run of another one waiting', async () => {
+  await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 3 });
+  await bed.addBundle('marking', { 'run.mjs': marking });
+  const { runs, begun } = await fill(bed, ['a', 'b', 'c', 'd'], { each: 3, running: 3 });
+  for (let n = 0; n < 5; n += 1) await runFor(bed, 'proj_b');
+  assert.equal(begun.size, 3, 'no run of the first project has ended or begun meanwhile');
+  for (const { release } of runs) release();
+  for (const { outcome } of runs) assert.equal((await outcome).kind, 'returned');
+});
+
+test('processes that become free go to the project that has fewer, although the other has runs waiting', async () => {
+  await using bed = await openTestBed({ maxChildrenPerBundle: 2, maxChildren: 4 });
+  const { runs, begun } = await fill(bed, ['a', 'b'], { each: 4, running: 4 });
+  await bed.addBundle('c', { 'run.mjs': held });
+  const others = [hold(bed, 'c', 'proj_b'), hold(bed, 'c', 'proj_b')];
+  await others[0]?.begun;
+  // So long a pool keeps its processes although others wait.
+  const patient = performance.now() + 300;
+  await until('the second one has waited', () => performance.now() > patient);
+  const [first, second] = begun;
+  first?.release();
+  await until('the reserved place is free again', () => childrenOf(process.pid).length === 4);
+  second?.release();
+  await others[1]?.begun;
+  assert.equal(begun.size, 4, 'no waiting run of the first project came before');
+  for (const { release } of [...runs, ...others]) release();
+  for (const { outcome } of [...runs, ...others]) assert.equal((await outcome).kind, 'returned');
+});
+
+test('a full queue refuses the project that fills it, and still takes runs of another one', async () => {
+  await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 8 });
+  const { runs } = await fill(bed, ['a', 'b'], { each: 4, running: 2 });
+  for (const bundleId of ['c', 'd']) await bed.addBundle(bundleId, { 'run.mjs': held });
+  runs.push(hold(bed, 'a', 'proj_a'), hold(bed, 'b', 'proj_a'));
+  await new Promise(setImmediate);
+  assert.equal((await hold(bed, 'c', 'proj_a').outcome).kind, 'queue_full');
+  const others = [hold(bed, 'd', 'proj_b'), hold(bed, 'd', 'proj_b')];
+  await others[0]?.begun;
+  for (const { release } of [...runs, ...others]) release();
+  for (const { outcome } of [...runs, ...others]) assert.equal((await outcome).kind, 'returned');
+});

@@ -1,20 +1,28 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Pool } from './pool.ts';
 
-/** The processes and the waiting runs of all bundles together, and whose turn it is. */
+/** Whose processes: those of one bundle for one project. */
+export interface SlotOwner {
+  readonly bundleId: string;
+  readonly projectId: string;
+}
+
+/** The processes and the waiting runs of all bundles and projects together, and whose turn it is. */
 export interface Slots {
   /**
    * Takes the place of one process. When there is none, an idle child, the longest idle of all (of the bundle, where the
-   * bundle has as many as it may), is ended for it.
+   * bundle has as many as it may), is ended for it. One process more than there may be is reserved for a project that has
+   * none: the others may hold all the rest for as long as their runs take.
    */
-  take(bundleId: string): boolean;
+  take(owner: SlotOwner): boolean;
   /** A process is gone. */
-  release(bundleId: string): void;
+  release(owner: SlotOwner): void;
   /** A child has become idle: somebody may want its place. */
   offer(): void;
-  /** Whether a child of the bundle must end after its run, because others have waited too long without any. */
-  mustYield(bundleId: string): boolean;
-  canQueue(): boolean;
+  /** Whether a child must end after its run, because others have waited too long without any, or with fewer for their project. */
+  mustYield(owner: SlotOwner): boolean;
+  /** When the queue is full, a project with less than an equal share of it may still queue a run. */
+  canQueue(owner: SlotOwner): boolean;
 }
 
 export interface SlotLimits {
@@ -35,24 +43,31 @@ export function createSlots(
   let taken = 0;
   /** Of each bundle, for all projects together. */
   const takenBy = new Map<string, number>();
+  /** Of each project, for all bundles together. */
+  const takenFor = new Map<string, number>();
   /** Processes told to end for somebody who waits: one at a time, so that not more end than needed. */
   let ending = 0;
   let isWanted = false;
 
+  const heldFor = (projectId: string): number => takenFor.get(projectId) ?? 0;
   const isFull = (bundleId: string): boolean => (takenBy.get(bundleId) ?? 0) >= maxChildrenOfBundle;
 
-  function count(bundleId: string, change: 1 | -1): void {
+  function count({ bundleId, projectId }: SlotOwner, change: 1 | -1): void {
     taken += change;
-    const left = (takenBy.get(bundleId) ?? 0) + change;
-    if (left === 0) takenBy.delete(bundleId);
-    else takenBy.set(bundleId, left);
+    add(takenBy, bundleId, change);
+    add(takenFor, projectId, change);
+  }
+
+  function mayTake({ bundleId, projectId }: SlotOwner): boolean {
+    if (isFull(bundleId)) return false;
+    return taken < maxChildren || (taken === maxChildren && !takenFor.has(projectId));
   }
 
   function makeRoom(bundleId: string): void {
     if (ending > 0) return;
     let [oldest, oldestSince] = [undefined as Pool | undefined, Number.POSITIVE_INFINITY];
     for (const pool of pools()) {
-      if (isFull(bundleId) && pool.bundleId !== bundleId) continue;
+      if (isFull(bundleId) && pool.owner.bundleId !== bundleId) continue;
       const since = pool.idleSince() ?? Number.POSITIVE_INFINITY;
       if (since < oldestSince) [oldest, oldestSince] = [pool, since];
     }
@@ -61,50 +76,68 @@ export function createSlots(
     oldest.endLongestIdle();
   }
 
-  /** Those without any child first, by the time they have waited. */
+  /** Those of the projects with the fewest processes first, then those without any, by the time they have waited. */
   function wake(): void {
     isWanted = false;
     const waiting = [...pools()].filter((pool) => pool.counts().waiting > 0);
-    waiting.sort((a, b) => starvingSince(a) - starvingSince(b));
+    const held = ({ owner }: Pool) => heldFor(owner.projectId);
+    waiting.sort((a, b) => held(a) - held(b) || starvingSince(a) - starvingSince(b));
     for (const pool of waiting) pool.dispatch();
   }
 
   return {
-    take: (bundleId) => {
-      if (taken < maxChildren && !isFull(bundleId)) {
-        count(bundleId, 1);
+    take: (owner) => {
+      if (mayTake(owner)) {
+        count(owner, 1);
         return true;
       }
       isWanted = true;
-      makeRoom(bundleId);
+      makeRoom(owner.bundleId);
       return false;
     },
-    release: (bundleId) => {
-      count(bundleId, -1);
+    release: (owner) => {
+      count(owner, -1);
       ending = 0;
       wake();
     },
     offer: () => {
       if (isWanted) wake();
     },
-    mustYield: (bundleId) => {
+    mustYield: ({ bundleId, projectId }) => {
       if (!isWanted || ending > 0) return false;
       const latest = clock.now() - patienceMs;
+      const held = heldFor(projectId);
       for (const pool of pools()) {
-        const isHelped = pool.bundleId === bundleId || !isFull(pool.bundleId);
-        if (isHelped && starvingSince(pool) <= latest) ending = 1;
+        const isHelped = pool.owner.bundleId === bundleId || !isFull(pool.owner.bundleId);
+        // Two more, so that a process does not go to and fro between two projects.
+        const hasLess = heldFor(pool.owner.projectId) < held - 1;
+        if (isHelped && (hasLess ? waitingSince(pool) : starvingSince(pool)) <= latest) ending = 1;
       }
       return ending > 0;
     },
-    canQueue: () => {
+    canQueue: ({ projectId }) => {
       let waiting = 0;
-      for (const pool of pools()) waiting += pool.counts().waiting;
-      return waiting < queueLength;
+      const waitingFor = new Map([[projectId, 0]]);
+      for (const { counts, owner } of pools()) {
+        waiting += counts().waiting;
+        if (counts().waiting > 0) add(waitingFor, owner.projectId, counts().waiting);
+      }
+      return waiting < queueLength || (waitingFor.get(projectId) ?? 0) < Math.floor(queueLength / waitingFor.size);
     },
   };
+}
+
+function add(counts: Map<string, number>, name: string, change: number): void {
+  const left = (counts.get(name) ?? 0) + change;
+  if (left === 0) counts.delete(name);
+  else counts.set(name, left);
 }
 
 /** A number beyond every date when the bundle does not starve; two such compare as equal. */
 function starvingSince(pool: Pool): number {
   return pool.starvingSince() ?? Number.MAX_SAFE_INTEGER;
+}
+
+function waitingSince(pool: Pool): number {
+  return pool.counts().since ?? Number.MAX_SAFE_INTEGER;
 }
