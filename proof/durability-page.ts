@@ -3,7 +3,9 @@ import type { Report } from './report.ts';
 
 /** docs/reference/durability.md: what is simulated, the model, and the figures of this run. */
 export function durabilityPage(report: Report): string {
-  const findings = report.findings.length === 0 ? 'Nothing was found.' : `${report.findings.length} findings.`;
+  const kinds = [...Map.groupBy(report.findings, ({ kind, text }) => `${kind}: ${text.slice(0, 60)}`)];
+  const listed = kinds.map(([name, { length }]) => `* ${length} × ${name.replaceAll('|', ' ')}`).join('\n');
+  const findings = kinds.length === 0 ? 'Nothing was found.' : `Findings:\n\n${listed}\n`;
   const kind = report.slice ? 'short run' : 'full run';
   return `# Durability
 

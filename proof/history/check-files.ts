@@ -8,7 +8,7 @@ export async function checkUploads(options: CheckOptions): Promise<void> {
   const files = await listFiles(options.target);
   checkFiles(options, files, deleted);
   await checkContents(options, files, deleted);
-  await checkKeys(options, deleted);
+  await checkKeys(options, files, deleted);
 }
 
 interface ListedFile {
@@ -94,6 +94,7 @@ async function checkContents(
 
 async function checkKeys(
   { target, operations, findings, random }: CheckOptions,
+  files: Map<string, ListedFile>,
   deleted: Map<string, Fate>,
 ): Promise<void> {
   const keyed = only(operations, 'upload').filter(({ request }) => request.key !== undefined);
@@ -117,6 +118,10 @@ async function checkKeys(
     // The claim of the request that was cut may still hold.
     if (first?.status === 409) continue;
     const second = await sendRequest(target, request);
+    const twins = [...files.values()].filter(({ file_name }) => file_name === request.name);
+    if (twins.some(({ file_id }) => file_id !== first?.id)) {
+      findings.add('duplicated', `${request.key}, in doubt, has created ${request.name} twice`);
+    }
     if (first?.status !== 200 || first.id !== second?.id) {
       findings.add('duplicated', `${request.key}, in doubt: ${first?.status} ${first?.id}, then ${second?.id}`);
     }
