@@ -62,7 +62,8 @@ test('[embeddings] a question finds what means the same, the key is seen nowhere
   for (const content of ['Green tea from Uji.', 'The night train to Vienna.']) {
     const made = await client.records.create(collection, { content });
     const record = await client.records.settled(collection, made.record_id);
-    assert.deepEqual(record.report?.embedding, { model: 'openai:text-embedding-3-small', chunks: 1, pending: 0 });
+    const embedding = { model: 'openai:text-embedding-3-small', chunks: 1, pending: 0, refused: 0 };
+    assert.deepEqual(record.report?.embedding, embedding);
   }
   const ask = { query_text: 'a hot beverage', top_k: 1, explain: true };
   const [best] = await client.collections.query(collection, ask);
@@ -100,7 +101,7 @@ test('[embeddings] a model in a local folder finds what means the same, without 
     const made = await client.records.create(collection, { content });
     const { report } = await client.records.settled(collection, made.record_id);
     const vectors = JSON.stringify(report?.embedding);
-    assert.match(vectors, /^\{"model":"onnx:model:[0-9a-f]{12}:2","chunks":1,"pending":0\}$/);
+    assert.match(vectors, /^\{"model":"onnx:model:[0-9a-f]{12}:2","chunks":1,"pending":0,"refused":0\}$/);
   }
   const ask = (query_text: string) => client.collections.query(collection, { query_text, top_k: 1, explain: true });
   const [best] = await ask('a hot beverage');
