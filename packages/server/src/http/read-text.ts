@@ -48,7 +48,8 @@ export function readText(
 /** Ends a connection whose request was refused before its body was read, when the body has not ended `graceMs` later. */
 export function endUnreadBodies(app: App, graceMs: number): void {
   app.addHook('onResponse', ({ raw }, _reply, done) => {
-    if (!raw.complete) setTimeout(() => raw.complete || raw.socket.destroy(), graceMs).unref();
+    // Requests of `app.inject` have neither.
+    if (raw.complete === false) setTimeout(() => raw.complete || raw.socket.destroy(), graceMs).unref();
     done();
   });
 }
