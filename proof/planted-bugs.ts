@@ -26,4 +26,9 @@ export const plantedBugs: readonly PlantedBug[] = [
     part: 'damaged and swapped files',
     how: 'a blob removed from a running service: the file sent again is acknowledged and cannot be read (503)',
   },
+  {
+    bug: 'the answer to an idempotency key is stored after the transaction of its file, not within',
+    part: 'power cuts, SQLite',
+    how: 'the same key and content after the cut: another file, or 409, instead of the acknowledged answer',
+  },
 ];
