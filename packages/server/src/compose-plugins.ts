@@ -47,7 +47,11 @@ export async function openPluginsSide(base: Base): Promise<Side> {
   const profiles = openProfiles(base, { catalogue, sealer });
   credentialProfileRoutes(app, { profiles, gate });
   const resolveCredentials = profiles.resolve;
-  const once = createRunOnce({ idempotency: base.idempotency, keep: base.idempotencyRepository.complete });
+  const once = createRunOnce({
+    idempotency: base.idempotency,
+    keep: base.idempotencyRepository.complete,
+    mac: sealer === null ? null : (text) => sealer.mac(text),
+  });
   const wish = { ...runRoom, recorder, executor, resolveCredentials, sealer };
   const { runs, events, background } = openBackgroundRuns(base, wish);
   const { check: onRequest, projectOf, keyOf } = gate;

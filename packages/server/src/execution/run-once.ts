@@ -34,13 +34,19 @@ export interface RunOnceDeps {
   readonly idempotency: Idempotency;
   /** Keeps a completed claim with its answer; `complete` of the idempotency repository. */
   readonly keep: (claim: CompletedClaim) => Promise<boolean>;
+  /** A keyed hash under a secret that is not in the database; null when the service has none. */
+  readonly mac?: ((text: string) => string) | null;
 }
 
+/** A larger answer is not stored for a repetition: nobody may fill the disk with answers. */
+const maxStoredBytes = 64 * 1024;
+
 type Answer =
+  | { readonly tooLarge: { readonly run_id: string; readonly bytes: number } }
   | { readonly result: ExecuteResult }
   | { readonly problem: { readonly code: ErrorCode; readonly message: string; readonly details: Problem['details'] } };
 
-export function createRunOnce({ idempotency, keep }: RunOnceDeps): RunOnce {
+export function createRunOnce({ idempotency, keep, mac = null }: RunOnceDeps): RunOnce {
   async function runAndKeep(
     claim: RunningRequest,
     print: string,
@@ -52,7 +58,9 @@ export function createRunOnce({ idempotency, keep }: RunOnceDeps): RunOnce {
       const problem = outcome.kind === 'succeeded' ? null : outcomeProblem(outcome, runId);
       if (problem !== null && isRepeatable) throw problem;
       const answer = problem === null ? { result: resultOf(execution) } : { problem: toStored(problem) };
-      await keep(await claim.complete(print, answer));
+      const bytes = Buffer.byteLength(JSON.stringify(answer));
+      const stored: Answer = bytes > maxStoredBytes ? { tooLarge: { run_id: runId, bytes } } : answer;
+      await keep(await claim.complete(print, stored));
       return unpack(answer);
     } finally {
       // Does nothing once the answer is kept.
@@ -62,7 +70,7 @@ export function createRunOnce({ idempotency, keep }: RunOnceDeps): RunOnce {
 
   return {
     async runOnce({ projectId, key }, request, run) {
-      const print = fingerprintOf(request, `${projectId} ${key}`);
+      const print = fingerprintOf(request, `${projectId} ${key}`, mac);
       const begun = await idempotency.begin({ projectId, operation: 'execute', key });
       // Only what `unpack` reads was ever stored.
       if (begun.kind === 'answered') return unpack(begun.replay(print) as Answer);
@@ -70,7 +78,7 @@ export function createRunOnce({ idempotency, keep }: RunOnceDeps): RunOnce {
     },
     async acceptOnce({ projectId, key }, request, accept) {
       // A request that waits for its answer and one that does not are answered differently: they are not the same.
-      const print = `${fingerprintOf(request, `${projectId} ${key}`)}.async`;
+      const print = `${fingerprintOf(request, `${projectId} ${key}`, mac)}.async`;
       const begun = await idempotency.begin({ projectId, operation: 'execute', key });
       // Only what is written below was ever stored under such a print.
       if (begun.kind === 'answered') return (begun.replay(print) as { accepted: string }).accepted;
@@ -91,22 +99,34 @@ function toStored({ code, message, details }: Problem) {
 
 function unpack(answer: Answer): ExecuteResult {
   if ('result' in answer) return answer.result;
+  if ('tooLarge' in answer) throw answerNotStored(answer.tooLarge);
   const { code, message, details } = answer.problem;
   throw new Problem(code, message, details === undefined ? {} : { details });
 }
 
+function answerNotStored({ run_id, bytes }: { readonly run_id: string; readonly bytes: number }): Problem {
+  const reason = `its answer of ${bytes} bytes is larger than the ${maxStoredBytes} that are stored for a repetition`;
+  return new Problem(
+    'DUPLICATE_OBJECT',
+    `Idempotency-Key: the run ${run_id} has ended, and ${reason}. Use another key to run it again.`,
+  );
+}
+
 /**
- * The arguments, and sixteen bits of the credentials: enough that another caller's key does not get this one's answer,
- * too few to find or confirm a credential with. Credentials themselves are stored nowhere.
+ * The arguments, and what tells one caller's credentials from another's; credentials themselves are stored nowhere. The keyed hash
+ * can neither be guessed nor confirmed from outside. Without a secret, sixteen bits of a plain hash: too few to confirm a credential
+ * with.
  */
-function fingerprintOf({ bundle_id, plugin_id, input_params, credentials }: ExecuteRequest, salt: string): string {
+function fingerprintOf(
+  { bundle_id, plugin_id, input_params, credentials }: ExecuteRequest,
+  salt: string,
+  mac: ((text: string) => string) | null,
+): string {
   const args = createHash('sha256')
     .update(canonical([bundle_id, plugin_id, input_params]))
     .digest('hex');
-  const tag = createHash('sha256')
-    .update(`${salt}\n${canonical(credentials)}`)
-    .digest('hex')
-    .slice(0, 4);
+  const text = `${salt}\n${canonical(credentials)}`;
+  const tag = mac === null ? createHash('sha256').update(text).digest('hex').slice(0, 4) : mac(text);
   return `${args}.${tag}`;
 }
 
