@@ -16,6 +16,8 @@ export interface Manager {
   /** null: every project. */
   readonly projectId: string | null;
   readonly scopes: ReadonlySet<Scope>;
+  /** The key that manages; null: an administrator. */
+  readonly keyId: string | null;
 }
 
 /** What `projects/routes.ts` needs: `manages` is an `onRequest` hook as those of {@link Gate}. */

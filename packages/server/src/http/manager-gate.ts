@@ -12,12 +12,12 @@ export function createManagerGate(keyRing: KeyRing, sessions: SessionCallers): M
     manages: async (request) => {
       if (sessions.isMeant(request)) {
         await sessions.sessionOf(request);
-        managers.add(request, { projectId: null, scopes: new Set(scopes) });
+        managers.add(request, { projectId: null, scopes: new Set(scopes), keyId: null });
         return;
       }
       const caller = await keyRing.authenticate(request.headers.authorization);
       if (!caller.scopes.has('admin')) throw scopeMissing('admin');
-      managers.add(request, { projectId: caller.projectId, scopes: caller.scopes });
+      managers.add(request, { projectId: caller.projectId, scopes: caller.scopes, keyId: caller.keyId });
     },
     managerOf: managers.get,
   };

@@ -1,5 +1,5 @@
 import type { Scope } from '@quartermaster/contract';
-import { Problem } from '../kernel/problem.ts';
+import { fieldInvalid, Problem } from '../kernel/problem.ts';
 
 /** One answer for a missing, malformed, unknown, revoked or expired key. */
 export function apiKeyRejected(): Problem {
@@ -24,4 +24,19 @@ export function onlyAdministrators(): Problem {
 
 export function scopeNotOwned(scope: Scope): Problem {
   return new Problem('PERMISSION_DENIED', `A key gives only scopes that it has; this one lacks "${scope}".`);
+}
+
+export function tooManyKeys(most: number): Problem {
+  return new Problem(
+    'RESOURCE_LIMIT_REACHED',
+    `The project has ${most} usable keys, the most it may have. Revoke some first.`,
+    {
+      retryAfter: 60,
+    },
+  );
+}
+
+/** A key that ends must not leave keys behind that do not. */
+export function keyOutlivesItsMaker(endsAt: number): Problem {
+  return fieldInvalid('body/expires_timestamp', 'a time after the end of the key that creates it', `at most ${endsAt}`);
 }

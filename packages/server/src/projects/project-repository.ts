@@ -47,6 +47,8 @@ export interface ProjectRepository {
   replaceKey(oldKeyId: string, oldEndsAt: number, newKey: StoredKey): Promise<boolean>;
   /** Keys that may be used at `now`: neither revoked nor expired. */
   usableKeys(now: number): Promise<StoredKey[]>;
+  /** How many keys of a project may be used at `now`. */
+  countUsableKeys(projectId: string, now: number): Promise<number>;
   /** Notes when keys were used last; never moves a time back. */
   touchKeys(uses: ReadonlyMap<string, number>): Promise<void>;
 }

@@ -157,6 +157,35 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       await ring.authenticate(`Bearer ${made.key.reveal()}`);
     });
 
+    test('a key that an expiring key creates or rotates ends no later than that key', async (t) => {
+      const { projects, clock } = await open(t);
+      const project = await projects.createProject('one');
+      const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
+      const endsAt = clock.time + 10_000;
+      const lasting = await projects.createKey(wish);
+      const maker = await projects.createKey({ ...wish, expiresAt: endsAt });
+      const makerId = maker.stored.id;
+      assert.equal((await projects.createKey({ ...wish, makerId })).stored.expiresAt, endsAt);
+      const sooner = { ...wish, makerId, expiresAt: endsAt - 1 };
+      assert.equal((await projects.createKey(sooner)).stored.expiresAt, endsAt - 1);
+      const later = projects.createKey({ ...wish, makerId, expiresAt: endsAt + 1 });
+      await assert.rejects(later, { code: 'REQUEST_VALIDATION_ERROR' });
+      assert.equal((await projects.createKey({ ...wish, makerId: lasting.stored.id })).stored.expiresAt, null);
+      assert.equal((await projects.rotateKey(lasting.stored.id, 0, makerId)).stored.expiresAt, endsAt);
+    });
+
+    test('a project has at most 1,000 usable keys; revoking one makes room', async (t) => {
+      const { projects, repository, clock } = await open(t);
+      const project = await projects.createProject('one');
+      const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
+      const first = await projects.createKey(wish);
+      for (let n = 1; n < 1_000; n++) await repository.addKey({ ...first.stored, id: `${n}`, hash: `${n}` });
+      assert.equal(await repository.countUsableKeys(project.id, clock.time), 1_000);
+      await assert.rejects(projects.createKey(wish), { code: 'RESOURCE_LIMIT_REACHED' });
+      await projects.revokeKey(first.stored.id);
+      await projects.createKey(wish);
+    });
+
     test('a key that is revoked while it is rotated gets no successor', async (t) => {
       const { projects, repository, deps } = await open(t);
       const project = await projects.createProject('one');

@@ -5,7 +5,7 @@ import type { NewId } from '../kernel/identifier.ts';
 import { objectNotFound } from '../kernel/problem.ts';
 import { Secret } from '../kernel/secret.ts';
 import { hashApiKey, makeApiKey } from './api-key.ts';
-import { projectNameTaken } from './problems.ts';
+import { keyOutlivesItsMaker, projectNameTaken, tooManyKeys } from './problems.ts';
 import type { Project, ProjectRepository, RunInputs, StoredKey } from './project-repository.ts';
 
 /** A key that was just made: the only time its text exists. */
@@ -20,6 +20,8 @@ export interface KeyWish {
   readonly scopes: readonly Scope[];
   /** Milliseconds; null: does not expire. */
   readonly expiresAt: number | null;
+  /** The key that creates it, which it does not outlive; null or absent: an administrator or the command line. */
+  readonly makerId?: string | null;
 }
 
 /** Managing projects and keys. Every function throws OBJECT_NOT_FOUND for ids that do not exist. */
@@ -32,7 +34,7 @@ export interface Projects {
   listKeys(projectId?: string): Promise<StoredKey[]>;
   revokeKey(keyId: string): Promise<void>;
   /** A new key with the same name, scopes and expiry; the old one works for `overlapMs` more. */
-  rotateKey(keyId: string, overlapMs: number): Promise<NewKey>;
+  rotateKey(keyId: string, overlapMs: number, makerId?: string | null): Promise<NewKey>;
 }
 
 export interface ProjectsDeps {
@@ -55,6 +57,15 @@ export function createProjects(deps: ProjectsDeps): Projects {
     return key;
   }
 
+  /** When the key that creates another one ends; null: never. */
+  async function endOf(makerId: string | null | undefined): Promise<number | null> {
+    return typeof makerId === 'string' ? (await getKey(makerId)).expiresAt : null;
+  }
+  async function checkNumber(projectId: string): Promise<void> {
+    const usable = await repository.countUsableKeys(projectId, clock.now());
+    if (usable >= maxUsableKeys) throw tooManyKeys(maxUsableKeys);
+  }
+
   return {
     createProject: async (name) => {
       checkName(name, longestName);
@@ -69,7 +80,10 @@ export function createProjects(deps: ProjectsDeps): Projects {
     createKey: async (wish) => {
       checkName(wish.name, longestName);
       await getProject(wish.projectId);
-      const made = newKey(deps, wish);
+      const endsAt = await endOf(wish.makerId);
+      if (endsAt !== null && wish.expiresAt !== null && wish.expiresAt > endsAt) throw keyOutlivesItsMaker(endsAt);
+      await checkNumber(wish.projectId);
+      const made = newKey(deps, { ...wish, expiresAt: wish.expiresAt ?? endsAt });
       await repository.addKey(made.stored);
       return made;
     },
@@ -81,11 +95,13 @@ export function createProjects(deps: ProjectsDeps): Projects {
       await getKey(keyId);
       await repository.revokeKey(keyId, clock.now());
     },
-    rotateKey: async (keyId, overlapMs) => {
+    rotateKey: async (keyId, overlapMs, makerId = null) => {
       const old = await getKey(keyId);
       const isOver = old.expiresAt !== null && old.expiresAt <= clock.now();
       if (old.revokedAt !== null || isOver) throw objectNotFound('usable key', keyId);
-      const made = newKey(deps, old);
+      if (overlapMs > 0) await checkNumber(old.projectId);
+      const ends = [old.expiresAt, await endOf(makerId)].filter((end) => end !== null);
+      const made = newKey(deps, { ...old, expiresAt: ends.length === 0 ? null : Math.min(...ends) });
       const isReplaced = await repository.replaceKey(keyId, clock.now() + overlapMs, made.stored);
       if (!isReplaced) throw objectNotFound('usable key', keyId);
       return made;
@@ -94,6 +110,8 @@ export function createProjects(deps: ProjectsDeps): Projects {
 }
 
 const longestName = 127;
+/** Of one project. Source: docs/contract.md "Keys". */
+const maxUsableKeys = 1_000;
 
 /** Makes a key; storing it is the caller's part. */
 export function newKey(deps: Pick<ProjectsDeps, 'clock' | 'newId'>, wish: KeyWish): NewKey {

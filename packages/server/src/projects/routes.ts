@@ -139,7 +139,7 @@ function keyListRoutes(app: App, { gate, projects, clock }: ProjectRoutesDeps): 
       if (expiresAt !== null && expiresAt > lastTime) {
         throw fieldInvalid('body/expires_timestamp', 'a time beyond all calendars', `at most ${lastTime}`);
       }
-      const made = await projects.createKey({ projectId, name, scopes: wanted, expiresAt });
+      const made = await projects.createKey({ projectId, name, scopes: wanted, expiresAt, makerId: manager.keyId });
       return { status: 'success' as const, data: newKeyToWire(made, clock) };
     },
   );
@@ -166,7 +166,7 @@ function keyRoutes(app: App, { gate, projects, keyRing, clock }: ProjectRoutesDe
       const manager = gate.managerOf(request);
       const key = await managedKey(projects, manager, request);
       checkScopes(manager, key.scopes);
-      const made = await projects.rotateKey(key.id, (request.body.overlap_seconds ?? 0) * 1000);
+      const made = await projects.rotateKey(key.id, (request.body.overlap_seconds ?? 0) * 1000, manager.keyId);
       await keyRing.refresh();
       return { status: 'success' as const, data: newKeyToWire(made, clock) };
     },

@@ -1,8 +1,8 @@
 import type { Scope } from '@quartermaster/contract';
-import { type Selectable, sql } from 'kysely';
+import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import type { ProjectRepository, StoredKey } from '../../projects/project-repository.ts';
 import type { Database } from './database.ts';
-import type { KeyTable } from './tables.ts';
+import type { KeyTable, Tables } from './tables.ts';
 
 /** Projects and keys over either database. */
 export function createProjectRepository(database: Database): ProjectRepository {
@@ -75,13 +75,17 @@ export function createProjectRepository(database: Database): ProjectRepository {
         return true;
       }),
     usableKeys: async (now) => {
-      const rows = await read
-        .selectFrom('api_key')
-        .selectAll()
-        .where('revoked_at', 'is', null)
-        .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
-        .execute();
+      const rows = await read.selectFrom('api_key').selectAll().where(isUsableAt(now)).execute();
       return rows.map(toKey);
+    },
+    countUsableKeys: async (projectId, now) => {
+      const row = await read
+        .selectFrom('api_key')
+        .select((select) => select.fn.countAll<number>().as('keys'))
+        .where('project_id', '=', projectId)
+        .where(isUsableAt(now))
+        .executeTakeFirst();
+      return Number(row?.keys ?? 0);
     },
     touchKeys: (uses) =>
       write.transaction().execute(async (transaction) => {
@@ -115,6 +119,14 @@ function toKey(row: Selectable<KeyTable>): StoredKey {
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,
   };
+}
+
+function isUsableAt(now: number) {
+  return (where: ExpressionBuilder<Tables, 'api_key'>) =>
+    where.and([
+      where('revoked_at', 'is', null),
+      where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]),
+    ]);
 }
 
 function toRow(key: StoredKey): KeyTable {
