@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { startService, temporaryFolder } from '../support/service.ts';
+import { execFile } from 'node:child_process';
+import { access, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { RecordItem } from '@quartermaster/contract';
+import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
+const run = promisify(execFile);
 const moreThanAnyDisk = String(1_000_000_000);
+const mebibyte = 2 ** 20;
 
-test('[disk] while little is free on the disk uploads are refused with 507, everything else goes on; with room again they are taken', async (t) => {
+test('[disk] while little is free on the disk, uploads are refused with 507 and records wait; with room again both go on', async (t) => {
   const folder = await temporaryFolder(t);
   const settings = { MIN_FREE_DISK_MB: moreThanAnyDisk };
   const crowded = await startService(t, { folder, settings });
@@ -12,11 +21,111 @@ test('[disk] while little is free on the disk uploads are refused with 507, ever
   await assert.rejects(crowded.client.files.upload(upload), { status: 507, code: 'INSUFFICIENT_STORAGE' });
   assert.deepEqual((await crowded.client.files.list()).data, []);
   const { collection_id: collection } = await crowded.client.collections.create({ name: 'tea' });
-  const record = await crowded.client.records.create(collection, { content: 'Green tea.' });
-  assert.equal((await crowded.client.records.settled(collection, record.record_id)).status, 'ready');
+  const { record_id: record } = await crowded.client.records.create(collection, { content: 'Green tea.' });
+  const waiting = await untilWaiting(crowded, collection, record);
+  assert.deepEqual([waiting.status, waiting.progress?.stage], ['creating', 'waiting_for_disk']);
+  const metrics = await fetch(`${crowded.pluginsUrl}/metrics`);
+  assert.match(await metrics.text(), /^quartermaster_background_work_paused 1$/m);
+  assert.equal((await fetch(`${crowded.filesUrl}/v1/ready`)).status, 200);
   assert.equal(await crowded.stop(), 0);
 
   const roomy = await startService(t, { folder, settings: { MIN_FREE_DISK_MB: '0' } });
+  assert.equal((await roomy.client.records.settled(collection, record)).status, 'ready');
   assert.equal((await roomy.client.files.upload(upload)).bytes, 10);
   assert.equal(await roomy.stop(), 0);
 });
+
+test('[disk] records in work leave a reserve; on a full disk deletes and a start work, and with room again every record is ready', async (t) => {
+  const folder = await mountDisk(t, 140);
+  const settings = { MIN_FREE_DISK_MB: '20' };
+  const service = await startService(t, { folder, settings });
+  while (!(await exists(join(folder, 'ballast')))) await pause(100);
+  const { collection_id: collection } = await service.client.collections.create({ name: 'words' });
+  const records: Array<{ readonly file: string; readonly record: string }> = [];
+  for (let i = 0; i < 8; i++) {
+    const content = new Blob([manyWords(i, 1.5 * mebibyte)]);
+    const { file_id: file } = await service.client.files.upload({ purpose: 'record_file', name: `${i}.txt`, content });
+    const { record_id: record } = await service.client.records.create(collection, { type: 'file', file_id: file });
+    records.push({ file, record });
+  }
+  const [last] = records.slice(-1);
+  assert.ok(last !== undefined);
+  await untilWaiting(service, collection, last.record);
+  assert.ok((await freeMiB(folder)) > 8, 'what was in work has stopped before the disk was full');
+  await service.client.records.delete(collection, last.record);
+  await service.client.files.delete(last.file);
+  await service.kill();
+
+  await fillDisk(folder);
+  assert.equal(await freeMiB(folder), 0);
+  const again = await startService(t, { folder, settings });
+  assert.equal(await exists(join(folder, 'ballast')), false, 'it was released for the start');
+  const [first, second, ...rest] = records.slice(0, -1);
+  assert.ok(first !== undefined && second !== undefined);
+  for (const { file, record } of [first, second]) {
+    await again.client.records.delete(collection, record);
+    await again.client.files.delete(file);
+  }
+  const upload = { purpose: 'record_file', name: 'a.txt', content: new Blob(['a']) } as const;
+  await assert.rejects(again.client.files.upload(upload), { status: 507 });
+
+  await run('mount', ['-o', 'remount,size=1000m', folder]);
+  for (const { record } of rest) {
+    assert.equal((await again.client.records.settled(collection, record)).status, 'ready');
+  }
+  assert.equal((await again.client.files.upload(upload)).bytes, 1);
+  while (!(await exists(join(folder, 'ballast')))) await pause(100);
+  assert.equal(await again.stop(), 0);
+});
+
+/** Asks until the record waits for room. */
+async function untilWaiting({ client }: StartedService, collection: string, record: string): Promise<RecordItem> {
+  for (;;) {
+    const item = await client.records.get(collection, record);
+    if (item.status !== 'creating' || item.progress?.stage === 'waiting_for_disk') return item;
+    await pause(50);
+  }
+}
+
+/** A disk of its own. Needs root, as the network namespaces of other tests do. */
+async function mountDisk(t: TestContext, megabytes: number): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-disk-'));
+  await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder]);
+  t.after(async () => {
+    await run('umount', ['--lazy', folder]);
+    await rm(folder, { recursive: true });
+  });
+  return folder;
+}
+
+async function freeMiB(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return Math.floor((bavail * bsize) / mebibyte);
+}
+
+async function fillDisk(folder: string): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  await writeFile(join(folder, 'filler'), Buffer.alloc(bavail * bsize + mebibyte)).catch((error) =>
+    assert.equal(error.code, 'ENOSPC'),
+  );
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Words that hardly repeat, so that the index grows with the text. */
+function manyWords(seed: number, bytes: number): string {
+  let state = seed * 7919 + 1;
+  const words: string[] = [];
+  for (let length = 0; length < bytes; ) {
+    state = (state * 48_271) % 2_147_483_647;
+    const word = (state % 1_000_000).toString(26).replace(/\d/g, (digit) => 'qrstuvwxyz'[Number(digit)] ?? '');
+    words.push(word);
+    length += word.length + 1;
+  }
+  return words.join(' ');
+}

@@ -139,7 +139,8 @@ export const filesRequirements: Requirements = {
     promise: 'Uploads are refused before the disk is full, so that the database can go on.',
     source: 'docs/contract.md "Codes"',
     tests: [
-      '[disk] while little is free on the disk uploads are refused with 507, everything else goes on; with room again they are taken',
+      '[disk] while little is free on the disk, uploads are refused with 507 and records wait; with room again both go on',
+      '[disk] records in work leave a reserve; on a full disk deletes and a start work, and with room again every record is ready',
       'a disk with less room than asked for takes no blob; with enough it does',
     ],
   },

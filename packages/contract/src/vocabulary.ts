@@ -6,7 +6,11 @@ export const recordTypes = ['text', 'file', 'web', 'qa_sheet'] as const;
 export type RecordType = (typeof recordTypes)[number];
 export const recordStatuses = ['creating', 'ready', 'partial', 'error', 'deleting'] as const;
 export type RecordStatus = (typeof recordStatuses)[number];
-export const recordStages = ['queued', 'fetching', 'parsing', 'chunking', 'embedding', 'indexing'] as const;
+export const recordStages = [
+  ...(['queued', 'fetching', 'parsing', 'chunking', 'embedding', 'indexing'] as const),
+  // The disk is nearly full: the record goes on when there is room.
+  'waiting_for_disk',
+] as const;
 export type RecordStage = (typeof recordStages)[number];
 
 /** What becomes of a pair that the collection, or the sheet itself, has already. */

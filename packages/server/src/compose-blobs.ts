@@ -1,6 +1,7 @@
 import { createBlobRepository } from './adapters/database/blob-repository.ts';
 import { createFileRepository } from './adapters/database/file-repository.ts';
 import { openDiskBlobStore } from './adapters/disk/disk-blob-store.ts';
+import { diskNearlyFull } from './adapters/disk/problems.ts';
 import type { Base } from './compose.ts';
 import { type BlobHealth, createBlobHealth } from './files/blob-metrics.ts';
 import type { BlobStore } from './files/blob-store.ts';
@@ -30,8 +31,14 @@ export async function openStoredFiles({
   closer,
   registry,
   database,
+  isDiskFull,
 }: Base): Promise<StoredFiles> {
-  const blobs = await openDiskBlobStore(config.dataFolder, { leastFreeBytes: config.minFreeDiskMb * 2 ** 20 });
+  const store = await openDiskBlobStore(config.dataFolder, { leastFreeBytes: config.minFreeDiskMb * 2 ** 20 });
+  const checkRoom = async () => {
+    if (isDiskFull()) throw diskNearlyFull();
+    await store.checkRoom();
+  };
+  const blobs: BlobStore = { ...store, checkRoom };
   closer.add('blob store', () => blobs.close());
   const files = createFileRepository(database);
   const damages = createBlobRepository(database);

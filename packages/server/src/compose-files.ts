@@ -123,6 +123,7 @@ async function openCollections(base: Base, files: FileAccess): Promise<Collectio
     },
     embedding: await openEmbedding(base),
     files,
+    space: base.space,
     extractor,
     pages: { fetch: fetchPage(broker) },
     // The table of tokens takes 30 MB: loaded when the first chunk is made directly, which many services never do.

@@ -23,7 +23,15 @@ export interface RunRoom {
 }
 
 /** To be opened before whatever runs plugins, so that it is closed after. */
-export async function openRunRoom({ config, clock, logger, registry, database, closer }: Base): Promise<RunRoom> {
+export async function openRunRoom({
+  config,
+  clock,
+  logger,
+  registry,
+  database,
+  closer,
+  space,
+}: Base): Promise<RunRoom> {
   const repository = createRunRepository(database);
   const projects = createProjectRepository(database);
   const upkeep = startUpkeep(runUpkeep({ repository, clock, bounds: config.runRetention }), logger);
@@ -31,7 +39,7 @@ export async function openRunRoom({ config, clock, logger, registry, database, c
   const keepers = await openInputKeepers({ find: () => projects.projectsThatKeepInputs(), logger });
   closer.add('projects that keep inputs', () => keepers.close());
   const keepsInputs = (projectId: string) => keepers.has(projectId);
-  const recorder = createRunRecorder({ repository, keepsInputs, logger, metrics: registry });
+  const recorder = createRunRecorder({ repository, keepsInputs, space, logger, metrics: registry });
   closer.add('records of runs', () => recorder.close());
   return { recorder, repository, keepsInputs };
 }

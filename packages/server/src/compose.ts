@@ -11,6 +11,7 @@ import { openBlobFolder } from './adapters/disk/blob-folder.ts';
 import { lockFolder } from './adapters/disk/folder-lock.ts';
 import { makeSetUpLink, type SetUpLink } from './administrators/set-up-link.ts';
 import { startBackupCheck } from './check-backups.ts';
+import { openDiskSpace } from './compose-disk-space.ts';
 import { openFilesSide } from './compose-files.ts';
 import { openPluginsSide } from './compose-plugins.ts';
 import type { Config } from './config.ts';
@@ -27,6 +28,7 @@ import type { IdempotencyRepository } from './idempotency/idempotency-repository
 import type { Caller } from './kernel/caller.ts';
 import type { Clock } from './kernel/clock.ts';
 import { type Closer, createCloser } from './kernel/closing.ts';
+import type { DiskSpace } from './kernel/disk-space.ts';
 import { createNewId, type NewId } from './kernel/identifier.ts';
 import type { Logger } from './kernel/logger.ts';
 import { createMetrics, type Registry } from './kernel/metrics.ts';
@@ -65,6 +67,10 @@ export interface Base {
   readonly mounted: WeakMap<IncomingMessage, Caller>;
   /** An empty server for one address, with everything that both have. */
   readonly newApp: (address: 'files' | 'plugins') => App;
+  /** Room for background work. */
+  readonly space: DiskSpace;
+  /** Whether the last of the room is in use: no upload is taken then. */
+  readonly isDiskFull: () => boolean;
   /** What both need to serve. */
   readonly parts: Parts;
 }
@@ -155,6 +161,7 @@ async function openBase({ config, logger, closer, drain }: Start) {
     const lock = lockFolder(config.dataFolder);
     closer.add('lock of the data folder', lock.release);
   }
+  const { space, ballast } = await openDiskSpace(config, { logger, registry, closer });
   const database = await openDatabase({
     url: config.databaseUrl?.reveal() ?? null,
     dataFolder: config.dataFolder,
@@ -192,6 +199,8 @@ async function openBase({ config, logger, closer, drain }: Start) {
     idempotency: createIdempotency({ repository: idempotencyRepository, clock, logger }),
     idempotencyRepository,
     closer,
+    space,
+    isDiskFull: ballast.isReleased,
     mounted: new WeakMap(),
     newApp: (address) => {
       const url = address === 'files' ? config.publicFilesUrl : config.publicPluginsUrl;

@@ -127,6 +127,7 @@ export const stores = {
   'records.stage.indexing': 'indexing',
   'records.stage.parsing': 'reading',
   'records.stage.queued': 'waiting',
+  'records.stage.waiting_for_disk': 'waiting for disk space',
   'records.status.creating': 'being made',
   'records.status.deleting': 'being deleted',
   'records.status.error': 'error',

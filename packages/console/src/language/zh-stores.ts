@@ -127,6 +127,7 @@ export const stores = {
   'records.stage.indexing': '建立索引',
   'records.stage.parsing': '解析',
   'records.stage.queued': '排队',
+  'records.stage.waiting_for_disk': '等待磁盘空间',
   'records.status.creating': '创建中',
   'records.status.deleting': '删除中',
   'records.status.error': '错误',

@@ -1,5 +1,6 @@
 import type { Embedder } from '../embedding/embedder.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { DiskSpace } from '../kernel/disk-space.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { embedMissing } from './embed-chunks.ts';
@@ -9,6 +10,7 @@ import type { CatchUp, VectorRepository } from './vector-repository.ts';
 export interface CatchUpDeps {
   readonly embedder: Embedder;
   readonly vectors: VectorRepository;
+  readonly space?: DiskSpace | undefined;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly logger: Logger;
@@ -35,6 +37,7 @@ const longestPauseMs = 5 * 60_000;
 export function openCatchUp(deps: CatchUpDeps): CatchingUp {
   const closing = new AbortController();
   const { signal } = closing;
+  const hasRoom = async () => (await deps.space?.hasRoom()) ?? true;
   let isReady = false;
 
   async function look(): Promise<void> {
@@ -43,7 +46,7 @@ export function openCatchUp(deps: CatchUpDeps): CatchingUp {
       isReady = true;
       await confirmComplete(deps, signal);
     }
-    while (!signal.aborted && (await catchUpOne(deps, signal)));
+    while (!signal.aborted && (await hasRoom()) && (await catchUpOne(deps, signal)));
   }
 
   const polling = startPolling({

@@ -1,4 +1,5 @@
 import { type Embedder, EmbedderUnavailable } from '../embedding/embedder.ts';
+import type { DiskSpace } from '../kernel/disk-space.ts';
 import type { MissingOf, MissingVector, NewVector, VectorRepository } from './vector-repository.ts';
 
 export type EmbeddingEnd =
@@ -9,6 +10,13 @@ export type EmbeddingEnd =
   | { readonly kind: 'unavailable'; readonly message: string }
   /** The collection's vectors are of another model. */
   | { readonly kind: 'other_model' };
+
+export interface EmbedDeps {
+  readonly embedder: Embedder;
+  readonly vectors: VectorRepository;
+  /** Vectors wait while the disk is nearly full. Default: always room. */
+  readonly space?: DiskSpace | undefined;
+}
 
 export interface EmbeddingWork {
   readonly of: MissingOf;
@@ -22,7 +30,7 @@ export interface EmbeddingWork {
  * done, and the next one goes on from there.
  */
 export async function embedMissing(
-  { embedder, vectors }: { embedder: Embedder; vectors: VectorRepository },
+  { embedder, vectors, space }: EmbedDeps,
   { of, signal, onRound }: EmbeddingWork,
 ): Promise<EmbeddingEnd> {
   const limit = embedder.batchSize * embedder.lanes;
@@ -33,6 +41,7 @@ export async function embedMissing(
     if (last === undefined) return { kind: 'done' };
     const made = await tryToEmbed(embedder, chunks, signal);
     if ('message' in made) return { kind: 'unavailable', message: made.message };
+    await space?.untilRoom(signal);
     const saving = await vectors.save(of.collectionId, embedder.model, made.vectors);
     if (saving.kind === 'other_model') return { kind: 'other_model' };
     if (saving.kind === 'other_dimensions') {

@@ -1,6 +1,7 @@
 import type { RecordStage } from '@quartermaster/contract';
 import type { Embedder } from '../embedding/embedder.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { DiskSpace } from '../kernel/disk-space.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { type EmbeddingEnd, embedMissing } from './embed-chunks.ts';
 import type { RecordJob } from './record-job-repository.ts';
@@ -9,6 +10,7 @@ import type { VectorRepository } from './vector-repository.ts';
 export interface RecordEmbeddingDeps {
   readonly embedder: Embedder;
   readonly vectors: VectorRepository;
+  readonly space?: DiskSpace | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Milliseconds that a record waits for its vectors; then it is ready without, and they follow. */

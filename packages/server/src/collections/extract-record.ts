@@ -38,6 +38,8 @@ export interface Work {
   /** Aborted when the claim is lost, the deadline passes or the service stops. */
   readonly signal: AbortSignal;
   readonly onProgress: (stage: RecordStage, percent: number) => void;
+  /** Waits while the disk is nearly full, before a batch is written. Default: always room. */
+  readonly untilRoom?: () => Promise<void>;
 }
 
 /** Thrown when the record was claimed by another, remade or deleted meanwhile: nothing is left to do for it. */
@@ -82,7 +84,7 @@ export async function extractRecord(deps: ProcessDeps, extraction: Extraction, w
     failure = cause;
     stop.abort();
   });
-  const store = createStore(deps, job, work.signal);
+  const store = createStore(deps, job, work);
   const task: ExtractionTask = {
     ...taskOf(job),
     source,
@@ -114,7 +116,7 @@ interface Ready {
   readonly left: readonly ReportedRow[];
 }
 
-function createStore({ jobs, clock, newId, metrics }: ProcessDeps, job: RecordJob, signal: AbortSignal) {
+function createStore({ jobs, clock, newId, metrics }: ProcessDeps, job: RecordJob, { signal, untilRoom }: Work) {
   const counts = { numChunks: 0, skipped: 0 };
 
   async function prepare(batch: ChunkBatch): Promise<Ready> {
@@ -125,6 +127,7 @@ function createStore({ jobs, clock, newId, metrics }: ProcessDeps, job: RecordJo
   }
 
   async function write({ chunks, left }: Ready): Promise<void> {
+    await untilRoom?.();
     signal.throwIfAborted();
     if (!(await jobs.addChunks(job, chunks))) throw new ClaimLost();
     metrics?.chunksWritten(chunks.length);
@@ -135,6 +138,7 @@ function createStore({ jobs, clock, newId, metrics }: ProcessDeps, job: RecordJo
 
   async function writeRows(rows: readonly ReportedRow[]): Promise<void> {
     for (let from = 0; from < rows.length; from += rowsAtOnce) {
+      await untilRoom?.();
       signal.throwIfAborted();
       const slice = rows.slice(from, from + rowsAtOnce).map((row) => ({ ...row, id: newId('row') }));
       if (!(await jobs.addRows(job, slice))) throw new ClaimLost();

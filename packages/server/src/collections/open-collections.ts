@@ -1,6 +1,7 @@
 import type { Extractor } from '../extraction/extraction.ts';
 import type { FileAccess } from '../files/file-access.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { DiskSpace } from '../kernel/disk-space.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/logger.ts';
 import type { ChunkRepository } from './chunk-repository.ts';
@@ -37,6 +38,8 @@ export interface CollectionRoomDeps {
   /** Absent: nobody reads them. */
   readonly metrics?: RecordMetrics | undefined;
   readonly files: FileAccess;
+  /** Work waits while the disk is nearly full. Default: always room. */
+  readonly space?: DiskSpace | undefined;
   readonly extractor: Extractor;
   readonly pages: PageFetcher;
   readonly countTokens: CountTokens;
@@ -69,19 +72,18 @@ export interface CollectionRoom {
 export function openCollectionRoom(deps: CollectionRoomDeps): CollectionRoom {
   const { repositories, files, clock, newId, logger, countTokens } = deps;
   const timing = { ...workerDefaults, ...deps.timing };
-  const events = createRecordEvents({ records: repositories.records, ...eventDefaults });
+  const tools = { files, clock, newId, space: deps.space };
+  const events = createRecordEvents({ records: repositories.records, space: deps.space, ...eventDefaults });
   const sweeper = openSweeper({ ...repositories, metrics: deps.metrics, clock, newId, logger, ...timing });
   const searching = openVectorSearch(deps, timing);
   const worker = openRecordWorker({
     ...timing,
     ...(searching && { embedding: searching.embedding }),
     metrics: deps.metrics,
+    ...tools,
     jobs: repositories.jobs,
-    files,
     extractor: deps.extractor,
     pages: deps.pages,
-    clock,
-    newId,
     logger,
     concurrency: deps.extractionProcesses,
     alone: deps.alone ?? false,
@@ -100,10 +102,8 @@ export function openCollectionRoom(deps: CollectionRoomDeps): CollectionRoom {
   });
   const records = createRecords({
     collections,
+    ...tools,
     records: repositories.records,
-    files,
-    clock,
-    newId,
     maxWaitMs: timing.maxWaitMs,
     onChanged(recordId) {
       worker.recheck(recordId);

@@ -1,11 +1,14 @@
 import type { RecordFailure, RecordProgress, RecordStatus } from '@quartermaster/contract';
 import { createBell } from '../kernel/bell.ts';
+import type { DiskSpace } from '../kernel/disk-space.ts';
 import { tooManyListeners } from './problems.ts';
 import { toProgress } from './record-item.ts';
 import type { RecordKey, RecordRepository, StoredRecord } from './record-repository.ts';
 
 export interface RecordEventsDeps {
   readonly records: Pick<RecordRepository, 'find'>;
+  /** Default: always room. */
+  readonly space?: DiskSpace | undefined;
   /** Streams open at the same time in this process. */
   readonly maxListeners: number;
   /** Milliseconds between looks: another process may work on the record. */
@@ -61,7 +64,7 @@ export function createRecordEvents(deps: RecordEventsDeps): RecordEvents {
       let last = '';
       let sentAt = performance.now();
       while (!signal.aborted) {
-        const event = toEvent(key.recordId, await deps.records.find(key));
+        const event = toEvent(key.recordId, await deps.records.find(key), deps.space?.isLow());
         const data = JSON.stringify(event);
         if (data !== last || performance.now() - sentAt >= deps.heartbeatMs) {
           yield data === last ? ': still here\n\n' : `event: record\ndata: ${data}\n\n`;
@@ -104,7 +107,7 @@ interface Subscription {
   end(): void;
 }
 
-function toEvent(recordId: string, record: StoredRecord | undefined): RecordEvent {
+function toEvent(recordId: string, record: StoredRecord | undefined, waitsForDisk = false): RecordEvent {
   if (record === undefined) {
     return { record_id: recordId, status: 'deleting', num_chunks: 0, progress: null, error: null };
   }
@@ -112,7 +115,7 @@ function toEvent(recordId: string, record: StoredRecord | undefined): RecordEven
     record_id: recordId,
     status: record.status,
     num_chunks: record.numChunks,
-    progress: toProgress(record),
+    progress: toProgress(record, waitsForDisk),
     error: record.error,
   };
 }

@@ -2,7 +2,7 @@ import { type RecordItem, type RecordProgress, type RecordStage, recordStages } 
 import type { StoredRecord } from './record-repository.ts';
 
 /** A record as it goes over the wire. */
-export function toRecordItem(record: StoredRecord): RecordItem {
+export function toRecordItem(record: StoredRecord, waitsForDisk = false): RecordItem {
   return {
     object: 'Record',
     record_id: record.id,
@@ -13,7 +13,7 @@ export function toRecordItem(record: StoredRecord): RecordItem {
     type: record.type,
     content: record.content,
     metadata: record.metadata,
-    progress: toProgress(record),
+    progress: toProgress(record, waitsForDisk),
     error: record.error,
     report: record.report,
     updated_timestamp: record.updatedAt,
@@ -21,9 +21,13 @@ export function toRecordItem(record: StoredRecord): RecordItem {
   };
 }
 
-/** null unless somebody works on the record or will. */
-export function toProgress(record: StoredRecord): RecordProgress | null {
+/**
+ * null unless somebody works on the record or will. While the disk is nearly full nobody does: that is said here, not
+ * stored, because storing it would need room.
+ */
+export function toProgress(record: StoredRecord, waitsForDisk = false): RecordProgress | null {
   if (record.status !== 'creating') return null;
+  if (waitsForDisk) return { stage: 'waiting_for_disk', percent: record.percent, attempt: record.attempt };
   const stage = recordStages.find((known): known is RecordStage => known === record.stage) ?? 'queued';
   return { stage, percent: record.percent, attempt: record.attempt };
 }

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RecordFailure } from '@quartermaster/contract';
+import type { DiskSpace } from '../kernel/disk-space.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { isTemporary, type Problem } from '../kernel/problem.ts';
 import { readRetryAfter } from '../kernel/retry-after.ts';
@@ -8,6 +9,7 @@ import { startPolling } from './polling.ts';
 import { processRecord, ReaderKilled } from './process-record.ts';
 import { createProgress } from './progress.ts';
 import type { RecordJob } from './record-job-repository.ts';
+import { startDeadline } from './work-deadline.ts';
 
 export interface WorkerDeps extends ProcessDeps {
   readonly logger: Logger;
@@ -25,6 +27,8 @@ export interface WorkerDeps extends ProcessDeps {
   readonly alone: boolean;
   /** Milliseconds between looks for records that nobody told about. */
   readonly pollMs: number;
+  /** No record is taken up while the disk is nearly full, and those in work wait. Default: always room. */
+  readonly space?: DiskSpace | undefined;
   /** Status, stage or percent of a record changed. */
   readonly onChanged: (recordId: string) => void;
   /** A record ended and may have left something to sweep. */
@@ -90,7 +94,7 @@ export function openRecordWorker(deps: WorkerDeps): RecordWorker {
     leftovers = false;
     for (;;) {
       const worker = freeWorker();
-      if (closing || worker === undefined) return;
+      if (closing || worker === undefined || (await deps.space?.hasRoom()) === false) return;
       const now = deps.clock.now();
       const token = deps.newId('run');
       const times = { now, leaseUntil: now + deps.leaseMs };
@@ -110,25 +114,26 @@ export function openRecordWorker(deps: WorkerDeps): RecordWorker {
   function start(job: RecordJob): Work {
     const controller = new AbortController();
     const stop = (reason: Error) => controller.abort(reason);
-    const startedAt = performance.now();
-    const workedMs = () => Math.round(job.workedMs + performance.now() - startedAt);
+    const { signal } = controller;
+    const timeLeft = isOverdue(job) ? 0 : Math.max(0, deps.deadlineMs - job.workedMs);
+    const onPassed = () => stop(new DeadlinePassed());
+    const deadline = startDeadline({ milliseconds: timeLeft, space: deps.space, signal, onPassed });
+    const workedMs = () => Math.round(job.workedMs + deadline.workedMs());
     const progress = createProgress({ ...deps, workedMs }, job, () => stop(new ClaimLost()));
     const watch = deps.metrics?.follow();
     const onProgress: typeof progress.report = (stage, percent) => {
       watch?.at(stage);
       progress.report(stage, percent);
     };
-    const timeLeft = isOverdue(job) ? 0 : Math.max(0, deps.deadlineMs - job.workedMs);
-    const deadline = setTimeout(() => stop(new DeadlinePassed()), timeLeft);
     const run = async () => {
       try {
         if (timeLeft === 0) throw new DeadlinePassed();
         if (job.attempt > deps.maxAttempts) throw new Error('given up after too many tries');
-        await processRecord(deps, job, { signal: controller.signal, onProgress });
+        await processRecord(deps, job, { signal, onProgress, untilRoom: deadline.untilRoom });
       } catch (error) {
-        await settling.settle(job, { reason: controller.signal.aborted ? controller.signal.reason : error, workedMs });
+        await settling.settle(job, { reason: signal.aborted ? signal.reason : error, workedMs });
       } finally {
-        clearTimeout(deadline);
+        deadline.stop();
         watch?.end();
         await progress.close();
       }

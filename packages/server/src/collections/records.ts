@@ -1,6 +1,7 @@
 import type { ListQuery, RecordCreate, RecordItem, RecordUpdate } from '@quartermaster/contract';
 import type { FileAccess } from '../files/file-access.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { DiskSpace } from '../kernel/disk-space.ts';
 import { isId, type NewId } from '../kernel/identifier.ts';
 import { type Collections, checkCursors } from './collections.ts';
 import type { Page } from './page.ts';
@@ -15,6 +16,8 @@ export interface RecordsDeps {
   readonly collections: Pick<Collections, 'find'>;
   readonly records: RecordRepository;
   readonly files: FileAccess;
+  /** Default: always room. */
+  readonly space?: DiskSpace | undefined;
   readonly clock: Clock;
   readonly newId: NewId;
   /** How long a record may wait for its turn, in milliseconds. */
@@ -41,6 +44,7 @@ const mostAttempts = 20;
 /** Records of a collection. Whatever is not there, or is another project's, is OBJECT_NOT_FOUND. */
 export function createRecords(deps: RecordsDeps): Records {
   const { collections, records, files, clock, newId } = deps;
+  const toItem = (record: StoredRecord) => toRecordItem(record, deps.space?.isLow());
 
   async function find(key: RecordKey): Promise<StoredRecord> {
     const found = isId(key.recordId) ? await records.find(key) : undefined;
@@ -64,7 +68,7 @@ export function createRecords(deps: RecordsDeps): Records {
       const change = { ...sent, updatedAt: now, remake: { source, from, deadlineAt: now + deps.maxWaitMs } };
       if (!(await records.change(key, change))) continue;
       deps.onChanged(key.recordId);
-      return toRecordItem({ ...from, ...source, ...waiting, ...sent, updatedAt: now });
+      return toItem({ ...from, ...source, ...waiting, ...sent, updatedAt: now });
     }
     throw recordBusy(key.recordId);
   }
@@ -86,29 +90,29 @@ export function createRecords(deps: RecordsDeps): Records {
       };
       if (!(await records.add(record))) throw collectionNotFound(collectionId);
       deps.onChanged(record.id);
-      return toRecordItem({ ...record, ...waiting, numChunks: 0, updatedAt: now });
+      return toItem({ ...record, ...waiting, numChunks: 0, updatedAt: now });
     },
     async get(key) {
       await collections.find(key.projectId, key.collectionId);
-      return toRecordItem(await find(key));
+      return toItem(await find(key));
     },
     async list(projectId, collectionId, query) {
       await collections.find(projectId, collectionId);
       const page = await records.list(projectId, collectionId, checkCursors(query, recordNotFound));
       if (page === undefined) throw recordNotFound(query.after ?? query.before ?? '');
-      return { items: page.items.map(toRecordItem), hasMore: page.hasMore };
+      return { items: page.items.map(toItem), hasMore: page.hasMore };
     },
     async update(key, body) {
       await collections.find(key.projectId, key.collectionId);
       const before = await find(key);
       const fields = sourceFieldsOf(body);
       const remade = Object.keys(fields).length > 0;
-      if (!remade && body.metadata === undefined) return toRecordItem(before);
+      if (!remade && body.metadata === undefined) return toItem(before);
       const sent = body.metadata === undefined ? {} : { metadata: readMetadata(body.metadata) };
       if (remade) return remake(key, { fields, sent });
       const updatedAt = clock.now();
       if (!(await records.change(key, { ...sent, updatedAt }))) throw recordNotFound(key.recordId);
-      return toRecordItem({ ...before, ...sent, updatedAt });
+      return toItem({ ...before, ...sent, updatedAt });
     },
     async retry(key) {
       await collections.find(key.projectId, key.collectionId);
@@ -116,14 +120,14 @@ export function createRecords(deps: RecordsDeps): Records {
       if (before.status !== 'creating') return remake(key, { fields: {}, sent: {} });
       await records.hurry(key, clock.now());
       deps.onChanged(key.recordId);
-      return toRecordItem(await find(key));
+      return toItem(await find(key));
     },
     async cancel(key) {
       await collections.find(key.projectId, key.collectionId);
       await find(key);
       const failure = { code: 'cancelled', message: recordFailureCodes.cancelled };
       if (await records.cancel(key, { failure, now: clock.now() })) deps.onChanged(key.recordId);
-      return toRecordItem(await find(key));
+      return toItem(await find(key));
     },
     async remove(key) {
       await collections.find(key.projectId, key.collectionId);

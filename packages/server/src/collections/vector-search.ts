@@ -15,16 +15,16 @@ export function openVectorSearch(
   deps: CollectionRoomDeps,
   timing: { leaseMs: number; pollMs: number; backoffMs: number; patienceMs?: number },
 ) {
-  const { embedding, clock, newId, logger, repositories } = deps;
+  const { embedding, space, clock, newId, logger, repositories } = deps;
   if (embedding === undefined) return null;
   const { embedder } = embedding;
   const { vectors } = repositories;
   const index = embedding.openIndex((space, after) => loadCodes(vectors, space, after));
-  const catchUp = openCatchUp({ ...timing, embedder, vectors, clock, newId, logger });
+  const catchUp = openCatchUp({ ...timing, embedder, vectors, space, clock, newId, logger });
   const patienceMs = timing.patienceMs ?? defaultPatienceMs;
   return {
     deps: { embedder, vectors, index, isReady: catchUp.isReady, clock, logger },
-    embedding: { embedder, vectors, clock, logger, patienceMs },
+    embedding: { embedder, vectors, space, clock, logger, patienceMs },
     catchUp,
     /** A chunk was made or changed directly. */
     onBehind(collectionId: string) {

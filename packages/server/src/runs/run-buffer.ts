@@ -1,3 +1,4 @@
+import type { DiskSpace } from '../kernel/disk-space.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { Counter, type Registry } from '../kernel/metrics.ts';
 import { Problem } from '../kernel/problem.ts';
@@ -14,6 +15,7 @@ export interface RunBuffer {
 
 export interface RunBufferDeps {
   readonly repository: Pick<RunRepository, 'add'>;
+  readonly space?: DiskSpace | undefined;
   readonly logger: Logger;
   readonly metrics: Registry;
   readonly options?: Partial<RunBufferOptions>;
@@ -42,7 +44,7 @@ const triesOfGroup = 8;
 const warnEveryMs = 10_000;
 
 /** Stores records in groups; when the database cannot keep up they are lost, the oldest first (ADR 0026). */
-export function createRunBuffer({ repository, logger, metrics, ...deps }: RunBufferDeps): RunBuffer {
+export function createRunBuffer({ repository, space, logger, metrics, ...deps }: RunBufferDeps): RunBuffer {
   const options = { ...defaults, ...deps.options };
   const dropped = new Counter({
     name: 'quartermaster_run_records_dropped_total',
@@ -57,6 +59,8 @@ export function createRunBuffer({ repository, logger, metrics, ...deps }: RunBuf
   let timer: NodeJS.Timeout | undefined;
   let storing: Promise<void> | undefined;
   let failures = 0;
+  let closing = false;
+  let waitsForRoom = false;
 
   function takeOldest(count: number): PackedRun[] {
     const runs = buffer.splice(0, count);
@@ -69,9 +73,16 @@ export function createRunBuffer({ repository, logger, metrics, ...deps }: RunBuf
     warn('records of runs are lost', { reason, runs: runs.length });
   }
 
+  /** A service that stops stores what it has: the reserve is for that, too. */
+  async function mayStore(): Promise<boolean> {
+    waitsForRoom = !closing && (await space?.hasRoom()) === false;
+    if (waitsForRoom) warn('records of runs wait for disk space', { runs: buffer.length });
+    return !waitsForRoom;
+  }
+
   async function storeGroup(): Promise<void> {
     if (group.length === 0) group = takeOldest(options.groupSize);
-    if (group.length === 0) return;
+    if (group.length === 0 || !(await mayStore())) return;
     try {
       await repository.add(group);
       group = [];
@@ -88,9 +99,9 @@ export function createRunBuffer({ repository, logger, metrics, ...deps }: RunBuf
 
   async function storeAll(): Promise<void> {
     do await storeGroup();
-    while (failures === 0 && buffer.length >= options.groupSize);
+    while (failures === 0 && !waitsForRoom && buffer.length >= options.groupSize);
     storing = undefined;
-    if (buffer.length + group.length > 0) storeAfter(failures > 0 ? options.pauseMs : options.waitMs);
+    if (buffer.length + group.length > 0) storeAfter(failures > 0 || waitsForRoom ? options.pauseMs : options.waitMs);
   }
 
   function storeAfter(ms: number): void {
@@ -112,6 +123,7 @@ export function createRunBuffer({ repository, logger, metrics, ...deps }: RunBuf
     },
     waiting: () => (group.length === 0 ? buffer : [...group, ...buffer]),
     close: async () => {
+      closing = true;
       clearTimeout(timer);
       await storing;
       clearTimeout(timer);

@@ -1,4 +1,5 @@
 import type { JournalRun, RunJournal, RunProgress } from '../execution/run-journal.ts';
+import type { DiskSpace } from '../kernel/disk-space.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { Gauge, type Registry } from '../kernel/metrics.ts';
 import { createSteadySet } from '../kernel/steady-set.ts';
@@ -10,6 +11,8 @@ export interface RunRecorderDeps {
   readonly repository: Pick<RunRepository, 'pack' | 'unpack' | 'add'>;
   /** Whether the records of a project hold inputs. */
   readonly keepsInputs: (projectId: string) => boolean;
+  /** Records wait while the disk is nearly full. Default: always room. */
+  readonly space?: DiskSpace | undefined;
   readonly logger: Logger;
   readonly metrics: Registry;
 }

@@ -38,7 +38,7 @@ export const storeSettings = {
   },
   MIN_FREE_DISK_MB: {
     description:
-      'While less is free on the disk of the data folder, in MiB, uploads are refused with INSUFFICIENT_STORAGE: the database needs room, too. 0: no such limit.',
+      'Refuse uploads with INSUFFICIENT_STORAGE while less than this many MiB is free on the disk of the data folder. With SQLite, records wait while less than half of it, or less than 16 MiB, is free. 0: no limit for uploads.',
     default: '256',
     check: wholeNumber(0, 1_000_000_000),
   },

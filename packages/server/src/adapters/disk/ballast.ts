@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { open, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from '../../kernel/logger.ts';
+
+/**
+ * A file that takes room while there is enough and gives it up when the disk is full, so that the database can still
+ * delete and start. Source: docs/decisions/0075-a-full-disk-pauses-work-and-releases-a-ballast.md.
+ */
+export interface Ballast {
+  /** Releases the file when less than `releaseBelow` bytes are free, creates it when there is room for it. */
+  adjust(freeBytes: number): Promise<void>;
+  /** Whether the last of the room is in use: nothing new should be begun. */
+  isReleased(): boolean;
+}
+
+export interface BallastOptions {
+  readonly folder: string;
+  readonly bytes: number;
+  /** Created only if so much remains free afterwards. */
+  readonly remaining: number;
+  /** Milliseconds until it is created: a service that ends before leaves the disk alone. */
+  readonly delayMs?: number;
+  readonly logger: Logger;
+}
+
+export const ballastBytes = 64 * 2 ** 20;
+/** At start the log of the database may have to be written to its file. */
+const neededToStart = 48 * 2 ** 20;
+const releaseBelow = 8 * 2 ** 20;
+const blockBytes = 2 ** 20;
+
+/** @param freeNow bytes that are free before the database is opened: with too few, the ballast is released at once. */
+export async function openBallast(options: BallastOptions, freeNow: number): Promise<Ballast> {
+  const { folder, bytes, remaining, delayMs = 10_000, logger } = options;
+  const path = join(folder, 'ballast');
+  const openedAt = performance.now();
+  let exists = (await sizeOf(path)) === bytes;
+  let released = false;
+
+  async function release(free: number): Promise<void> {
+    await rm(path, { force: true });
+    exists = false;
+    released = true;
+    logger.warn({ free_bytes: free, ballast_bytes: bytes }, 'ballast released: the disk is full');
+  }
+  async function create(): Promise<void> {
+    try {
+      await fill(path, bytes);
+    } catch (error) {
+      await rm(path, { force: true });
+      throw error;
+    }
+    exists = true;
+    released = false;
+    logger.info({ ballast_bytes: bytes }, 'ballast created');
+  }
+
+  if (exists && freeNow < neededToStart) await release(freeNow);
+  return {
+    isReleased: () => released,
+    async adjust(free) {
+      if (exists && free < releaseBelow) await release(free);
+      else if (!exists && free >= bytes + remaining && performance.now() - openedAt >= delayMs) await create();
+    },
+  };
+}
+
+/** Random bytes: a file system that compresses would give zeros no room. */
+async function fill(path: string, bytes: number): Promise<void> {
+  const block = randomBytes(blockBytes);
+  const file = await open(path, 'w', 0o600);
+  try {
+    for (let written = 0; written < bytes; written += blockBytes) await file.write(block);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function sizeOf(path: string): Promise<number | null> {
+  try {
+    return (await stat(path)).size;
+  } catch {
+    return null;
+  }
+}

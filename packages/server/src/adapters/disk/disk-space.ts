@@ -1,0 +1,87 @@
+import { statfs } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { DiskSpace } from '../../kernel/disk-space.ts';
+import type { Logger } from '../../kernel/logger.ts';
+import { Gauge, type Registry } from '../../kernel/metrics.ts';
+import { startUpkeep } from '../../kernel/upkeep.ts';
+import type { Ballast } from './ballast.ts';
+
+export interface DiskSpaceDeps {
+  readonly folder: string;
+  /** Background work pauses while less is free. */
+  readonly reserveBytes: number;
+  readonly ballast: Ballast;
+  readonly logger: Logger;
+  readonly metrics: Registry;
+}
+
+export interface WatchedDiskSpace extends DiskSpace {
+  close(): Promise<void>;
+}
+
+const lookMs = 1_000;
+/** Milliseconds for which an answer of the file system holds for batches that come by hundreds. */
+const holdsMs = 100;
+
+/** Bytes that are free for us, not for the root of the machine alone. */
+export async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+/** Looks at the free space once per second, pauses background work below the reserve, and manages the ballast. */
+export function watchDiskSpace({ folder, reserveBytes, ballast, logger, metrics }: DiskSpaceDeps): WatchedDiskSpace {
+  let low = false;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let free: Promise<number> = Promise.resolve(0);
+
+  async function look(): Promise<number> {
+    if (performance.now() - askedAt > holdsMs) {
+      askedAt = performance.now();
+      free = freeBytes(folder);
+    }
+    const bytes = await free;
+    // The room of a released ballast is for deletes and a start.
+    if (low !== (bytes < reserveBytes || ballast.isReleased())) {
+      low = !low;
+      const about = { free_bytes: bytes, reserve_bytes: reserveBytes };
+      if (low) logger.warn(about, 'background work paused: the disk is nearly full');
+      else logger.info(about, 'background work resumed: the disk has room');
+    }
+    return bytes;
+  }
+  const hasRoom = async () => {
+    await look();
+    return !low;
+  };
+
+  new Gauge({
+    name: 'quartermaster_disk_free_bytes',
+    help: 'Bytes free for the service on the disk of the data folder.',
+    registers: [metrics],
+    async collect() {
+      this.set(await look());
+    },
+  });
+  new Gauge({
+    name: 'quartermaster_background_work_paused',
+    help: '1 while records, vectors and records of runs wait for disk space, otherwise 0.',
+    registers: [metrics],
+    collect() {
+      this.set(low ? 1 : 0);
+    },
+  });
+  const upkeep = startUpkeep(
+    [{ name: 'watch disk space', pause: lookMs, run: async () => ballast.adjust(await look()) }],
+    logger,
+  );
+  return {
+    hasRoom,
+    isLow: () => low,
+    async untilRoom(signal) {
+      signal.throwIfAborted();
+      while (!(await hasRoom())) await pause(lookMs, undefined, { signal });
+    },
+    close: upkeep.close,
+  };
+}

@@ -1,0 +1,29 @@
+import { type Ballast, ballastBytes, openBallast } from './adapters/disk/ballast.ts';
+import { freeBytes, watchDiskSpace } from './adapters/disk/disk-space.ts';
+import type { Base } from './compose.ts';
+import type { Config } from './config.ts';
+import { type DiskSpace, unlimitedSpace } from './kernel/disk-space.ts';
+
+/** Background work leaves at least this much, whatever is set for uploads. */
+const leastReserveBytes = 16 * 2 ** 20;
+
+/**
+ * Watches the disk of a SQLite store; to be opened before the database, which may need the room of the ballast to start.
+ * Uploads stop at the set minimum, background work at half of it, so that what was taken is usually finished.
+ */
+export async function openDiskSpace(
+  { databaseUrl, serve, dataFolder: folder, minFreeDiskMb }: Config,
+  { logger, registry: metrics, closer }: Pick<Base, 'logger' | 'registry' | 'closer'>,
+): Promise<{ readonly space: DiskSpace; readonly ballast: Ballast }> {
+  if (databaseUrl !== null) return { space: unlimitedSpace, ballast: noBallast };
+  const leastFree = minFreeDiskMb * 2 ** 20;
+  const reserveBytes = Math.max(leastReserveBytes, leastFree / 2);
+  const options = { folder, bytes: ballastBytes, remaining: Math.max(reserveBytes, leastFree), logger };
+  // The folder belongs to the process that serves the files address.
+  const ballast = serve === 'plugins' ? noBallast : await openBallast(options, await freeBytes(folder));
+  const space = watchDiskSpace({ folder, reserveBytes, ballast, logger, metrics });
+  closer.add('disk space', () => space.close());
+  return { space, ballast };
+}
+
+const noBallast: Ballast = { adjust: async () => undefined, isReleased: () => false };
