@@ -78,8 +78,10 @@ async function checkUnharmed(service: StartedService, ids: Readonly<Record<strin
   ];
   for (const url of urls) {
     const answer = await fetch(url, { headers: { Authorization: `Bearer ${service.key}` } });
-    if (!(await answer.text()).includes(canary))
-      options.findings.add('lost', `${new URL(url).pathname}: ${answer.status}`);
+    const text = await answer.text();
+    // The record of a run holds no input, so only its presence can be checked.
+    const isWhole = url.includes('/runs/') ? answer.ok : text.includes(canary);
+    if (!isWhole) options.findings.add('lost', `${new URL(url).pathname}: ${answer.status}`);
   }
 }
 

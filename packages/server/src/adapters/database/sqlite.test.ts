@@ -10,6 +10,7 @@ import { sql } from 'kysely';
 import { createLogger } from '../../kernel/logger.ts';
 import { testDatabase } from './database.suite.ts';
 import type { Database } from './database.ts';
+import { createRefusedTextsMigration } from './migrations/0029-refused-texts.ts';
 import { openDatabase } from './open-database.ts';
 import { openSqliteThread, type SqliteThread } from './sqlite-thread.ts';
 
@@ -78,15 +79,11 @@ describe('the SQLite file', () => {
       metadata, created_at, updated_at) values (1, 'a', 'p', 'c', 0, 0, '', 1, '{}', 1, 1), (2, 'b', 'p', 'c', 0, 1, '', 1, '{}', 1, 1)`;
     const vectors = sql`insert into chunk_vector (seq, collection_id, change, code, vector)
       values (1, 'c', 1, null, null), (2, 'c', 1, x'01', x'00000000')`;
-    const earlier = [
-      sql`drop index chunk_vector_refused`,
-      sql`delete from schema_migration where name = '0029-refused-texts'`,
-    ];
-    for (const statement of [collection, chunk, vectors, ...earlier]) await statement.execute(first.write);
+    const dropped = sql`drop index chunk_vector_refused`;
+    for (const statement of [collection, chunk, vectors, dropped]) await statement.execute(first.write);
+    await createRefusedTextsMigration().up(first.write);
+    assert.deepEqual(await first.read.selectFrom('chunk_vector').select('seq').execute(), [{ seq: 2 }]);
     await first.close();
-    const second = await open();
-    assert.deepEqual(await second.read.selectFrom('chunk_vector').select('seq').execute(), [{ seq: 2 }]);
-    await second.close();
   });
 
   it('keeps what was written', async () => {
