@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile } from 'node:fs/promises';
+import { cp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
 import { createTestDatabase } from '../support/postgres.ts';
 import { openProbe, type Probe } from '../support/probe-bundle.ts';
-import { type StartedService, startService } from '../support/service.ts';
+import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
 const canary = 'canary-7a3f1c95-of-the-credentials';
 const sealingKey = Buffer.alloc(32, 7).toString('base64url');
@@ -186,6 +186,30 @@ describe('asynchronous runs', { concurrency: true }, () => {
     assert.equal((await ended(second, reading)).outcome, 'succeeded');
     assert.deepEqual((await ended(second, writing)).error.details, [{ reason: 'may_have_acted', has_begun: true }]);
     assert.deepEqual([probe.count('/read?q=a'), probe.count('/write?q=a')], [2, 1]);
+  });
+
+  test('[runs] a process without the bundle leaves an orphaned run to one that has it', async (t) => {
+    const probe = await openProbe(t);
+    const settings = { STOP_SECONDS: '0' };
+    const first = await start(t, probe, { settings });
+    for (const path of ['/read?q=left', '/read?q=taken']) probe.hold(path);
+    const left = await accept(first, { plugin: 'read', q: 'left' });
+    const taken = await accept(first, { plugin: 'read', q: 'taken', credentials: { token: canary } });
+    for (const path of ['/read?q=left', '/read?q=taken']) await probe.arrived(path);
+    assert.equal(await first.stop(), 0);
+    probe.release();
+
+    const bundles = await temporaryFolder(t);
+    await cp(join(probe.settings.BUNDLES ?? '', 'guarded'), join(bundles, 'guarded'), { recursive: true });
+    const without = await start(t, probe, { folder: first.folder, settings: { ...settings, BUNDLES: bundles } });
+    // It has looked at both runs when it has ended the one whose bundle it has.
+    assert.equal((await ended(without, taken)).outcome, 'succeeded');
+    assert.notEqual((await get(without, left)).status, 'ended');
+    assert.equal(await without.stop(), 0);
+
+    const second = await start(t, probe, { folder: first.folder, settings });
+    assert.equal((await ended(second, left)).outcome, 'succeeded');
+    assert.deepEqual([probe.count('/read?q=left'), probe.count('/read?q=taken')], [2, 2]);
   });
 
   test('[runs] a key may have so many runs at once; one more is told to come back, whichever way it asks', async (t) => {

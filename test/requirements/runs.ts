@@ -26,8 +26,22 @@ export const runsRequirements: Requirements = {
       '[runs] kill −9: with a sealing key a reading run goes on with its credentials; a writing one is never made twice',
       '[runs] an orderly stop leaves what can be made again to the next start and ends the rest',
       '[runs] the same idempotency key gives the same asynchronous run, also after a crash',
+      'a run of a plugin that writes is not run again after the process that took it over was killed',
       'only who has a run may begin it; what was begun and left says so and waits again',
       'a run and the answer of its idempotency key are stored together or not at all',
+    ],
+  },
+  'runs.recovered': {
+    promise: 'Only a process that has the bundle takes over an orphaned run, and each run is taken once.',
+    source: 'ADR 0072',
+    tests: [
+      '[runs] a process without the bundle leaves an orphaned run to one that has it',
+      'a process without the bundle takes an orphaned run that was cancelled or accepted too long ago',
+      'an orphaned run whose bundle no process has ends when it has waited too long',
+      'two processes that recover at the same time take each run once',
+      'one heartbeat keeps all runs of a process',
+      'a heartbeat in the future is void',
+      'the lease counts where a process of an earlier version wrote no heartbeat',
     ],
   },
   'runs.followed': {

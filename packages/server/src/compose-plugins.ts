@@ -52,7 +52,8 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     keep: base.idempotencyRepository.complete,
     mac: sealer === null ? null : (text) => sealer.mac(text),
   });
-  const wish = { ...runRoom, recorder, executor, resolveCredentials, sealer };
+  const hasBundle = (bundleId: string) => catalogue().findBundle(bundleId) !== undefined;
+  const wish = { ...runRoom, recorder, executor, resolveCredentials, hasBundle, sealer };
   const { runs, events, background } = openBackgroundRuns(base, wish);
   const { check: onRequest, projectOf, keyOf } = gate;
   executionRoutes(app, { executor, onRequest, projectOf, keyOf, once, resolveCredentials, background: runs });

@@ -47,6 +47,7 @@ export async function openRunRoom({
 export interface BackgroundWish extends RunRoom {
   readonly executor: Executor;
   readonly resolveCredentials: ResolveCredentials;
+  readonly hasBundle: (bundleId: string) => boolean;
   readonly sealer: RequestSealer | null;
 }
 

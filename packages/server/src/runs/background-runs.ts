@@ -21,6 +21,8 @@ export interface BackgroundDeps {
   /** null: the operator has given no key, so credentials stay in memory. */
   readonly sealer: RequestSealer | null;
   readonly keepsInputs: (projectId: string) => boolean;
+  /** Whether this process can run plugins of the bundle. */
+  readonly hasBundle: (bundleId: string) => boolean;
   /** Told when a run has begun or ended. */
   readonly changed: (runId: string) => void;
   /** Names this process; unique. */
@@ -35,7 +37,9 @@ export interface BackgroundOptions extends QueueBounds {
   readonly keepResultMs: number;
   /** Milliseconds after which the runs of a killed process are taken over. */
   readonly leaseMs: number;
-  /** Milliseconds between looks at leases: those of this process, and those that have run out. */
+  /** Milliseconds from its acceptance after which an orphaned run whose bundle no process has is ended. */
+  readonly maxOrphanedMs: number;
+  /** Milliseconds between heartbeats of this process, and between searches for orphaned runs. */
   readonly lookMs: number;
 }
 
@@ -46,6 +50,7 @@ const defaults: BackgroundOptions = {
   maxSize: 64 * 1024 * 1024,
   keepResultMs: 24 * 3_600_000,
   leaseMs: 15_000,
+  maxOrphanedMs: 24 * 3_600_000,
   lookMs: 2_000,
 };
 
@@ -58,7 +63,7 @@ export interface Background {
   accept(request: ExecuteRequest, caller: BackgroundCaller): Promise<RunKey>;
   /** A run of this process that has not ended. */
   find(projectId: string, runId: string): { cancel(): void; readonly done: Promise<void> } | undefined;
-  /** Keeps the leases of this process and takes over those of others; must go on until `close` is done. */
+  /** Writes the heartbeat of this process and takes over orphaned runs; must go on until `close` is done. */
   readonly upkeep: UpkeepTask;
   /** Takes nothing new, and gives those under way so many milliseconds; what has not ended then is left or interrupted. */
   stop(graceMs: number): void;
@@ -73,7 +78,8 @@ export function createBackground(deps: BackgroundDeps): Background {
   const graceOver = new AbortController();
   let graceTimer: NodeJS.Timeout | undefined;
   const lease = (): RunLease => ({ owner, until: clock.now() + options.leaseMs });
-  const { keepResultMs } = options;
+  const heartbeat = () => ({ owner, at: clock.now() });
+  const { keepResultMs, maxOrphanedMs } = options;
   const perform = createRunPerformer({ ...deps, lease, keepResultMs, graceOver: graceOver.signal });
   const queue = createBackgroundQueue(options, async (run) => {
     await perform(run);
@@ -81,10 +87,10 @@ export function createBackground(deps: BackgroundDeps): Background {
     run.done.resolve();
     deps.changed(run.stored.id);
   });
-  const accepting = createGroupCommit<AcceptedRun, boolean>((runs) => repository.accept(runs), 100);
+  const accepting = createGroupCommit<AcceptedRun, boolean>((runs) => repository.accept(runs, heartbeat()), 100);
   const prepare = (wish: Omit<BackgroundWish, 'lease'>) =>
     prepareBackgroundRun(executor, { ...wish, lease: lease() }, (run) => tell(run, 'cancelled'));
-  const takeOver = createTakeOver({ ...deps, queue, lease, prepare });
+  const takeOver = createTakeOver({ ...deps, queue, lease, maxOrphanedMs, prepare });
 
   function tell(run: BackgroundRun, what: NonNullable<BackgroundRun['told']>): void {
     run.told ??= what;
@@ -115,7 +121,7 @@ export function createBackground(deps: BackgroundDeps): Background {
 
   async function lookAfterLeases(): Promise<void> {
     const begun = [...queue.all.values()].filter((run) => run.hasBegun);
-    const held = await repository.renew(owner, lease().until);
+    const held = await repository.renew(heartbeat());
     const ids = new Set(held.map((run) => run.id));
     for (const run of begun) if (!ids.has(run.stored.id)) tell(run, 'lost');
     for (const { id, isCancelAsked } of held) {

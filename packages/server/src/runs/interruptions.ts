@@ -6,6 +6,7 @@ export const interruptions = {
   credentials_not_kept: 'its credentials were in memory only, for there is no sealing key (QUARTERMASTER_SEALING_KEY)',
   seal_not_opened: 'what was kept of it does not open with the sealing keys of the settings',
   tried_too_often: 'the service ended each time it ran',
+  bundle_missing: 'no process has its bundle; install the bundle and ask for the run again',
   cannot_begin: 'it can no longer begin',
 } as const;
 export type Interruption = keyof typeof interruptions;

@@ -4,6 +4,7 @@ import type { RunQuery } from '@quartermaster/contract';
 import type { CompletedClaim } from '../idempotency/idempotency-repository.ts';
 import { createNewId, lowestIdAt } from '../kernel/identifier.ts';
 import { interruptedEnd } from './interruptions.ts';
+import { describeOrphanedRuns } from './orphaned-runs.suite.ts';
 import type { KeptRequest, RunEnd, RunRepository, StoredRun } from './run-repository.ts';
 
 const newId = createNewId();
@@ -32,21 +33,31 @@ const result = { status: 200 as const, data: { said: 'a\u0000b' }, run_id: 'x', 
 const kept: KeptRequest = { text: '{"what":"was asked"}', isSealed: false, isRepeatable: true };
 const me = 'me';
 
+export interface OpenedRuns {
+  readonly repository: RunRepository;
+  /** The statements that were executed since the last call. */
+  readonly executed: () => string[];
+  readonly release: () => Promise<void>;
+}
+
 /** What every repository of runs promises. */
-export function describeRunRepository(
-  name: string,
-  open: () => Promise<{ repository: RunRepository; release: () => Promise<void> }>,
-): void {
+export function describeRunRepository(name: string, open: () => Promise<OpenedRuns>): void {
   describe(`run repository: ${name}`, () => {
     let repository: RunRepository;
+    let executed: () => string[];
     let release: () => Promise<void>;
     before(async () => {
-      ({ repository, release } = await open());
+      ({ repository, executed, release } = await open());
     });
     after(() => release());
     testKeeping(() => repository);
     testLists(() => repository);
     testLeases(() => repository);
+    describeOrphanedRuns(
+      () => repository,
+      () => executed(),
+      underWay,
+    );
     testSweeping(() => repository);
   });
 }
@@ -158,21 +169,22 @@ function testLists(repository: () => RunRepository): void {
 function testLeases(repository: () => RunRepository): void {
   const accept = async (project: string, owner: string, request = kept) => {
     const run = underWay(project, { owner, until: 100 });
-    assert.deepEqual(await repository().accept([{ run, request, claim: null }]), [true]);
+    assert.deepEqual(await repository().accept([{ run, request, claim: null }], { owner, at: 0 }), [true]);
     return run;
   };
   const takeOver = async (project: string, owner: string, now: number) => {
-    const left = await repository().takeOver({ owner, until: now + 100 }, { now, limit: 1000 });
+    const request = { now, limit: 1000, hasBundle: () => true, acceptedBefore: 0 };
+    const left = await repository().takeOver({ owner, until: now + 100 }, request);
     return left.filter(({ run }) => run.projectId === project);
   };
 
-  test('a lease is prolonged by its owner; what lost it is taken over with its request, by one process', async () => {
+  test('a heartbeat keeps the runs of its process; those of a process without one are taken over, by one process', async () => {
     const project = newId('project');
     const [owner, dead, other] = [newId('run'), newId('run'), newId('run')];
     const mine = await accept(project, owner);
     const theirs = await accept(project, dead, { text: 'sealed', isSealed: true, isRepeatable: false });
     assert.deepEqual(
-      (await repository().renew(owner, 200)).map(({ id }) => id),
+      (await repository().renew({ owner, at: 100 })).map(({ id }) => id),
       [mine.id],
     );
     assert.deepEqual(await takeOver(project, dead, 150), []);
@@ -200,14 +212,15 @@ function testLeases(repository: () => RunRepository): void {
     assert.deepEqual(await repository().begin([run, run], { owner: second, ...begin }), [false, false]);
     assert.deepEqual(await repository().begin([run], { owner: first, ...begin }), [true]);
     assert.equal((await repository().find(project, run.id))?.begunAt, 7);
-    const [left] = await takeOver(project, second, 60);
+    const [left] = await takeOver(project, second, 160);
     assert.deepEqual([left?.run.begunAt, left?.attempts], [7, 1]);
     assert.equal((await repository().find(project, run.id))?.begunAt, null);
     assert.deepEqual(await repository().begin([run], { owner: first, ...begin }), [false]);
     await repository().leave([run], first);
-    assert.equal((await repository().renew(second, 70)).length, 1);
+    const held = await repository().renew({ owner: second, at: 170 });
+    assert.ok(held.some(({ id }) => id === run.id));
     await repository().leave([run], second);
-    const [again] = await takeOver(project, second, 60);
+    const [again] = await takeOver(project, second, 160);
     assert.deepEqual([again?.run.begunAt, again?.attempts], [null, 1]);
   });
 
@@ -219,10 +232,11 @@ function testLeases(repository: () => RunRepository): void {
       ...{ fingerprint: 'f', answer: '{}', expiresAt: 2 },
     };
     const other = underWay(project, { owner: me, until: 100 });
-    const accepted = await repository().accept([
+    const wanted = [
       { run, request: kept, claim: lost },
       { run: other, request: kept, claim: null },
-    ]);
+    ];
+    const accepted = await repository().accept(wanted, { owner: me, at: 0 });
     assert.deepEqual(accepted, [false, true]);
     assert.equal(await repository().find(project, run.id), undefined);
     assert.deepEqual(await repository().find(project, other.id), other);
@@ -232,8 +246,8 @@ function testLeases(repository: () => RunRepository): void {
     const project = newId('project');
     const owner = newId('run');
     const [first, second] = [await accept(project, owner), await accept(project, owner)];
-    const asked = async (until: number) =>
-      (await repository().renew(owner, until)).filter((run) => run.isCancelAsked).map((run) => run.id);
+    const asked = async (at: number) =>
+      (await repository().renew({ owner, at })).filter((run) => run.isCancelAsked).map((run) => run.id);
     assert.equal(await repository().askToCancel(project, first.id), true);
     assert.equal(await repository().askToCancel(newId('project'), second.id), false);
     assert.deepEqual(await asked(200), [first.id]);

@@ -39,6 +39,14 @@ export interface RunLease {
   readonly until: number;
 }
 
+/** Keeps all runs that a process holds. */
+export interface Heartbeat {
+  /** The process. */
+  readonly owner: string;
+  /** Milliseconds since 1970, by the clock of the database. */
+  readonly at: number;
+}
+
 export interface RunEnd {
   readonly outcome: RunOutcome;
   readonly errorCode: ErrorCode | null;
@@ -94,6 +102,16 @@ export interface LeftRun {
   readonly isCancelAsked: boolean;
 }
 
+/** Which orphaned runs a process can take. */
+export interface TakeOverRequest {
+  readonly now: number;
+  readonly limit: number;
+  /** Whether this process can run plugins of the bundle. */
+  readonly hasBundle: (bundleId: string) => boolean;
+  /** Runs accepted until this time are taken without their bundle, to be ended; milliseconds since 1970. */
+  readonly acceptedBefore: number;
+}
+
 export interface RunPage {
   readonly items: readonly StoredRun[];
   readonly hasMore: boolean;
@@ -125,8 +143,8 @@ export interface RunRepository {
   /** Adds runs in one transaction; those that are there already are left as they are. */
   add(runs: readonly PackedRun[]): Promise<void>;
   /** Adds asynchronous runs, each with its claim. @returns for each whether it was; false: its claim was lost */
-  accept(runs: readonly AcceptedRun[]): Promise<boolean[]>;
-  /** Notes that runs begin, and prolongs their leases. @returns for each whether the owner still has it: else it may not */
+  accept(runs: readonly AcceptedRun[], heartbeat: Heartbeat): Promise<boolean[]>;
+  /** Notes that runs begin, with a heartbeat of their process. @returns for each whether the owner still has it: else it may not */
   begin(runs: readonly RunKey[], begin: { owner: string; at: number; until: number }): Promise<boolean[]>;
   /** Ends a run that the owner has under way, with its result. @returns false when it has not: it has ended, or is another's */
   end(key: RunKey, outcome: { owner: string; end: RunEnd; result: StoredResult | null }): Promise<boolean>;
@@ -138,10 +156,12 @@ export interface RunRepository {
   list(projectId: string, query: RunQuery, recent: readonly StoredRun[]): Promise<RunPage>;
   /** Notes that somebody wants it cancelled; whoever runs it learns of it when it renews. @returns whether it is under way */
   askToCancel(projectId: string, runId: string): Promise<boolean>;
-  /** Prolongs the leases of a process. @returns all of them */
-  renew(owner: string, until: number): Promise<HeldRun[]>;
-  /** Takes over runs of others whose lease has run out, at most `limit`. They wait again. */
-  takeOver(lease: RunLease, wish: { now: number; limit: number }): Promise<LeftRun[]>;
+  /** Writes the heartbeat of a process that has runs. @returns its runs */
+  renew(heartbeat: Heartbeat): Promise<HeldRun[]>;
+  /** Takes over orphaned runs: those of processes without a heartbeat for the length of a lease. They wait again. */
+  takeOver(lease: RunLease, request: TakeOverRequest): Promise<LeftRun[]>;
+  /** Deletes the heartbeats of processes that ended long ago. */
+  sweepProcesses(now: number): Promise<void>;
   /** Deletes runs (with their results) that are beyond the bounds, at most `limit`. @returns how many */
   sweep(bounds: RunBounds, limit: number): Promise<number>;
   /** Deletes results that are over, and the oldest of those beyond `maxBytes` in all; at most `limit`. @returns how many */

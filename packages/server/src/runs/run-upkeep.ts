@@ -4,7 +4,7 @@ import type { UpkeepTask } from '../kernel/upkeep.ts';
 import type { RunRepository } from './run-repository.ts';
 
 export interface RunUpkeepDeps {
-  readonly repository: Pick<RunRepository, 'sweep' | 'sweepResults'>;
+  readonly repository: Pick<RunRepository, 'sweep' | 'sweepResults' | 'sweepProcesses'>;
   readonly clock: Clock;
   readonly bounds: RunRetention;
 }
@@ -37,6 +37,7 @@ export function runUpkeep({ repository, clock, bounds }: RunUpkeepDeps): UpkeepT
         await inBatches(signal, () => repository.sweep({ notBefore: notBefore(), most: bounds.most }, batch));
         const { resultBytes: maxBytes } = bounds;
         await inBatches(signal, () => repository.sweepResults(clock.now(), { maxBytes, limit: batch }));
+        await repository.sweepProcesses(clock.now());
       },
     },
   ];

@@ -16,6 +16,9 @@ export interface TakeOverDeps {
   readonly queue: BackgroundQueue;
   readonly prepare: (wish: Omit<BackgroundWish, 'lease'>) => BackgroundRun;
   readonly lease: () => RunLease;
+  readonly hasBundle: (bundleId: string) => boolean;
+  /** Milliseconds from its acceptance after which a run without its bundle is ended. */
+  readonly maxOrphanedMs: number;
   readonly owner: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -32,8 +35,13 @@ const mayPass = ({ headers }: Problem) => headers['Retry-After'] !== undefined;
 export function createTakeOver(deps: TakeOverDeps): () => Promise<void> {
   const { repository, queue, lease, owner, clock, logger, sealer } = deps;
 
-  function judge({ run, request, attempts }: LeftRun): Interruption | ExecuteRequest {
-    if (run.begunAt !== null && !request.isRepeatable) return 'may_have_acted';
+  const acceptedBefore = () => clock.now() - deps.maxOrphanedMs;
+
+  /** @returns null when a process that has the bundle may still take it */
+  function judge({ run, request, attempts }: LeftRun): Interruption | ExecuteRequest | null {
+    // Not `begunAt`: a process that took it over and was killed has cleared that.
+    if (attempts > 0 && !request.isRepeatable) return 'may_have_acted';
+    if (!deps.hasBundle(run.bundleId)) return run.createdAt <= acceptedBefore() ? 'bundle_missing' : null;
     if (attempts >= maxAttempts) return 'tried_too_often';
     const kept = readKeptRequest(request, run, sealer);
     return kept ?? (request.text === null ? 'credentials_not_kept' : 'seal_not_opened');
@@ -51,9 +59,11 @@ export function createTakeOver(deps: TakeOverDeps): () => Promise<void> {
 
   async function decide(left: LeftRun): Promise<void> {
     const end = (how: RunEnd) => repository.end(left.run, { owner, end: how, result: null });
-    const hasBegun = left.run.begunAt !== null;
+    const hasBegun = left.attempts > 0;
     if (left.isCancelAsked) return void (await end(cancelledEnd));
     const judged = judge(left);
+    // The bundle was removed after the run was taken.
+    if (judged === null) return await repository.leave([left.run], owner);
     if (typeof judged === 'string') return void (await end(interruptedEnd(judged, hasBegun)));
     try {
       await takeUp(left, judged);
@@ -67,6 +77,7 @@ export function createTakeOver(deps: TakeOverDeps): () => Promise<void> {
   return async () => {
     const limit = Math.min(batch, queue.room());
     if (limit === 0) return;
-    for (const left of await repository.takeOver(lease(), { now: clock.now(), limit })) await decide(left);
+    const request = { now: clock.now(), limit, hasBundle: deps.hasBundle, acceptedBefore: acceptedBefore() };
+    for (const left of await repository.takeOver(lease(), request)) await decide(left);
   };
 }

@@ -1,28 +1,36 @@
 import type { Kysely, Transaction } from 'kysely';
 import type {
   AcceptedRun,
+  Heartbeat,
   HeldRun,
-  LeftRun,
   RunEnd,
   RunKey,
-  RunLease,
   RunRepository,
   StoredResult,
 } from '../../runs/run-repository.ts';
 import type { Database } from './database.ts';
 import { storeAnswer } from './idempotency-repository.ts';
-import { detailText, insertRuns, packRun, toRun } from './run-rows.ts';
+import { takeOrphanedRuns } from './orphaned-runs.ts';
+import { sweepProcesses, writeHeartbeat } from './process-heartbeats.ts';
+import { detailText, insertRuns, packRun } from './run-rows.ts';
 import type { Tables } from './tables.ts';
 
 type AsynchronousRuns = Pick<
   RunRepository,
-  'accept' | 'begin' | 'end' | 'leave' | 'askToCancel' | 'renew' | 'takeOver'
+  'accept' | 'begin' | 'end' | 'leave' | 'askToCancel' | 'renew' | 'takeOver' | 'sweepProcesses'
 >;
 
 /** The life of runs that are stored before they are begun: who has them, and what they were asked for. */
-export function createAsynchronousRuns({ write, dialect }: Database): AsynchronousRuns {
+export function createAsynchronousRuns(database: Database): AsynchronousRuns {
+  const { write, leases, dialect } = database;
   return {
-    accept: (runs) => write.transaction().execute((transaction) => acceptRuns(transaction, dialect, runs)),
+    accept: (runs, heartbeat) =>
+      write.transaction().execute(async (transaction) => {
+        const accepted = await acceptRuns(transaction, dialect, runs);
+        // At the end: the row stays locked until the commit.
+        await writeHeartbeat(transaction, heartbeat);
+        return accepted;
+      }),
     begin: (runs, { owner, at, until }) =>
       write.transaction().execute(async (transaction) => {
         const begun: boolean[] = [];
@@ -31,6 +39,7 @@ export function createAsynchronousRuns({ write, dialect }: Database): Asynchrono
           const result = await underWay(transaction, key).where('lease_owner', '=', owner).set(row).executeTakeFirst();
           begun.push(result.numUpdatedRows === 1n);
         }
+        await writeHeartbeat(transaction, { owner, at });
         return begun;
       }),
     end: (key, outcome) => write.transaction().execute((transaction) => endRun(transaction, key, outcome)),
@@ -46,8 +55,9 @@ export function createAsynchronousRuns({ write, dialect }: Database): Asynchrono
       const asked = await underWay(write, { projectId, id }).set({ cancel_asked: 1 }).executeTakeFirst();
       return asked.numUpdatedRows === 1n;
     },
-    renew: (owner, until) => renewLeases(write, owner, until),
-    takeOver: (lease, wish) => write.transaction().execute((transaction) => takeRuns(transaction, lease, wish)),
+    renew: (heartbeat) => renew(leases, heartbeat),
+    takeOver: (lease, request) => takeOrphanedRuns(database, lease, request),
+    sweepProcesses: (now) => sweepProcesses(write, now),
   };
 }
 
@@ -106,58 +116,16 @@ async function endRun(
   return true;
 }
 
-async function renewLeases(db: Kysely<Tables>, owner: string, until: number): Promise<HeldRun[]> {
+/** One statement keeps all runs of the process. A process without runs writes nothing. */
+async function renew(db: Kysely<Tables>, heartbeat: Heartbeat): Promise<HeldRun[]> {
   const rows = await db
-    .updateTable('run')
-    .set({ lease_until: until })
-    .where('outcome', 'is', null)
-    .where('lease_owner', '=', owner)
-    .returning(['project_id', 'id', 'cancel_asked'])
-    .execute();
-  return rows.map((row) => ({ projectId: row.project_id, id: row.id, isCancelAsked: row.cancel_asked === 1 }));
-}
-
-async function takeRuns(
-  transaction: Transaction<Tables>,
-  { owner, until }: RunLease,
-  { now, limit }: { now: number; limit: number },
-): Promise<LeftRun[]> {
-  const rows = await transaction
     .selectFrom('run')
-    .innerJoin('run_request', (join) =>
-      join.onRef('run_request.project_id', '=', 'run.project_id').onRef('run_request.run_id', '=', 'run.id'),
-    )
-    .selectAll('run')
-    .select(['request', 'sealed', 'repeatable', 'attempts'])
+    .select(['project_id', 'id', 'cancel_asked'])
     .where('outcome', 'is', null)
-    .where('lease_until', '<=', now)
-    .where('lease_owner', '<>', owner)
-    .orderBy('run.id')
-    .limit(limit)
+    // Never negative: with that condition the index of runs under way serves.
+    .where('lease_until', '>=', 0)
+    .where('lease_owner', '=', heartbeat.owner)
     .execute();
-  const left: LeftRun[] = [];
-  for (const row of rows) {
-    const key = { projectId: row.project_id, id: row.id };
-    const taken = await underWay(transaction, key)
-      // It may have been renewed, or taken by somebody else, in between.
-      .where('lease_until', '<=', now)
-      .where('lease_owner', '=', row.lease_owner)
-      .set({ lease_owner: owner, lease_until: until, begun_at: null })
-      .executeTakeFirst();
-    if (taken.numUpdatedRows !== 1n) continue;
-    const attempts = row.attempts + (row.begun_at === null ? 0 : 1);
-    await transaction
-      .updateTable('run_request')
-      .set({ attempts })
-      .where('project_id', '=', key.projectId)
-      .where('run_id', '=', key.id)
-      .execute();
-    left.push({
-      run: { ...toRun(row), lease: { owner, until } },
-      request: { text: row.request, isSealed: row.sealed === 1, isRepeatable: row.repeatable === 1 },
-      attempts,
-      isCancelAsked: row.cancel_asked === 1,
-    });
-  }
-  return left;
+  if (rows.length > 0) await writeHeartbeat(db, heartbeat);
+  return rows.map((row) => ({ projectId: row.project_id, id: row.id, isCancelAsked: row.cancel_asked === 1 }));
 }

@@ -5,6 +5,8 @@ import type { Tables } from './tables.ts';
 /** A database whose handles note every statement that they execute, so that SQLite can explain exactly those. */
 export interface ObservedDatabase {
   readonly database: Database;
+  /** The texts of the statements executed since the last call. */
+  executed(): string[];
   /** What SQLite does for each statement executed since the last call: its text and the lines of its query plan. */
   plans(): Promise<Array<{ readonly sql: string; readonly plan: readonly string[] }>>;
 }
@@ -22,7 +24,13 @@ export function observeStatements(database: Database): ObservedDatabase {
     return db.withPlugin(noting);
   };
   return {
-    database: { ...database, read: observe(database.read), write: observe(database.write) },
+    database: {
+      ...database,
+      read: observe(database.read),
+      write: observe(database.write),
+      leases: observe(database.leases),
+    },
+    executed: () => executed.splice(0).map(({ sql }) => sql),
     async plans() {
       const plans = [];
       for (const { sql, parameters } of executed.splice(0)) {

@@ -5,26 +5,29 @@ import { createTestDatabase } from '../../../../../test/support/postgres.ts';
 import { createLogger } from '../../kernel/logger.ts';
 import { describeRunRepository } from '../../runs/run-repository.suite.ts';
 import { openDatabase } from './open-database.ts';
+import { observeStatements } from './query-plans.fixture.ts';
 import { createRunRepository } from './run-repository.ts';
 
 const logger = createLogger('silent');
 
 describeRunRepository('SQLite', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-runs-'));
-  const database = await openDatabase({ url: null, dataFolder: folder, logger });
+  const { database, executed } = observeStatements(await openDatabase({ url: null, dataFolder: folder, logger }));
   const release = async () => {
     await database.close();
     await rm(folder, { recursive: true });
   };
-  return { repository: createRunRepository(database), release };
+  return { repository: createRunRepository(database), executed, release };
 });
 
 describeRunRepository('PostgreSQL', async () => {
   const testing = await createTestDatabase();
-  const database = await openDatabase({ url: testing.url, dataFolder: '/unused', logger });
+  const { database, executed } = observeStatements(
+    await openDatabase({ url: testing.url, dataFolder: '/unused', logger }),
+  );
   const release = async () => {
     await database.close();
     await testing.drop();
   };
-  return { repository: createRunRepository(database), release };
+  return { repository: createRunRepository(database), executed, release };
 });
