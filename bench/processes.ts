@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -10,7 +12,8 @@ export interface Running {
   readonly pid: number;
   /** What the process printed as its addresses, in order. */
   readonly urls: readonly string[];
-  stop(): Promise<void>;
+  /** SIGTERM, and the exit code; null when a signal ended it. */
+  stop(): Promise<number | null>;
 }
 
 interface StartOptions {
@@ -50,10 +53,11 @@ export async function start(
   return { pid: child.pid as number, urls, stop: () => stop(child) }; // it runs, so it has a pid
 }
 
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
+async function stop(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
   child.kill('SIGTERM');
-  await once(child, 'exit');
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code;
 }
 
 export interface Service extends Running {
@@ -77,6 +81,8 @@ export async function startService(
       QUARTERMASTER_FILES_PORT: '0',
       QUARTERMASTER_PLUGINS_PORT: '0',
       QUARTERMASTER_MAX_FILE_BYTES: String(5 * 1024 ** 3),
+      // No client is left to be moved elsewhere. Earlier commits refuse a setting that they do not know.
+      ...(knowsSetting('QUARTERMASTER_DRAIN_SECONDS', root) ? { QUARTERMASTER_DRAIN_SECONDS: '0' } : {}),
       ...environment,
     },
     log: `${folder}.log`,
@@ -84,6 +90,26 @@ export async function startService(
   });
   const [filesUrl = '', pluginsUrl = ''] = running.urls;
   return { ...running, filesUrl, pluginsUrl, key: readFileSync(join(folder, 'first-key'), 'utf8').trim() };
+}
+
+function knowsSetting(name: string, root = '.'): boolean {
+  return readFileSync(join(root, 'docs/reference/settings.md'), 'utf8').includes(`\`${name}\``);
+}
+
+/**
+ * A port for a service that comes back on it. It is below those that the system gives to clients: a client that connects
+ * to a free port of that range may be given the same port, and then meets itself.
+ */
+export async function freePort(): Promise<string> {
+  for (;;) {
+    const server = createServer().listen(randomInt(10_000, 30_000), '127.0.0.1');
+    const port = await once(server, 'listening').then(
+      () => (server.address() as AddressInfo).port, // it listens on TCP
+      () => null,
+    );
+    server.close();
+    if (port !== null) return String(port);
+  }
 }
 
 /** Starts a new count of the peak of resident memory. */
