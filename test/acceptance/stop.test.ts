@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../../bench/processes.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
 for (const words of ['start', 'run quartermaster -- start']) {
@@ -60,6 +61,16 @@ test('[operations] while it drains, readiness is 503, the addresses stay open an
   assert.equal(code, 1);
 });
 
+test('[operations] a stop signal that comes as soon as an address accepts connections ends the service in order', async (t) => {
+  const port = await freePort();
+  const settings = { DATA: await temporaryFolder(t), FILES_PORT: port, DRAIN_SECONDS: '0' };
+  const service = start(t, [process.execPath, 'packages/cli/src/main.ts', 'start'], settings);
+  const exit = once(service.process, 'exit');
+  while (!(await accepts(Number(port)))) await Promise.race([exit, pause(1)]);
+  service.process.kill('SIGTERM');
+  assert.deepEqual(await exit, [0, null], service.log());
+});
+
 test('[operations] SIGUSR1 opens no debugger in a service that the bare command started', async (t) => {
   const settings = { DATA: await temporaryFolder(t), DRAIN_SECONDS: '0' };
   const service = start(t, [process.execPath, 'packages/cli/src/main.ts', 'start'], settings);
@@ -93,6 +104,13 @@ function start(t: TestContext, [program = '', ...args]: readonly string[], setti
     }
   });
   return { process: child, log: () => log, pluginsUrl: readPluginsUrl(child) };
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true));
+    socket.on('error', () => resolve(false)).on('connect', () => socket.destroy());
+  });
 }
 
 async function readPluginsUrl(child: ChildProcess): Promise<string> {

@@ -85,19 +85,20 @@ export interface Side {
 
 /**
  * Starts the service: the only place where everything is wired.
+ * @param beforeListening called before an address opens; requests may come before this function returns
  * @throws Error when the data folder, the database or a port cannot be had; nothing is left open then.
  */
-export async function openService(config: Config, logger: Logger): Promise<Service> {
+export async function openService(config: Config, logger: Logger, beforeListening = () => {}): Promise<Service> {
   const closer = createCloser();
   try {
-    return await open({ config, logger, closer });
+    return await open({ config, logger, closer, beforeListening });
   } catch (error) {
     await closer.close().catch((closing: unknown) => logger.error({ err: closing }, 'closing after a failed start'));
     throw error;
   }
 }
 
-async function open(start: { config: Config; logger: Logger; closer: Closer }): Promise<Service> {
+async function open(start: Omit<Start, 'drain'> & { beforeListening: () => void }): Promise<Service> {
   const { config, logger, closer } = start;
   const drain = createDrain();
   const { base, firstKey } = await openBase({ ...start, drain });
@@ -116,6 +117,7 @@ async function open(start: { config: Config; logger: Logger; closer: Closer }): 
     closer.add('server', () => listening.close(config.stopSeconds * 1000));
     return listening;
   };
+  start.beforeListening();
   const files = await listenTo(sides.files);
   const plugins = await listenTo(sides.plugins);
   const setUpLink =

@@ -25,8 +25,11 @@ export async function runUntilSignal(): Promise<void> {
     const config = parseConfig(processEnvironment());
     logger = createLogger(config.logLevel, destination);
     endOnDefect(logger, destination);
-    const service = await openService(config, logger);
-    const stopping = stopSignal();
+    let stopping = Promise.resolve();
+    // From the first connection on, a signal must not cut requests off.
+    const service = await openService(config, logger, () => {
+      stopping = stopSignal();
+    });
     greet(service);
     // Nothing was read yet of the first requests.
     giveBackMemory();
@@ -67,7 +70,7 @@ function greet(service: Service): void {
   console.log(lines.join('\n'));
 }
 
-/** Resolves with the first signal; a later one ends the process. */
+/** Resolves with the first signal; a later one ends the process. Before this is called, the first one ends it. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let first: number | undefined;
