@@ -1,7 +1,8 @@
 // `npm run bench`: every figure beside its floor, on this machine, in this run. Prints a table and writes
 // bench/results/latest.json. `npm run bench -- http` runs the benches whose name contains "http";
-// `npm run bench -- soak` the one that only runs when it is named. `npm run bench -- --compare <commit>` measures that
-// commit and this tree alternately (compare.ts).
+// `npm run bench -- soak` and `npm run bench -- restarts` the ones that only run when they are named; the latter takes a
+// number of restarts and exits with 1 when a request failed. `npm run bench -- --compare <commit>` measures that commit
+// and this tree alternately (compare.ts).
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { catalogueBenches } from './catalogue-bench.ts';
@@ -13,6 +14,7 @@ import { mcpBenches } from './mcp-benches.ts';
 import { pdfBenches } from './pdf-benches.ts';
 import { queryBenches } from './query-benches.ts';
 import { recordBenches } from './record-benches.ts';
+import { restartBench } from './restart-bench.ts';
 import { soakBench } from './soak-bench.ts';
 import { startBench } from './start-bench.ts';
 import { printRows, type Row } from './table.ts';
@@ -35,8 +37,13 @@ try {
   if ('console'.includes(wanted)) rows.push(...(await consoleBenches(join(folder, 'console'))));
   if ('mcp'.includes(wanted)) rows.push(...(await mcpBenches(join(folder, 'mcp'))));
   if ('records'.includes(wanted)) rows.push(...(await recordBenches(join(folder, 'records'))));
-  // It takes minutes.
+  // These take minutes.
   if (wanted === 'soak') rows.push(await soakBench(join(folder, 'soak')));
+  if (wanted === 'restarts') {
+    const row = await restartBench(join(folder, 'restarts'), args[1] === undefined ? undefined : Number(args[1]));
+    if (!row.met) process.exitCode = 1;
+    rows.push(row);
+  }
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

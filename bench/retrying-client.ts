@@ -1,0 +1,87 @@
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+
+export interface Call {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+}
+
+/** The answer of status 200, or why both attempts failed. */
+export type Outcome =
+  | { readonly ok: true; readonly body: Buffer; readonly retried: boolean }
+  | { readonly ok: false; readonly reasons: readonly string[] };
+
+export interface RetryingClient {
+  /** Sends an idempotent request at most twice. */
+  send(call: Call): Promise<Outcome>;
+  close(): void;
+}
+
+const beforeRetryMs = 50;
+const betweenConnectsMs = 20;
+/** A supervisor restarts the service at once; longer absence is a failure of the request. */
+const patienceMs = 60_000;
+
+/**
+ * One connection per address that is reused until the server closes it; Node's agent honours `Connection: close`. Any
+ * failure of the first attempt, a refused connection too, uses up the one retry. Only while the retry itself finds no
+ * listener is it sent again: nothing of it has reached a service.
+ */
+export function createRetryingClient(): RetryingClient {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+  async function retry(call: Call): Promise<Attempt> {
+    const last = performance.now() + patienceMs;
+    for (;;) {
+      const attempt = await tryOnce(agent, call);
+      if (!attempt.refused || performance.now() > last) return attempt;
+      await pause(betweenConnectsMs);
+    }
+  }
+
+  return {
+    async send(call) {
+      const first = await tryOnce(agent, call);
+      if (first.body !== null) return { ok: true, body: first.body, retried: false };
+      await pause(beforeRetryMs);
+      const second = await retry(call);
+      if (second.body !== null) return { ok: true, body: second.body, retried: true };
+      return { ok: false, reasons: [first.reason, second.reason] };
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+interface Attempt {
+  /** null when it failed. */
+  readonly body: Buffer | null;
+  readonly reason: string;
+  /** Nobody listened. */
+  readonly refused: boolean;
+}
+
+async function tryOnce(agent: Agent, call: Call): Promise<Attempt> {
+  try {
+    const { status, body } = await exchange(agent, call);
+    if (status === 200) return { body, reason: '', refused: false };
+    return { body: null, reason: `${status} ${body.toString('utf8').slice(0, 150)}`, refused: false };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return { body: null, reason: `${code} ${message}`, refused: code === 'ECONNREFUSED' };
+  }
+}
+
+async function exchange(agent: Agent, { method, url, headers, body }: Call): Promise<{ status: number; body: Buffer }> {
+  const length = body === undefined ? {} : { 'Content-Length': String(body.length) };
+  const sent = request(url, { agent, method, headers: { ...headers, ...length } });
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    // The listener stays: a connection that is reset while the answer is read emits the error on both.
+    sent.on('response', resolve).on('error', reject);
+    sent.end(body);
+  });
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return { status: response.statusCode ?? 0, body: Buffer.concat(chunks) };
+}
