@@ -74,8 +74,7 @@ async function confirmComplete(deps: CatchUpDeps, signal: AbortSignal): Promise<
   const { vectors, clock, embedder, leaseMs } = deps;
   while (!signal.aborted) {
     const now = clock.now();
-    // As of time 0 only those are due that nobody has looked at since they became behind.
-    const claim = { model: embedder.model, token: deps.newId('run'), now: 0, leaseUntil: now + leaseMs };
+    const claim = { model: embedder.model, token: deps.newId('run'), now, leaseUntil: now + leaseMs, isFirst: true };
     const held = await vectors.claimCatchUp(claim);
     if (held === undefined) return;
     const [missing] = await vectors.missing({ collectionId: held.collectionId }, { after: null, limit: 1 });

@@ -56,6 +56,15 @@ export interface CatchUp {
  * Vectors of chunks. A collection has those of one model; its vectors go with its chunks. What is written late or twice
  * does no harm: a vector is kept only for a chunk that is there and is what was embedded.
  */
+export interface CatchUpClaim {
+  readonly model: string;
+  readonly token: string;
+  readonly now: number;
+  readonly leaseUntil: number;
+  /** Only one that was never put off since it became behind. */
+  readonly isFirst?: boolean;
+}
+
 export interface VectorRepository {
   find(collectionId: string): Promise<StoredVectorSpace | undefined>;
   /** Gives the collection this model when it has none. @returns what it has then; undefined when it is gone. */
@@ -74,8 +83,8 @@ export interface VectorRepository {
   /** Codes of the changes after that place, in order. */
   codes(space: VectorSpace, after: { change: number; seq: number }, limit: number): Promise<CodeRow[]>;
   vectors(space: VectorSpace, seqs: readonly number[]): Promise<Map<number, Float32Array>>;
-  /** Takes a collection of this model that is behind. */
-  claimCatchUp(claim: { model: string; token: string; now: number; leaseUntil: number }): Promise<CatchUp | undefined>;
+  /** Claims a collection of this model that is behind and due. */
+  claimCatchUp(claim: CatchUpClaim): Promise<CatchUp | undefined>;
   /** @returns false when the claim is lost. */
   keepCatchUp(held: CatchUp, leaseUntil: number): Promise<boolean>;
   /** Done, or to be tried again not before that time. */

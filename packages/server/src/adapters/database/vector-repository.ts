@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type {
   CatchUp,
+  CatchUpClaim,
   NewVector,
   Saving,
   StoredVectorSpace,
@@ -221,7 +222,7 @@ function heldRow(write: Kysely<Tables>, held: CatchUp) {
 
 async function claimCatchUp(
   { dialect, write }: Pick<Database, 'dialect' | 'write'>,
-  claim: { model: string; token: string; now: number; leaseUntil: number },
+  claim: CatchUpClaim,
 ): Promise<CatchUp | undefined> {
   const row = await write
     .updateTable('collection_vector')
@@ -236,7 +237,7 @@ async function claimCatchUp(
         .select('collection_id')
         .where(sql<boolean>`wanted > done`)
         .where('model', '=', claim.model)
-        .where(isDue('run_after', claim.now))
+        .where(claim.isFirst === true ? sql<boolean>`run_after = 0` : isDue('run_after', claim.now))
         .where(isFree('lease_until', claim))
         .orderBy('run_after')
         .limit(1);
