@@ -35,7 +35,7 @@ test('the text of nested tables, stray cells and unclosed tags stays', () => {
   assert.equal(text('<table><tr><td>a<table><tr><td>b<td>c</table>d<td>e</table>f'), 'a b | c d | e\n\nf');
   assert.equal(text('x<td>y</td></table></tr>z'), 'x\n\ny\n\nz');
   assert.equal(text('<div><p>a<div><table><tr><td>b'), 'a\n\nb');
-  assert.equal(text(`${'<div>'.repeat(20_000)}deep`), 'deep');
+  assert.equal(text(`${'<div>'.repeat(4_000)}deep`), 'deep');
 });
 
 test('the charset of a page is taken from its header, then from its own declaration', () => {
