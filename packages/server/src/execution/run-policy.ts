@@ -76,7 +76,11 @@ export function makeRunPolicy(
       injected: prepared.injected,
       wantsFreshToken,
       storedRefreshToken,
-      scrubber: makeScrubber(bundle, secrets, inject),
+      scrubber: makeScrubber(bundle, {
+        credentials: secrets,
+        inject,
+        superseded: storedRefreshToken?.superseded ?? [],
+      }),
       maxResponseBytes: Math.min(limits.maxResponseBytes, asked?.max_response_bytes ?? limits.maxResponseBytes),
       maxRedirects: limits.maxRedirects,
       maxRetries: limits.maxRetries,
@@ -100,16 +104,19 @@ function readCredentials(credentials: Readonly<Record<string, unknown>>): Readon
   );
 }
 
+interface SecretsOfRun {
+  readonly credentials: ReadonlyMap<string, Secret>;
+  readonly inject: readonly Injection[];
+  /** Refresh tokens that were replaced. */
+  readonly superseded: readonly string[];
+}
+
 /** Those that `x-secret` marks; all of them when the bundle marks none. A region or an account id is no secret. */
-function makeScrubber(
-  bundle: CompiledBundle,
-  credentials: ReadonlyMap<string, Secret>,
-  inject: readonly Injection[],
-): Scrubber {
+function makeScrubber(bundle: CompiledBundle, { credentials, inject, superseded }: SecretsOfRun): Scrubber {
   if (credentials.size === 0) return noSecrets;
   const marked = [...credentials].filter(([name]) => bundle.secretNames.size === 0 || bundle.secretNames.has(name));
   const values = marked.map(([, secret]) => secret.reveal());
-  const secrets = [...values, ...derivedSecrets(inject, credentials)];
+  const secrets = [...values, ...superseded, ...derivedSecrets(inject, credentials)];
   const getsTokens = inject.some((injection) => injection.in === 'oauth2');
   return getsTokens ? createGrowingScrubber(secrets) : createScrubber(secrets);
 }

@@ -23,7 +23,7 @@ import {
 } from './problems.ts';
 import { type ResolveCredentials, rememberStored } from './resolve-credentials.ts';
 import type { Sealer } from './sealing.ts';
-import { createStoredRefreshToken } from './stored-refresh-token.ts';
+import { createStoredRefreshToken, splitSuperseded } from './stored-refresh-token.ts';
 
 export interface CredentialProfilesDeps {
   readonly repository: CredentialProfileRepository;
@@ -97,7 +97,8 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
       const found = `a profile of the bundle ${JSON.stringify(profile.bundleId)}`;
       throw profileReferenceInvalid(found, `one of the bundle ${JSON.stringify(bundleId.slice(0, 64))}`);
     }
-    return rememberStored(open(profile), createStoredRefreshToken(profile, refreshing));
+    const { credentials: stored, superseded } = splitSuperseded(open(profile));
+    return rememberStored(stored, createStoredRefreshToken(profile, superseded, refreshing));
   }
 
   const refreshing = { repository, logger: deps.logger, open, seal: sealAgain, unstored: new Map() };

@@ -25,6 +25,8 @@ export async function resolveRequest<Request extends { readonly bundle_id: strin
 export interface StoredRefreshToken {
   /** Another text when the project has replaced the credentials. */
   readonly version: string;
+  /** Refresh tokens that others have replaced: never sent again, but no answer may show them either. */
+  readonly superseded: readonly string[];
   /**
    * Calls `ask` with the newest value of the credential `name`, while no other process does, and stores the new value, encrypted,
    * before it resolves.

@@ -21,6 +21,24 @@ interface Rotation {
   readonly token: string;
 }
 
+/** Member of the stored credentials with the refresh tokens that were replaced. No credential has such a name. */
+const supersededMember = '$superseded';
+/** The one that the user gave is kept, and the last ones. */
+const mostSuperseded = 4;
+
+/** Parts what is stored for a profile: its credentials, and the refresh tokens that were replaced. */
+export function splitSuperseded(stored: Record<string, unknown>) {
+  const { [supersededMember]: listed, ...credentials } = stored;
+  const superseded = Array.isArray(listed) ? listed.filter((token) => typeof token === 'string') : [];
+  return { credentials, superseded };
+}
+
+function joinSuperseded(credentials: Record<string, unknown>, superseded: readonly string[]): string {
+  const [first, ...others] = superseded;
+  const kept = first === undefined ? [] : [first, ...others.slice(1 - mostSuperseded)];
+  return JSON.stringify({ ...credentials, [supersededMember]: kept });
+}
+
 /** Longer than a request for a token may take. */
 const claimMs = 30_000;
 const retryMs = 200;
@@ -29,7 +47,11 @@ const maxWaits = 75;
 const maxStoreTries = 4;
 
 /** Rotates the refresh token of one profile: claim, newest token, provider, encrypted new token, release. */
-export function createStoredRefreshToken(profile: StoredProfile, deps: StoredRefreshTokenDeps): StoredRefreshToken {
+export function createStoredRefreshToken(
+  profile: StoredProfile,
+  superseded: readonly string[],
+  deps: StoredRefreshTokenDeps,
+): StoredRefreshToken {
   const { repository, logger } = deps;
   const { id, projectId } = profile;
   const fields = { profile: profile.name, project_id: projectId, bundle_id: profile.bundleId };
@@ -54,9 +76,10 @@ export function createStoredRefreshToken(profile: StoredProfile, deps: StoredRef
   async function storeOnce({ name, used, token }: Rotation): Promise<boolean> {
     for (;;) {
       const current = await newest();
-      const credentials = deps.open(current);
+      const { credentials, superseded } = splitSuperseded(deps.open(current));
       if (credentials[name] !== used) return false;
-      const seal = deps.seal(JSON.stringify({ ...credentials, [name]: token }), current);
+      const text = joinSuperseded({ ...credentials, [name]: token }, [...superseded, used]);
+      const seal = deps.seal(text, current);
       // It fails only when another writer, such as a rotation of the encryption key, succeeded.
       if (await repository.replace(current, { ...seal, updatedAt: current.updatedAt })) return true;
     }
@@ -82,6 +105,7 @@ export function createStoredRefreshToken(profile: StoredProfile, deps: StoredRef
 
   return {
     version: `${id} ${profile.updatedAt}`,
+    superseded,
     async refresh(name, ask) {
       const own = randomUUID();
       await claim(own);

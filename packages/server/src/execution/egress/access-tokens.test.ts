@@ -205,6 +205,7 @@ describe('an access token', () => {
     let newest = 'refresh-0-0123456789';
     const storedRefreshToken: StoredRefreshToken = {
       version: 'profile 1',
+      superseded: [],
       async refresh(name, ask) {
         const answer = await ask(newest);
         events.push(`store ${name} ${answer.rotated}`);
@@ -226,7 +227,7 @@ describe('an access token', () => {
   it('of a stored credential is not used when the new refresh token cannot be stored', async (t) => {
     const { upstream, send } = await open(t, { tokens: grant({ refresh_token: 'refresh-1-0123456789' }) });
     const refresh = async () => await Promise.reject(new Error('the new refresh token could not be stored'));
-    const result = await send(refreshToken, { storedRefreshToken: { version: 'profile 1', refresh } });
+    const result = await send(refreshToken, { storedRefreshToken: { version: 'profile 1', superseded: [], refresh } });
     const message = 'no access token: the new refresh token could not be stored';
     assert.deepEqual([result, upstream.requests.length], [{ kind: 'unreachable', message }, 0]);
   });
