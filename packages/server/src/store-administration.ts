@@ -5,6 +5,7 @@ import { createFileRepository } from './adapters/database/file-repository.ts';
 import { createProjectRepository } from './adapters/database/project-repository.ts';
 import { openDiskBlobStore } from './adapters/disk/disk-blob-store.ts';
 import type { BlobRepository } from './files/blob-repository.ts';
+import type { BlobStore } from './files/blob-store.ts';
 import { type CheckStoreOptions, checkStore, type StoreReport } from './files/fsck.ts';
 import { projectUnknown } from './files/problems.ts';
 import {
@@ -15,6 +16,7 @@ import {
   restoreAsFile,
   restoreBlob,
 } from './files/quarantine.ts';
+import { createDamageReport } from './files/report-damage.ts';
 import { type Swept, sweepOrphans } from './files/sweep-orphans.ts';
 import { systemClock } from './kernel/clock.ts';
 import { createNewId } from './kernel/identifier.ts';
@@ -45,11 +47,15 @@ export function administerStore(place: {
 }): StoreAdministration {
   const { database, dataFolder, logger } = place;
   const clock = systemClock;
+  const [files, damages] = [createFileRepository(database), createBlobRepository(database)];
+  const depsOf = (blobs: BlobStore): QuarantineDeps => {
+    const reportDamage = createDamageReport({ damages, blobs, clock, logger });
+    return { files, damages, reportDamage, blobs, clock, newId: createNewId() };
+  };
   async function withBlobs<T>(work: (deps: QuarantineDeps) => Promise<T>): Promise<T> {
     const blobs = await openDiskBlobStore(dataFolder);
-    const rows = { files: createFileRepository(database), damages: createBlobRepository(database) };
     try {
-      return await work({ ...rows, blobs, clock, newId: createNewId() });
+      return await work(depsOf(blobs));
     } finally {
       await blobs.close();
     }
@@ -57,13 +63,12 @@ export function administerStore(place: {
   return {
     checkStore: (options) =>
       withBlobs((deps) => checkStore({ ...deps, checkDatabase: () => checkDatabase(database) }, options)),
-    verification: createBlobRepository(database),
+    verification: damages,
     quarantine: {
       async *list() {
         const blobs = await openDiskBlobStore(dataFolder);
         try {
-          const rows = { files: createFileRepository(database), damages: createBlobRepository(database) };
-          yield* listQuarantine({ ...rows, blobs, clock, newId: createNewId() });
+          yield* listQuarantine(depsOf(blobs));
         } finally {
           await blobs.close();
         }

@@ -263,6 +263,16 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       assert.equal(await files.bytesKept(project), 20);
     });
 
+    test('contents are found by their hash in their own project, unless they are being deleted', async () => {
+      const [file, other] = [await add('aa'), await add('aa', { projectId: `${project}x` })];
+      const of = (projectId: string, sha256: string) => ({ projectId, sha256 });
+      const contents = [of(project, 'aa'), of(project, 'bb'), of(other.projectId, 'aa'), of(project, 'aa')];
+      const find = async () => (await files.findContents(contents)).map((blob) => blob?.blobId);
+      assert.deepEqual(await find(), [file.blobId, undefined, other.blobId, file.blobId]);
+      await files.startDelete(project, file.id);
+      assert.deepEqual(await find(), [undefined, undefined, other.blobId, undefined]);
+    });
+
     test('live blobs come by id, with what is known of their content', async () => {
       const [a, b] = [await add('aa'), await add('bb', { bytes: 20 })];
       await files.startDelete(project, (await add('cc')).id);

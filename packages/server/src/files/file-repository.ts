@@ -98,6 +98,8 @@ export interface FileRepository {
   unfinishedDeletes(limit: number): Promise<readonly DeletingFile[]>;
   /** Which of these blobs a row names. */
   knownBlobs(blobIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** The live blobs that have these contents in their projects: one for each, in order. */
+  findContents(contents: readonly StoredContent[]): Promise<ReadonlyArray<StoredBlobRow | undefined>>;
   /** Blobs with a live row of every project, by id, those that follow `after`. */
   liveBlobs(after: string, limit: number): Promise<ReadonlyArray<StoredBlobRow>>;
 }
@@ -109,6 +111,9 @@ export interface WrongUsage {
   /** … as the kept sum has it. */
   readonly found: number;
 }
+
+/** Equal content is stored once within a project. */
+export type StoredContent = Pick<StoredFile, 'projectId' | 'sha256'>;
 
 export interface StoredBlobRow {
   readonly blobId: string;

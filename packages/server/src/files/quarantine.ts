@@ -7,11 +7,14 @@ import type { BlobStore } from './blob-store.ts';
 import type { FileRepository } from './file-repository.ts';
 import { hashOf } from './fsck.ts';
 import { blobNotQuarantined, blobStillNamed, purposeNotAllowed } from './problems.ts';
+import type { ReportDamage } from './report-damage.ts';
+import { verifyStoredContent } from './verify-stored-content.ts';
 
 export interface QuarantineDeps {
   readonly files: FileRepository;
   readonly blobs: BlobStore;
   readonly damages: BlobRepository;
+  readonly reportDamage: ReportDamage;
   readonly clock: Clock;
   readonly newId: NewId;
 }
@@ -69,8 +72,13 @@ export async function restoreAsFile(deps: QuarantineDeps, blobId: string, wanted
     extension: extension as Extension, // one of `allowed`
   };
   const isStored = async (blob: { blobId: string; bytes: number }) => (await blobs.size(blob.blobId)) === blob.bytes;
+  await verifyStoredContent(
+    { ...deps, findContent: async (content) => (await files.findContents([content]))[0] },
+    file,
+  );
   const [outcome] = await files.add([{ file, claim: null }], { maxProjectBytes: null }, isStored);
   if (outcome?.kind !== 'added') throw new Error('The file was not added.');
   if (outcome.blobId !== blobId) await blobs.remove(blobId);
+  if (outcome.replaced !== undefined) await blobs.remove(outcome.replaced);
   return file.id;
 }

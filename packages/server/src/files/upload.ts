@@ -14,6 +14,8 @@ import { idempotencyClaimLost, quotaUsedUp, uploadInDoubt } from './problems.ts'
 import type { Quota } from './quota.ts';
 import { createUploadFormReader, type UploadForm } from './read-upload.ts';
 import { receiveBody } from './receive-body.ts';
+import type { ReportDamage } from './report-damage.ts';
+import { verifyStoredContent } from './verify-stored-content.ts';
 
 /** Receives uploads. The order of steps is the contract: docs/contract.md "Storage". */
 export interface Uploads {
@@ -27,6 +29,7 @@ export interface Uploads {
 export interface UploadsDeps {
   readonly blobs: BlobStore;
   readonly files: FileRepository;
+  readonly reportDamage: ReportDamage;
   readonly quota: Quota;
   readonly clock: Clock;
   readonly newId: NewId;
@@ -40,6 +43,7 @@ const largestGroup = 256;
 
 export function createUploads(deps: UploadsDeps): Uploads {
   const isStored: IsStored = async ({ blobId, bytes }) => (await deps.blobs.size(blobId)) === bytes;
+  const contents = createGroupCommit(deps.files.findContents, largestGroup);
   const rows = createGroupCommit(
     (files: readonly NewFile[]) => deps.files.add(files, deps.quota.limits, isStored),
     largestGroup,
@@ -67,6 +71,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
   async function addRow(admission: Admission, file: StoredFile): Promise<File> {
     const answer = toWire(file);
     try {
+      await verifyStoredContent({ ...deps, findContent: contents.add }, file);
       const claim =
         admission.claim?.kind === 'running' ? await admission.claim.complete(fingerprintOf(file), answer) : null;
       const outcome = await rows.add({ file, claim });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { rm, truncate, writeFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
+import { createTestDatabase } from '../../../../test/support/postgres.ts';
 import { reconcileFiles } from '../../src/files/reconcile.ts';
 import { createLogger } from '../../src/kernel/logger.ts';
 import { ask, upload } from './ask.ts';
@@ -50,6 +51,65 @@ describe('a blob that is damaged', () => {
     });
   }
 
+  for (const content of ['green tea', large]) {
+    test(`changed within ${content.length} bytes, which nobody has read since: the same content uploaded again replaces it`, async () => {
+      await using service = await startFilesService();
+      const first = await upload(service, { content });
+      await writeFile(await service.pathOf(first), `T${content.slice(1)}`);
+      const others = await Promise.all(Array.from({ length: 4 }, () => upload(service, { content })));
+      for (const id of [first, ...others]) assert.equal((await ask(service, contentOf(id))).text, content);
+      await assertHealed(service);
+    });
+  }
+
+  test('changed on PostgreSQL, which nobody has read since: the same content uploaded again replaces it', async () => {
+    const testing = await createTestDatabase();
+    try {
+      await using service = await startFilesService({ databaseUrl: testing.url });
+      const first = await upload(service, { content: 'green tea' });
+      await writeFile(await service.pathOf(first), 'GREEN TEA');
+      const others = await Promise.all(Array.from({ length: 4 }, () => upload(service, { content: 'green tea' })));
+      for (const id of [first, ...others]) assert.equal((await ask(service, contentOf(id))).text, 'green tea');
+      await assertHealed(service);
+    } finally {
+      await testing.drop();
+    }
+  });
+
+  test('changed, and deleted while the same content comes again: every file that is left can be read', async () => {
+    await using service = await startFilesService();
+    for (let round = 0; round < 10; round += 1) {
+      const [first, kept] = [
+        await upload(service, { content: 'green tea' }),
+        await upload(service, { content: 'green tea' }),
+      ];
+      await writeFile(await service.pathOf(first), 'GREEN TEA');
+      const [deleted, ...others] = await Promise.all([
+        ask(service, `/v1/files/${first}`, { method: 'DELETE' }),
+        ...Array.from({ length: 3 }, () => upload(service, { content: 'green tea' })),
+      ]);
+      assert.equal(deleted.status, 200);
+      for (const id of [kept, ...others]) assert.equal((await ask(service, contentOf(id))).text, 'green tea');
+      await assertHealed(service);
+      for (const id of [kept, ...others]) await ask(service, `/v1/files/${id}`, { method: 'DELETE' });
+    }
+  });
+
+  test('an upload whose content is stored already reads it before it drops its own bytes; a new one reads nothing', async () => {
+    await using service = await startFilesService();
+    const stored: string[] = [];
+    const { open } = service.blobs;
+    service.blobs.open = (blobId: string, range) => {
+      stored.push(blobId);
+      return open(blobId, range);
+    };
+    const id = await upload(service, { content: 'green tea' });
+    await upload(service, { content: 'black tea' });
+    assert.deepEqual(stored, []);
+    await upload(service, { content: 'green tea' });
+    assert.deepEqual(stored, [(await service.files.find('projecta', id))?.blobId]);
+  });
+
   test('a range of a blob that was cut is refused, as is its HEAD; a range of a whole one is not', async () => {
     await using service = await startFilesService();
     const id = await upload(service, { content: 'green tea' });
@@ -84,6 +144,15 @@ describe('a blob that is damaged', () => {
     assert.deepEqual(await service.rows('blob'), []);
   });
 });
+
+/** One blob with the right bytes, nothing damaged and nothing left over. */
+async function assertHealed(service: FilesService): Promise<void> {
+  assert.equal(await service.damages.countDamaged(), 0);
+  assert.deepEqual(await service.quarantined(), [], 'the wrong bytes are erased');
+  await reconcile(service);
+  assert.equal((await service.onDisk()).blobs.length, 1);
+  assert.equal((await service.rows('blob')).length, 1);
+}
 
 async function reconcile(service: FilesService): Promise<void> {
   const clock = { now: () => Date.now() };

@@ -29,6 +29,8 @@ import { type Answer, readAnswer } from './raw-answer.ts';
 
 export interface FilesServiceOptions {
   readonly folder?: string;
+  /** Of PostgreSQL; default: SQLite in the folder. */
+  readonly databaseUrl?: string;
   readonly maxFileBytes?: number;
   readonly maxProjectBytes?: number;
   readonly maxUploadsInFlight?: number;
@@ -40,7 +42,7 @@ export interface FilesServiceOptions {
 export async function startFilesService(options: FilesServiceOptions = {}) {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'quartermaster-files-')));
   const logger = createLogger('silent');
-  const database = await openDatabase({ url: null, dataFolder: folder, logger });
+  const database = await openDatabase({ url: options.databaseUrl ?? null, dataFolder: folder, logger });
   const blobs = await openDiskBlobStore(folder);
   const files = createFileRepository(database);
   const idempotency = createIdempotency({
@@ -61,9 +63,12 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
     drain: createDrain(),
   });
   const admissions = createAdmissions({ idempotency, ...limits });
+  const damages = createBlobRepository(database);
+  const reportDamage = createDamageReport({ damages, blobs, clock: systemClock, logger });
   const uploads = createUploads({
     blobs,
     files,
+    reportDamage,
     quota: createQuota(files, limits.maxProjectBytes),
     clock: systemClock,
     newId: createNewId(),
@@ -71,8 +76,6 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
     maxFileBytes: limits.maxFileBytes,
     pace: { idle: options.idle ?? 30_000, grace: 10_000, leastRate: 1024 },
   });
-  const damages = createBlobRepository(database);
-  const reportDamage = createDamageReport({ damages, blobs, clock: systemClock, logger });
   fileRoutes(app, { gate: createFixedGate(), admissions, uploads, files, blobs, reportDamage, limits });
   const server = await listen(app, '127.0.0.1', 0);
   const port = Number(new URL(server.url).port);
@@ -117,6 +120,7 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
       files,
       blobs,
       damages,
+      reportDamage,
       clock: systemClock,
       newId: createNewId(),
       checkDatabase: () => checkDatabase(database),

@@ -128,7 +128,7 @@ function toBlobRow(file: StoredFile) {
   };
 }
 
-function contentKey(projectId: string, sha256: string): string {
+export function contentKey(projectId: string, sha256: string): string {
   return `${projectId} ${sha256}`;
 }
 

@@ -1,14 +1,21 @@
 import type { Extension, Purpose } from '@quartermaster/contract';
-import { type Selectable, sql, type Transaction } from 'kysely';
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { BlobDamage } from '../../files/blob-repository.ts';
-import { CommitInDoubt, type FileQuery, type FileRepository, type StoredFile } from '../../files/file-repository.ts';
+import {
+  CommitInDoubt,
+  type FileQuery,
+  type FileRepository,
+  type StoredBlobRow,
+  type StoredContent,
+  type StoredFile,
+} from '../../files/file-repository.ts';
 import { Problem } from '../../kernel/problem.ts';
-import { addFiles } from './add-files.ts';
+import { addFiles, contentKey } from './add-files.ts';
 import type { Database } from './database.ts';
 import { finishDelete, startDelete, unfinishedDeletes } from './delete-file.ts';
 import { readKeysetPage } from './keyset-page.ts';
 import { correctUsage, findUsage, findWrongUsages } from './project-usage.ts';
-import type { FileTable, Tables } from './tables.ts';
+import type { BlobTable, FileTable, Tables } from './tables.ts';
 
 /** Files over either database. */
 export function createFileRepository(database: Database): FileRepository {
@@ -50,23 +57,45 @@ export function createFileRepository(database: Database): FileRepository {
       const rows = await read.selectFrom('blob').select('id').where('id', 'in', blobIds).execute();
       return new Set(rows.map((row) => row.id));
     },
+    findContents: (contents) => findContents(read, contents),
     liveBlobs: async (after, limit) => {
-      const rows = await read
-        .selectFrom('blob')
-        .select(['id', 'project_id', 'bytes', 'sha256', 'damage'])
-        .where('state', '=', 'live')
-        .where('id', '>', after)
-        .orderBy('id')
-        .limit(limit)
-        .execute();
-      return rows.map((row) => ({
-        blobId: row.id,
-        projectId: row.project_id,
-        bytes: Number(row.bytes),
-        sha256: row.sha256,
-        damage: row.damage as BlobDamage | null, // written by recordDamage
-      }));
+      const rows = await liveBlobs(read).where('id', '>', after).orderBy('id').limit(limit).execute();
+      return rows.map(toBlob);
     },
+  };
+}
+
+async function findContents(read: Kysely<Tables>, contents: readonly StoredContent[]) {
+  const byProject = Map.groupBy(contents, ({ projectId }) => projectId);
+  const rows = await liveBlobs(read)
+    .where((is) =>
+      is.or(
+        [...byProject].map(([projectId, own]) => {
+          const hashes = own.map(({ sha256 }) => sha256);
+          return is.and([is('project_id', '=', projectId), is('sha256', 'in', hashes)]);
+        }),
+      ),
+    )
+    .execute();
+  const found = new Map(rows.map((row) => [contentKey(row.project_id, row.sha256), toBlob(row)]));
+  return contents.map(({ projectId, sha256 }) => found.get(contentKey(projectId, sha256)));
+}
+
+/** The state is written out, as in the index of contents: neither database finds a partial index by a parameter. */
+function liveBlobs(read: Kysely<Tables>) {
+  return read
+    .selectFrom('blob')
+    .select(['id', 'project_id', 'bytes', 'sha256', 'damage'])
+    .where('state', '=', sql.lit('live'));
+}
+
+function toBlob(row: Pick<Selectable<BlobTable>, 'id' | 'project_id' | 'bytes' | 'sha256' | 'damage'>): StoredBlobRow {
+  return {
+    blobId: row.id,
+    projectId: row.project_id,
+    bytes: Number(row.bytes),
+    sha256: row.sha256,
+    damage: row.damage as BlobDamage | null, // written by recordDamage
   };
 }
 
