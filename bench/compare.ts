@@ -22,8 +22,11 @@ export async function compareCommits({ commit, rounds, only, folder }: CompareOp
     installDependencies(before);
     const values = { before: new Map<string, number[]>(), after: new Map<string, number[]>() };
     const sides = { before, after: resolve('.') };
-    // Fills the compile cache of both; its figures do not count.
-    for (const root of Object.values(sides)) await measureCheckout(root, join(folder, 'first'), ['start']);
+    // Fills the caches of both installations; the figures of the first start do not count.
+    for (const root of Object.values(sides)) {
+      warmUp(root);
+      await measureCheckout(root, join(folder, 'first'), ['start']);
+    }
     for (let round = 1; round <= rounds; round++) {
       // The order alternates: the second of a pair finds a warmer machine.
       for (const side of round % 2 === 1 ? (['before', 'after'] as const) : (['after', 'before'] as const)) {
@@ -52,12 +55,15 @@ function installDependencies(root: string): void {
     const options = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
     execFileSync('npm', options, { cwd: root, stdio: 'inherit' });
   }
-  if (existsSync(join(root, 'scripts', 'warm-up.ts'))) {
-    execFileSync(process.execPath, ['scripts/warm-up.ts'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
-  }
   // The console is not measured; any build serves.
   const built = join('packages', 'console', 'dist');
   if (existsSync(built)) cpSync(built, join(root, built), { recursive: true });
+}
+
+/** As the installation does. */
+function warmUp(root: string): void {
+  if (!existsSync(join(root, 'scripts', 'warm-up.ts'))) return;
+  execFileSync(process.execPath, ['scripts/warm-up.ts'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
 function describe(figures: ReadonlyMap<string, number>): string {

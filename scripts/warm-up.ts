@@ -1,16 +1,20 @@
-// Starts the service once on an empty data folder, as `npm start` does, and stops it: what Node compiles on the way is
-// kept on disk (NODE_COMPILE_CACHE), and so is the manifest cache of our bundles. The next start takes half the time and
-// 30 MB less, on whatever data folder.
+// Writes the manifest cache of our bundles; then starts the service once on an empty data folder, as `npm start` does, and
+// stops it: what Node compiles on the way is kept on disk (NODE_COMPILE_CACHE). The next start takes half the time and
+// 30 MB less, on any data folder.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ownManifests } from '../packages/server/src/own-bundles.ts';
+import { writeInstalledManifests } from '../packages/server/src/catalogue/installed-manifests.ts';
+import { ownBundles, ownManifests } from '../packages/server/src/own-bundles.ts';
+import { version } from '../packages/server/src/version.ts';
 import { startCommand } from './start-command.ts';
 
-// Read anew: bundles that are found here are not written to the data folder.
-rmSync(ownManifests, { recursive: true, force: true });
+await writeInstalledManifests(ownBundles, { folder: ownManifests, version });
+// The service may run as another user than the one that installed it.
+chmodSync(ownManifests, 0o755);
+for (const name of readdirSync(ownManifests)) chmodSync(join(ownManifests, name), 0o644);
 const data = mkdtempSync(join(tmpdir(), 'quartermaster-warm-up-'));
 const { environment, args } = startCommand();
 const service = spawn(process.execPath, args, {
@@ -30,10 +34,6 @@ try {
   await uploadLargeFile(/files address +(\S+)/.exec(String(greeting))?.[1] ?? '');
   service.kill('SIGTERM');
   if (service.exitCode === null) await once(service, 'exit');
-  cpSync(join(data, 'cache', 'bundles'), ownManifests, { recursive: true });
-  // The service may run as another user than the one that installed it.
-  chmodSync(ownManifests, 0o755);
-  for (const name of readdirSync(ownManifests)) chmodSync(join(ownManifests, name), 0o644);
 } finally {
   rmSync(data, { recursive: true, force: true });
 }

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { Catalogue } from './catalogue/catalogue.ts';
+import { createInstalledManifests } from './catalogue/installed-manifests.ts';
 import type { HandlerIsolation } from './catalogue/load-catalogue.ts';
 import { createManifestCache } from './catalogue/manifest-cache.ts';
 import { registerCatalogueMetrics } from './catalogue/metrics.ts';
@@ -49,7 +50,7 @@ export async function openExecution(base: Base, { recorder, publicUrl, onChange 
     logger,
     cache: createManifestCache({
       folder: join(config.dataFolder, 'cache', 'bundles'),
-      installed: ownManifests,
+      installed: createInstalledManifests({ folder: ownManifests, version }),
       version,
     }),
     onChange,

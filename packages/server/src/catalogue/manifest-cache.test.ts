@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { createLogger } from '../kernel/logger.ts';
 import { bundleYaml, type Files, goodFiles, makeFolder, pluginYaml } from './bundle-folder.suite.ts';
 import type { Catalogue } from './catalogue.ts';
+import { createInstalledManifests, writeInstalledManifests } from './installed-manifests.ts';
 import { createManifestCache } from './manifest-cache.ts';
 import { openCatalogue } from './open-catalogue.ts';
 import { unpackManifest } from './packed-bundle.ts';
@@ -29,7 +30,7 @@ async function createPlace(t: TestContext, files: Files = goodFiles): Promise<Pl
 }
 
 /** What one start finds; what it has checked is cached when it ends. */
-async function start({ bundles, version = '1.0.0', ...places }: Place): Promise<Start> {
+async function start({ bundles, folder, installed, version = '1.0.0' }: Place): Promise<Start> {
   const lines: string[] = [];
   let unpacked = 0;
   const live = await openCatalogue({
@@ -37,7 +38,10 @@ async function start({ bundles, version = '1.0.0', ...places }: Place): Promise<
     capabilities: { handlers: 'process' },
     publicUrl: 'http://127.0.0.1:8081',
     logger: createLogger('info', { write: (line) => lines.push(line) }),
-    cache: createManifestCache({ ...places, version }),
+    cache: createManifestCache({
+      ...{ folder, version },
+      ...(installed === undefined ? {} : { installed: createInstalledManifests({ folder: installed, version }) }),
+    }),
     readManifest: (packed) => {
       unpacked += 1;
       return unpackManifest(packed);
@@ -169,22 +173,57 @@ test('another version of the product reads every bundle anew', async (t) => {
   assert.equal((await start({ ...place, version: '1.0.1' })).read, 0);
 });
 
-test('what the installation cached is used and not written again; entries of bundles that are gone are removed', async (t) => {
+async function createInstalledPlace(t: TestContext): Promise<Place & { readonly installed: string }> {
   const place = await createPlace(t);
-  await start(place);
   const installed = join(await makeFolder(t, {}), 'installed');
-  await cp(place.folder, installed, { recursive: true });
-  await rm(place.folder, { recursive: true });
-  const again = { ...place, installed };
-  assert.equal((await start(again)).read, 0);
+  await writeInstalledManifests(place.bundles, { folder: installed, version: '1.0.0' });
+  return { ...place, installed };
+}
+
+/** Every file anew, with another inode and other times. */
+async function copyInPlace(folder: string): Promise<void> {
+  await rename(folder, `${folder}.old`);
+  await cp(`${folder}.old`, folder, { recursive: true });
+  await rm(`${folder}.old`, { recursive: true });
+}
+
+test('what the installation cached is used and not written again; entries of bundles that are gone are removed', async (t) => {
+  const place = await createInstalledPlace(t);
+  assert.equal((await start(place)).read, 0);
   await assert.rejects(stat(place.folder), { code: 'ENOENT' });
-  await writeFile(
-    join(place.bundles, 'weather', 'get_weather.yaml'),
-    pluginYaml.replace('effects: read', 'effects: write'),
-  );
-  assert.equal(effectsOf(await start(again)), 'write');
+  const path = join(place.bundles, 'weather', 'get_weather.yaml');
+  await writeFile(path, pluginYaml.replace('effects: read', 'effects: write'));
+  assert.equal(effectsOf(await start(place)), 'write');
   assert.equal((await readdir(place.folder)).length, 1);
   await rm(join(place.bundles, 'weather'), { recursive: true });
-  await start(again);
+  await start(place);
   assert.equal((await readdir(place.folder)).length, 0);
+});
+
+test('what the installation cached counts for a copy of the same files in the same place', async (t) => {
+  const place = await createInstalledPlace(t);
+  await copyInPlace(place.bundles);
+  const first = await start(place);
+  assert.deepEqual([first.read, effectsOf(first)], [0, 'read']);
+});
+
+test('what the installation cached does not count for other contents with the same sizes and times, nor for another version', async (t) => {
+  const place = await createInstalledPlace(t);
+  const path = join(place.bundles, 'weather', 'get_weather.yaml');
+  const { atime, mtime } = await stat(path);
+  await writeFile(path, pluginYaml.replace('minimum: -90', 'minimum: -9o'));
+  await utimes(path, atime, mtime);
+  assert.match(failuresOf(await start(place)).join(), /get_weather\.yaml:11 .*Expected number/);
+  await writeFile(path, pluginYaml);
+  assert.equal((await start({ ...place, version: '1.0.1' })).read, 2);
+});
+
+test('the installation caches no bundle with a mistake', async (t) => {
+  const place = await createPlace(t, { ...goodFiles, 'weather/get_weather.yaml': 'id: 5' });
+  const installed = join(await makeFolder(t, {}), 'installed');
+  await writeInstalledManifests(place.bundles, { folder: installed, version: '1.0.0' });
+  assert.deepEqual(
+    (await readdir(installed)).map((name) => name.split('.')[0]),
+    ['sums'],
+  );
 });

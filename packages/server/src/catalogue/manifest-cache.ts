@@ -6,8 +6,8 @@ import type { BundleFolder } from './bundle-folders.ts';
 import { type PackedBundle, unpackBundle } from './packed-bundle.ts';
 
 /**
- * Parsed and checked bundles on disk, one file a bundle, so that a start reads no YAML. A file counts while the names, sizes and
- * times of the bundle's files are the same; a bundle with a mistake is never cached. Format: packed-bundle.ts.
+ * Parsed and checked bundles on disk, one file a bundle, so that a start parses no YAML. An entry counts while the stamp of the
+ * bundle's files is the same; a bundle with a mistake is never cached. Format: packed-bundle.ts.
  */
 export interface ManifestCache {
   /** Names the version of a bundle's files and of what checked them: with another key an entry does not count. */
@@ -23,31 +23,30 @@ export interface ManifestCache {
 export interface ManifestCacheOptions {
   /** A folder that nothing but the service writes. */
   readonly folder: string;
-  /** What the installation left for the product's own bundles; only read. */
-  readonly installed?: string;
+  /** Searched for what is not in the folder, and only read. */
+  readonly installed?: Pick<ManifestCache, 'find'>;
   /** Of the product. */
   readonly version: string;
+  /** Another text means that a file of the bundle has changed. Default: from the names, sizes, times and inodes of its files. */
+  readonly stampOf?: (folder: BundleFolder) => string;
 }
 
 /** Increase it when a check of manifests, a default or the format of an entry changes. */
 const cacheVersion = 1;
 const suffix = '.bundle';
 
-export function createManifestCache({ folder: cacheFolder, installed, version }: ManifestCacheOptions): ManifestCache {
+export function createManifestCache(options: ManifestCacheOptions): ManifestCache {
+  const { folder: cacheFolder, installed, version, stampOf = ({ stamp }) => stamp } = options;
   const checks = `${cacheVersion} ${version} ${process.version}`;
   const nameOf = ({ name, path }: BundleFolder) => `${name}.${hash('sha256', path).slice(0, 16)}${suffix}`;
-  const keyOf = ({ path, stamp }: BundleFolder) => `${checks} ${path} ${stamp}`;
-  const places = [cacheFolder, ...(installed === undefined ? [] : [installed])];
+  const keyOf = (folder: BundleFolder) => `${checks} ${folder.path} ${stampOf(folder)}`;
 
   return {
     keyOf,
     find(folder) {
-      for (const place of places) {
-        const packed = readTrusted(join(place, nameOf(folder)));
-        const bundle = packed === undefined ? undefined : unpackBundle(packed, keyOf(folder));
-        if (bundle !== undefined) return bundle;
-      }
-      return undefined;
+      const packed = readTrusted(join(cacheFolder, nameOf(folder)));
+      const bundle = packed === undefined ? undefined : unpackBundle(packed, keyOf(folder));
+      return bundle ?? installed?.find(folder);
     },
     async store(folder, packed) {
       const file = join(cacheFolder, nameOf(folder));
