@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { checkStores } from '../support/check-stores.ts';
+import { createFailingSync } from '../support/failing-sync.ts';
 import { knownBetween, rememberNow } from '../support/known-at-some-time.ts';
 import { createTestDatabase, postgresPrograms } from '../support/postgres.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
@@ -74,6 +75,18 @@ test('[backup] an interrupted backup is replaced by the next one', async (t) => 
   await backUp({ DATA: service.folder }, join(into, 'one'));
   assert.deepEqual(await readdir(into), ['one']);
   assert.equal((await readdir(join(into, 'one/blobs'))).includes('half'), false);
+});
+
+test('[backup] one whose last sync fails leaves no folder in the way of the next', async (t) => {
+  const service = await startService(t);
+  const into = await temporaryFolder(t);
+  const failing = await createFailingSync(t, into);
+  const environment = Object.fromEntries(failing.launcher.slice(1).map((pair) => pair.split('=')));
+  await failing.failNext();
+  await assert.rejects(backUp({ DATA: service.folder }, join(into, 'one'), environment), /EIO/);
+  assert.deepEqual(await readdir(into), []);
+  await backUp({ DATA: service.folder }, join(into, 'one'), environment);
+  assert.deepEqual(await readdir(into), ['one']);
 });
 
 test('[restore] a backup that was changed is refused, and nothing is restored; the rest of a damaged one is restored when the operator asks', async (t) => {

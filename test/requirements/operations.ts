@@ -81,6 +81,7 @@ export const operationsRequirements: Requirements = {
       '[backup] over PostgreSQL a dump and the bytes belong together; the password is in no argument',
       '[backup] a folder that exists, no store, no database server: nothing is made, and the message says why',
       '[backup] an interrupted backup is replaced by the next one',
+      '[backup] one whose last sync fails leaves no folder in the way of the next',
       '[backup] a store with a file of 1 GiB is backed up, restored and started',
       '[backup] a store with 20,000 small files is backed up and restored, with few lines of progress',
       'a dump holds the tables of the store only; others of the database need not be readable',

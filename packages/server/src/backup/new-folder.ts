@@ -33,7 +33,11 @@ export async function createFolder<Result>(
     await rm(join(unfinished, lockFile));
     await rm(join(unfinished, `${lockFile}-journal`), { force: true });
     await rename(unfinished, folder);
-    await syncToDisk(dirname(folder));
+    await syncToDisk(dirname(folder)).catch(async (error) => {
+      // Its name may not survive a power cut. A folder in its place would refuse the next attempt.
+      await rename(folder, unfinished);
+      throw error;
+    });
     return result;
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
