@@ -6,7 +6,7 @@ import type { Base } from './compose.ts';
 import { type BlobHealth, createBlobHealth } from './files/blob-metrics.ts';
 import type { BlobStore } from './files/blob-store.ts';
 import type { FileRepository } from './files/file-repository.ts';
-import { reconcileFiles } from './files/reconcile.ts';
+import { finishDeletes, reconcileFiles } from './files/reconcile.ts';
 import { createDamageReport, type ReportDamage } from './files/report-damage.ts';
 import { verifyBlobs } from './files/verify-blobs.ts';
 import { createByteRate } from './kernel/byte-rate.ts';
@@ -72,6 +72,8 @@ export async function openStoredFiles({
           health.reconciled(await reconcileFiles(deps, signal));
         },
       },
+      // A delete that the disk or the database cut short was answered with 503, and its bytes are still there.
+      { name: 'finish deletes', pause: minute, run: (signal) => finishDeletes({ files, blobs, logger }, signal) },
       ...(config.verificationMbPerSecond === 0 ? [] : [verification]),
     ],
     logger,

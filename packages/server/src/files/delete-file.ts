@@ -9,8 +9,8 @@ export interface DeleteFileDeps {
 }
 
 /**
- * Deletes a file: its row says so first, then its bytes go, then its rows; a crash in between is finished at the next
- * start. Throws OBJECT_NOT_FOUND, or DUPLICATE_OBJECT while a record is being made from it.
+ * Deletes a file: its row says so first, then its bytes go, then its rows. What a fault or a crash interrupts is
+ * finished within a minute, or at the next start. Throws OBJECT_NOT_FOUND, or DUPLICATE_OBJECT while a record is being made from it.
  */
 export async function deleteFile(deps: DeleteFileDeps, projectId: string, fileId: string): Promise<void> {
   const deleting = await deps.files.startDelete(projectId, fileId);

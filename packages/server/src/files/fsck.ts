@@ -31,7 +31,7 @@ export type StoreFault =
   | ({ readonly kind: 'orphan'; readonly isInGrace: boolean } & StoredBlob)
   /** The bytes kept as used by a project, which its quota is held to, are not those of its files. */
   | ({ readonly kind: 'usage_differs' } & WrongUsage)
-  /** A delete that a crash cut short; the next start finishes it. */
+  /** A delete that a crash or a fault cut short; the service finishes it within a minute, or at its next start. */
   | { readonly kind: 'delete_unfinished'; readonly fileId: string }
   /** The database itself is damaged; `finding` is in its words. Restore a backup. */
   | { readonly kind: 'database_damaged'; readonly finding: string };

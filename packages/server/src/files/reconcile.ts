@@ -43,17 +43,30 @@ export async function reconcileFiles(deps: ReconcileDeps, signal?: AbortSignal):
   return result;
 }
 
-/** What a caller deleted is erased; it never gets into the quarantine. */
-async function finishDeletes(deps: ReconcileDeps, signal?: AbortSignal): Promise<number> {
+/**
+ * What a caller deleted is erased; it never gets into the quarantine. Bytes that the disk does not remove are left to the
+ * next time and hold up nothing else.
+ * @returns how many deletes were finished
+ */
+export async function finishDeletes(
+  deps: Pick<ReconcileDeps, 'files' | 'blobs' | 'logger'>,
+  signal?: AbortSignal,
+): Promise<number> {
   let count = 0;
   for (;;) {
     const unfinished = await deps.files.unfinishedDeletes(batch);
+    let failed = 0;
     for (const deleting of unfinished) {
       signal?.throwIfAborted();
-      await finishDeleting(deps, deleting);
+      try {
+        await finishDeleting(deps, deleting);
+      } catch (error) {
+        failed += 1;
+        deps.logger.error({ err: error, fileId: deleting.fileId }, 'delete not finished');
+      }
     }
-    count += unfinished.length;
-    if (unfinished.length < batch) return count;
+    count += unfinished.length - failed;
+    if (unfinished.length < batch || failed === batch) return count;
   }
 }
 

@@ -57,6 +57,28 @@ describe('after a crash', () => {
     assert.deepEqual(await service.quarantined(), []);
   });
 
+  test('a delete whose bytes the disk does not remove holds up neither the others nor the sweep', async () => {
+    await using service = await startFilesService();
+    const ids = [await upload(service, { content: 'a' }), await upload(service, { content: 'b' })];
+    for (const id of ids) await service.files.startDelete('projecta', id);
+    const stuck = (await service.files.unfinishedDeletes(1))[0];
+    const remove = async (blobId: string) => {
+      if (blobId === stuck?.blobId) throw Object.assign(new Error('EIO'), { code: 'EIO' });
+      await service.blobs.remove(blobId);
+    };
+    const orphans = await addOrphans(service, 1);
+    const deps = { ...later(service, twoHours), blobs: { ...service.blobs, remove } };
+    const result = await reconcileFiles(deps);
+    assert.deepEqual(result, { deletesFinished: 1, orphans: { quarantined: 1, left: 0 }, purged: 0, damaged: 0 });
+    assert.deepEqual(await service.quarantined(), orphans);
+    assert.deepEqual(
+      (await service.rows('file')).map((file) => file.id),
+      [stuck?.fileId],
+    );
+    assert.equal((await reconcileFiles(later(service, 0))).deletesFinished, 1);
+    assert.deepEqual(await service.rows('file'), []);
+  });
+
   test('more orphans than a crash leaves stay where they are, until the operator has them moved', async () => {
     await using service = await startFilesService();
     await upload(service, { content: 'a' });
