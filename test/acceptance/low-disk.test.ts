@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { RecordItem } from '@quartermaster/contract';
+import { createShim } from '../../proof/shim/build-shim.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
 const run = promisify(execFile);
@@ -33,6 +34,23 @@ test('[disk] while little is free on the disk, uploads are refused with 507 and 
   assert.equal((await roomy.client.records.settled(collection, record)).status, 'ready');
   assert.equal((await roomy.client.files.upload(upload)).bytes, 10);
   assert.equal(await roomy.stop(), 0);
+});
+
+test('[disk] while the quota of the data folder is used up, changes are refused with 507; with room again they succeed', async (t) => {
+  const [work, folder] = [await temporaryFolder(t), await temporaryFolder(t)];
+  const { control, launcher } = createShim(work, folder, [{ name: 'all', glob: '*' }]);
+  t.after(control.close);
+  const service = await startService(t, { folder, launcher });
+  const create = () => service.client.collections.create({ name: 'tea' });
+  control.setFault({ call: 'write', fileClass: 0, nth: 1, persistent: true, error: 'EDQUOT' });
+  await assert.rejects(create(), { status: 507, code: 'INSUFFICIENT_STORAGE' });
+  const upload = { purpose: 'record_file', name: 'tea.txt', content: new Blob(['Green tea.']) } as const;
+  await assert.rejects(service.client.files.upload(upload), { status: 507, code: 'INSUFFICIENT_STORAGE' });
+  assert.deepEqual((await service.client.collections.list()).data, []);
+  control.setFault(undefined);
+  await create();
+  await service.client.files.upload(upload);
+  assert.equal(await service.stop(), 0);
 });
 
 test('[disk] records in work leave a reserve; on a full disk deletes and a start work, and with room again every record is ready', async (t) => {

@@ -1,6 +1,8 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { MalformedBatch } from '../../extraction/extraction.ts';
+import { isOutOfRoom } from '../../kernel/is-out-of-room.ts';
 import type {
   BatchAnswer,
   PlacedRequest,
@@ -142,17 +144,38 @@ function handle(connection: Connection, request: WorkerRequest): StatementAnswer
   return { rows: [] };
 }
 
-function describe(error: unknown): StatementFailure {
+function describe(error: unknown, path: string): StatementFailure {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof MalformedBatch) return { message, isMalformed: true };
-  return error instanceof Error && 'errcode' in error ? { message, resultCode: Number(error.errcode) } : { message };
+  if (!(error instanceof Error && 'errcode' in error)) return { message };
+  const resultCode = Number(error.errcode);
+  return { message, resultCode: failedWrites.has(resultCode) && lacksRoom(path) ? sqliteFull : resultCode };
 }
 
-function attempt(act: () => StatementAnswer): WorkerAnswer {
+/** SQLITE_IOERR_WRITE, _TRUNCATE and _SHMSIZE of sqlite3.h: SQLite does not tell a quota that is used up from a broken disk. */
+const failedWrites: ReadonlySet<number> = new Set([778, 1546, 4874]);
+const sqliteFull = 13;
+/** Bytes: more than SQLite writes at once. */
+const probeSize = 65_536;
+
+/** Whether a file beside the database cannot be written for lack of room. */
+function lacksRoom(path: string): boolean {
+  const probe = `${path}-room`;
+  try {
+    writeFileSync(probe, Buffer.alloc(probeSize), { mode: 0o600 });
+    return false;
+  } catch (error) {
+    return isOutOfRoom(error);
+  } finally {
+    rmSync(probe, { force: true });
+  }
+}
+
+function attempt(act: () => StatementAnswer, { path }: WorkerStart): WorkerAnswer {
   try {
     return act();
   } catch (error) {
-    return { failure: describe(error) };
+    return { failure: describe(error, path) };
   }
 }
 
@@ -176,12 +199,12 @@ function serve(start: WorkerStart): void {
   const opened = attempt(() => {
     connection = openConnection(start);
     return { rows: [] };
-  });
+  }, start);
   start.port.postMessage(opened);
   while (connection !== undefined) {
     const request = nextRequest(start.port, start.bell);
     const current = connection;
-    const answer = attempt(() => handle(current, request));
+    const answer = attempt(() => handle(current, request), start);
     start.port.postMessage(answer);
     if (isFailedSync(answer)) waitForEnd();
     if (request === 'close') connection = undefined;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { BlobStore } from '../../files/blob-store.ts';
@@ -30,7 +30,10 @@ function record(call: Call): void {
     calls.push(`${call} ${target}`);
     if (fault?.call === call && --fault.nth === 0) {
       faultHit = true;
-      const error = Object.assign(new Error(`${fault.code}: made to fail`), { code: fault.code, syscall: call });
+      // Node.js does not know EDQUOT.
+      const code = fault.code === 'EDQUOT' ? 'UNKNOWN' : fault.code;
+      const errno = -(constants.errno as Record<string, number>)[fault.code]!;
+      const error = Object.assign(new Error(`${fault.code}: made to fail`), { code, errno, syscall: call });
       process.nextTick(callback, error);
       return;
     }

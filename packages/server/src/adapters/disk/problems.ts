@@ -1,11 +1,12 @@
+import { isOutOfRoom } from '../../kernel/is-out-of-room.ts';
 import { Problem } from '../../kernel/problem.ts';
 
 /** Turns what the system says into what the caller is told; anything else stays a defect. */
 export function diskFailure(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
+  if (isOutOfRoom(error)) {
     return new Problem('INSUFFICIENT_STORAGE', 'The disk is full; nothing of the upload was kept.', { cause: error });
   }
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EMFILE' || code === 'ENFILE') {
     return new Problem('SERVICE_UNAVAILABLE', 'Too many files are open at once. Try again.', {
       retryAfter: 1,
