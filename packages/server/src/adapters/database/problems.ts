@@ -77,6 +77,15 @@ export function databaseNotAccessible(cause: unknown): Problem {
   });
 }
 
+/** SQLite says the same of a page that is damaged and of one that the disk does not give. */
+export function databaseUnreadable(cause: unknown): Problem {
+  return new Problem('SERVICE_UNAVAILABLE', 'The disk of the database failed, or the database is damaged. Try again.', {
+    retryAfter: 1,
+    cause,
+    isFault: true,
+  });
+}
+
 /** Exit code EX_SOFTWARE of sysexits.h: the supervisor starts the service again. */
 const exitAfterFailedSync = 70;
 

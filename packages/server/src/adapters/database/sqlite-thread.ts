@@ -1,6 +1,13 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { MalformedBatch } from '../../extraction/extraction.ts';
-import { databaseFull, databaseNotAccessible, databaseSyncFailed } from './problems.ts';
+import { Problem } from '../../kernel/problem.ts';
+import {
+  databaseBusy,
+  databaseFull,
+  databaseNotAccessible,
+  databaseSyncFailed,
+  databaseUnreadable,
+} from './problems.ts';
 import {
   isFailedSync,
   type StatementAnswer,
@@ -28,6 +35,7 @@ const resultNames = new Map([
   [10, 'SQLITE_IOERR'],
   [11, 'SQLITE_CORRUPT'],
   [13, 'SQLITE_FULL'],
+  [14, 'SQLITE_CANTOPEN'],
   [26, 'SQLITE_NOTADB'],
   [267, 'SQLITE_CORRUPT_VTAB'],
   [523, 'SQLITE_CORRUPT_SEQUENCE'],
@@ -39,15 +47,20 @@ const resultNames = new Map([
   [2579, 'SQLITE_CONSTRAINT_ROWID'],
 ]);
 
-/** The primary codes of sqlite3.h, which the last byte of every extended one is. */
-const [ioError, full] = [10, 13];
+/** By the primary codes of sqlite3.h, which the last byte of every extended one is. What is not here is a defect. */
+const problems = new Map([
+  [5, databaseBusy],
+  [10, databaseNotAccessible],
+  [11, databaseUnreadable],
+  [13, databaseFull],
+  [14, databaseNotAccessible],
+  [26, databaseUnreadable],
+]);
 
 function toError(failure: StatementFailure): Error {
   if (failure.isMalformed === true) return new MalformedBatch(failure.message);
   const error = new SqliteError(failure);
-  const primary = (failure.resultCode ?? 0) & 0xff;
-  if (primary === full) return databaseFull(error);
-  return primary === ioError ? databaseNotAccessible(error) : error;
+  return problems.get((failure.resultCode ?? 0) & 0xff)?.(error) ?? error;
 }
 
 function givenAway(request: WorkerRequest): ArrayBuffer[] {
@@ -135,7 +148,8 @@ export async function openSqliteThread(
     await wait();
   } catch (cause) {
     await exited;
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const said = cause instanceof Problem ? cause.cause : cause;
+    const reason = said instanceof Error ? said.message : String(said);
     throw new Error(`The database ${path} could not be opened: ${reason}`, { cause });
   }
   return {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -187,6 +187,30 @@ describe('a connection in a thread', () => {
     );
     assert.equal(unsent, DOMException.DATA_CLONE_ERR);
     assert.deepEqual(others, ['SQLITE_CONSTRAINT_UNIQUE', { rows: [{ a: 'x' }] }, 'SQLITE_ERROR']);
+  });
+
+  it('answers a damaged page, which is also what SQLite calls a read that failed, with 503', async () => {
+    const first = await open();
+    const ask = (text: string) => thread?.send({ sql: text, parameters: [], place: 'alone' });
+    await ask('create table t (a text)');
+    await ask('insert into t select hex(randomblob(2000)) from (values (1), (2), (3), (4), (5), (6), (7), (8))');
+    await first.close();
+    const bytes = await readFile(path.join(folder, 'x.db'));
+    await writeFile(path.join(folder, 'x.db'), bytes.fill(0xff, 4096));
+    await open();
+    const refusal = { status: 503, isFault: true, headers: { 'Retry-After': '1' }, message: /is damaged/ };
+    await assert.rejects(ask('select a from t') ?? assert.fail(), refusal);
+  });
+
+  it('answers a lock that another process does not give back with 503', async () => {
+    const { send } = await open();
+    await send({ sql: 'pragma busy_timeout = 1', parameters: [], place: 'alone' });
+    await send({ sql: 'create table t (a text)', parameters: [], place: 'alone' });
+    const other = new DatabaseSync(path.join(folder, 'x.db'));
+    other.exec('begin immediate');
+    const write = send({ sql: "insert into t values ('x')", parameters: [], place: 'alone' });
+    await assert.rejects(write, { status: 503 });
+    other.close();
   });
 
   it('refuses what comes after it was closed', async () => {
