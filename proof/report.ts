@@ -16,6 +16,8 @@ export interface PartOptions {
 
 export interface PartReport {
   readonly name: string;
+  /** States, faults, rounds or requests that were tried and judged. */
+  readonly cases: number;
   readonly figures: Readonly<Record<string, number | string>>;
   /** Call sites, where the part has them. */
   readonly sites?: readonly Site[];
@@ -32,14 +34,14 @@ export interface Report {
   readonly seed: number;
   readonly slice: boolean;
   readonly seconds: number;
-  readonly parts: readonly PartReport[];
+  readonly parts: ReadonlyArray<PartReport & { readonly seconds: number; readonly failed: number }>;
   readonly findings: readonly Finding[];
 }
 
 export function printReport(report: Report): void {
   console.log(`proof: ${report.slice ? 'slice' : 'full run'}, seed ${report.seed}, ${Math.round(report.seconds)} s`);
-  for (const { name, figures, sites = [] } of report.parts) {
-    console.log(`\n${name}`);
+  for (const { name, seconds, figures, sites = [] } of report.parts) {
+    console.log(`\n${name} (${Math.round(seconds)} s)`);
     for (const [label, value] of Object.entries(figures)) console.log(`  ${label}: ${value}`);
     if (sites.length === 0) continue;
     console.log(
@@ -52,6 +54,15 @@ export function printReport(report: Report): void {
     console.log(`  ${count} × ${finding.kind}: ${finding.text}`);
     if (finding.context !== undefined) console.log(`      after ${finding.context}`);
   }
+  const failed = report.parts.reduce((sum, part) => sum + part.failed, 0);
+  const cases = report.parts.reduce((sum, part) => sum + part.cases, 0);
+  console.log(`\n${cases - failed} passed, ${failed} failed`);
+}
+
+/** Cases with findings: those of one case have the same context, and without one each is a case of its own. */
+export function countFailed(cases: number, findings: readonly Finding[]): number {
+  const contexts = new Set(findings.map((finding) => finding.context ?? finding));
+  return Math.min(cases, contexts.size);
 }
 
 /** Findings that differ only in ids and numbers count as one. */

@@ -6,6 +6,7 @@ import { type StartedService, startService } from '../../test/support/service.ts
 import { clockLauncher } from '../history/chaos.ts';
 import { perform } from '../history/client.ts';
 import { describeContent } from '../history/content.ts';
+import type { Findings } from '../history/findings.ts';
 import { type Content, createHistory } from '../history/history.ts';
 import { sendRequest } from '../history/send-request.ts';
 import type { PartOptions, PartReport } from '../report.ts';
@@ -55,7 +56,7 @@ export async function damagedStores(options: PartOptions): Promise<PartReport> {
   const trials = Array.from({ length: rounds }, () => damages).flat();
   await mapWithConcurrency(trials, options.width, async (damage, index) => {
     const endings = createEndings();
-    const found = options.findings.all.length;
+    const findings = options.findings.after(damage.name);
     const random = options.random.fork(`${damage.name} ${index}`);
     const folder = join(options.work, `damaged-${index}`);
     try {
@@ -66,13 +67,13 @@ export async function damagedStores(options: PartOptions): Promise<PartReport> {
       if (service === undefined) refusals.push(damage.name);
       else {
         starts += 1;
-        await checkKept(folder, intact, options);
+        await checkKept(folder, intact, findings);
         if (damage.running) {
           damage.apply(folder, `${folder}-old`, random);
-          await checkSentAgain(service, contents, options);
+          await checkSentAgain(service, contents, findings);
         }
-        await checkServed(service, options);
-        await checkSentAgain(service, contents, options);
+        await checkServed(service, findings);
+        await checkSentAgain(service, contents, findings);
         await service.stop();
       }
     } finally {
@@ -80,10 +81,10 @@ export async function damagedStores(options: PartOptions): Promise<PartReport> {
       rmSync(folder, { recursive: true, force: true });
       rmSync(`${folder}-old`, { recursive: true, force: true });
     }
-    options.findings.annotate(found, damage.name);
   });
   return {
     name: 'Damaged and swapped files',
+    cases: trials.length,
     figures: {
       kinds: damages.length,
       trials: trials.length,
@@ -121,7 +122,7 @@ async function fillAndKill(folder: string, random: Random, endings: Endings): Pr
 const sweepEndsWithin = 2_000;
 
 /** The sweep of the start leaves all acknowledged bytes somewhere in the data folder. */
-async function checkKept(folder: string, intact: readonly Content[], { findings }: PartOptions): Promise<void> {
+async function checkKept(folder: string, intact: readonly Content[], findings: Findings): Promise<void> {
   await pause(sweepEndsWithin);
   const left = hashesBelow(folder);
   const deleted = intact.filter(({ sha256 }) => !left.has(sha256));
@@ -129,7 +130,7 @@ async function checkKept(folder: string, intact: readonly Content[], { findings 
 }
 
 /** Whatever is listed is whole or refused. */
-async function checkServed(service: StartedService, { findings }: PartOptions): Promise<void> {
+async function checkServed(service: StartedService, findings: Findings): Promise<void> {
   const { data } = await service.client.files.list({ limit: 100 });
   for (const { file_id, sha256 } of data) {
     const read = await sendRequest(service, { what: 'read file', fileId: file_id, sha256 });
@@ -141,7 +142,7 @@ async function checkServed(service: StartedService, { findings }: PartOptions): 
 async function checkSentAgain(
   service: StartedService,
   contents: readonly Content[],
-  { findings }: PartOptions,
+  findings: Findings,
 ): Promise<void> {
   for (const content of contents) {
     const again = await sendRequest(service, { what: 'upload', name: 'again.txt', content });

@@ -16,7 +16,8 @@ import { openUpstream, type Upstream } from '../support/upstream.ts';
 /** The data folder is `live`, backups go to `backup`; the first match counts. */
 export const faultClasses: readonly FileClass[] = [
   { name: 'backup', glob: 'backup*' },
-  { name: 'log of the database', glob: '*.db-wal' },
+  // With the file that the service writes to learn whether there is room.
+  { name: 'log of the database', glob: '*.db-[wr]*' },
   { name: 'index of the log', glob: '*.db-shm' },
   { name: 'database', glob: '*.db' },
   { name: 'staging', glob: 'live/staging*' },
@@ -83,16 +84,21 @@ export async function openFaultedStore({ work, name, random, findings }: StoreOp
       );
     },
     backUp: () => backUp(shim, folder, join(place, 'backup')),
-    check: (context) => check({ service, history, upstream, random, findings }, context),
+    check: (context) => check({ service, history, upstream, random, findings: findings.after(context) }),
     restart: async () => {
       await service.kill();
       service = await start();
       return true;
     },
     close: async (withFsck) => {
+      if (withFsck) {
+        // A delete that was cut short is finished at the next start, or a minute later.
+        await service.kill();
+        service = await start();
+        await checkStore(folder, {}, findings, 'ending');
+      }
       const code = await service.stop();
       if (code !== 0) findings.add('unavailable', `${name} ended with ${code} after all faults`);
-      if (withFsck) await checkStore(folder, {}, findings);
       await endings.end();
       shim.control.close();
       rmSync(place, { recursive: true, force: true });
@@ -109,8 +115,7 @@ interface Known {
   readonly findings: Findings;
 }
 
-async function check({ service, history, upstream, random, findings }: Known, context: string): Promise<void> {
-  const found = findings.all.length;
+async function check({ service, history, upstream, random, findings }: Known): Promise<void> {
   try {
     await untilServing(service);
     await checkHistory({
@@ -122,7 +127,6 @@ async function check({ service, history, upstream, random, findings }: Known, co
   } catch (error) {
     findings.add('unavailable', `${String(error)} ${service.log().slice(-700)}`);
   }
-  findings.annotate(found, context);
 }
 
 /** One upload and one read must succeed again. */

@@ -1,5 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Findings } from '../history/findings.ts';
 import type { Operation } from '../history/history.ts';
 import { checkStore } from '../power/check-crash-state.ts';
 import type { PartOptions, PartReport, Site } from '../report.ts';
@@ -51,6 +52,7 @@ export async function storeFaults(options: PartOptions): Promise<PartReport> {
   const described = sites.map((site): Site => ({ ...site, faults: faults.get(site) ?? 0 }));
   return {
     name: 'Faults of the disk, SQLite',
+    cases: done,
     figures: { cases: done, 'calls failed': hits, 'ends with exit code 70': ends },
     sites: described,
   };
@@ -94,6 +96,7 @@ type Trial = FaultCase & { readonly fromStart?: boolean };
 async function exercise(store: FaultedStore, one: Trial, options: PartOptions): Promise<Outcome> {
   const { control } = store.shim;
   const context = describeCase(one);
+  const findings = options.findings.after(context);
   const asked = store.history.operations.length;
   control.setFault(one.fault);
   // A start may be refused while the disk fails.
@@ -102,50 +105,37 @@ async function exercise(store: FaultedStore, one: Trial, options: PartOptions): 
   const hits = control.faultHits();
   const code = store.service.process.exitCode;
   const ended = runs && code !== null && one.site.phase !== 'stop';
-  if (ended && code !== 70) options.findings.add('unavailable', `the service ended with ${code}: ${context}`);
+  if (ended && code !== 70) findings.add('unavailable', `the service ended with ${code}`);
   const restart = !runs || one.kill || ended || one.site.phase === 'stop';
   // With a kill the fault lasts until the process is dead.
   if (restart && !ended) await store.service.kill();
   control.setFault(undefined);
-  if (restart) await store.restart().catch((error) => options.findings.add('unavailable', `${context}: ${error}`));
-  if (one.site.phase === 'backup') await checkBackup(store, { context, isWhole: backupCode === 0 }, options);
-  checkRefusals(store.history.operations.slice(asked), one, options.findings);
+  if (restart) await store.restart().catch((error) => findings.add('unavailable', String(error)));
+  if (one.site.phase === 'backup') await checkBackup(store, backupCode === 0, findings);
+  checkRefusals(store.history.operations.slice(asked), one, findings);
   await store.check(context);
   return { hits, ended: ended && code === 70 };
 }
 
-interface FaultedBackup {
-  readonly context: string;
-  /** Whether the command said so although calls failed. */
-  readonly isWhole: boolean;
-}
-
 /**
- * A backup that was reported as done is whole; after any other, the next one succeeds in the same place, unless only the
- * last sync failed and the backup is whole.
+ * A backup that was reported as done is whole; any other leaves no folder, and the next one succeeds in the same place.
+ * @param isDone whether the command said so although calls failed
  */
-async function checkBackup(
-  store: FaultedStore,
-  { context, isWhole }: FaultedBackup,
-  options: PartOptions,
-): Promise<void> {
+async function checkBackup(store: FaultedStore, isDone: boolean, findings: Findings): Promise<void> {
   const folder = join(store.service.folder, '..', 'backup');
-  const code = isWhole || existsSync(folder) ? 0 : await store.backUp();
-  const found = options.findings.all.length;
-  if (code !== 0) options.findings.add('unavailable', `the backup after one that failed ended with ${code}`);
-  else await checkStore(folder, {}, options.findings);
-  options.findings.annotate(found, context);
+  if (!isDone && existsSync(folder)) findings.add('inconsistent', 'a backup that failed has left its folder');
+  const code = isDone ? 0 : await store.backUp();
+  if (code !== 0) findings.add('unavailable', `the backup after one that failed ended with ${code}`);
+  else await checkStore(folder, {}, findings, 'any');
   rmSync(folder, { recursive: true, force: true });
 }
 
 /** A fault is answered with the status that says so: 507 when room is missing, 503 otherwise. */
-function checkRefusals(operations: readonly Operation[], one: FaultCase, findings: PartOptions['findings']): void {
+function checkRefusals(operations: readonly Operation[], one: FaultCase, findings: Findings): void {
   const needsRoom = one.fault.error === 'ENOSPC' || one.fault.error === 'EDQUOT';
-  const found = findings.all.length;
   for (const { request, answer } of operations) {
     if (answer === undefined || (answer.status < 500 && answer.code !== 'NO_ENVELOPE')) continue;
     if (answer.status === 503 || (answer.status === 507 && needsRoom)) continue;
     findings.add('wrong error', `${request.what}: ${answer.status} ${answer.code}`);
   }
-  findings.annotate(found, describeCase(one));
 }

@@ -73,6 +73,7 @@ export async function chaos(options: PartOptions): Promise<PartReport> {
   const fates = Map.groupBy(history.operations, fateOf);
   return {
     name: 'History under kills, pauses and clock steps',
+    cases: [...counts.values()].reduce((sum, count) => sum + count, 0),
     figures: {
       ...Object.fromEntries(counts),
       requests: history.operations.length,

@@ -23,24 +23,23 @@ export interface Finding {
   readonly kind: FindingKind;
   readonly text: string;
   /** What was done to the service. */
-  context?: string;
+  readonly context?: string;
 }
 
 /** Collects findings. */
 export interface Findings {
   readonly all: readonly Finding[];
   add(kind: FindingKind, text: string): void;
-  /** Says after what the findings from `start` on were made. */
-  annotate(start: number, context: string): void;
+  /** The same collection, for findings that are made after what `context` says. */
+  after(context: string): Findings;
 }
 
 export function createFindings(): Findings {
   const all: Finding[] = [];
-  return {
+  const collect = (context: { context?: string }): Findings => ({
     all,
-    add: (kind, text) => void all.push({ kind, text }),
-    annotate: (start, context) => {
-      for (const finding of all.slice(start)) finding.context ??= context;
-    },
-  };
+    add: (kind, text) => void all.push({ kind, text, ...context }),
+    after: (text) => collect({ context: text }),
+  });
+  return collect({});
 }

@@ -63,7 +63,11 @@ export async function authorisation(options: PartOptions): Promise<PartReport> {
     });
     await checkUnharmed(service, ids, options);
     await service.stop();
-    return { name: 'Authorisation', figures: { operations: operations.length, keys: keys.length, cells } };
+    return {
+      name: 'Authorisation',
+      cases: cells,
+      figures: { operations: operations.length, keys: keys.length, cells },
+    };
   } finally {
     await endings.end();
   }

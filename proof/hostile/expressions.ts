@@ -45,7 +45,6 @@ export async function hostileExpressions(options: PartOptions): Promise<PartRepo
   const place = join(options.work, 'expressions');
   const folder = join(place, 'live');
   mkdirSync(folder, { recursive: true });
-  const found = options.findings.all.length;
   const outcomes = new Map<string, number>();
   try {
     const upstream = await openUpstream(place);
@@ -67,17 +66,17 @@ export async function hostileExpressions(options: PartOptions): Promise<PartRepo
       const outcome = answer === undefined ? 'no answer' : (/"code":"(\w+)"/.exec(text)?.[1] ?? String(answer.status));
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
       const grown = memoryOf(service.process.pid) - before;
-      const context = `expression ${expressions[index]?.slice(0, 60)}`;
-      if (answer === undefined) options.findings.add('unavailable', `no answer within ${patience} ms: ${context}`);
-      if (outcome === 'INTERNAL_SERVER_ERROR') options.findings.add('wrong error', `500: ${context}`);
-      if (grown > mostMemory) options.findings.add('unavailable', `the memory grew by ${grown} MiB: ${context}`);
+      const findings = options.findings.after(`expression ${expressions[index]?.slice(0, 60)}`);
+      if (answer === undefined) findings.add('unavailable', `no answer within ${patience} ms`);
+      if (outcome === 'INTERNAL_SERVER_ERROR') findings.add('wrong error', '500');
+      if (grown > mostMemory) findings.add('unavailable', `the memory grew by ${grown} MiB`);
       if (answer === undefined) break;
     }
     const probed = await health.stop();
     if (probed.silent > 0) options.findings.add('unavailable', `${probed.silent} health probes without an answer`);
-    options.findings.annotate(found, 'hostile expressions');
     return {
       name: 'Hostile expressions',
+      cases: expressions.length,
       figures: {
         expressions: expressions.length,
         ...Object.fromEntries(outcomes),

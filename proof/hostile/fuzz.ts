@@ -50,6 +50,7 @@ export async function fuzz(options: PartOptions): Promise<PartReport> {
     if (code !== 0) options.findings.add('unavailable', `the service ended with ${code}: ${service.log().slice(-500)}`);
     return {
       name: 'Hostile requests',
+      cases: requests,
       figures: {
         ...{ requests, operations: `${operationsHit.size} of ${operations.length}`, ...Object.fromEntries(statuses) },
         ...{ 'health probes': probed.probes, 'longest wait of a probe (ms)': probed.longest },

@@ -107,6 +107,7 @@ export async function slowPeers(options: PartOptions): Promise<PartReport> {
     await service.stop();
     return {
       name: 'Slow readers and writers',
+      cases: sockets.length,
       figures: {
         ...{ connections: sockets.length, 'closed by the service': closedByService, 'honest uploads beside': honest },
         ...{ 'longest wait of a health probe (ms)': probed.longest, 'memory gained (MiB)': grown },

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { startService } from '../../test/support/service.ts';
+import type { Findings } from '../history/findings.ts';
 import { checkCrashState } from '../power/check-crash-state.ts';
 import { chooseCut, describeCut } from '../power/choose-cut.ts';
 import { buildCrashState } from '../power/crash-state.ts';
@@ -35,15 +36,13 @@ export async function clusterPowerCuts(options: PartOptions): Promise<PartReport
     await mapWithConcurrency(cuts, options.width, async (chosen, state) => {
       const cut = { ...chosen, model: 'ordered' } as const;
       const folder = join(work, name, `state-${state}`);
-      const found = findings.all.length;
       const counts = buildCrashState(recording, cut, folder, draw.fork(`state ${state}`));
       for (const key of ['durable', 'kept', 'lost', 'torn'] as const) totals[key] += counts[key];
       await checkState(
         { folder, recording, cutAt: cut.at, draw: draw.fork(`check ${state}`), fsck: state % 4 === 0 },
-        options,
+        findings.after(`${name}, ${describeCut(cut)}`),
       );
       states += 1;
-      findings.annotate(found, `${name}, ${describeCut(cut)}`);
       rmSync(folder, { recursive: true, force: true });
     });
     rmSync(join(work, name), { recursive: true, force: true });
@@ -51,6 +50,7 @@ export async function clusterPowerCuts(options: PartOptions): Promise<PartReport
   }
   return {
     name: 'Power cuts, PostgreSQL',
+    cases: states,
     figures: {
       ...{ 'crash states': states, recordings, 'recorded effects and marks': entries, 'answers known': acknowledged },
       ...{ 'changes durable': totals.durable, 'not synced, kept': totals.kept },
@@ -102,7 +102,7 @@ interface State {
   readonly fsck: boolean;
 }
 
-async function checkState({ folder, recording, cutAt, draw, fsck }: State, { findings }: PartOptions): Promise<void> {
+async function checkState({ folder, recording, cutAt, draw, fsck }: State, findings: Findings): Promise<void> {
   const endings = createEndings();
   try {
     const cluster = join(folder, 'cluster');

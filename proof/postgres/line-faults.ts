@@ -57,30 +57,32 @@ export async function lineFaults(options: PartOptions): Promise<PartReport> {
         findings.add('unavailable', `no upload succeeds after: ${mode}`);
       isOver = true;
       await use;
-      const found = findings.all.length;
+      const after = findings.after(`the line to PostgreSQL: ${mode}`);
       for (const { request, answer } of history.operations.slice(asked)) {
-        if (answer === undefined) findings.add('unavailable', `${request.what} was not answered`);
+        if (answer === undefined) after.add('unavailable', `${request.what} was not answered`);
         else if (answer.status >= 500 && answer.status !== 503) {
-          findings.add('wrong error', `${request.what}: ${answer.status} ${answer.code}`);
+          after.add('wrong error', `${request.what}: ${answer.status} ${answer.code}`);
         }
       }
-      findings.annotate(found, `the line to PostgreSQL: ${mode}`);
       if (random.chance(0.4)) {
         await service.kill();
         service = await startService(endings, { folder, settings });
       }
     }
-    // Commits that were late have landed by now.
+    // Commits that were late have landed by now. A delete that was cut short is finished at the next start.
     await pause(2_000);
+    await service.kill();
+    service = await startService(endings, { folder, settings });
     await checkHistory({
       ...{ target: service, operations: history.operations, findings, random, contents: 300, recordsMayFail: true },
       upstreamCalls: upstream.count,
     });
+    await checkStore(folder, { DATABASE_URL: server.url }, findings, 'ending');
     await service.stop();
-    await checkStore(folder, { DATABASE_URL: server.url }, findings);
     const fates = Map.groupBy(history.operations, fateOf);
     return {
       name: 'Line to PostgreSQL',
+      cases: rounds,
       figures: {
         ...{ rounds, requests: history.operations.length, 'commits in doubt': proxy.commitsInDoubt() },
         ...{

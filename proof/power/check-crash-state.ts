@@ -56,25 +56,50 @@ function isUpstreamCall(text: string): boolean {
   return text.startsWith('{"upstream":');
 }
 
-/** `fsck --hash` finds nothing but bytes of uploads that were cut, which a later sweep removes. */
+/** Milliseconds in which a service that runs finishes the deletes that were cut short before its start. */
+const deletesEndWithin = 30_000;
+
+/**
+ * `fsck --hash` finds nothing but bytes of uploads that were cut, which a later sweep removes.
+ * @param deletes `ended`: none is unfinished; `ending`: a service has the store and finishes them; `any`: a backup may hold
+ *   those of its store
+ */
 export async function checkStore(
   folder: string,
   settings: Readonly<Record<string, string>>,
   findings: Findings,
+  deletes: 'ended' | 'ending' | 'any' = 'ended',
 ): Promise<void> {
-  const given = Object.entries({ DATA: folder, ...settings }).map(([name, value]) => [`QUARTERMASTER_${name}`, value]);
-  const env = { PATH: process.env.PATH ?? '', HOME: folder, ...Object.fromEntries(given) };
-  await run(process.execPath, [resolve('packages/cli/src/main.ts'), 'fsck', '--hash'], { env }).catch((error) => {
-    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
-    if (!hasOnlyOrphans(stdout)) findings.add('inconsistent', `fsck --hash: ${stdout}${stderr}`.slice(0, 1000));
-  });
+  for (const latest = performance.now() + deletesEndWithin; ; ) {
+    const { kinds, output } = await checkWhole(folder, settings);
+    const wrong = kinds.filter((kind) => kind !== 'orphan' && !(deletes === 'any' && kind === 'delete_unfinished'));
+    if (wrong.length === 0) return;
+    const mayEnd = deletes === 'ending' && wrong.every((kind) => kind === 'delete_unfinished');
+    if (mayEnd && performance.now() < latest) continue;
+    findings.add('inconsistent', `fsck --hash: ${wrong.join(', ')} ${output}`.slice(0, 1000));
+    return;
+  }
 }
 
-function hasOnlyOrphans(output: string): boolean {
+/** Runs `fsck --hash`. @returns the kinds of its faults; `failed` when it did not report */
+async function checkWhole(folder: string, settings: Readonly<Record<string, string>>) {
+  const given = Object.entries({ DATA: folder, ...settings }).map(([name, value]) => [`QUARTERMASTER_${name}`, value]);
+  const env = { PATH: process.env.PATH ?? '', HOME: folder, ...Object.fromEntries(given) };
+  const command = [resolve('packages/cli/src/main.ts'), 'fsck', '--hash'];
   try {
-    const { faults = [] } = JSON.parse(output) as { faults?: Array<{ kind: string }> };
-    return faults.length > 0 && faults.every(({ kind }) => kind === 'orphan');
+    await run(process.execPath, command, { env });
+    return { kinds: [], output: '' };
+  } catch (error) {
+    const { stdout = '', stderr = String(error) } = error as { stdout?: string; stderr?: string };
+    return { kinds: kindsIn(stdout), output: stdout + stderr };
+  }
+}
+
+function kindsIn(report: string): readonly string[] {
+  try {
+    const { faults } = JSON.parse(report) as { faults: Array<{ kind: string }> }; // written by fsck
+    return faults.length === 0 ? ['failed'] : [...new Set(faults.map(({ kind }) => kind))];
   } catch {
-    return false;
+    return ['failed'];
   }
 }

@@ -24,15 +24,14 @@ export async function storePowerCuts(options: PartOptions): Promise<PartReport> 
     const cuts = Array.from({ length: statesEach }, (_, state) => chooseCut(recording, draw.fork(`cut ${state}`)));
     await mapWithConcurrency(cuts, options.width, async (cut, state) => {
       const folder = join(work, name, `state-${state}`);
-      const before = findings.all.length;
       const counts = buildCrashState(recording, cut, folder, draw.fork(`state ${state}`));
       for (const key of ['durable', 'kept', 'lost', 'torn'] as const) totals[key] += counts[key];
       await checkCrashState({
-        ...{ folder, recording, cutAt: cut.at, findings, random: draw.fork(`check ${state}`), settings: {} },
+        ...{ folder, recording, cutAt: cut.at, random: draw.fork(`check ${state}`), settings: {} },
+        findings: findings.after(`${name}, ${describeCut(cut)}`),
         withFsck: state % 4 === 0,
       });
       states += 1;
-      findings.annotate(before, `${name}, ${describeCut(cut)}`);
       rmSync(folder, { recursive: true, force: true });
       rmSync(`${folder}-bundles`, { recursive: true, force: true });
     });
@@ -41,6 +40,7 @@ export async function storePowerCuts(options: PartOptions): Promise<PartReport> 
   }
   return {
     name: 'Power cuts, SQLite',
+    cases: states,
     figures: {
       ...{ 'crash states': states, recordings, 'recorded effects and marks': entries, 'answers known': acknowledged },
       ...{ 'changes durable': totals.durable, 'not synced, kept': totals.kept },
