@@ -12,9 +12,13 @@ const run = promisify(execFile);
 type Settings = Readonly<Record<string, string>>;
 
 async function command(settings: Settings, ...args: string[]): Promise<string> {
+  return (await runCommand(settings, ...args)).stdout.trim();
+}
+
+async function runCommand(settings: Settings, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
   const env = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
   const command = ['packages/cli/src/main.ts', ...args];
-  return (await run(process.execPath, command, { env: { PATH: process.env.PATH, ...env } })).stdout.trim();
+  return await run(process.execPath, command, { env: { PATH: process.env.PATH, ...env } });
 }
 
 async function bundleSettings(t: TestContext): Promise<Settings> {
@@ -106,3 +110,37 @@ test('[profiles] with PostgreSQL a process with another key does not start and s
   assert.equal(await profile(given, 'GET', 'one'), 404);
   assert.equal(await given.stop(), 0);
 });
+
+test('[profiles] a process that runs without the new key answers 503 and says what to do; rotation warns of it', async (t) => {
+  const { url, drop } = await createTestDatabase();
+  t.after(drop);
+  const [older, newer] = [await command({}, 'profile', 'new-key'), await command({}, 'profile', 'new-key')];
+  const bundles = await bundleSettings(t);
+  for (const database of [{}, { DATABASE_URL: url }]) {
+    const folder = await temporaryFolder(t);
+    const service = await startService(t, { folder, settings: { ...bundles, ...database, SEALING_KEY: older } });
+    assert.equal(await profile(service, 'POST', 'one'), 200);
+    const rotation = { ...bundles, ...database, DATA: folder, SEALING_KEY: `${newer},${older}` };
+    const { stdout, stderr } = await runCommand(rotation, 'profile', 'rotate');
+    const keyId = /^encrypted with the key ([0-9a-f]{12}): 1$/.exec(stdout.trim())?.[1];
+    assert.match(stderr, new RegExp(`Restart every process .* key ${keyId}.* 503`));
+    const { status, headers, error } = await execute(service);
+    assert.deepEqual([status, headers.get('retry-after'), error.code], [503, '60', 'SERVICE_UNAVAILABLE']);
+    assert.match(error.message, new RegExp(`"one".* key ${keyId}, which this process does not have.* Restart it`));
+    assert.equal(await service.stop(), 0);
+    const nothing = await runCommand(rotation, 'profile', 'rotate');
+    assert.deepEqual([nothing.stdout, nothing.stderr], [`encrypted with the key ${keyId}: 0\n`, '']);
+  }
+});
+
+/** A run with the profile `one`. */
+async function execute({ pluginsUrl, key }: StartedService) {
+  const body = { bundle_id: 'bearer', plugin_id: 'ask', input_params: { mode: 'ok', q: 'x' } };
+  const answer = await fetch(`${pluginsUrl}/v1/execute`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...body, credentials: { $profile: 'one' } }),
+  });
+  const { error } = (await answer.json()) as { error: { code: string; message: string } };
+  return { status: answer.status, headers: answer.headers, error };
+}

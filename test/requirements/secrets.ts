@@ -11,6 +11,7 @@ export const secretsRequirements: Requirements = {
       '[profiles] a profile is for keys of its project and for its bundle; only a key of scope admin changes it',
       '[profiles] with PostgreSQL and without a key there are none, and the answer names the setting',
       '[profiles] a store in SQLite creates its encryption key once, for its owner only; a backup has it when the operator asks',
+      '[profiles] a process that runs without the new key answers 503 and says what to do; rotation warns of it',
       '[profiles] with PostgreSQL a process with another key does not start and says what to do; rotation and a lost key go on from there',
       '[profiles] keys are rotated beside a running service; without a key it needs, the service does not start and says which',
       'opens nowhere else, and not with another key',

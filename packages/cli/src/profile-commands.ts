@@ -17,6 +17,11 @@ export function profileCommands(): Command {
         console.log(`encrypted with the key ${keyId}: ${resealed}`);
         for (const [id, count] of keys) if (id !== keyId) console.log(`still encrypted with the key ${id}: ${count}`);
         for (const name of unreadable) console.error(`no key decrypts ${name}`);
+        if (resealed > 0) {
+          console.error(
+            `Restart every process of this store that was started without the key ${keyId}: until then it answers requests with these credentials with 503.`,
+          );
+        }
         if (unreadable.length > 0) process.exitCode = 1;
       }),
     );

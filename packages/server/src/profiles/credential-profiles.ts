@@ -15,6 +15,7 @@ import { apiKeyRejected } from '../projects/problems.ts';
 import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
 import {
   profileBusy,
+  profileKeyMissing,
   profileNameTaken,
   profileNotFound,
   profileReferenceInvalid,
@@ -74,6 +75,7 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
 
   function open(profile: StoredProfile): Named {
     const plain = sealer().open(profile.sealed, placeOf(profile));
+    if (plain === null && !sealer().knows(profile.keyId)) throw profileKeyMissing(profile.name, profile.keyId);
     if (plain === null) throw profileUnreadable(profile.name);
     // Sealed by `check` above: an object.
     return JSON.parse(plain) as Named;

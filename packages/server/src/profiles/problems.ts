@@ -28,6 +28,15 @@ export function profileReferenceInvalid(found: string, expected: string): Proble
   return fieldInvalid('body/credentials/$profile', found, expected);
 }
 
+/** `profile rotate` ran with a new key while this process was running. */
+export function profileKeyMissing(name: string, keyId: string): Problem {
+  return new Problem(
+    'SERVICE_UNAVAILABLE',
+    `The credentials of the profile ${quoteText(name)} are encrypted with the key ${keyId}, which this process does not have. Restart it with that key in QUARTERMASTER_SEALING_KEY, QUARTERMASTER_SEALING_KEY_FILE or the file "encryption-key" of its data folder.`,
+    { retryAfter: 60, isFault: true },
+  );
+}
+
 /** What is stored was sealed with another key, or for another place, or was changed. */
 export function profileUnreadable(name: string): Problem {
   const way = `give it credentials anew by POST /v1/credential_profiles/${name}`;
