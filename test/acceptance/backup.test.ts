@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmod, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -64,6 +64,30 @@ test('[backup] a folder that exists, no store, no database server: nothing is ma
   const nobody = { ...settings, DATABASE_URL: 'postgres://127.0.0.1:1/x' };
   await assert.rejects(backUp(nobody, join(folder, 'three')), /ECONNREFUSED/);
   assert.deepEqual(await readdir(folder), []);
+});
+
+test('[backup] a folder inside the data folder, or one whose unfinished form has it inside, is refused before anything is written', async (t) => {
+  const parent = await temporaryFolder(t);
+  const data = join(parent, 'two.unfinished/data');
+  await mkdir(join(parent, 'links'));
+  await mkdir(data, { recursive: true });
+  const service = await startService(t, { folder: data });
+  await service.client.files.upload({ purpose: 'record_file', name: 'tea.md', content: new Blob(['tea']) });
+  await symlink(data, join(parent, 'links/data'));
+  const before = await treeOf(parent);
+  for (const folder of [join(data, 'one'), join(data, 'blobs/a/b'), join(parent, 'links/data/one')]) {
+    await assert.rejects(backUp({ DATA: data }, folder), /inside the data folder .* Name a folder outside of it/);
+  }
+  await assert.rejects(backUp({ DATA: data }, join(parent, 'two')), /would replace .*two\.unfinished, which contains/);
+  assert.deepEqual(await treeOf(parent), before);
+
+  const backup = await backUp({ DATA: data }, join(parent, 'three.unfinished'));
+  const held = await treeOf(parent);
+  for (const target of [join(backup, 'new'), join(parent, 'three')]) {
+    await assert.rejects(restore({}, backup, target), /inside the backup|would replace .*three\.unfinished/);
+  }
+  assert.deepEqual(await treeOf(parent), held);
+  assert.equal(await service.stop(), 0);
 });
 
 test('[backup] an interrupted backup is replaced by the next one', async (t) => {
@@ -176,6 +200,12 @@ async function checkCopy(
   assert.equal(await service.stop(), 0);
   const { stdout } = await command({ DATA: data, ...settings }, ['fsck', '--hash']);
   assert.deepEqual(JSON.parse(stdout).faults, []);
+}
+
+/** Every path, without the files that SQLite and a running service write at any time. */
+async function treeOf(folder: string): Promise<string[]> {
+  const names = await readdir(folder, { recursive: true });
+  return names.filter((name) => !/staging|blobs\/\.probe|\.db-|\.lock-/.test(name)).sort();
 }
 
 /** Gives the folder that the command says it has made. */

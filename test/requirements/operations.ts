@@ -80,6 +80,7 @@ export const operationsRequirements: Requirements = {
       '[backup] made while the stores are used: each starts with all that was acknowledged before it and not changed since',
       '[backup] over PostgreSQL a dump and the bytes belong together; the password is in no argument',
       '[backup] a folder that exists, no store, no database server: nothing is made, and the message says why',
+      '[backup] a folder inside the data folder, or one whose unfinished form has it inside, is refused before anything is written',
       '[backup] an interrupted backup is replaced by the next one',
       '[backup] one whose last sync fails leaves no folder in the way of the next',
       '[backup] a store with a file of 1 GiB is backed up, restored and started',

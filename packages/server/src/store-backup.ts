@@ -7,6 +7,7 @@ import { lockFolder } from './adapters/disk/folder-lock.ts';
 import { type CopyProgress, type CopyReport, copyStore } from './backup/backup.ts';
 import { type BackupFacts, writeBackupFacts } from './backup/backup-facts.ts';
 import { blobListFile } from './backup/blob-list.ts';
+import { checkApart } from './backup/check-apart.ts';
 import { copyBundles } from './backup/copy-bundles.ts';
 import { createFolder } from './backup/new-folder.ts';
 import { noEncryptionKey, noStore } from './backup/problems.ts';
@@ -40,6 +41,8 @@ export async function backUpStore(environment: Environment, folder: string, opti
   const key = join(dataFolder, encryptionKeyFile);
   if (options.includeKey && !(await exists(key))) throw noEncryptionKey(key);
   const target = resolve(folder);
+  await checkApart(target, { what: 'data folder', folder: dataFolder });
+  await checkApart(target, { what: 'folder of installed bundles', folder: config.installedBundles });
   const report = await createFolder(target, lockFolder, async (unfinished) => {
     const { database, ...copied } = await copyInto(unfinished, { config, environment, ...options });
     await copyBundles(config.installedBundles, join(unfinished, 'bundles'));

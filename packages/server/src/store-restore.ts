@@ -6,6 +6,7 @@ import { lockFolder } from './adapters/disk/folder-lock.ts';
 import { type BackupFault, type CopyProgress, copyBlobs } from './backup/backup.ts';
 import { type BackupFacts, readBackupFacts } from './backup/backup-facts.ts';
 import { blobListFile } from './backup/blob-list.ts';
+import { checkApart } from './backup/check-apart.ts';
 import { copyBundles } from './backup/copy-bundles.ts';
 import { createFolder } from './backup/new-folder.ts';
 import { blobsDamaged, otherDatabase } from './backup/problems.ts';
@@ -40,6 +41,7 @@ export async function restoreStore(
   const [backup, target] = [resolve(from), resolve(to)];
   const url = parseConfig(environment).databaseUrl?.reveal();
   const facts = await readBackupFacts(backup);
+  await checkApart(target, { what: 'backup', folder: backup });
   const { blobs, bytes, database } = facts;
   if ((database.kind === 'postgres') !== (url !== undefined)) throw otherDatabase(database.kind);
   const faults = await createFolder(target, lockFolder, async (unfinished) => {

@@ -20,7 +20,7 @@ export async function createFolder<Result>(
   lockFolder: LockFolder,
   fill: (folder: string) => Promise<Result>,
 ): Promise<Result> {
-  const unfinished = `${folder}.unfinished`;
+  const unfinished = unfinishedOf(folder);
   if (await exists(folder)) throw folderExists(folder);
   await mkdir(unfinished, { recursive: true, mode: 0o700 });
   const lock = lockUnfinished(unfinished, lockFolder);
@@ -45,6 +45,11 @@ export async function createFolder<Result>(
   } finally {
     lock.release();
   }
+}
+
+/** The name of a folder until it is complete. */
+export function unfinishedOf(folder: string): string {
+  return `${folder}.unfinished`;
 }
 
 function lockUnfinished(unfinished: string, lockFolder: LockFolder): { release(): void } {

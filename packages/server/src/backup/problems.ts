@@ -17,6 +17,24 @@ export function folderUnderWay(folder: string, cause: unknown): BackupError {
   );
 }
 
+interface UsedFolder {
+  readonly what: string;
+  readonly folder: string;
+}
+
+export function folderInside(folder: string, used: UsedFolder): BackupError {
+  return new BackupError(
+    `${folder} is inside the ${used.what} ${used.folder}. Nothing was written. Name a folder outside of it.`,
+  );
+}
+
+/** @param unfinished the folder that is emptied before it is filled */
+export function folderWouldReplace(unfinished: string, used: UsedFolder): BackupError {
+  return new BackupError(
+    `This would replace ${unfinished}, which contains the ${used.what} ${used.folder}. Nothing was written. Name another folder.`,
+  );
+}
+
 export function noStore(dataFolder: string): BackupError {
   return new BackupError(
     `No Quartermaster store found in ${dataFolder}. Set QUARTERMASTER_DATA to its data folder, and QUARTERMASTER_DATABASE_URL if its database is in PostgreSQL.`,
