@@ -129,15 +129,19 @@ test('[restore] a backup that was changed is refused, and nothing is restored; t
   const names = await readdir(join(backup, 'blobs'), { recursive: true, withFileTypes: true });
   const [first] = names.filter((entry) => entry.isFile());
   await writeFile(join(first?.parentPath ?? '', first?.name ?? ''), 'changed');
-  await assert.rejects(command({}, target), /content of 1 files.*Nothing was restored/);
+  await assert.rejects(command({}, target), /content of 1 files.*"drink.md" \(file\w{20}\).*Nothing was restored/);
   assert.deepEqual((await readdir(into)).sort(), ['backup', 'good']);
   const partly = await command({}, [...target, '--damaged']).catch((error) => error);
   assert.equal(partly.code, 1);
-  assert.equal(JSON.parse(partly.stdout).faults[0].kind, 'content_differs');
+  const [fault] = JSON.parse(partly.stdout).faults;
+  const files = (await service.client.files.list()).data;
+  const hurt = files.find(({ file_id: id }) => id === fault.files[0].fileId);
+  assert.deepEqual([fault.kind, fault.files[0].name, hurt?.file_name], ['content_differs', 'drink.md', 'drink.md']);
 
   await writeFile(join(backup, 'quartermaster.db'), 'changed');
   await assert.rejects(command({}, target.with(2, join(into, 'worse'))), /backup is damaged: quartermaster.db/);
   await assert.rejects(command({}, target.with(1, service.folder)), /is not a backup of this version/);
+  await assert.rejects(command({}, target.with(1, join(into, 'nowhere'))), /There is no folder .*nowhere/);
 });
 
 interface MadeBackup {

@@ -9,7 +9,7 @@ import { blobListFile } from './backup/blob-list.ts';
 import { checkApart } from './backup/check-apart.ts';
 import { copyBundles } from './backup/copy-bundles.ts';
 import { createFolder } from './backup/new-folder.ts';
-import { blobsDamaged, otherDatabase } from './backup/problems.ts';
+import { contentDamaged, otherDatabase } from './backup/problems.ts';
 import { type Environment, parseConfig } from './config.ts';
 import { identityFile } from './files/store-identity.ts';
 import { exists } from './kernel/exists.ts';
@@ -50,10 +50,7 @@ export async function restoreStore(
     const listFile = join(backup, blobListFile);
     const copied = await copyBlobs({ source, copy, listFile, onProgress }, { blobs, bytes });
     if (copied.faults.length > 0 && !damaged) {
-      throw blobsDamaged(
-        copied.faults.length,
-        copied.faults.slice(0, 5).map(({ blobId }) => blobId),
-      );
+      throw contentDamaged(copied.faults);
     }
     await copyBundles(join(backup, 'bundles'), join(unfinished, 'bundles'));
     for (const name of [encryptionKeyFile, identityFile]) {

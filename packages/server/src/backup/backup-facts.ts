@@ -4,7 +4,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
-import { backupDamaged, notABackup } from './problems.ts';
+import { exists } from '../kernel/exists.ts';
+import { backupDamaged, noBackupFolder, notABackup } from './problems.ts';
 
 /** What `backup.json` says of the backup it lies in. */
 const BackupFacts = Type.Object({
@@ -36,6 +37,7 @@ export async function writeBackupFacts(
 
 /** Reads `backup.json` and compares the hashes in it. @throws BackupError when the folder is no backup or is damaged */
 export async function readBackupFacts(folder: string): Promise<BackupFacts> {
+  if (!(await exists(folder))) throw noBackupFolder(folder);
   let facts: unknown;
   try {
     facts = JSON.parse(await readFile(join(folder, factsFile), 'utf8'));

@@ -2,7 +2,7 @@ import { type BlobDigest, BlobMissing } from '../files/blob-store.ts';
 import { severalAtOnce } from '../kernel/several-at-once.ts';
 import { type BlobTotals, readBlobList, writeBlobList } from './blob-list.ts';
 import { deletedTooFast } from './problems.ts';
-import type { DatabaseSnapshot, SnapshotBlob } from './snapshot-port.ts';
+import type { DatabaseSnapshot, NamedFile, SnapshotBlob } from './snapshot-port.ts';
 
 export interface CopyDeps {
   readonly source: { open(blobId: string): Promise<AsyncIterable<Uint8Array>> };
@@ -34,6 +34,8 @@ export interface BackupFault {
   readonly kind: 'bytes_missing' | 'content_differs';
   readonly blobId: string;
   readonly projectId: string;
+  /** Some of the files that have this content. */
+  readonly files: readonly NamedFile[];
 }
 
 export interface CopyReport extends BlobTotals {
@@ -94,7 +96,8 @@ export async function copyBlobs(
         advance(0, bytes);
       });
       advance(1, blob.bytes - copied);
-      if (kind !== undefined) faults.push({ kind, blobId: blob.blobId, projectId: blob.projectId });
+      if (kind !== undefined)
+        faults.push({ kind, blobId: blob.blobId, projectId: blob.projectId, files: blob.files ?? [] });
     });
   }
   return { named, faults };

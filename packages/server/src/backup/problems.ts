@@ -1,3 +1,5 @@
+import { quoteText } from '../kernel/quote-text.ts';
+
 /** A backup or a restore that fails; the message is for the operator who runs the command. */
 export class BackupError extends Error {
   constructor(message: string, cause?: unknown) {
@@ -53,6 +55,10 @@ export function deletedTooFast(rounds: number): BackupError {
   );
 }
 
+export function noBackupFolder(folder: string): BackupError {
+  return new BackupError(`There is no folder ${folder}. Name a folder that "quartermaster backup" made.`);
+}
+
 export function notABackup(folder: string, cause?: unknown): BackupError {
   return new BackupError(
     `${folder} is not a backup of this version: its backup.json is missing or has another form. Name a folder that "quartermaster backup" made; docs/guides/operating.md says how to restore older ones.`,
@@ -66,10 +72,20 @@ export function backupDamaged(file: string): BackupError {
   );
 }
 
-/** `sample`: some of the blobs that are missing or changed. */
-export function blobsDamaged(count: number, sample: readonly string[]): BackupError {
+const mostSamples = 5;
+
+/** Names some of the files that are missing or changed; a backup of an earlier version knows only their blobs. */
+export function contentDamaged(
+  faults: ReadonlyArray<{
+    readonly blobId: string;
+    readonly files: ReadonlyArray<{ readonly fileId: string; readonly name: string }>;
+  }>,
+): BackupError {
+  const sample = faults.slice(0, mostSamples).map(({ blobId, files: [file] }) => {
+    return file === undefined ? `blob ${blobId}` : `${quoteText(file.name)} (${file.fileId})`;
+  });
   return new BackupError(
-    `The backup lacks the content of ${count} files, or holds other content (${sample.join(', ')}). Nothing was restored. Use another backup, or add --damaged to restore all other files.`,
+    `The backup lacks the content of ${faults.length} files, or holds other content: ${sample.join(', ')}${faults.length > mostSamples ? ', …' : ''}. Nothing was restored. Use another backup, or add --damaged to restore all other files.`,
   );
 }
 

@@ -11,4 +11,14 @@ export interface SnapshotBlob {
   readonly bytes: number;
   /** Hexadecimal. */
   readonly sha256: string;
+  /** Some of the files that have this content, by id. Backups of earlier versions do not list them. */
+  readonly files?: readonly NamedFile[];
 }
+
+export interface NamedFile {
+  readonly fileId: string;
+  readonly name: string;
+}
+
+/** Files that a snapshot lists for one blob. */
+export const mostNamedFiles = 10;

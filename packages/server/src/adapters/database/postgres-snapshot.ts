@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
-import type { DatabaseSnapshot } from '../../backup/snapshot-port.ts';
+import { type DatabaseSnapshot, mostNamedFiles } from '../../backup/snapshot-port.ts';
 import { connect, type PostgresTarget, runProgram } from './postgres-programs.ts';
 import { noPostgresStore } from './problems.ts';
 
@@ -100,7 +100,9 @@ async function findRelations(client: pg.Client): Promise<Relations> {
 
 async function listBlobs(client: pg.Client, after: string, limit: number) {
   const { rows } = await client.query(
-    `select id as "blobId", project_id as "projectId", bytes::float8 as bytes, sha256
+    `select id as "blobId", project_id as "projectId", bytes::float8 as bytes, sha256,
+       (select coalesce(json_agg(json_build_object('fileId', f.id, 'name', f.name)), '[]') from (select id, name from file
+         where blob_id = blob.id and state = 'live' order by id limit ${mostNamedFiles}) f) as files
      from blob where state = 'live' and id > $1 order by id limit $2`,
     [after, limit],
   );

@@ -21,7 +21,8 @@ test('what is only in the log is in the copy, which is one file; the original go
   writer.close();
   const [first, second] = [await snapshot.liveBlobs('', 1), await snapshot.liveBlobs('blob-1', 10)];
   await snapshot.close();
-  assert.deepEqual({ ...first[0] }, { blobId: 'blob-1', projectId: 'project-1', bytes: 7, sha256: 'a hash of blob-1' });
+  const described = { blobId: 'blob-1', projectId: 'project-1', bytes: 7, sha256: 'a hash of blob-1', files: [] };
+  assert.deepEqual({ ...first[0] }, described);
   assert.deepEqual(
     second.map(({ blobId }) => blobId),
     ['blob-3'],

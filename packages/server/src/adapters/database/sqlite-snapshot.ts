@@ -1,7 +1,7 @@
 import { access, chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import type { DatabaseSnapshot } from '../../backup/snapshot-port.ts';
+import { type DatabaseSnapshot, mostNamedFiles, type SnapshotBlob } from '../../backup/snapshot-port.ts';
 import { databaseDamaged, noDatabase } from './problems.ts';
 import { sqliteFile } from './sqlite-database.ts';
 
@@ -44,12 +44,17 @@ export async function takeSqliteSnapshot(
     throw error;
   }
   const blobs = copy.prepare(
-    `select id as "blobId", project_id as "projectId", bytes, sha256 from blob where state = 'live' and id > ? order by id limit ?`,
+    `select id as "blobId", project_id as "projectId", bytes, sha256,
+       (select json_group_array(json_object('fileId', id, 'name', name)) from (select id, name from file
+         where blob_id = blob.id and state = 'live' order by id limit ${mostNamedFiles})) as files
+     from blob where state = 'live' and id > ? order by id limit ?`,
   );
   return {
-    // The columns of the statement above.
-    liveBlobs: async (after, limit) =>
-      blobs.all(after, limit) as unknown as Awaited<ReturnType<DatabaseSnapshot['liveBlobs']>>,
+    liveBlobs: async (after, limit) => {
+      // The columns of the statement above.
+      const rows = blobs.all(after, limit) as unknown as ReadonlyArray<SnapshotBlob & { readonly files: string }>;
+      return rows.map((row) => ({ ...row, files: JSON.parse(row.files) }));
+    },
     close: async () => copy.close(),
   };
 }
