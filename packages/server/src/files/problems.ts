@@ -152,6 +152,12 @@ export function blobNotQuarantined(blobId: string): Error {
   return new Error(`There is no ${blobId} in the quarantine. "quartermaster quarantine list" shows what is there.`);
 }
 
+export function notTheContent(blobId: string, { id, name }: { readonly id: string; readonly name: string }): Error {
+  return new Error(
+    `The bytes of ${blobId} in the quarantine are not the content of ${quoteText(name)} (${id}): their SHA-256 differs. Nothing was restored. Upload the same content again, or restore a backup.`,
+  );
+}
+
 export function blobStillNamed(blobId: string): Error {
   return new Error(
     `The blob ${blobId} is in use, so nothing was changed. "quartermaster fsck --hash --repair" compares it with its copy in the quarantine.`,

@@ -1,12 +1,13 @@
 import { extname } from 'node:path';
+import type { Readable } from 'node:stream';
 import { type Extension, type Purpose, purposes } from '@quartermaster/contract';
 import type { Clock } from '../kernel/clock.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { BlobRepository, FileOfBlob } from './blob-repository.ts';
-import type { BlobStore } from './blob-store.ts';
+import { BlobMissing, type BlobStore } from './blob-store.ts';
 import type { FileRepository } from './file-repository.ts';
 import { hashOf } from './fsck.ts';
-import { blobNotQuarantined, blobStillNamed, purposeNotAllowed } from './problems.ts';
+import { blobNotQuarantined, blobStillNamed, notTheContent, purposeNotAllowed } from './problems.ts';
 import type { ReportDamage } from './report-damage.ts';
 import { verifyStoredContent } from './verify-stored-content.ts';
 
@@ -41,12 +42,27 @@ export async function* listQuarantine({ blobs, damages }: QuarantineDeps): Async
 
 /**
  * Puts bytes back in their place, where the rows of a restored database find them. Nobody finds them as long as no row names
- * them; after the grace period the next sweep moves them again.
+ * them; after the grace period the next sweep moves them again. Bytes that are not the content of their files stay where
+ * they are.
  */
-export async function restoreBlob({ blobs }: QuarantineDeps, blobId: string): Promise<void> {
+export async function restoreBlob({ files, blobs, damages }: QuarantineDeps, blobId: string): Promise<void> {
+  const [named] = await damages.filesOf([blobId], 1);
+  const file = named === undefined ? undefined : await files.find(named.projectId, named.fileId);
+  if (file !== undefined && (await hashOf(await openQuarantined(blobs, blobId))) !== file.sha256) {
+    throw notTheContent(blobId, file);
+  }
   const outcome = await blobs.quarantine.restore(blobId);
   if (outcome === 'absent') throw blobNotQuarantined(blobId);
   if (outcome === 'exists') throw blobStillNamed(blobId);
+  if (file !== undefined) await damages.clearDamage(blobId);
+}
+
+async function openQuarantined({ quarantine }: BlobStore, blobId: string): Promise<Readable> {
+  try {
+    return await quarantine.open(blobId);
+  } catch (error) {
+    throw error instanceof BlobMissing ? blobNotQuarantined(blobId) : error;
+  }
 }
 
 /** What a file is made of. */

@@ -85,6 +85,35 @@ describe('the quarantine', () => {
     await assert.rejects(restoreBlob(service.admin, blobId), /no \w+ in the quarantine/);
   });
 
+  test('restores no bytes that are not the content of their files, and names these', async () => {
+    await using service = await startFilesService();
+    const id = await upload(service, { content: 'green tea', name: 'tea.txt' });
+    const blobId = (await service.files.find('projecta', id))?.blobId ?? '';
+    await writeFile(await service.pathOf(id), 'GREEN TEA');
+    await service.reportDamage({ blobId, projectId: 'projecta' }, 'content_differs');
+    await assert.rejects(
+      restoreBlob(service.admin, blobId),
+      new RegExp(`${blobId}.* not the content of "tea.txt" \\(${id}\\).*Nothing was restored`),
+    );
+    assert.deepEqual([await service.quarantined(), (await service.onDisk()).blobs], [[blobId], []]);
+    await writeFile(`${service.folder}/quarantine/${blobId}`, 'green tea');
+    await restoreBlob(service.admin, blobId);
+    assert.equal((await ask(service, contentOf(id))).text, 'green tea');
+    assert.equal(await service.damages.countDamaged(), 0);
+  });
+
+  test('makes a file of bytes whose content is stored already, but changed: every file gets the good bytes', async () => {
+    await using service = await startFilesService();
+    const first = await upload(service, { content: 'green tea' });
+    await writeFile(await service.pathOf(first), 'GREEN TEA');
+    const blobId = await addOrphan(service, 'green tea');
+    await service.blobs.quarantine.add(blobId);
+    const wanted = { projectId: 'projecta', name: 'tea.txt', purpose: 'record_file' } as const;
+    const second = await restoreAsFile(service.admin, blobId, wanted);
+    for (const id of [first, second]) assert.equal((await ask(service, contentOf(id))).text, 'green tea');
+    assert.deepEqual(await service.quarantined(), []);
+  });
+
   test('makes a file of bytes that no row names', async () => {
     await using service = await startFilesService();
     const blobId = await addOrphan(service, 'green tea');
