@@ -57,7 +57,7 @@ with nothing lost must equal the real folder, so nothing escapes the recorder.
 | strict | once its folder was synced after it |
 | ordered, as ext4 | in order; any sync makes all earlier names durable |
 
-PostgreSQL is tried with the ordered model only: it relies on it itself. Not simulated: bugs of file systems, disks that lie
+PostgreSQL is tested with the ordered model only, because it relies on that model. Not simulated: bugs of file systems, disks that lie
 about syncs, and the first start of a store.
 
 The same library makes calls fail: each call that the service makes on each class of files, once and from then on, with and
