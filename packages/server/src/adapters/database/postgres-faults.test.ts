@@ -95,6 +95,24 @@ describe('a PostgreSQL server that refuses, waits or goes silent', () => {
     assert.equal(tries, 4);
   });
 
+  it('a transaction that the server rolls back at COMMIT is run again whole', async () => {
+    await query(`create table promise (id int primary key);
+      create function refuse_once() returns trigger language plpgsql as $$ begin
+        if nextval('tries') = 1 then raise exception using errcode = '40001'; end if;
+        return null;
+      end $$;
+      create sequence tries;
+      create constraint trigger refuse_once after insert on promise deferrable initially deferred
+        for each row execute function refuse_once()`);
+    let tries = 0;
+    await database.write.transaction().execute(async (transaction) => {
+      tries += 1;
+      await sql`insert into promise values (1)`.execute(transaction);
+    });
+    const { rows } = await sql`select id from promise`.execute(database.read);
+    assert.deepEqual({ tries, rows }, { tries: 2, rows: [{ id: 1 }] });
+  });
+
   it("the role's defaults for isolation and timeouts have no effect", async () => {
     await query(`alter database ${nameOf()} set default_transaction_isolation = 'serializable'`);
     await query(`alter database ${nameOf()} set statement_timeout = '30ms'`);

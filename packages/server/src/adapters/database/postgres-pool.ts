@@ -138,8 +138,10 @@ function lend(client: pg.PoolClient, { availability, prefix }: Loan) {
     for (let retriesLeft = retriesOfStatement; ; retriesLeft -= 1) {
       try {
         if (/^(begin|start transaction)\b/.test(text)) return await begin(text);
+        const result = await send(text, values);
+        // Not before: a COMMIT that failed has rolled back, and a second one would succeed without the work.
         if (/^(commit|rollback)$/.test(text)) inTransaction = false;
-        return await send(text, values);
+        return result;
       } catch (error) {
         const found = explainPostgresError(error);
         // A statement of its own was rolled back whole. Of a transaction the caller runs all again.
