@@ -7,8 +7,8 @@ import type { Registry } from '../kernel/metrics.ts';
 import { storedRefreshTokenOf } from '../profiles/resolve-credentials.ts';
 import { checkCredentialBounds, declaredCredentials } from './credential-bounds.ts';
 import type { Broker } from './egress/broker.ts';
-import { RedactionRefused } from './egress/redaction-budget.ts';
-import type { Scrubber } from './egress/scrub.ts';
+import { RedactionRefused, scrubbedOr } from './egress/redaction-budget.ts';
+import { redacted, type Scrubber } from './egress/scrub.ts';
 import {
   defaultLimits,
   type Execution,
@@ -174,7 +174,8 @@ function createConclusion({ logger, metrics, journal }: ConclusionDeps): Conclud
     if (signal.aborted) return { kind: 'cancelled' };
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     if (error instanceof RedactionRefused) return redactionFailed;
-    logger.error({ run_id: runId, bundle: bundle.id, error: policy.egress.scrubber.text(text) }, 'run failed');
+    const words = scrubbedOr(redacted, () => policy.egress.scrubber.text(text));
+    logger.error({ run_id: runId, bundle: bundle.id, error: words }, 'run failed');
     return { kind: 'failed', message: 'the service could not run it; the run id finds the reason in the log' };
   }
 

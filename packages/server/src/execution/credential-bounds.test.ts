@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Problem } from '../kernel/problem.ts';
+import { endedRun } from '../runs/ended-run.ts';
 import { checkCredentialBounds, credentialLimits } from './credential-bounds.ts';
 import { openBench, secret } from './execution.suite.ts';
 
@@ -79,4 +80,27 @@ test('an answer that holds a credential of too many notations fails the run, and
   assert.deepEqual([status, body.error.code, body.error.details[0].outcome], [500, 'PLUGIN_FAILED', 'failed']);
   assert.match(body.error.message, /cannot be searched for the credentials/);
   assert.ok(!text.includes('中'));
+});
+
+test('what a handler logs, reports and prints is withheld when it cannot be searched for the credentials', async (t) => {
+  const { execute, log, ended } = await openBench(t, (_request, response) => response.end('{}'));
+  const { status, body } = await execute({
+    bundle_id: 'wide',
+    plugin_id: 'chat',
+    input_params: { q: 'é"é"é"é"é"é"' },
+    // Its first characters alone lead to more notations than may be built.
+    credentials: { api_key: 'é"'.repeat(2_700) },
+  });
+  assert.deepEqual([status, body.data.data.said], [200, 'done']);
+  const lines = log.filter((line) => line.includes('"msg":"plugin"')).map((line) => JSON.parse(line));
+  assert.deepEqual(
+    lines.map(({ said, fields }) => ({ said, fields })),
+    [{ said: '[redacted]', fields: undefined }],
+  );
+  assert.ok(!log.join('').includes('é'));
+  const [run] = ended;
+  assert.ok(run);
+  const outcome = { kind: 'cancelled' } as const;
+  const execution = { runId: run.runId, durationMs: 1, outcome, isRepeatable: true };
+  assert.equal(endedRun(run, execution, { words: true, input: true }).end?.input, null);
 });

@@ -124,6 +124,13 @@ response: {output: '{said: body.said}'}`,
     .replace('maxLength: 100', 'maxLength: 10000')
     .replace(/inject:[\s\S]*(?=verify)/, ''),
   'wide/say.yaml': plugin('say', "request: {url: 'https://api.example.com/say'}\nresponse: {output: body}"),
+  'wide/chat.yaml': plugin('chat', 'handler: chat.mjs'),
+  'wide/chat.mjs': `export const run = async ({ q }, context) => {
+    context.log(q, { q });
+    context.progress(0.5, q);
+    console.error(q);
+    return { said: 'done' };
+  };`,
   'unasked/bundle.yaml': bundleYaml.replace('id: echo', 'id: unasked').replace(/verify:[\s\S]*(?=limits)/, ''),
   'unasked/say.yaml': plugin('say', get('/say')),
 };

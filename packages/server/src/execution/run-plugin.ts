@@ -3,6 +3,8 @@ import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { blamesCredentials, type CallContext, type PreparedCall, runCall } from './declarative/declarative.ts';
 import type { Broker } from './egress/broker.ts';
+import { scrubbedOr } from './egress/redaction-budget.ts';
+import { redacted } from './egress/scrub.ts';
 import type { ExecutionLimits } from './executor.ts';
 import { createHandlerFetch } from './handler-fetch.ts';
 import { jsonBytes } from './json-bounds.ts';
@@ -80,6 +82,8 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
     async runHandler(handlerPath, run) {
       const { bundle, policy, signal, input } = run;
       const { timeoutMs, memoryMb, cpuMs, maxRequests } = policy;
+      // The process says this at any time, and nothing that it says may fail more than its run.
+      const hide = (text: string) => scrubbedOr(redacted, () => policy.egress.scrubber.text(text));
       const handlerFetch = createHandlerFetch(broker, policy, judgeOf(bundle));
       const task = {
         bundleId: bundle.id,
@@ -94,12 +98,12 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
         onFetch: handlerFetch.fetch,
         onLog: (message: string, fields?: Record<string, unknown>) => logForPlugin(logger, run, { message, fields }),
         onProgress: (fraction: number, message: string | undefined) => {
-          const progress = { fraction, message: message && policy.egress.scrubber.text(message) };
+          const progress = { fraction, message: message && hide(message) };
           run.caller.onProgress?.(progress);
           journal.progressed(run, progress);
         },
         timings: run.trace,
-        hide: policy.egress.scrubber.text,
+        hide,
       };
       const outcome = await sandbox.run(task, signal);
       return outcome.kind === 'failed' ? (handlerFetch.blame() ?? outcome) : outcome;
@@ -109,7 +113,10 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
 
 const maxLogBytes = 4096;
 
-/** What a handler says in the log: bounded, scrubbed, under names of its own so that it cannot pose as ours. */
+/**
+ * What a handler says in the log: bounded, scrubbed, under names of its own so that it cannot pose as ours. What cannot be
+ * scrubbed is left out.
+ */
 function logForPlugin(
   logger: Logger,
   { runId, bundle, policy }: Run,
@@ -117,6 +124,8 @@ function logForPlugin(
 ): void {
   const { scrubber } = policy.egress;
   const isSmall = (jsonBytes(fields) ?? maxLogBytes + 1) <= maxLogBytes;
-  const line = { run_id: runId, bundle: bundle.id, said: scrubber.text(message).slice(0, maxLogBytes) };
-  logger.info(fields !== undefined && isSmall ? { ...line, fields: scrubber.deep(fields) } : line, 'plugin');
+  const said = scrubbedOr(redacted, () => scrubber.text(message).slice(0, maxLogBytes));
+  const kept = isSmall ? scrubbedOr(undefined, () => scrubber.deep(fields)) : undefined;
+  const line = { run_id: runId, bundle: bundle.id, said };
+  logger.info(kept === undefined ? line : { ...line, fields: kept }, 'plugin');
 }

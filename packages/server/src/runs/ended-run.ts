@@ -4,6 +4,7 @@ import { type Outcome, outcomeCodes } from '../execution/outcome.ts';
 import { outcomeProblem } from '../execution/problems.ts';
 import type { JournalRun } from '../execution/run-journal.ts';
 import { milliseconds, phasesOf } from '../execution/run-trace.ts';
+import { Problem } from '../kernel/problem.ts';
 import type { RunEnd, RunLease, StoredRun } from './run-repository.ts';
 
 /** Whose words may be in a record. */
@@ -49,9 +50,15 @@ function describeError(
   return { code, message, ...(details === undefined ? {} : { details: [...details] }) };
 }
 
+/** null: it is too large, or cannot be searched for the credentials. */
 function scrubbedInput({ input, policy }: JournalRun): RunEnd['input'] {
-  const scrubbed = policy.egress.scrubber.deep(input);
-  return Buffer.byteLength(JSON.stringify(scrubbed)) > maxInputBytes ? null : scrubbed;
+  try {
+    const scrubbed = policy.egress.scrubber.deep(input);
+    return Buffer.byteLength(JSON.stringify(scrubbed)) > maxInputBytes ? null : scrubbed;
+  } catch (error) {
+    if (error instanceof Problem) return null;
+    throw error;
+  }
 }
 
 /** A run that has not ended, as a record. One with a lease is asynchronous, and waits. */
