@@ -64,5 +64,8 @@ async function openContent(
   range: ByteRange | undefined,
 ): Promise<Readable> {
   const stored = await deps.blobs.open(file.blobId, range);
-  return range === undefined ? Readable.from(readVerified(deps, file, stored), { objectMode: false }) : stored;
+  if (range !== undefined) return stored;
+  const verified = Readable.from(readVerified(deps, file, stored), { objectMode: false });
+  // A client that is gone before the first read ends the generator before it has begun.
+  return verified.once('close', () => stored.destroy());
 }
