@@ -23,6 +23,10 @@ async function startApp(t: TestContext, readers: ReaderLimits) {
     readers,
   });
   app.get('/text', async () => 'ä'.repeat(answerBytes / 2));
+  app.get('/late', async (_request, reply) => {
+    if (!reply.raw.closed) await once(reply.raw, 'close');
+    return 'ä'.repeat(answerBytes / 2);
+  });
   app.get('/small', async () => ({ small: true }));
   app.get('/stream', async () => Readable.from(endlessly(Buffer.alloc(64 * 1024)), { objectMode: false }));
   await app.listen({ host: '127.0.0.1', port: 0 });
@@ -114,6 +118,17 @@ test('when all readers go on, one more large answer is refused for now', async (
   const { error } = (await refused.json()) as { error: { code: string } };
   assert.equal(error.code, 'SERVICE_UNAVAILABLE');
   assert.equal(await ended('memory'), 0);
+});
+
+test('an answer whose client is gone before it is ready does not count as waiting', async (t) => {
+  const { url, port } = await startApp(t, { ...patient, mostBytes: answerBytes });
+  const socket = connect({ port, host: '127.0.0.1' });
+  socket.on('error', () => {});
+  socket.write('GET /late HTTP/1.1\r\nHost: a\r\n\r\n');
+  await fetch(`${url}/small`);
+  socket.destroy();
+  await fetch(`${url}/small`);
+  assert.equal((await fetch(`${url}/text`)).status, 200);
 });
 
 /** Asks again and again. */

@@ -78,7 +78,9 @@ export function endSlowReaders(app: App, { address, metrics, limits }: SlowReade
   }
 
   app.addHook('onSend', (_request, reply, payload, done) => {
-    if (typeof payload !== 'string' || payload.length <= largeBytes) return done(null, payload);
+    // Of an answer whose client is gone already nothing would say that it no longer waits.
+    const isSmall = typeof payload !== 'string' || payload.length <= largeBytes;
+    if (isSmall || reply.raw.closed) return done(null, payload);
     try {
       done(null, inSlices(payload, reply));
     } catch (error) {
