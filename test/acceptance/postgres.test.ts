@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import { openLine } from '../support/line.ts';
 import { createTestDatabase } from '../support/postgres.ts';
-import { startService, temporaryFolder } from '../support/service.ts';
+import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
 test('[postgres] the service works on PostgreSQL as on SQLite, and finds everything again after a restart', async (t) => {
   const folder = await temporaryFolder(t);
@@ -35,7 +36,7 @@ test('[postgres] while its database is away the service says so, and goes on by 
     await line.cut();
     await database.drop();
   });
-  const service = await startService(t, { settings: { DATABASE_URL: line.url } });
+  const service = await startService(t, { settings: { DATABASE_URL: line.url, UPLOAD_IDLE_SECONDS: '3' } });
   const { client } = service;
   const { collection_id: collection } = await client.collections.create({ name: 'tea' });
   const ask = () => client.collections.query(collection, { query_text: 'tea' });
@@ -47,6 +48,9 @@ test('[postgres] while its database is away the service says so, and goes on by 
   const calls = [ask, upload, () => client.files.get(file.file_id), () => client.collections.create({ name: 'more' })];
   for (const call of calls) await assert.rejects(call, { status: 503, code: 'SERVICE_UNAVAILABLE' });
   assert.doesNotMatch(service.log(), /"msg":"request failed"/);
+  const refusal = await sendHeadOfUpload(service);
+  assert.match(refusal, /^HTTP\/1.1 503 .*\r\nretry-after: 1\r\n.*SERVICE_UNAVAILABLE/is, 'before the body is read');
+  assert.match(refusal, /\r\nconnection: close\r\n/i);
 
   await line.mend();
   // A request is refused at once until the next probe has found the database again.
@@ -55,3 +59,14 @@ test('[postgres] while its database is away the service says so, and goes on by 
   assert.deepEqual((await client.files.list()).data, [file]);
   assert.equal(await service.stop(), 0);
 });
+
+/** Sends the headers of an upload and none of its body; gives all that is answered until the service ends the connection. */
+async function sendHeadOfUpload({ filesUrl, key }: StartedService): Promise<string> {
+  const { hostname, port, host } = new URL(filesUrl);
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    `POST /v1/files HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n` +
+      'Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 1000000\r\n\r\n',
+  );
+  return (await Array.fromAsync(socket.setEncoding('utf8'))).join('');
+}

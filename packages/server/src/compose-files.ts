@@ -79,11 +79,20 @@ interface FileParts extends StoredFiles {
   readonly gate: Gate;
 }
 
-function addFileRoutes({ config, clock, newId, logger, idempotency }: Base, app: Side['app'], parts: FileParts): void {
+function addFileRoutes(
+  { config, clock, newId, logger, database, idempotency }: Base,
+  app: Side['app'],
+  parts: FileParts,
+): void {
   const { maxFileBytes, maxProjectBytes, maxUploadsInFlight } = config;
   fileRoutes(app, {
     ...parts,
-    admissions: createAdmissions({ idempotency, maxFileBytes, maxUploadsInFlight }),
+    admissions: createAdmissions({
+      idempotency,
+      assertAvailable: database.assertAvailable,
+      maxFileBytes,
+      maxUploadsInFlight,
+    }),
     uploads: createUploads({
       ...parts,
       quota: createQuota(parts.files, maxProjectBytes),

@@ -31,6 +31,8 @@ export interface Admissions {
 
 export interface AdmissionsDeps {
   readonly idempotency: Idempotency;
+  /** Throws SERVICE_UNAVAILABLE while the database is known to be away: the body would be received for nothing. */
+  readonly assertAvailable: () => void;
   readonly maxFileBytes: number;
   readonly maxUploadsInFlight: number;
 }
@@ -68,6 +70,7 @@ export function createAdmissions(deps: AdmissionsDeps): Admissions {
         throw contentEncodingNotRead(head.contentEncoding);
       }
       if ((head.contentLength ?? 0) > deps.maxFileBytes + mostAroundFile) throw fileTooLarge(deps.maxFileBytes);
+      deps.assertAvailable();
       const giveBack = take(head.projectId);
       try {
         const claim = await claimKey(head);

@@ -62,7 +62,7 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
     requestMetrics: createRequestMetrics(createMetrics()),
     drain: createDrain(),
   });
-  const admissions = createAdmissions({ idempotency, ...limits });
+  const admissions = createAdmissions({ idempotency, assertAvailable: database.assertAvailable, ...limits });
   const damages = createBlobRepository(database);
   const reportDamage = createDamageReport({ damages, blobs, clock: systemClock, logger });
   const uploads = createUploads({

@@ -17,6 +17,8 @@ export interface Database {
   /** What every process that uses this database takes for the time; in SQLite that of the machine. */
   readonly clock: Clock;
   readonly fullText: FullText;
+  /** Throws SERVICE_UNAVAILABLE while the database is known to be away. Sends no statement. */
+  assertAvailable(): void;
   /** Throws when nothing can be committed; used by `/v1/ready`. */
   check(): Promise<void>;
   close(): Promise<void>;

@@ -73,6 +73,7 @@ export async function openPostgresDatabase(url: string, settings: DatabaseSettin
     leases: reserved.db,
     clock,
     fullText: createPostgresFullText(),
+    assertAvailable: availability.assert,
     async check() {
       availability.assert();
       await checkCommit();

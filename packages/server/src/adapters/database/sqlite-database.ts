@@ -42,6 +42,7 @@ export async function openSqliteDatabase({ dataFolder, clock = systemClock }: Da
       fullText: createSqliteFullText(),
       leases: write,
       clock,
+      assertAvailable() {},
       async check() {
         await Promise.all([checkCommit(), sql`select 1`.execute(read)]);
       },
