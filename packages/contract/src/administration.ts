@@ -6,10 +6,15 @@ import { type Scope, scopes } from './scopes.ts';
 
 const AdministratorName = Type.String({ minLength: 1, maxLength: 64, description: 'Of the administrator.' });
 /** Bounded for the parser; the length people may choose is checked in characters, with a better sentence. */
-const Password = Type.String({ minLength: 1, maxLength: 2048 });
+const Password = Type.String({ minLength: 1, maxLength: 2048, 'x-secret': true });
 
 export const SetUp = Type.Object({
-  token: Type.String({ minLength: 1, maxLength: 128, description: 'Of the link that the service printed.' }),
+  token: Type.String({
+    minLength: 1,
+    maxLength: 128,
+    description: 'Of the link that the service printed.',
+    'x-secret': true,
+  }),
   name: AdministratorName,
   password: Password,
 });

@@ -2,7 +2,12 @@ import type { FastifySchemaValidationError } from 'fastify';
 import { isJsonObject } from '../kernel/json-object.ts';
 
 /** Fastify's error type leaves out what AJV's `verbose` adds: the value that was found, and the schema that it broke. */
-export type Finding = FastifySchemaValidationError & { readonly data?: unknown; readonly schema?: unknown };
+export type Finding = FastifySchemaValidationError & {
+  readonly data?: unknown;
+  readonly schema?: unknown;
+  /** The schema that has the keyword. */
+  readonly parentSchema?: Readonly<Record<string, unknown>>;
+};
 
 /** Checks a value against a schema. @returns what AJV found, the decisive one last; nothing when the value is right */
 export type Check = (schema: object, value: unknown) => readonly Finding[];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MetadataFilter } from '@quartermaster/contract';
+import { ListQuery, MetadataFilter, PasswordChange, SetUp, SignIn } from '@quartermaster/contract';
 import { Type } from 'typebox';
 import { compileValidator, validationProblem } from './validation.ts';
 
@@ -66,3 +66,47 @@ for (const [what, body, complaint] of cases) {
     assert.equal(complaintAbout(body), `body/${complaint}`);
   });
 }
+
+const secret = 824_155_019;
+const secrets: ReadonlyArray<readonly [schema: object, body: unknown, complaint: string]> = [
+  [SetUp, { token: secret, name: 'a', password: 'b' }, 'body/token: found a number; expected type string.'],
+  [SetUp, { token: '', name: 'a', password: 'b' }, 'body/token: found a string; expected at least one character.'],
+  [SetUp, secret, 'body: found a number; expected type object.'],
+  [SignIn, { name: 'a', password: secret }, 'body/password: found a number; expected type string.'],
+  [
+    PasswordChange,
+    { current_password: [secret], new_password: 'b' },
+    'body/current_password: found an array of 1; expected type string.',
+  ],
+  [
+    PasswordChange,
+    { current_password: 'a', new_password: secret },
+    'body/new_password: found a number; expected type string.',
+  ],
+];
+
+for (const [secretSchema, body, complaint] of secrets) {
+  test(`a secret is never repeated: ${complaint}`, () => {
+    const check = compileValidator({ schema: secretSchema, method: 'POST', url: '/', httpPart: 'body' });
+    assert.equal(check(body), false);
+    const problem = validationProblem(check.errors as Parameters<typeof validationProblem>[0]);
+    assert.equal(problem.message, complaint);
+    assert.doesNotMatch(JSON.stringify([problem.message, problem.details]), new RegExp(String(secret)));
+  });
+}
+
+for (const text of ['0x10', '1e1', ' 5', '5 ', '+5', '5.0', '0b1', '']) {
+  test(`a number of a query is written in decimal digits only, not as ${JSON.stringify(text)}`, () => {
+    const check = compileValidator({ schema: ListQuery, method: 'GET', url: '/', httpPart: 'querystring' });
+    assert.equal(check({ limit: text }), false);
+    const { message } = validationProblem(check.errors as Parameters<typeof validationProblem>[0], 'querystring');
+    assert.equal(message, `querystring/limit: found ${JSON.stringify(text)}; expected type integer.`);
+  });
+}
+
+test('a number of a query in decimal digits is taken as that number', () => {
+  const check = compileValidator({ schema: ListQuery, method: 'GET', url: '/', httpPart: 'querystring' });
+  const query = { limit: '07' };
+  assert.equal(check(query), true);
+  assert.equal(Number(query.limit), 7);
+});

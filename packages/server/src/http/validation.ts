@@ -18,7 +18,9 @@ export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPa
 function validatorOf(schema: object, httpPart: string | undefined): FastifyValidationResult {
   let validate = made.get(schema);
   if (validate === undefined) {
-    validate = atFirstUse(() => (httpPart === 'body' ? bodies : texts).compile(schema));
+    const isBody = httpPart === 'body';
+    validate = atFirstUse(() => (isBody ? bodies : texts).compile(schema));
+    if (!isBody) validate = afterNumbers(schema as TextSchema, validate);
     made.set(schema, validate);
   }
   return validate;
@@ -33,6 +35,31 @@ function atFirstUse(compile: () => ValidateFunction): FastifyValidationResult {
     return isValid;
   };
   return validate;
+}
+
+/** Of a query, path or headers. */
+interface TextSchema {
+  readonly properties?: Readonly<Record<string, { readonly type?: string }>>;
+}
+
+/** AJV takes every text that JavaScript does for a number, such as `0x10`; only decimal digits are meant. */
+function afterNumbers({ properties = {} }: TextSchema, validate: FastifyValidationResult): FastifyValidationResult {
+  const numbers = Object.entries(properties).filter(([, { type }]) => type === 'integer' || type === 'number');
+  if (numbers.length === 0) return validate;
+  const checked: FastifyValidationResult = (data: unknown) => {
+    const given = data as Readonly<Record<string, unknown>>; // an object: what Fastify parsed
+    for (const [name, { type }] of numbers) {
+      const value = given[name];
+      if (typeof value !== 'string' || /^-?\d+$/.test(value)) continue;
+      const error = { keyword: 'type', instancePath: `/${name}`, schemaPath: '', params: { type }, data: value };
+      checked.errors = [error as Finding];
+      return false;
+    }
+    const isValid = validate(data);
+    checked.errors = validate.errors ?? null;
+    return isValid;
+  };
+  return checked;
 }
 
 /** `body/purpose: found "x"; expected one of "record_file", "qa_record_file".` */
@@ -59,17 +86,17 @@ function checkAgain(schema: object, value: unknown): readonly Finding[] {
 function describe(finding: Finding, part: string) {
   const missing = finding.keyword === 'required' ? `/${String(finding.params.missingProperty)}` : '';
   const path = `${part}${finding.instancePath}${missing}`;
-  return { path, found: missing === '' ? found(finding.data, path) : 'nothing', expected: expected(finding) };
+  return { path, found: missing === '' ? found(finding, path) : 'nothing', expected: expected(finding) };
 }
 
-/** The value when it is short and harmless, else its kind. What stands in credentials is never repeated. */
-function found(value: unknown, path: string): string {
+/** The value when it is short and harmless, else its kind. Credentials and what `x-secret` marks are never repeated. */
+function found({ data: value, parentSchema }: Finding, path: string): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (typeof value === 'object') return 'an object';
-  if (path.startsWith('body/credentials') || path.startsWith('headers')) return `a ${typeof value}`;
-  // JSON has no word for what a query may say.
-  if (value === Infinity || value === -Infinity) return String(value);
+  // The whole body may be the secret that a member of it was to be.
+  const isSecret = path === 'body' || parentSchema?.['x-secret'] === true;
+  if (isSecret || path.startsWith('body/credentials') || path.startsWith('headers')) return `a ${typeof value}`;
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length <= 80 ? text : `a ${typeof value} of ${String(value).length} characters`;
 }
