@@ -11,7 +11,7 @@ export interface CompareOptions {
   readonly rounds: number;
   /** Names of measurements; empty: all. */
   readonly only: readonly string[];
-  /** For data and the other checkout; on the disk that is measured. */
+  /** Holds the data and the other checkout; must be on the disk that is measured. */
   readonly folder: string;
 }
 
@@ -28,7 +28,7 @@ export async function compareCommits({ commit, rounds, only, folder }: CompareOp
       await measureCheckout(root, join(folder, 'first'), ['start']);
     }
     for (let round = 1; round <= rounds; round++) {
-      // The order alternates: the second of a pair finds a warmer machine.
+      // The order alternates, because the second of a pair runs on a warmer machine.
       for (const side of round % 2 === 1 ? (['before', 'after'] as const) : (['after', 'before'] as const)) {
         const figures = await measureCheckout(sides[side], join(folder, `${side}-${round}`), only);
         for (const [name, value] of figures) values[side].set(name, [...(values[side].get(name) ?? []), value]);
@@ -44,7 +44,7 @@ export async function compareCommits({ commit, rounds, only, folder }: CompareOp
   }
 }
 
-/** Hard links to our own packages when the lockfile is the same, else an installation of its own. */
+/** Hard links to the packages of this tree when the lockfile is the same; otherwise a separate installation. */
 function installDependencies(root: string): void {
   const lockfile = (folder: string) => readFileSync(join(folder, 'package-lock.json'));
   if (lockfile(root).equals(lockfile('.'))) {
@@ -55,7 +55,7 @@ function installDependencies(root: string): void {
     const options = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
     execFileSync('npm', options, { cwd: root, stdio: 'inherit' });
   }
-  // The console is not measured; any build serves.
+  // The console is not measured, so any build will do.
   const built = join('packages', 'console', 'dist');
   if (existsSync(built)) cpSync(built, join(root, built), { recursive: true });
 }

@@ -24,8 +24,8 @@ export interface Spread {
 const tolerance = 0.1;
 
 /**
- * Compares the figures of the rounds in pairs: both of a pair were measured one after the other, so that whatever else
- * the machine did is in both.
+ * Compares the figures of the rounds in pairs. Both of a pair were measured one after the other, so other load on
+ * the machine affects both.
  */
 export function compareMetric(
   metric: ComparedMetric,

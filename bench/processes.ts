@@ -81,7 +81,7 @@ export async function startService(
       QUARTERMASTER_FILES_PORT: '0',
       QUARTERMASTER_PLUGINS_PORT: '0',
       QUARTERMASTER_MAX_FILE_BYTES: String(5 * 1024 ** 3),
-      // No client is left to be moved elsewhere. Earlier commits refuse a setting that they do not know.
+      // No drain: no client is left. Earlier commits refuse unknown settings.
       ...(knowsSetting('QUARTERMASTER_DRAIN_SECONDS', root) ? { QUARTERMASTER_DRAIN_SECONDS: '0' } : {}),
       ...environment,
     },
@@ -97,8 +97,8 @@ function knowsSetting(name: string, root = '.'): boolean {
 }
 
 /**
- * A port for a service that comes back on it. It is below those that the system gives to clients: a client that connects
- * to a free port of that range may be given the same port, and then meets itself.
+ * A port for a service that restarts on it. It is below the ephemeral ports of the system: a client that connects
+ * to a free port of that range may be given the same port and then connect to itself.
  */
 export async function freePort(): Promise<string> {
   for (;;) {

@@ -24,7 +24,7 @@ export interface RestartResult {
   /** Exit codes other than 0. */
   readonly badExits: readonly (number | null)[];
   readonly uploads: number;
-  /** Acknowledged uploads that the last service does not give back byte for byte. */
+  /** Acknowledged uploads that the last service does not return byte for byte. */
   readonly lost: readonly string[];
   /** Files beyond one for each acknowledged upload. */
   readonly duplicates: number;
@@ -167,7 +167,7 @@ async function compareFiles({ filesUrl, key }: Service, uploads: ReadonlyMap<str
 
 const sha256 = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex');
 
-/** `npm run bench -- restarts`: some minutes, so only when it is asked for by name. */
+/** `npm run bench -- restarts`: takes minutes, so it runs only when it is named. */
 export async function restartBench(folder: string, restarts = 50): Promise<Row> {
   const result = await restartUnderLoad({ folder, restarts, maxSeconds: 540, drainSeconds: [0, 1] });
   for (const line of [...result.failed, ...result.lost]) console.error(line);

@@ -58,7 +58,7 @@ interface Attempt {
   /** null when it failed. */
   readonly body: Buffer | null;
   readonly reason: string;
-  /** Nobody listened. */
+  /** No process listened on the port. */
   readonly refused: boolean;
 }
 

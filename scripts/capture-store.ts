@@ -132,7 +132,7 @@ async function installBundle(checkout: string, data: string, folder: string): Pr
   await quartermaster('install', archive);
 }
 
-/** What a start writes anew, or holds while it runs. */
+/** Files that a start writes again or that exist only while it runs. */
 const isKept = (path: string) => !/^(cache|staging)(\/|$)|setup-link|first-key|\.lock$|^lock/.test(path);
 
 async function capture(t: Ending, checkout: string, databaseUrl: string | null) {

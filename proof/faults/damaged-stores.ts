@@ -13,12 +13,12 @@ import type { PartOptions, PartReport } from '../report.ts';
 import { createEndings, type Endings, mapWithConcurrency } from '../support/endings.ts';
 import type { Random } from '../support/random.ts';
 
-/** What somebody or a disk does to a store that is not running. */
+/** Damage by an operator or a disk to a stopped store. */
 interface Damage {
   readonly name: string;
   /** `old`: a copy of the database that is older than half of the files. */
   apply(folder: string, old: string, random: Random): void;
-  /** Whether it happens to a running service, whose start found nothing, and files are sent again before any is read. */
+  /** Whether it happens to a running service after its start checks; files are sent again before any is read. */
   readonly running?: boolean;
 }
 

@@ -51,7 +51,7 @@ function checkFiles(
   for (const { file_id, file_name, sha256 } of files.values()) {
     const sent = hashes.get(file_name) ?? [];
     if (!sent.some(({ request }) => request.content.sha256 === sha256)) {
-      findings.add('inconsistent', `${file_id} (${file_name}) is a file that nobody sent`);
+      findings.add('inconsistent', `${file_id} (${file_name}) is a file that no client sent`);
     }
   }
 }

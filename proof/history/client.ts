@@ -3,7 +3,7 @@ import { describeContent, wordOf } from './content.ts';
 import { fateOf, type History, type Operation, type Request } from './history.ts';
 import { sendRequest, type Target } from './send-request.ts';
 
-/** Somebody who uses both addresses at random and writes down every request and answer. */
+/** A client that uses both addresses at random and writes down every request and answer. */
 export interface Client {
   /** Sends one request and waits for its outcome. */
   act(target: Target): Promise<Operation>;

@@ -10,9 +10,9 @@ export type FindingKind =
   | 'duplicated'
   /** Work that does not end. */
   | 'stuck'
-  /** Something that nobody asked for, or a store that does not agree with itself. */
+  /** An effect without a request, or an inconsistent store. */
   | 'inconsistent'
-  /** A 5xx without its documented cause, or none of our envelopes. */
+  /** A 5xx without its documented cause, or an answer outside of the error shape. */
   | 'wrong error'
   /** Visible to another project. */
   | 'leaked'

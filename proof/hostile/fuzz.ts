@@ -8,7 +8,7 @@ import { probeHealth } from './probe-health.ts';
 import { type Sending, type Sent, sendOperation } from './send-operation.ts';
 import { canary, openTwoProjects } from './two-projects.ts';
 
-/** Statuses beyond 499 that hostile requests may cause: what a third party or a plugin did, and what is not set up. */
+/** 5xx statuses that hostile requests may cause: failures of a third party or plugin, and features that are not configured. */
 const causedByOthers = new Set(['PROVIDER_ERROR', 'PLUGIN_FAILED', 'PLUGIN_TIMEOUT', 'NOT_CONFIGURED']);
 
 /** These would end the session of the fuzzer, or leave the machine. */
@@ -31,7 +31,7 @@ export async function fuzz(options: PartOptions): Promise<PartReport> {
       const known = createKnownIds(draw, ids);
       while (sent++ < requests) {
         const operation = draw.pick(operations) as ApiOperation; // the documents have some
-        // Ids of the first project in the hands of the second, too.
+        // Ids of the first project with the key of the second, too.
         const isSecond = draw.chance(0.5);
         const key = draw.chance(0.03) ? undefined : isSecond ? second.key : first.key;
         const sending: Sending = { ...service, key, random: draw, ids: known };

@@ -16,7 +16,7 @@ import { lineModes, openProxy } from './proxy.ts';
 const faultLasts = 4_000;
 const recoversWithin = 30_000;
 
-/** The line to PostgreSQL is cut, delayed and silenced, also after a COMMIT was sent, while clients use the service. */
+/** The connection to PostgreSQL is cut, delayed and silenced, also after a COMMIT was sent, while clients use the service. */
 export async function lineFaults(options: PartOptions): Promise<PartReport> {
   const { findings } = options;
   const random = options.random.fork('line to PostgreSQL');

@@ -66,7 +66,7 @@ export function takeBase(folder: string, copy: string): { root: Node; byInode: M
   return { root: visit(folder, copy), byInode };
 }
 
-/** Follows the log. Writes to files that match `ignored` are left out: they mean nothing after a power cut. */
+/** Applies the log. Writes to files that match `ignored` are left out, because their content does not matter after a power cut. */
 export function followLog(
   { root, byInode }: ReturnType<typeof takeBase>,
   entries: readonly LogEntry[],
@@ -101,7 +101,7 @@ export function followLog(
     else if (kind === 'mark') marks.push({ at, text: data.toString() });
     else if (kind === 'fault' || ignored.test(path)) continue;
     else if (kind === 'unseen') throw new Error(`a change of ${path} passed the recorder by`);
-    else if (node === undefined) throw new Error(`${kind} ${path}: a file that nobody has made`);
+    else if (node === undefined) throw new Error(`${kind} ${path}: a file that was never created`);
     else if (kind === 'written') node.changes.push({ at, offset, data });
     else if (kind === 'truncated') node.changes.push({ at, offset: length });
     else if (kind === 'sync-begun') begun.set(thread, { at, node });

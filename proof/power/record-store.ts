@@ -71,7 +71,7 @@ export async function useService(
   );
 }
 
-/** With nothing lost, the replay must give the folder as it is: otherwise something passed the recorder by. */
+/** With nothing lost, the replay must equal the real folder; otherwise the recorder missed a change. */
 export function assertComplete(recording: Recording, live: string, copy: string, random: Random): void {
   buildCrashState(recording, { at: recording.length, model: 'strict', survival: 1, tearing: false }, copy, random);
   try {

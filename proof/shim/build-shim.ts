@@ -51,7 +51,7 @@ export function createShim(work: string, root: string, classes: readonly FileCla
     PROOF_LOG: logPath,
     PROOF_CONTROL: controlPath,
     PROOF_CLASSES: classes.map(({ glob }) => glob).join(';'),
-    // Calls through io_uring would pass the shim by.
+    // Calls through io_uring would bypass the shim.
     UV_USE_IO_URING: '0',
   };
   const launcher = ['/usr/bin/env', ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)];

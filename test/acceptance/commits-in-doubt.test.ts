@@ -80,7 +80,7 @@ test('[doubt] an upload whose COMMIT lands after the connection was cut is one f
 
 test('[doubt] an upload whose COMMIT never arrives is no file, and a retry with its key is stored once', async (t) => {
   const { proxy, service, holder } = await startCut(t);
-  // COMMIT is refused: as one that a server lost that went down in between.
+  // COMMIT is refused, as if the server had gone down before it.
   await holder.query(`
     create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
     create constraint trigger refusing after insert on file deferrable initially deferred

@@ -14,7 +14,7 @@ const ends: Readonly<Record<string, (opened: OpenedConsole) => Promise<unknown>>
 };
 
 for (const [session, end] of Object.entries(ends)) {
-  test(`[session] a console session ${session} costs one refused request; after the sign-in form the page goes on with what was typed`, async (t) => {
+  test(`[session] a console session ${session} costs one refused request; after the sign-in the page keeps its input`, async (t) => {
     const opened = await openConsole(t);
     const { page } = opened;
     await openPage(opened, 'Collections');
@@ -46,7 +46,7 @@ for (const [session, end] of Object.entries(ends)) {
   });
 }
 
-test('[session] a page that polls stops when its session ends, and goes on after a sign-in in another tab', async (t: TestContext) => {
+test('[session] a page that polls stops when its session ends, and continues after a sign-in in another tab', async (t: TestContext) => {
   const opened = await openConsole(t);
   const { page, context } = opened;
   await page.clock.install();

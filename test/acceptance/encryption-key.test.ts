@@ -91,7 +91,7 @@ test('[profiles] with PostgreSQL a process with another key does not start and s
   const first = await start(older);
   assert.equal(await first.stop(), 0);
   assert.equal((await readdir(folder)).includes('encryption-key'), false);
-  // Also while nothing is encrypted: the other process would encrypt what the first cannot decrypt.
+  // Also while nothing is encrypted, because the other process would encrypt with a key that the first one lacks.
   const other = /encryption key [0-9a-f]{12} of the settings is not the one of this store.*QUARTERMASTER_SEALING_KEY/;
   await assert.rejects(start(newer), other);
 

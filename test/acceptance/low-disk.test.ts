@@ -96,7 +96,7 @@ test('[disk] records in work leave a reserve; on a full disk deletes and a start
   assert.equal(await again.stop(), 0);
 });
 
-/** Asks until the record waits for room. */
+/** Polls until the record waits for disk space. */
 async function untilWaiting({ client }: StartedService, collection: string, record: string): Promise<RecordItem> {
   for (;;) {
     const item = await client.records.get(collection, record);

@@ -86,7 +86,7 @@ test('[store] of two processes that start at once on a fresh database one serves
   assert.deepEqual(await upload(service.client), (await service.client.files.list()).data[0]);
   const loser = folders.find((folder) => folder !== service.folder) ?? assert.fail();
   await assert.rejects(startService(t, { folder: loser, settings }), anotherFolder);
-  // Its content has no say either.
+  // Its content does not matter either.
   const own = { ...settings, SERVE: 'plugins' };
   const plugins = await startPlugins(t, loser, own);
   assert.match(plugins, /plugins address/);

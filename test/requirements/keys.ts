@@ -21,7 +21,7 @@ export const keysRequirements: Requirements = {
       '[exposure] without a key, every operation refuses a foreign Host and a foreign Origin; the probes answer',
       '[exposure] pages of the origins in CORS_ORIGINS call both addresses with a key, never with cookies; others get no permission',
       '[exposure] the client address counts from trusted proxies only: it throttles sign-ins and stands in the log',
-      '200 JSON bodies that arrive too slowly are refused with 408, also those that nobody reads',
+      '200 JSON bodies that arrive too slowly are refused with 408, also those that no handler reads',
     ],
   },
   'keys.alike': {

@@ -7,8 +7,8 @@ export const sessionsRequirements: Requirements = {
       'A console session that ends costs one refused request per call under way; after sign-in the same page goes on.',
     source: 'ADR 0074',
     tests: [
-      '[session] a console session ${session} costs one refused request; after the sign-in form the page goes on with what was typed',
-      '[session] a page that polls stops when its session ends, and goes on after a sign-in in another tab',
+      '[session] a console session ${session} costs one refused request; after the sign-in the page keeps its input',
+      '[session] a page that polls stops when its session ends, and continues after a sign-in in another tab',
     ],
   },
   'session.password': {

@@ -20,7 +20,7 @@ export function corpusFile(path: string): Buffer {
   return readFileSync(join(corpusFolder, path));
 }
 
-/** The lines of all files of these folders, decoded as UTF-8 whatever they are: text, and nonsense. */
+/** The lines of all files of these folders, decoded as UTF-8 even if they are binary. */
 export function corpusLines(folders: readonly string[]): string[] {
   return folders.flatMap((name) => {
     const paths = readdirSync(join(corpusFolder, name)).map((file) => `${name}/${file}`);
@@ -36,7 +36,7 @@ export interface CorpusEntry {
   readonly gt_kind?: string | null;
 }
 
-/** The files of a kind with a known right reading of this kind of truth, and that reading. Throws when there are none. */
+/** The files of a kind with a ground truth of this kind, and that truth. Throws when there are none. */
 export function corpusTruths(kind: string, trust: RegExp): ReadonlyArray<CorpusEntry & { readonly truth: string }> {
   const known = readCorpusManifest().filter((entry) => entry.kind === kind && trust.test(entry.gt_kind ?? ''));
   if (known.length === 0) throw new Error(`the corpus has no ${kind} file with such a ground truth`);
@@ -53,7 +53,7 @@ export function readCorpusManifest(): CorpusEntry[] {
   return lines.map((line) => JSON.parse(line) as CorpusEntry); // the format that its README describes
 }
 
-/** Throws when there are none: a test over nothing proves nothing. */
+/** Throws when there are none, because a test without input proves nothing. */
 export function corpusEntries(kind: string, expect: string): CorpusEntry[] {
   const found = readCorpusManifest().filter((entry) => entry.kind === kind && entry.expect === expect);
   if (found.length === 0) throw new Error(`the corpus has no ${kind} file with expect ${expect}`);

@@ -7,7 +7,7 @@ import { type Ending, temporaryFolder } from './service.ts';
 const run = promisify(execFile);
 const source = join(import.meta.dirname, 'fail-sync.c');
 
-/** A disk that does not confirm a write. */
+/** A disk that reports a failed sync. */
 export interface FailingSync {
   /** Runs a service on it. */
   readonly launcher: readonly string[];

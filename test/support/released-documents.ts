@@ -1,7 +1,7 @@
 import { strToU8, zipSync } from 'fflate';
 import { pdfOf } from '../../packages/server/src/extraction/documents.fixture.ts';
 
-/** What the released stores were filled with: written for this, one document of each format. */
+/** The documents in the released stores: one of each format, written for this purpose. */
 
 const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const relation = (id: string, kind: string, target: string) =>
@@ -102,7 +102,7 @@ export const questions: readonly DocumentedQuestion[] = [
   onPairs('Who feeds the peacocks?'),
 ];
 
-/** A bundle of a third party, with a credential and one plugin that tells it. */
+/** A bundle of a third party, with a credential and one plugin that returns its hash. */
 export const bundle = {
   'bundle.yaml': {
     id: 'released',

@@ -55,7 +55,7 @@ export function hashOf(bytes: string | Uint8Array): string {
 
 type Packed = Record<string, { readonly base64: string } | { readonly link: string }>;
 
-/** A folder as one compressed file: the contents and symbolic links below `folder`, except what a start writes anew. */
+/** A folder as one compressed file: the contents and symbolic links below `folder`, except files that a start writes again. */
 export async function packFolder(folder: string, isKept: (path: string) => boolean): Promise<Buffer> {
   const packed: Packed = {};
   const links: string[] = [];
@@ -109,7 +109,7 @@ function pick(kind: keyof typeof members, item: Item): Item {
   return Object.fromEntries(members[kind].filter((name) => name in item).map((name) => [name, item[name]]));
 }
 
-/** Everything that the store holds, as its callers see it; the same from every version. */
+/** Everything in the store, as clients see it; the same for every version. */
 export async function lookAround(
   service: StartedService,
   { keys, administrator, questions }: Omit<ReleasedStore, 'found'>,
@@ -133,7 +133,7 @@ export const withProfile = {
   credentials: { $profile: 'production' },
 };
 
-/** As the administrator sees them, who signs in. */
+/** As the signed-in administrator sees them. */
 async function lookAtProjects(filesUrl: string, body: ReleasedStore['administrator']): Promise<unknown> {
   const answer = await fetch(`${filesUrl}/v1/session`, {
     method: 'POST',
@@ -202,7 +202,7 @@ async function lookAtProfiles(pluginsUrl: string, key: string): Promise<unknown>
   return profiles.map((profile) => pick('profile', profile));
 }
 
-/** Those that were there when the store was made; each look adds one, which is newer. */
+/** Those that the store had when it was created; each comparison adds a newer one. */
 async function lookAtRuns(pluginsUrl: string, key: string): Promise<unknown[]> {
   const runs: unknown[] = [];
   for (const { run_id } of await every(`${pluginsUrl}/v1/runs`, bearer(key), 'run_id')) {

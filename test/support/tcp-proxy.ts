@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Stands between a client and a server on this machine, and breaks what is between them. */
+/** A proxy between a client and a server on this machine that interrupts their connections. */
 export interface TcpProxy {
   /** The same URL with the address of the proxy. */
   readonly url: (target: string) => string;

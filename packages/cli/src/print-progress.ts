@@ -1,4 +1,4 @@
-/** Of a copy. */
+/** The progress of a copy. */
 export interface Progress {
   readonly blobs: number;
   readonly bytes: number;
@@ -11,7 +11,7 @@ const pauses = { terminal: 200, file: 10_000 };
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
 /**
- * Prints on standard error how far a copy is: on a terminal over and over in one line, elsewhere now and then, and always
+ * Prints the progress of a copy on standard error: on a terminal in one line that is rewritten, elsewhere at intervals, and always
  * when it is done.
  */
 export function createProgressPrinter(now: () => number = () => performance.now()): (progress: Progress) => void {

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Timestamp } from './envelope.ts';
 import { type Scope, scopes } from './scopes.ts';
 
-/** The administrator's session, and what may be managed: projects and their keys. Source: docs/contract.md "Authentication", docs/contract.md "Keys". */
+/** The administrator's session, and the management of projects and keys. Source: docs/contract.md "Authentication", docs/contract.md "Keys". */
 
 const AdministratorName = Type.String({ minLength: 1, maxLength: 64, description: 'Of the administrator.' });
 /** Bounded for the parser; the length people may choose is checked in characters, with a better sentence. */

@@ -8,7 +8,7 @@ export const recordStatuses = ['creating', 'ready', 'partial', 'error', 'deletin
 export type RecordStatus = (typeof recordStatuses)[number];
 export const recordStages = [
   ...(['queued', 'fetching', 'parsing', 'chunking', 'embedding', 'indexing'] as const),
-  // The disk is nearly full: the record goes on when there is room.
+  // The disk is nearly full; the record continues when there is space.
   'waiting_for_disk',
 ] as const;
 export type RecordStage = (typeof recordStages)[number];

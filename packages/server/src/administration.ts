@@ -23,7 +23,7 @@ export interface Administration extends StoreAdministration {
   makeSetUpLink(options: { reset: boolean }): Promise<SetUpLink | undefined>;
 }
 
-/** To PostgreSQL: a command runs beside the service and does one thing after another. */
+/** Connections to PostgreSQL. A command runs beside the service and needs few, because its steps are sequential. */
 const connectionsOfCommand = 2;
 
 /** Opens the store that the settings of this process name, does the work, and closes it. */

@@ -13,7 +13,7 @@ export function startBackupCheck(url: string, logger: Logger): { close(): Promis
   const check = async () => {
     const folder = await mkdtemp(join(tmpdir(), 'quartermaster-check-'));
     try {
-      // Only those who use PostgreSQL load its driver.
+      // Loads the driver only when PostgreSQL is used.
       const { tryDump } = await import('./adapters/database/postgres-snapshot.ts');
       await tryDump({ url, environment: processEnvironment() }, folder, abort.signal);
     } finally {

@@ -23,7 +23,7 @@ export interface StoredFiles {
 
 const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000];
 
-/** Opens the bytes of files, and starts what keeps them and their rows together. */
+/** Opens the stored bytes, and starts the tasks that reconcile them with their rows. */
 export async function openStoredFiles({
   config,
   clock,

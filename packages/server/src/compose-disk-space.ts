@@ -9,7 +9,7 @@ const leastReserveBytes = 16 * 2 ** 20;
 
 /**
  * Watches the disk of a SQLite store; to be opened before the database, which may need the room of the ballast to start.
- * Uploads stop at the set minimum, background work at half of it, so that what was taken is usually finished.
+ * Uploads stop at the set minimum, background work at half of it, so that accepted uploads can usually be processed.
  */
 export async function openDiskSpace(
   { databaseUrl, serve, dataFolder: folder, minFreeDiskMb }: Config,

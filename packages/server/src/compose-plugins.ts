@@ -97,7 +97,7 @@ async function openPluginsApp(base: Base, { catalogue, sandbox }: { catalogue: (
   return { app, gate, checkSite };
 }
 
-/** On loopback only programs of this machine call, unless a proxy passes requests of others on. */
+/** On loopback only programs of this machine call, unless a proxy forwards requests. */
 function requiresKey({ pluginsKey, host, publicPluginsUrl: url }: Config): boolean {
   if (pluginsKey !== 'auto') return pluginsKey === 'required';
   return !isLoopback(host) || (url !== null && !isLoopback(new URL(url).hostname));

@@ -45,7 +45,7 @@ export interface Service {
   readonly firstKey: { readonly key: Secret; readonly file: string } | undefined;
   /** As long as there is no administrator: the link that makes one, and where it was written. */
   readonly setUpLink: SetUpLink | undefined;
-  /** Turns readiness red and ends each connection with its next answer. The addresses go on accepting and serving. */
+  /** Makes readiness answer 503 and ends each connection with its next answer. The addresses still accept and serve requests. */
   drain(): void;
   /** Takes nothing new, finishes or cleanly aborts what is in flight, and leaves no process, timer or handle. */
   close(): Promise<void>;
@@ -69,7 +69,7 @@ export interface Base {
   readonly newApp: (address: 'files' | 'plugins') => App;
   /** Room for background work. */
   readonly space: DiskSpace;
-  /** Whether the last of the room is in use: no upload is taken then. */
+  /** Whether the reserved disk space is in use. No upload is accepted then. */
   readonly isDiskFull: () => boolean;
   /** What both need to serve. */
   readonly parts: Parts;

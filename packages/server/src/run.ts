@@ -7,9 +7,9 @@ import { createLogDestination } from './kernel/log-destination.ts';
 import { createLogger, type Logger } from './kernel/logger.ts';
 import { version } from './version.ts';
 
-/** Between a stop signal and the closing of the addresses, where nobody sits at a terminal and waits. */
+/** Seconds between a stop signal and the closing of the addresses, unless the service runs on a terminal. */
 const unattendedDrainSeconds = 5;
-/** npm passes on the Ctrl-C that the terminal has sent to its child already: signals this close together are one. */
+/** npm forwards a Ctrl-C that the terminal has already sent to its child. Signals within this time count as one. */
 const sameSignalMs = 500;
 
 /**
@@ -19,14 +19,14 @@ const sameSignalMs = 500;
 export async function runUntilSignal(): Promise<void> {
   const destination = createLogDestination(process.stderr.fd);
   let logger: Logger | undefined;
-  // A listener of our own replaces Node's, which would open the debugger to every user of the machine.
+  // Replaces Node's listener, which would open the debugger to every user of the machine.
   process.on('SIGUSR1', () => logger?.warn('debugger refused'));
   try {
     const config = parseConfig(processEnvironment());
     logger = createLogger(config.logLevel, destination);
     endOnDefect(logger, destination);
     let stopping = Promise.resolve();
-    // From the first connection on, a signal must not cut requests off.
+    // A signal must not interrupt requests once connections are accepted.
     const service = await openService(config, logger, () => {
       stopping = stopSignal();
     });
@@ -53,7 +53,7 @@ export async function runUntilSignal(): Promise<void> {
 }
 
 function greet(service: Service): void {
-  // Standard output that is no terminal ends up in journals and container logs, which others read.
+  // Standard output that is not a terminal is often stored in logs that other people read.
   const isTerminal = process.stdout.isTTY;
   const lines = [`Quartermaster ${version}`];
   if (service.filesUrl !== null) lines.push(`  files address    ${service.filesUrl}`);
@@ -88,7 +88,7 @@ function stopSignal(): Promise<void> {
 function endOnDefect(logger: Logger, destination: { flushSync(): void }): void {
   const end = (error: unknown) => {
     const isFatal = error instanceof FatalError;
-    logger.fatal({ err: error }, isFatal ? error.message : 'defect: an error that nobody caught');
+    logger.fatal({ err: error }, isFatal ? error.message : 'defect: uncaught error');
     destination.flushSync();
     process.exit(isFatal ? error.exitCode : 1);
   };

@@ -30,7 +30,7 @@ export interface StoreAdministration {
   readonly verification: Pick<BlobRepository, 'findVerification' | 'pauseVerification'>;
   readonly quarantine: {
     list(): AsyncIterable<QuarantinedBlob>;
-    /** All of them, however many there are. */
+    /** All of them, without the limit of the background sweep. */
     sweep(): Promise<Swept>;
     restore(blobId: string): Promise<void>;
     restoreAsFile(blobId: string, file: RestoredFile): Promise<string>;

@@ -70,7 +70,7 @@ async function copyInto(
   const url = databaseUrl?.reveal();
   const takeSnapshot = async (): Promise<DatabaseSnapshot> => {
     if (url === undefined) return await takeSqliteSnapshot(dataFolder, folder);
-    // Only those who use PostgreSQL load its driver.
+    // Loads the driver only when PostgreSQL is used.
     const { dumpFile, takePostgresSnapshot } = await import('./adapters/database/postgres-snapshot.ts');
     const snapshot = await takePostgresSnapshot({ url, environment }, folder);
     database = { kind: 'postgres', file: dumpFile, schema: snapshot.schema };

@@ -75,7 +75,7 @@ async function restoreDatabase({ backup, unfinished, facts, url, environment }: 
     await (await takeSqliteSnapshot(backup, unfinished, 'integrity_check')).close();
     return;
   }
-  // Only those who use PostgreSQL load its driver.
+  // Loads the driver only when PostgreSQL is used.
   const { assertEmpty, restoreDump } = await import('./adapters/database/postgres-restore.ts');
   await assertEmpty({ url });
   await restoreDump({ url, environment }, { backup, place: unfinished, schema: facts.database.schema });

@@ -36,11 +36,11 @@ export function linkTo(path: string, query: Call['query'] = {}): string {
   return withQuery(path, { ...query, [projectParameter]: chosenProject });
 }
 
-/** The calls that begin, end and look for a session: they say themselves what a refusal means. */
+/** The calls that begin, end and read a session. Their callers handle a refusal themselves. */
 const sessionPath = /^\/v1\/(?:session|setup)\b/;
 
 /**
- * One call to this address; the answer as it is. A call that is refused because the session has ended had no effect: it is
+ * Sends one call to this address and returns its answer. A call that is refused because the session has ended had no effect and is
  * sent again after the next sign-in. @throws ApiError
  */
 export async function send(method: string, path: string, call: Call = {}): Promise<Response> {
@@ -56,7 +56,7 @@ export async function send(method: string, path: string, call: Call = {}): Promi
   }
 }
 
-/** Without its cookie, a call is refused as one without a key. */
+/** A call without the session cookie is refused like one without a key. */
 export function isSessionOver(error: unknown): boolean {
   if (!(error instanceof ApiError) || error.status !== 401) return false;
   return error.code === 'SESSION_VALIDATION_FAILED' || error.code === 'APIKEY_VALIDATION_FAILED';

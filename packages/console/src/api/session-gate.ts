@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Holds calls back from the first answer that says that the session has ended until somebody has signed in again. */
+/** Set while calls wait: from the first answer that reports the end of the session until the next sign-in. */
 let signIn: PromiseWithResolvers<void> | null = null;
 const listeners = new Set<() => void>();
 
@@ -8,14 +8,14 @@ function tell(): void {
   for (const listener of listeners) listener();
 }
 
-/** Calls wait from now on. */
+/** Makes all further calls wait. */
 export function endSession(): void {
   if (signIn !== null) return;
   signIn = Promise.withResolvers<void>();
   tell();
 }
 
-/** Sends the calls that wait. */
+/** Ends the wait, so that waiting calls are sent. */
 export function resumeSession(): void {
   signIn?.resolve();
   signIn = null;

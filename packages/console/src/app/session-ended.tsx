@@ -7,7 +7,7 @@ import { resumeSession, useSessionEnded } from '../api/session-gate.ts';
 import { useLanguage } from '../language/language.tsx';
 import { SignInForm } from './sign-in.tsx';
 
-/** Stands before the page, which keeps what was typed into it, until somebody has signed in here or in another tab. */
+/** Shows a sign-in form over the page, which keeps its input, until the user signs in here or in another tab. */
 export function SessionEnded() {
   return useSessionEnded() ? <SignInAgain /> : null;
 }
@@ -33,7 +33,7 @@ function SignInAgain() {
       closeOnClickOutside={false}
       closeOnEscape={false}
       centered
-      // Above the dialog of a page, which stays open below.
+      // Above any dialog of the page, which stays open.
       zIndex={400}
     >
       <Text c="dimmed" size="sm" mb="md">

@@ -12,7 +12,7 @@ const freeForAddress = 30;
 /** Who tries: a browser that signed in before has a count of its own, so that strangers cannot keep its owner out. */
 export interface Attempt {
   readonly name: string;
-  /** Address of the client; what a proxy says of it counts only if the operator trusts the proxy. */
+  /** Address of the client. `X-Forwarded-For` counts only from proxies that the operator trusts. */
   readonly address: string;
   /** Of a browser mark that was checked; null: none. */
   readonly browser: string | null;

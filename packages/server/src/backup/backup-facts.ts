@@ -7,7 +7,7 @@ import { Value } from 'typebox/value';
 import { exists } from '../kernel/exists.ts';
 import { backupDamaged, noBackupFolder, notABackup } from './problems.ts';
 
-/** What `backup.json` says of the backup it lies in. */
+/** The content of `backup.json`. */
 const BackupFacts = Type.Object({
   format: Type.Literal(2),
   made: Type.String(),

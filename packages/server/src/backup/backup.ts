@@ -30,7 +30,7 @@ export interface CopyProgress extends BlobTotals {
 
 /** A file of the store that is damaged: the rest is in the backup all the same. */
 export interface BackupFault {
-  /** `content_differs`: the bytes that are there were copied as they are. */
+  /** `content_differs`: the damaged bytes were copied unchanged. */
   readonly kind: 'bytes_missing' | 'content_differs';
   readonly blobId: string;
   readonly projectId: string;
@@ -42,7 +42,7 @@ export interface CopyReport extends BlobTotals {
   readonly faults: readonly BackupFault[];
 }
 
-/** Each round copies only what has come since; more are needed only where files are deleted all the time. */
+/** Each round copies only new blobs. More rounds are needed only if files are deleted continuously. */
 const mostRounds = 20;
 const copiesAtOnce = 8;
 
@@ -73,7 +73,7 @@ export async function copyStore(deps: BackupDeps): Promise<CopyReport> {
   throw deletedTooFast(mostRounds);
 }
 
-/** Copies every blob of the list. @param damaged blobs whose bytes are known to be others than the database says */
+/** Copies every blob of the list. @param damaged blobs that are recorded as damaged */
 export async function copyBlobs(
   deps: CopyDeps,
   totals: BlobTotals,

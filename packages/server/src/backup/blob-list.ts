@@ -35,7 +35,7 @@ export async function writeBlobList(file: string, snapshot: Pick<DatabaseSnapsho
 export async function* readBlobList(file: string): AsyncGenerator<readonly SnapshotBlob[]> {
   let part: SnapshotBlob[] = [];
   for await (const line of createInterface({ input: createReadStream(file) })) {
-    // Written by `writeBlobList`; a backup proves by its hash that nobody has changed it since.
+    // Written by `writeBlobList`; the hash in `backup.json` shows that it is unchanged.
     part.push(JSON.parse(line) as SnapshotBlob);
     if (part.length < batch) continue;
     yield part;

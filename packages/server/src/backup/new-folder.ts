@@ -11,7 +11,7 @@ export type LockFolder = (folder: string) => { release(): void };
 const lockFile = 'in-use.lock';
 
 /**
- * Creates a folder whole or not at all: it is filled as `<folder>.unfinished`, synced and renamed. What an interrupted
+ * Creates a folder completely or not at all: it is filled as `<folder>.unfinished`, synced and renamed. What an interrupted
  * process left there is replaced.
  * @throws BackupError when the folder exists, or another process is filling it
  */

@@ -12,7 +12,7 @@ export interface BundleFolder {
   readonly path: string;
   /** Another text means that something in it has changed. */
   readonly stamp: string;
-  /** Of its YAML files: what reading it costs. */
+  /** Size of its YAML files in bytes, which determines the cost of reading it. */
   readonly yamlBytes: number;
 }
 

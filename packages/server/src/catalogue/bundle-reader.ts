@@ -6,9 +6,9 @@ import type { ReadAnswer, ReadRequest } from './read-packed-bundle.ts';
 
 /** Reads bundles in a thread: parsing and checking a large one takes seconds, which the event loop must not wait for. */
 export interface BundleReader {
-  /** What is wrong with the bundle is among the failures. One bundle at a time. @throws Error after `close` */
+  /** Errors of the bundle are in the failures of the result. Reads one bundle at a time. @throws Error after `close` */
   read(request: ReadRequest): Promise<ReadAnswer>;
-  /** Ends the thread, which gives its memory back; the next bundle starts another. */
+  /** Ends the thread to free its memory; the next bundle starts a new one. */
   rest(): Promise<void>;
   close(): Promise<void>;
 }

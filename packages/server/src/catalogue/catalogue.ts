@@ -11,9 +11,9 @@ export type Check = (value: unknown) => readonly Violation[];
 export interface CompiledPlugin {
   readonly bundle: CompiledBundle;
   readonly id: string;
-  /** Read when it is asked for: hold it no longer than a call. */
+  /** Unpacked on access; do not hold it longer than a call. */
   readonly manifest: PluginManifest;
-  /** Formats of a list that cannot carry it as they should. */
+  /** Formats of a list that cannot represent it without losses. */
   readonly unsupported: readonly DefinitionFormat[];
   /** Checks without coercion; adds the schema's defaults to a copy. */
   readonly readInput: (value: Record<string, unknown>) => {

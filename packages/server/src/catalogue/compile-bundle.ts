@@ -15,7 +15,7 @@ export interface CompileBundleOptions {
   readonly stamp: string;
 }
 
-/** Creates what runs of what was read. Manifests are read and schemas are compiled when they are first used. */
+/** Creates the executable form of a bundle. Manifests are read and schemas are compiled when they are first used. */
 export function compileBundle(
   { manifest, folder, plugins: sources }: PackedBundle,
   { compiler, capabilities, operatorHosts, stamp, readManifest }: CompileBundleOptions,

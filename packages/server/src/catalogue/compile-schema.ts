@@ -39,7 +39,7 @@ const baseOptions = {
   // Checked at load, by check-schema.ts.
   validateSchema: false,
   code: {
-    // Shortening the code takes as long as generating it, and the event loop waits for both.
+    // Optimising the code takes as long as generating it, and both block the event loop.
     optimize: false,
     regExp: Object.assign((pattern: string) => compileLinearRegExp(pattern), { code: 'compileLinearRegExp' }),
   },

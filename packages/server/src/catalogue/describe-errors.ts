@@ -7,7 +7,7 @@ export interface Flaw {
   readonly segments: readonly string[];
   /** What follows "path: " for those who write the value by hand. */
   readonly message: string;
-  /** The same in two phrases for things, for callers: docs/contract.md "Both addresses". */
+  /** The same error as the phrases `found` and `expected`, for callers: docs/contract.md "Both addresses". */
   readonly found: string;
   readonly expected: string;
 }

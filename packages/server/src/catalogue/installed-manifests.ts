@@ -30,7 +30,7 @@ export async function writeInstalledManifests(bundles: string, options: Installe
   await cache.retain(folders);
 }
 
-/** SHA-256 of the names and contents of everything in the folder that may be a part of the bundle. */
+/** SHA-256 of the names and contents of all files in the folder that may belong to the bundle. */
 function stampOfContents({ path }: BundleFolder): string {
   // `filesAtStart` answers at once.
   const files = filesAtStart as {

@@ -45,7 +45,7 @@ async function open(t: TestContext, folder: string, options: Partial<OpenCatalog
   return { live, lines, until };
 }
 
-test('what a start cannot read at once is read in a thread while the service runs, and is told as loading', async (t) => {
+test('bundles that a start cannot read at once are read in a thread while the service runs, and are reported as loading', async (t) => {
   const folder = await makeFolder(t, importedBundles(9, 3));
   const { live, lines, until } = await open(t, folder, { firstReadBytes: 15_000 });
   const first = live.current();

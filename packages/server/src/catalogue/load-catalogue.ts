@@ -25,11 +25,11 @@ export interface LoadCatalogueOptions {
   /** Default: every bundle is read. */
   readonly cache?: ManifestCache;
   /**
-   * Bytes of YAML that the first load reads itself, before anybody is served; what is left is read by the loads after it, in a
+   * Bytes of YAML that the first load reads itself, before the service answers requests. Later loads read the rest in a
    * thread. Default: all.
    */
   readonly firstReadBytes?: number;
-  /** Default: one that keeps what was used last. */
+  /** Default: a reader that keeps the most recently used manifests. */
   readonly readManifest?: ManifestReader;
 }
 
@@ -60,14 +60,14 @@ export async function loadCatalogue(options: LoadCatalogueOptions): Promise<Cata
 
 export interface LoadedCatalogue {
   readonly catalogue: Catalogue;
-  /** Of what was found, as {@link findBundleFolders} gives it. */
+  /** Bundle folders, as {@link findBundleFolders} returns them. */
   readonly stamp: string;
-  /** Whether every bundle was read; else the next load goes on. */
+  /** Whether every bundle was read; otherwise the next load continues. */
   readonly isComplete: boolean;
 }
 
 export interface CatalogueLoader {
-  /** Reads what has changed since it was called last, a few bundles at most; what has not is the same objects. */
+  /** Reads a few of the bundles that changed since the last call. Unchanged bundles keep their objects. */
   load(): Promise<LoadedCatalogue>;
   /** Ends the thread that reads bundles. */
   close(): Promise<void>;

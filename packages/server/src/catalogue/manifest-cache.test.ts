@@ -72,7 +72,7 @@ test('a second start reads no file of a bundle, unpacks no manifest, and lists t
   assert.deepEqual(second.catalogue.findIcon('weather'), first.catalogue.findIcon('weather'));
 });
 
-test('a byte that was changed is read anew, even when size and modification time of the file are the same', async (t) => {
+test('a bundle with a changed byte is read again, even when size and modification time of the file are the same', async (t) => {
   const place = await createPlace(t);
   await start(place);
   const path = join(place.bundles, 'weather', 'get_weather.yaml');
@@ -103,7 +103,7 @@ for (const [mistake, line] of [
   });
 }
 
-test('a plugin that was right beside one bundle.yaml is checked anew beside another', async (t) => {
+test('a plugin that was valid beside one bundle.yaml is checked again beside another', async (t) => {
   const place = await createPlace(t);
   await start(place);
   const other = bundleYaml.replaceAll('api.example.com', 'api.example.org');
@@ -114,7 +114,7 @@ test('a plugin that was right beside one bundle.yaml is checked anew beside anot
   );
 });
 
-test('what was right under one name is checked anew under another', async (t) => {
+test('a bundle that was valid under one name is checked again under another', async (t) => {
   const place = await createPlace(t);
   await start(place);
   const folder = join(place.bundles, 'weather');
@@ -153,7 +153,7 @@ const damages: Record<string, (file: string) => Promise<void>> = {
 if (process.geteuid?.() === 0) damages['belongs to another user'] = (file) => chown(file, 65_534, 65_534);
 
 for (const [what, damage] of Object.entries(damages)) {
-  test(`an entry of the manifest cache that ${what} does not count and is written anew`, async (t) => {
+  test(`an entry of the manifest cache that ${what} is ignored and written again`, async (t) => {
     const place = await createPlace(t);
     await start(place);
     const file = await entryOf(place, 'weather');
@@ -166,7 +166,7 @@ for (const [what, damage] of Object.entries(damages)) {
   });
 }
 
-test('another version of the product reads every bundle anew', async (t) => {
+test('another version of the product reads every bundle again', async (t) => {
   const place = await createPlace(t);
   await start(place);
   assert.equal((await start({ ...place, version: '1.0.1' })).read, 2);

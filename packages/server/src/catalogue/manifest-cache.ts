@@ -10,7 +10,7 @@ import { type PackedBundle, unpackBundle } from './packed-bundle.ts';
  * bundle's files is the same; a bundle with a mistake is never cached. Format: packed-bundle.ts.
  */
 export interface ManifestCache {
-  /** Names the version of a bundle's files and of what checked them: with another key an entry does not count. */
+  /** Identifies the version of a bundle's files and of the checks. An entry with another key is ignored. */
   keyOf(folder: BundleFolder): string;
   /** Undefined when the bundle must be read: there is no entry, it is of another version, or it is damaged. */
   find(folder: BundleFolder): PackedBundle | undefined;
@@ -68,7 +68,7 @@ export function createManifestCache(options: ManifestCacheOptions): ManifestCach
   };
 }
 
-/** A file that only the service, whoever installed it, or the machine's administrator can have written. */
+/** Reads a file if only the service, the installing user or root can have written it. */
 function readTrusted(file: string): Buffer | undefined {
   try {
     const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
@@ -82,7 +82,7 @@ function readTrusted(file: string): Buffer | undefined {
       closeSync(descriptor);
     }
   } catch {
-    // Missing or not readable: it only saves work.
+    // Missing or unreadable: the cache is optional.
     return undefined;
   }
 }

@@ -21,7 +21,7 @@ export interface OpenCatalogueOptions extends LoadCatalogueOptions {
 
 /** Files that still change are being copied or edited; what has stayed the same for so long is whole. */
 const settleMs = 250;
-/** Some 2,000 plugins of the size of our own. More than that is read while the service runs; see `Catalogue.loading`. */
+/** About 2,000 plugins of the size of ours. The rest is read while the service runs; see `Catalogue.loading`. */
 const maxFirstReadBytes = 2 * 1024 * 1024;
 const reportAfterMs = 3_000;
 /** Looking at many files takes time: at most this part of all time. */

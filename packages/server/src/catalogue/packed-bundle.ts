@@ -29,7 +29,7 @@ export interface PackedPlugin {
   readonly handlerPath: string | null;
   /** Of its name and description. */
   readonly languages: readonly string[];
-  /** Formats that cannot carry it as they should. */
+  /** Formats that cannot represent it without losses. */
   readonly unsupported: readonly DefinitionFormat[];
   readonly manifest: PackedManifest;
 }
@@ -41,7 +41,7 @@ export interface PackedManifest {
   readonly length: number;
 }
 
-/** What stands before the compressed parts, which follow in its order: the icon, then the manifests. */
+/** The header of a packed bundle. The compressed parts follow in this order: the icon, then the manifests. */
 interface Header {
   readonly key: string;
   readonly folder: string;
@@ -75,7 +75,7 @@ export function packBundle({ folder, manifest, plugins, icon }: BundleSource, ke
   size.writeUInt32BE(headerText.length);
   const parts = [...(icon === null ? [] : [icon.content]), ...manifests.map(({ bytes }) => bytes)];
   const body = Buffer.concat([size, headerText, ...parts]);
-  // Not from Node's pool: the bytes may be transferred to another thread.
+  // Not from Node's buffer pool, because the bytes may be transferred to another thread.
   const packed = Buffer.alloc(digestBytes + body.length);
   digest(body).copy(packed);
   body.copy(packed, digestBytes);
@@ -100,7 +100,7 @@ export function unpackBundle(packed: Buffer, key: string): PackedBundle | undefi
   const body = packed.subarray(digestBytes);
   if (packed.length < headerAt || !digest(body).equals(packed.subarray(0, digestBytes))) return undefined;
   const end = headerAt + packed.readUInt32BE(digestBytes);
-  // The digest says that it is what packBundle wrote.
+  // The digest proves that packBundle wrote it.
   const header = JSON.parse(packed.toString('utf8', headerAt, end)) as Header;
   if (header.key !== key) return undefined;
   let at = end;

@@ -7,7 +7,7 @@ import type { ManifestCache } from './manifest-cache.ts';
 import { type PackedBundle, unpackBundle } from './packed-bundle.ts';
 import { type ReadAnswer, type ReadRequest, readPackedBundle } from './read-packed-bundle.ts';
 
-/** What was read of a folder; without a bundle its `bundle.yaml` is wrong. */
+/** The result of reading a folder; without a bundle, its `bundle.yaml` is invalid. */
 export interface Reading {
   readonly bundle: PackedBundle | undefined;
   readonly failures: readonly BundleFailure[];
@@ -19,7 +19,7 @@ export type Readings = ReadonlyMap<string, Reading>;
 
 /** Reads bundles whose files have changed. */
 export interface ChangeReader {
-  /** What is cached and what is small enough, before anybody is served. */
+  /** Reads cached and small bundles, before the service answers requests. */
   readAtStart(changed: readonly BundleFolder[]): Promise<Readings>;
   /** A few, in a thread: those that are in `known` first. */
   readWhileServing(changed: readonly BundleFolder[], known: ReadonlyMap<string, unknown>): Promise<Readings>;
@@ -31,7 +31,7 @@ export interface ChangeReaderOptions {
   readonly firstReadBytes?: number;
 }
 
-/** While the service runs, so many bundles are read before the catalogue with them is in force. */
+/** Number of bundles that are read before the catalogue with them takes effect, while the service runs. */
 const bundlesPerLoad = 4;
 
 export function createChangeReader({
@@ -40,7 +40,7 @@ export function createChangeReader({
 }: ChangeReaderOptions): ChangeReader {
   const reader = createBundleReader();
 
-  /** Of the bundles that changed: those that can be had before anybody is served. */
+  /** The changed bundles that can be read before the service answers requests. */
   async function readAtStart(changed: readonly BundleFolder[]): Promise<Map<string, Reading>> {
     const readings = new Map<string, Reading>();
     let left = firstReadBytes;
@@ -76,7 +76,7 @@ export function createChangeReader({
   async function read(folder: BundleFolder, ask: (request: ReadRequest) => Promise<ReadAnswer>): Promise<Reading> {
     const key = cache?.keyOf(folder) ?? folder.stamp;
     const { packed, failures } = await ask({ name: folder.name, path: folder.path, key });
-    // A mistake is found anew by each start, with its line.
+    // Bundles with errors are not cached, so each start reports the error with its line.
     if (packed !== undefined && failures.length === 0) await cache?.store(folder, packed);
     return { bundle: packed === undefined ? undefined : unpackBundle(packed, key), failures, isCached: false };
   }

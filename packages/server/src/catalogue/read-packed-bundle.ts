@@ -19,7 +19,7 @@ export interface ReadAnswer {
   readonly failures: readonly BundleFailure[];
 }
 
-/** What the checks did not foresee (a folder that vanishes, a link to nothing) costs this bundle only. */
+/** An unexpected error (a folder that vanishes, a broken link) affects this bundle only. */
 export async function readPackedBundle({ name, path, key }: ReadRequest, files: BundleFiles): Promise<ReadAnswer> {
   try {
     const { bundle, failures } = await readBundle(path, files);

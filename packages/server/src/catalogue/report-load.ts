@@ -41,7 +41,7 @@ function differences(before: Bundles, after: Bundles) {
   };
 }
 
-/** Logs which new plugins a provider's format cannot carry as it should: the operator may want to know before a model does. */
+/** Logs which new plugins a provider's format cannot represent without losses. */
 export function reportUnsupported(
   catalogue: Catalogue,
   { logger, previous }: Pick<LoadFacts, 'logger' | 'previous'>,

@@ -196,7 +196,7 @@ function bundleMissing({ loading }: Catalogue, bundleId: string): Problem {
   return loading.includes(bundleId) ? bundleLoading(bundleId) : bundleNotFound(bundleId);
 }
 
-/** Sends bytes as they are, or 304 when the client has them. Bytes and streams pass by every serialiser. */
+/** Sends bytes unchanged, or 304 when the client has them. Serialisers are bypassed. */
 function sendJson(request: FastifyRequest, reply: FastifyReply, { etag, length, body }: Prepared): FastifyReply {
   reply.header('ETag', etag).header('Cache-Control', 'no-cache');
   if (matchesETag(request.headers['if-none-match'], etag)) return reply.code(304).send();

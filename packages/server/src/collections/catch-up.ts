@@ -67,8 +67,8 @@ export function openCatchUp(deps: CatchUpDeps): CatchingUp {
 }
 
 /**
- * After a start every collection counts as behind and is answered by words. Those that lack nothing are confirmed before
- * the embedder is asked for the first text, so that they do not wait for one that is down.
+ * After a start every collection counts as behind and is answered by words. Collections with all vectors are confirmed before
+ * the first text is embedded, so that they do not wait for an unavailable embedder.
  */
 async function confirmComplete(deps: CatchUpDeps, signal: AbortSignal): Promise<void> {
   const { vectors, clock, embedder, leaseMs } = deps;

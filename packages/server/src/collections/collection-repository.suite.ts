@@ -70,7 +70,7 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
   test('a page of heavy collections ends early, says that there is more, and no collection is left out', async () => {
     const { collections } = open();
     const projectId = newId('project');
-    // As much as one could store before metadata had a bound.
+    // Larger than the current limit; earlier versions stored such metadata.
     const metadata = { a: 'x'.repeat(660 * 1024) };
     for (let n = 0; n < 9; n++) await addCollection(open(), { projectId, metadata: n === 4 ? {} : metadata });
     for (const order of ['asc', 'desc'] as const) {

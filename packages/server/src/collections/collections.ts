@@ -13,7 +13,7 @@ import type { Page } from './page.ts';
 import { collectionNotFound, noEmbeddingModel } from './problems.ts';
 import { readMetadata, readText } from './read-fields.ts';
 
-/** What is configured: the model, and whether it is known which collections lack its vectors. */
+/** The configured model, and whether the collections without its vectors have been determined. */
 export interface EmbeddingOfCollections {
   readonly model: string;
   readonly isReady: () => boolean;

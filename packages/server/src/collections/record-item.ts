@@ -22,8 +22,8 @@ export function toRecordItem(record: StoredRecord, waitsForDisk = false): Record
 }
 
 /**
- * null unless somebody works on the record or will. While the disk is nearly full nobody does: that is said here, not
- * stored, because storing it would need room.
+ * null unless a worker processes the record or will do so. While the disk is nearly full no worker does. This is computed here, not
+ * stored, because storing it would need disk space.
  */
 export function toProgress(record: StoredRecord, waitsForDisk = false): RecordProgress | null {
   if (record.status !== 'creating') return null;

@@ -34,7 +34,7 @@ export function testRecordJobRepository(open: () => OpenedRepositories): void {
   testSweeping(open);
 }
 
-/** A collection of a project of its own with so many waiting records. */
+/** Creates a project with one collection and the given number of waiting records. */
 async function queue(repositories: OpenedRepositories, records: number) {
   const collection = await addCollection(repositories);
   for (let n = 0; n < records; n++) await addRecord(repositories, collection);
@@ -60,7 +60,7 @@ function testClaims(open: () => OpenedRepositories): void {
     const [many, two, one] = [await queue(repositories, 5), await queue(repositories, 2), await queue(repositories, 1)];
     const order: Array<string | undefined> = [];
     for (let n = 0; n < 8; n++) order.push((await claim(repositories)).projectId);
-    // Whose turn it is first depends on what was claimed before.
+    // The first project depends on earlier claims.
     assert.deepEqual(new Set(order.slice(0, 3)), new Set([many.projectId, two.projectId, one.projectId]));
     assert.deepEqual(new Set(order.slice(3, 5)), new Set([many.projectId, two.projectId]));
     assert.deepEqual(order.slice(5), [many.projectId, many.projectId, many.projectId]);
@@ -167,7 +167,7 @@ function testClaims(open: () => OpenedRepositories): void {
     const record = await addRecord(repositories, collection);
     const day = 24 * 3_600_000;
     const ahead = await claim(repositories, start + day);
-    // Within twice its length it is one: the clocks of two processes differ a little.
+    // A lease within twice its length is valid, because the clocks of two processes differ a little.
     assert.equal(await jobs.claim(claimAt(start + day - 29_000)), undefined);
     assert.equal((await jobs.claim(claimAt(start)))?.id, record.id);
     assert.equal(await jobs.report(ahead, { stage: 'parsing', percent: 1, leaseUntil: 1, workedMs: 0 }), false);

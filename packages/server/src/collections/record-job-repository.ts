@@ -9,7 +9,7 @@ import type { RecordSource } from './record-repository.ts';
  */
 export type Lane = 'making' | 'sweeping';
 
-/** A record of at most so many bytes is read within moments. */
+/** Records of at most this many bytes count as small. */
 export const smallRecordBytes = 64 * 1024;
 
 export interface Claim {
@@ -29,7 +29,7 @@ export interface RecordJob extends RecordSource {
   readonly collectionId: string;
   readonly token: string;
   readonly attempt: number;
-  /** Until when it was meant to wait for its first claim. */
+  /** Latest time of its first claim. */
   readonly deadlineAt: number;
   /** Milliseconds that earlier tries have worked on it. */
   readonly workedMs: number;
@@ -106,8 +106,8 @@ export interface NewRow {
  */
 export interface RecordJobRepository {
   /**
-   * Takes a record that waits, or whose holder let the lease run out. Projects take turns, whichever process asks; within
-   * a project small records come before large ones that were queued at the same time. Nobody gets a record twice.
+   * Claims a waiting record, or one whose lease has expired. Projects take turns across all processes; within
+   * a project small records come before large ones that were queued at the same time. Only one caller gets a record.
    */
   claim(claim: Claim): Promise<RecordJob | undefined>;
   /** Ends every lease on records being made: only for a process that knows it is the only one. */

@@ -90,7 +90,7 @@ test('projects are served in turn by every worker that becomes free', async (t) 
   const other = createProject();
   const collectionId = await other.collection();
   const page = `/v1/collections/${collectionId}/records`;
-  // Too large for the reserved worker: these wait for their turn.
+  // Too large for the reserved worker, so these wait for their turn.
   for (let n = 0; n < 2; n++) {
     const { status, body } = await other.call('POST', page, { content: `other ${'ö'.repeat(40_000)}` });
     assert.equal(status, 200, JSON.stringify(body));
@@ -326,14 +326,14 @@ test('all tries of a record share its deadline, and what earlier ones have worke
   assert.equal((await first.get(recordId)).error.code, 'time_limit');
 });
 
-test('a record that nobody takes up in time ends in error, when the service was there', async (t) => {
+test('a record that no worker claims in time ends in error, if the service was available', async (t) => {
   const { create, settle } = await openSteps(t, { timing: { maxWaitMs: 0 } });
   assert.equal((await settle(await create())).error.code, 'time_limit');
 });
 
-test('what the database refuses for a while is no try of a record', async (t) => {
+test('a temporary failure of the database does not count as a try of a record', async (t) => {
   const database = await openTestPostgres(t);
-  // Four times: more often than a record is tried. A sequence counts on when its transaction is undone.
+  // Four times, which is more than the tries of a record. A rolled-back transaction does not reset a sequence.
   const statements = [
     'create sequence refusals',
     `create function refuse() returns trigger language plpgsql as $$ begin

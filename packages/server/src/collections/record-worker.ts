@@ -13,11 +13,11 @@ import { startDeadline } from './work-deadline.ts';
 
 export interface WorkerDeps extends ProcessDeps {
   readonly logger: Logger;
-  /** Records made at the same time. One more may be made by the worker that is reserved for projects without any. */
+  /** Records processed at the same time, plus one by the reserved worker for projects without any in progress. */
   readonly concurrency: number;
   /** Milliseconds that the work on one record may take, all tries together; the time between them does not count. */
   readonly deadlineMs: number;
-  /** Milliseconds that a record may wait for its first try while the service and its database are there. */
+  /** Milliseconds that a record may wait for its first try while the service and its database are available. */
   readonly maxWaitMs: number;
   /** A failure of ours is tried again so often in all. */
   readonly maxAttempts: number;
@@ -27,7 +27,7 @@ export interface WorkerDeps extends ProcessDeps {
   readonly alone: boolean;
   /** Milliseconds between looks for records that nobody told about. */
   readonly pollMs: number;
-  /** No record is taken up while the disk is nearly full, and those in work wait. Default: always room. */
+  /** While the disk is nearly full, no record is claimed and records in progress wait. Default: never full. */
   readonly space?: DiskSpace | undefined;
   /** Status, stage or percent of a record changed. */
   readonly onChanged: (recordId: string) => void;
@@ -54,7 +54,7 @@ export interface RecordWorker {
 }
 
 interface Running extends Work {
-  /** `reserved`: the one that takes small records of projects that have none in work. */
+  /** `reserved`: the worker for small records of projects that have none in progress. */
   readonly worker: 'any' | 'reserved';
 }
 
@@ -80,15 +80,15 @@ export function openRecordWorker(deps: WorkerDeps): RecordWorker {
   let closing = false;
   let leftovers = deps.alone;
   const settling = createSettling(deps, () => closing);
-  /** Since when records are looked for without a failure, by `performance.now()`. */
+  /** Start of the current period in which searches for records succeed, by `performance.now()`. */
   let lookingSince = performance.now();
 
-  /** Nobody could take it up although there was somebody to do so. */
+  /** The record was not claimed in time although workers were running. */
   const isOverdue = (job: RecordJob) =>
     job.attempt === 1 && job.deadlineAt <= deps.clock.now() && performance.now() - lookingSince >= deps.maxWaitMs;
 
   async function takeUp(): Promise<void> {
-    // Their leases may be over, and are still ours.
+    // Their leases may have expired and are still held by this process.
     if (settling.isPending()) return;
     if (leftovers) await deps.jobs.endLeases();
     leftovers = false;
@@ -173,7 +173,7 @@ export function openRecordWorker(deps: WorkerDeps): RecordWorker {
   };
 }
 
-/** Settles records, and goes on until the database takes it: otherwise the next claim would count a try that was none. */
+/** Settles records, and retries until the database accepts it. Otherwise the next claim would count a try that did not take place. */
 function createSettling(deps: WorkerDeps, isClosing: () => boolean) {
   let pending = 0;
   return {
@@ -186,7 +186,7 @@ function createSettling(deps: WorkerDeps, isClosing: () => boolean) {
             return await settle(deps, job, end);
           } catch (error) {
             if (!isTemporary(error) || isClosing()) throw error;
-            deps.logger.warn({ err: error, record_id: job.id }, 'record not given back; trying again');
+            deps.logger.warn({ err: error, record_id: job.id }, 'record not requeued; trying again');
             await pause(deps.pollMs);
           }
         }

@@ -80,7 +80,7 @@ function createVectorSearch(chunks: Pick<ChunkRepository, 'findVisible'>, deps: 
     if (!deps.isReady()) return null;
     const space = await vectors.find(question.collectionId);
     if (space === undefined || space.model !== embedder.model || space.dimensions === 0) return null;
-    // The chunks that have vectors already would take the first places, whatever the others say.
+    // Otherwise the chunks that already have vectors would take the first places.
     if (space.isBehind) return null;
     const query = await questions.find(question.text);
     if (query.length !== space.dimensions) return null;

@@ -27,7 +27,7 @@ export interface Sweeper {
 const rowsAtOnce = 500;
 const backoffMs = 5_000;
 const longestBackoffMs = 5 * 60_000;
-/** Collections that wait for another try at the same time; a further one is not looked at before one of them. */
+/** Maximum number of collections that wait for another try. */
 const mostPostponed = 100;
 
 /**
@@ -92,7 +92,7 @@ interface Postponed {
   readonly until: number;
 }
 
-/** Sweeps one collection. One that fails is tried again later, and does not hold up the next. */
+/** Sweeps one collection. A failed one is retried later and does not delay the next. */
 function createCollectionSweep(deps: SweeperDeps, signal: AbortSignal): () => Promise<boolean> {
   const { collections, logger, metrics } = deps;
   const postponed = new Map<string, Postponed>();

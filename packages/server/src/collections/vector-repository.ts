@@ -32,7 +32,7 @@ export interface CodeRow {
   readonly code: Uint8Array;
 }
 
-/** `other_model`: the collection has another one by now. `other_dimensions`: so many are those of its vectors. */
+/** `other_model`: the collection has another model by now. `other_dimensions`: the number that its vectors have. */
 export type Saving =
   | { readonly kind: 'saved' | 'other_model' }
   | { readonly kind: 'other_dimensions'; readonly given: number; readonly stored: number };
@@ -61,7 +61,7 @@ export interface CatchUpClaim {
   readonly token: string;
   readonly now: number;
   readonly leaseUntil: number;
-  /** Only one that was never put off since it became behind. */
+  /** Only a collection that was not deferred since it became behind. */
   readonly isFirst?: boolean;
 }
 

@@ -102,7 +102,7 @@ test('a chunk that the model refuses is found by its words, and the others by bo
   assert.deepEqual([hasVector.get('a refused text'), hasVector.get('a welcome text')], [false, true]);
 });
 
-test('an embedder that refuses everything leaves the chunks pending, and they follow when it is configured rightly', async (t) => {
+test('an embedder that refuses everything leaves the chunks pending, and they are embedded when it is configured correctly', async (t) => {
   const embedder = createScriptedEmbedder();
   embedder.fail('the embedding service answered with status 400 (API key not valid.) to every text');
   const { collectionId, record, state, call, path } = await openVectors(t, { embedder });
@@ -209,7 +209,7 @@ test('until every chunk has its vector a question is answered as by words alone'
   assert.notEqual((await first.find('green teas'))[0].explanation.vector, null);
   await first.close();
 
-  /** What is found by whoever opens the same database with this embedder. */
+  /** The results of a process that opens the same database with this embedder. */
   const open = async (embedder?: Embedder) => {
     const service = await openTestService(t, { database, files, ...(embedder && { embedder }) });
     const { call } = service.createProject(first.projectId);

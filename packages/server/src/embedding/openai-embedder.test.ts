@@ -144,7 +144,7 @@ test('a text that is refused alone has no vector when another text beside it is 
   );
 });
 
-test('a service that refuses every text is not configured rightly: no text is to blame', async (t) => {
+test('a service that refuses every text is configured wrongly: no text counts as refused', async (t) => {
   const { calls, embedder } = await open(t, () => ({
     status: 400,
     body: { error: { code: 400, message: 'API key sk-hidden not valid.', status: 'INVALID_ARGUMENT' } },

@@ -27,9 +27,9 @@ const longestText = 8_000;
 const attempts = 5;
 const requestsAtOnce = 4;
 const maxAnswerBytes = 64 * 1024 * 1024;
-/** Either the texts or the configuration is to blame. Anything else below 500 is about the configuration. */
+/** Either the texts or the configuration may be wrong. Any other status below 500 means a wrong configuration. */
 const ambiguous: ReadonlySet<number> = new Set([400, 413, 422]);
-/** Every model takes it: where it is refused, the configuration is to blame. */
+/** A text that every model accepts. If it is refused, the configuration is wrong. */
 const acceptableText = 'test';
 
 /** Any service with OpenAI's `POST /v1/embeddings`: OpenAI, vLLM, Ollama, Text Embeddings Inference and others. */
@@ -42,8 +42,8 @@ export function createOpenAiEmbedder(deps: OpenAiEmbedderDeps): Embedder {
     patience.insist(() => ask(texts, signal), signal);
 
   /**
-   * A text has no vector only if it is refused and another one beside it is accepted. Services say 400 for a bad key or a
-   * parameter that they do not know as well: then nothing is accepted, and no text is to blame.
+   * A text counts as refused only if another one beside it is accepted. Services also answer 400 for a bad key or an
+   * unknown parameter. Then no text is accepted, and the configuration is wrong.
    */
   async function embed(texts: readonly string[], signal: AbortSignal): Promise<Array<Float32Array | null>> {
     const answer = await askPatiently(texts, signal);
@@ -53,7 +53,7 @@ export function createOpenAiEmbedder(deps: OpenAiEmbedderDeps): Embedder {
     return isolate(texts, signal);
   }
 
-  /** Halves a refused batch until each text that is to blame stands alone; a text that stands alone is asked once more. */
+  /** Halves a refused batch until each refused text is alone; a single text is sent once more. */
   async function isolate(texts: readonly string[], signal: AbortSignal): Promise<Array<Float32Array | null>> {
     const half = Math.ceil(texts.length / 2);
     const parts = texts.length === 1 ? [texts] : [texts.slice(0, half), texts.slice(half)];

@@ -6,7 +6,7 @@ export interface NotNow {
   readonly reason: string;
   readonly retryAfterMs: number | null;
 }
-/** Asking the same again gives the same answer; the reason is for people. */
+/** A repetition would be refused as well; the reason is for people. */
 export interface Refusal {
   readonly refusal: string;
 }

@@ -198,7 +198,7 @@ function createConclusion({ logger, metrics, journal }: ConclusionDeps): Conclud
   };
 }
 
-/** Nothing of what the run gave is passed on when its secrets cannot be taken out of it. */
+/** No part of a result is passed on when its secrets cannot be redacted. */
 function finishSafely(raw: RawOutcome, run: Run, plugin: CompiledPlugin | undefined): Outcome {
   try {
     return finish(raw, run.policy.egress.scrubber, plugin);

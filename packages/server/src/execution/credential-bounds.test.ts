@@ -9,7 +9,7 @@ const { members, valueBytes, totalBytes } = credentialLimits;
 const many = (count: number, value: string) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${String(index).padStart(2, '0')}`, value]));
 
-/** Credentials → what is said to be wrong with them. */
+/** Credentials and the error that they cause. */
 const tooLarge: Record<string, [credentials: Record<string, unknown>, found: RegExp]> = {
   'too many members': [many(members + 1, 'x'), /found 33 members; expected at most 32/],
   'a text that is too long': [{ api_key: 'x'.repeat(valueBytes + 1) }, /a member of more than 8192 bytes/],
@@ -69,7 +69,7 @@ test('a member that the bundle does not declare is neither checked nor sent nor 
 });
 
 test('an answer that holds a credential of too many notations fails the run, and nothing of it is passed on', async (t) => {
-  // At most 8 KiB, and each of these characters is written differently by almost every notation.
+  // At most 8 KiB, and almost every encoding writes each of these characters differently.
   const hostile = '"&中%/\'+ '.repeat(600);
   const { execute } = await openBench(t, (_request, response) => response.end(JSON.stringify({ said: hostile })));
   const { status, body, text } = await execute({

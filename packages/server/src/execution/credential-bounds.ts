@@ -8,7 +8,7 @@ type Named = Readonly<Record<string, unknown>>;
 export const credentialLimits = { members: 32, valueBytes: 8 * 1024, totalBytes: 32 * 1024 } as const;
 
 /**
- * Checks number and size before anything is computed from credentials: a hash, a signature, the notations that redaction
+ * Checks number and size before anything is computed from credentials: a hash, a signature, or the encodings that redaction
  * searches for. Bytes are those of names and values in UTF-8.
  * @throws Problem 422 that names no value, and no name that the caller chose
  */

@@ -61,7 +61,7 @@ export function tooManyRunsOfKey(most: number): Problem {
   });
 }
 
-/** What a failed run is told as. Source: docs/contract.md "Bundles and plugins". */
+/** The error for a failed run. Source: docs/contract.md "Bundles and plugins". */
 export function outcomeProblem(outcome: Exclude<Outcome, { kind: 'succeeded' }>, runId: string): Problem {
   const run = { run_id: runId };
   switch (outcome.kind) {

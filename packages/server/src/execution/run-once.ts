@@ -38,7 +38,7 @@ export interface RunOnceDeps {
   readonly mac?: ((text: string) => string) | null;
 }
 
-/** A larger answer is not stored for a repetition: nobody may fill the disk with answers. */
+/** A larger answer is not stored for a repetition, so that answers cannot fill the disk. */
 const maxStoredBytes = 64 * 1024;
 
 type Answer =
@@ -113,8 +113,8 @@ function answerNotStored({ run_id, bytes }: { readonly run_id: string; readonly 
 }
 
 /**
- * The arguments, and what tells one caller's credentials from another's; credentials themselves are stored nowhere. The keyed hash
- * can neither be guessed nor confirmed from outside. Without a secret, sixteen bits of a plain hash: too few to confirm a credential
+ * The arguments, and a hash that distinguishes callers' credentials. Credentials themselves are not stored. The keyed hash
+ * can neither be guessed nor confirmed without the key. Without a key, it is sixteen bits of a plain hash: too few to confirm a credential
  * with.
  */
 function fingerprintOf(

@@ -20,7 +20,7 @@ function pairsOf(workbook: Workbook) {
   };
 }
 
-/** As the truth is compared: composed characters, `\n`, no blanks around. */
+/** Normalises for the comparison with the ground truth: composed characters, `\n`, no surrounding blanks. */
 function plain(text: string): string {
   return text.normalize('NFC').replace(/\r\n?/g, '\n').trim();
 }

@@ -13,7 +13,7 @@ export interface Condition {
 export interface BlobHealth {
   reconciled(result: Reconciled): void;
   verified(bytes: number): void;
-  /** What is wrong with stored bytes; says no names, because anybody may ask. */
+  /** Damage of stored bytes, without names, because the endpoint needs no key. */
   conditions(): Promise<readonly Condition[]>;
 }
 

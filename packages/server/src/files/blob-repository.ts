@@ -1,9 +1,9 @@
 /**
- * What is wrong with stored bytes: there are none, fewer or more than the row says, or others than its SHA-256 says.
+ * Damage of stored bytes: they are missing, or their length or SHA-256 differs from the row.
  */
 export type BlobDamage = 'missing' | 'size_differs' | 'content_differs';
 
-/** What is known of stored bytes beside the files that have them. */
+/** Recorded state of stored bytes, apart from their files. */
 export interface BlobRepository {
   /** `known`: the damage was recorded before; `gone`: no live row names the blob any more. */
   recordDamage(blobId: string, damage: BlobDamage, at: number): Promise<'recorded' | 'known' | 'gone'>;
@@ -14,7 +14,7 @@ export interface BlobRepository {
   filesOf(blobIds: readonly string[], limit: number): Promise<readonly FileOfBlob[]>;
   /** Damaged blobs whose files were given other bytes, and whose own bytes remain to be erased. */
   replacedBlobs(limit: number): Promise<readonly string[]>;
-  /** The bytes of a replaced blob are erased: so goes its row. */
+  /** Deletes the row of a replaced blob whose bytes have been erased. */
   forgetReplaced(blobId: string): Promise<void>;
   /** Undefined before the first pass. */
   findVerification(): Promise<Verification | undefined>;

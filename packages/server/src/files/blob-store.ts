@@ -24,7 +24,7 @@ export interface BlobStore {
   close(): Promise<void>;
 }
 
-/** Where bytes go that are not used and may be the only copy of something. `open`, `size` and `list` do not find them. */
+/** Holds unused bytes that may be the only copy of a file. `open`, `size` and `list` do not find them. */
 export interface BlobQuarantine {
   /** Moves a committed blob here, durably. False when there is no such blob. */
   add(blobId: string): Promise<boolean>;

@@ -19,7 +19,7 @@ const sampleBytes = 64 * 1024;
 /**
  * Throws REQUEST_VALIDATION_ERROR when the content contradicts the extension: a .pdf is a PDF, a .docx a Word package,
  * a .txt text in some encoding. Whether it can be read to its end is found out later, by the record made from it.
- * No bytes contradict nothing. Source: docs/contract.md "Files".
+ * Empty content is accepted for every extension. Source: docs/contract.md "Files".
  */
 export async function checkContent(extension: Extension, content: CheckedContent): Promise<void> {
   if (content.bytes === 0) return;
@@ -67,7 +67,7 @@ async function checkOffice(extension: 'docx' | 'xlsx', content: CheckedContent, 
   throw contentContradicts(extension, other, expected);
 }
 
-/** Read in slices, between which others have their turn on the event loop. */
+/** Read in slices, between which the event loop runs other work. */
 const sliceBytes = 64 * 1024;
 /** Longer than any content type, and even: a slice of UTF-16 starts with a whole unit. */
 const overlapBytes = 512;

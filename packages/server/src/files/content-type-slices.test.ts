@@ -24,7 +24,7 @@ function contentOf(bytes: Uint8Array) {
   };
 }
 
-/** What is said, and how often the event loop went round meanwhile. */
+/** The result, and the number of event loop turns until then. */
 async function checkWhileCounting(types: string): Promise<{ said: string | undefined; turns: number }> {
   const { content } = contentOf(zipSync({ [partName]: strToU8(types) }));
   let turns = 0;

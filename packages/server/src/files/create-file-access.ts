@@ -2,7 +2,7 @@ import type { FileAccess } from './file-access.ts';
 import type { FileRepository } from './file-repository.ts';
 import { checkLength, readVerified, type VerifiedContentDeps } from './verified-content.ts';
 
-/** Files as other rooms see them. What is read to its end is what was uploaded. */
+/** The files for other modules. Content that is read to its end equals the uploaded bytes. */
 export function createFileAccess(
   deps: VerifiedContentDeps & { readonly files: Pick<FileRepository, 'find'> },
 ): FileAccess {

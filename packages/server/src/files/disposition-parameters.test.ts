@@ -45,7 +45,7 @@ test('blanks are trimmed at both ends and nowhere else', () => {
 });
 
 test('a quoted value of backslashes that does not end is refused in one pass', () => {
-  // A reader that tries each backslash in two ways never gets through these.
+  // A parser that backtracks at each backslash does not finish these.
   for (const count of [64, 8_000, 2_000_000]) {
     const value = `form-data; name="file"; filename="${'\\'.repeat(count)}`;
     assert.throws(() => parseDisposition(value), { message: /a quoted value does not end/ });

@@ -37,7 +37,7 @@ export type AddOutcome =
   | { readonly kind: 'claim_lost' }
   | { readonly kind: 'no_room' };
 
-/** Asked, within the transaction, of a blob that is to be kept instead of a new one: are its bytes there, all of them? */
+/** Whether all bytes of a blob are stored. Called within the transaction for a blob that is kept instead of a new one. */
 export type IsStored = (blob: { readonly blobId: string; readonly bytes: number }) => Promise<boolean>;
 
 export interface FileLimits {
@@ -56,7 +56,7 @@ export interface DeletingFile {
 /** Which files a list has. `name`: those with this text in their name, A–Z and a–z alike. */
 export type FileQuery = ListQuery & { readonly purpose?: Purpose; readonly name?: string };
 
-/** COMMIT was sent and nobody knows whether it took effect: it may be visible now, later or never. */
+/** COMMIT was sent and its outcome is unknown: it may be visible now, later or never. */
 export class CommitInDoubt extends Error {
   constructor(cause: unknown) {
     super('It is not known whether the transaction was committed.', { cause });

@@ -27,13 +27,13 @@ export type StoreFault =
   | ({ readonly kind: 'bytes_missing' } & DamagedBlob)
   | ({ readonly kind: 'size_differs'; readonly expected: number; readonly found: number } & DamagedBlob)
   | ({ readonly kind: 'content_differs' } & DamagedBlob)
-  /** Bytes that no row names. Those within the grace period may belong to an upload that is under way: no fault. */
+  /** Bytes that no row names. Within the grace period they may belong to an upload in progress and are no fault. */
   | ({ readonly kind: 'orphan'; readonly isInGrace: boolean } & StoredBlob)
   /** The bytes kept as used by a project, which its quota is held to, are not those of its files. */
   | ({ readonly kind: 'usage_differs' } & WrongUsage)
   /** A delete that a crash or a fault cut short; the service finishes it within a minute, or at its next start. */
   | { readonly kind: 'delete_unfinished'; readonly fileId: string }
-  /** The database itself is damaged; `finding` is in its words. Restore a backup. */
+  /** The database itself is damaged; `finding` is its message. Restore a backup. */
   | { readonly kind: 'database_damaged'; readonly finding: string };
 
 export interface StoreReport {
@@ -45,7 +45,7 @@ export interface StoreReport {
   readonly faults: readonly StoreFault[];
   /** Of the faults: those that were mended. */
   readonly mended: readonly StoreFault[];
-  /** Neither mended nor within a grace period: the exit code is 1 when there is one. */
+  /** Faults neither repaired nor within a grace period. If there is one, the exit code is 1. */
   readonly open: number;
 }
 
@@ -148,7 +148,7 @@ async function mendBlob(
   return false;
 }
 
-/** Bytes in the quarantine that are those of the row after all: put there by a read error, or found by the operator. */
+/** Quarantined bytes whose hash is that of the row: moved there after a read error, or put there by the operator. */
 async function hasGoodCopy({ quarantine }: BlobStore, row: StoredBlobRow): Promise<boolean> {
   try {
     return (await hashOf(await quarantine.open(row.blobId))) === row.sha256;

@@ -2,7 +2,7 @@ import { type Purpose, purposeNames, purposes } from '@quartermaster/contract';
 import { fieldInvalid, Problem } from '../kernel/problem.ts';
 import { quoteText } from '../kernel/quote-text.ts';
 
-/** The body is not a message we read. `what` is a sentence. Source: docs/contract.md "Codes". */
+/** The body cannot be parsed. `what` is a sentence. Source: docs/contract.md "Codes". */
 export function multipartMalformed(what: string): Problem {
   return new Problem('INVALID_REQUEST', `The multipart/form-data body is malformed: ${what}`);
 }

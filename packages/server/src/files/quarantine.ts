@@ -26,7 +26,7 @@ export interface QuarantinedBlob {
   readonly sha256: string;
   /** Milliseconds. */
   readonly quarantinedAt: number;
-  /** Files whose content it was found to be not. */
+  /** Files that had this blob when it was found to be damaged. */
   readonly files: readonly FileOfBlob[];
 }
 
@@ -41,8 +41,8 @@ export async function* listQuarantine({ blobs, damages }: QuarantineDeps): Async
 }
 
 /**
- * Puts bytes back in their place, where the rows of a restored database find them. Nobody finds them as long as no row names
- * them; after the grace period the next sweep moves them again. Bytes that are not the content of their files stay where
+ * Puts bytes back in their place, where the rows of a restored database find them. They are not readable as long as no row names
+ * them, and after the grace period the next sweep quarantines them again. Bytes that are not the content of their files stay where
  * they are.
  */
 export async function restoreBlob({ files, blobs, damages }: QuarantineDeps, blobId: string): Promise<void> {

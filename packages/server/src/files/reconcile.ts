@@ -106,7 +106,7 @@ async function findDamage(deps: ReconcileDeps, signal?: AbortSignal): Promise<nu
   }
 }
 
-/** Bytes that were missing may be back; whether damaged ones are right again is not seen from their length. */
+/** Whether the bytes are damaged. Clears recorded damage of missing bytes that are back; the length does not show changed bytes. */
 async function isDamaged({ blobs, damages, reportDamage }: ReconcileDeps, row: StoredBlobRow): Promise<boolean> {
   const found = await blobs.size(row.blobId);
   if (found !== row.bytes) return reportDamage(row, found === undefined ? 'missing' : 'size_differs');

@@ -18,7 +18,7 @@ export type ReportDamage = (
 
 /**
  * Records that stored bytes are not those of their files, so that the next upload of the same content replaces them. Wrong
- * bytes are moved into the quarantine: nobody reads them by mistake, and `fsck --repair` puts back what was right after all.
+ * bytes are moved into the quarantine, so they are not served, and `fsck --repair` puts them back if their hash is right after all.
  */
 export function createDamageReport({ damages, blobs, clock, logger }: ReportDamageDeps): ReportDamage {
   return async ({ blobId, projectId }, damage) => {

@@ -23,7 +23,7 @@ const earlierFile = 'database-mark';
 
 /**
  * Makes sure that the data folder and the database belong to each other, before anything is created in either; the first
- * start claims the folder. Bytes that the database does not name would be removed, and bytes in another folder would not be
+ * start claims the folder. Bytes that the database does not name would be quarantined, and bytes in another folder would not be
  * found. Source: ADR 0068.
  * @throws Error when the database has another data folder, or the folder another database
  */

@@ -67,7 +67,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
     }
   }
 
-  /** The bytes are durable already. They stay unless it is certain that no row names them. */
+  /** The bytes are already durable. They stay unless it is certain that no row names them. */
   async function addRow(admission: Admission, file: StoredFile): Promise<File> {
     const answer = toWire(file);
     try {
@@ -83,7 +83,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
       return answer;
     } catch (error) {
       if (error instanceof CommitInDoubt) {
-        // Whether the key has an answer is as little known as whether there is a file: nobody waits to find out.
+        // Whether the key has an answer is unknown as well. The claim is released in the background.
         if (admission.claim?.kind === 'running') admission.claim.releaseLater();
         deps.logger.error({ err: error, blobId: file.blobId }, 'upload in doubt: commit not confirmed');
         throw uploadInDoubt(error);
@@ -161,7 +161,7 @@ function fingerprintOf(file: Pick<StoredFile, 'purpose' | 'name' | 'sha256'>): s
     .digest('hex');
 }
 
-/** No row names the blob. What cannot be removed now is moved into the quarantine later. */
+/** Removes a blob that no row names. If that fails, the sweep quarantines it later. */
 async function removeQuietly(deps: UploadsDeps, blobId: string): Promise<void> {
   try {
     await deps.blobs.remove(blobId);

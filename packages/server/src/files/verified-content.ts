@@ -28,8 +28,8 @@ export async function checkLength(deps: VerifiedContentDeps, expected: ExpectedC
 }
 
 /**
- * All bytes, hashed on their way. The last block is given only when the hash is that of the row, so that nobody takes wrong
- * bytes for the whole.
+ * Streams all bytes and hashes them. The last block is sent only when the hash is that of the row, so that no client takes wrong
+ * bytes for a complete file.
  */
 export async function* readVerified(
   deps: VerifiedContentDeps,

@@ -20,8 +20,8 @@ export interface VerifyBlobsDeps {
 const batch = 100;
 
 /**
- * Reads every stored blob once in a while and compares it with its hash. How far it came is a row of the database, so it goes
- * on there after a restart. Returns when the pass is over, when the next one is not due yet, or when it is paused.
+ * Reads every stored blob once per period and compares it with its hash. The progress is a row of the database, so it continues
+ * there after a restart. Returns when the pass is over, when the next one is not due yet, or when it is paused.
  */
 export async function verifyBlobs(deps: VerifyBlobsDeps, signal: AbortSignal): Promise<void> {
   for (;;) {

@@ -14,7 +14,7 @@ const largestDirectory = 16 * 1024 * 1024;
 const readOfDirectory = 2 * 1024 * 1024;
 export const mostEntries = 10_000;
 
-/** In the thread pool: unpacking takes time by what the archive says. */
+/** Unpacks in the thread pool, because the time depends on the archive. */
 const inflate = promisify(inflateRaw);
 
 /** By the first bytes. */

@@ -17,12 +17,12 @@ export interface AllowedHostsOptions {
   readonly corsOrigins: readonly string[];
 }
 
-/** What is wrong with the Host or Origin of a request; null when nothing is. */
+/** The error in the Host or Origin of a request; null when both are allowed. */
 export type CheckSite = (headers: FastifyRequest['headers']) => string | null;
 
 /**
  * Keeps web pages away from an address that needs no key. A page whose name resolves to this machine (DNS rebinding)
- * sends its own name as Host, and every page sends its Origin. Programs send no Origin.
+ * sends its own name as Host, and every page sends its Origin. Other programs send no Origin.
  */
 export function createCheckSite(options: AllowedHostsOptions): CheckSite {
   const { host, publicUrl, names, keyRequired } = options;

@@ -17,7 +17,7 @@ export function writeClientError(error: NodeJS.ErrnoException, socket: Socket): 
   end(socket, problem, error.code === 'HPE_HEADER_OVERFLOW' ? 431 : problem.status);
 }
 
-/** Node emits CONNECT apart from requests, and drops the connection when nobody listens. */
+/** Node emits CONNECT as a separate event, and drops the connection without a listener. */
 export function answerConnect(_request: unknown, socket: Duplex): void {
   end(socket, new Problem('METHOD_NOT_ALLOWED', 'CONNECT is not allowed here: this service is no proxy.'));
 }

@@ -202,7 +202,7 @@ test('methods that no API uses share one series of the metrics', async (t) => {
   assert.doesNotMatch(text, /PROPFIND|MKCOL|LOCK/);
 });
 
-test('200 JSON bodies that arrive too slowly are refused with 408, also those that nobody reads', async (t) => {
+test('200 JSON bodies that arrive too slowly are refused with 408, also those that no handler reads', async (t) => {
   const { url } = await serve(t);
   const drip = async (path: string) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** The end of serving, shared by both addresses: connections end with their next answer while the listeners stay open. */
+/** The drain, shared by both addresses: connections end with their next answer while the listeners stay open. */
 export interface Drain {
   isDraining(): boolean;
   /** Marks the answers in flight, and every later one, with `Connection: close`. */

@@ -86,7 +86,7 @@ function readyRoute(app: App, deps: OperationsDeps): void {
         operationId: 'getReadiness',
         tags: ['operations'],
         summary:
-          'Whether requests would be served now: 200, else 503 with the `part`s that do not work (`process`: it stops). `?verbose` adds what is wrong although requests are served. For load balancers; needs no key.',
+          'Whether requests would be served now: 200, else 503 with the `part`s that do not work (`process`: it stops). `?verbose` adds problems with stored files. For load balancers; needs no key.',
         security: [],
         querystring: ReadyQuery,
         response: { 200: Ready },

@@ -45,7 +45,7 @@ export function readText(
   request.on('data', onData).on('end', onEnd).on('close', onClose);
 }
 
-/** Ends a connection whose request was refused before its body was read, when the body has not ended `graceMs` later. */
+/** Ends a connection whose request was refused before its body was read, if the body has not ended after `graceMs`. */
 export function endUnreadBodies(app: App, graceMs: number): void {
   app.addHook('onResponse', ({ raw }, _reply, done) => {
     // Requests of `app.inject` have neither.

@@ -7,7 +7,7 @@ export interface RequestMetrics {
   readerEnded(address: string, reason: ReaderEnd): void;
 }
 
-/** `idle`: no progress for too long; `memory`: it gave way when too many bytes were waiting for readers. */
+/** `idle`: no progress for too long; `memory`: closed because too many bytes were waiting for clients. */
 export type ReaderEnd = 'idle' | 'memory';
 
 export interface AnswerKind {

@@ -12,7 +12,7 @@ export interface ReaderLimits {
   readonly idleMs: number;
   /** Bytes of large answers that wait in memory, together. */
   readonly mostBytes: number;
-  /** Milliseconds without progress after which a reader gives way to another one, when `mostBytes` are reached. */
+  /** Milliseconds without progress after which a connection may be ended for another one when `mostBytes` are reached. */
   readonly stuckMs: number;
 }
 
@@ -43,13 +43,13 @@ export function endSlowReaders(app: App, { address, metrics, limits }: SlowReade
   const waiting = new Set<WaitingAnswer>();
   let waitingBytes = 0;
 
-  // Node ends an idle socket by itself unless somebody listens; writing that makes progress is not idle.
+  // Without a listener Node ends an idle socket by itself; writing that makes progress is not idle.
   app.server.on('timeout', (socket: Socket) => {
     if (socket.writableLength > 0) metrics.readerEnded(address, 'idle');
     socket.destroy();
   });
 
-  /** Of those that are stuck, the one whose last slice was taken first. */
+  /** The connection that has been without progress for longest. */
   function endOneStuck(): boolean {
     let longest: WaitingAnswer | undefined;
     for (const answer of waiting) if (longest === undefined || answer.takenAt < longest.takenAt) longest = answer;

@@ -67,7 +67,7 @@ export function describeIdempotencyRepository(
     test('a claim that lies further ahead than a claim can is void; an answer that does is kept', async () => {
       const ahead = { ...newClaim(), heldUntil: 1_000_000 };
       await repository.claim(ahead, 999_000);
-      // Within twice its length it is one: the clocks of two processes differ a little.
+      // A lease within twice its length is valid, because the clocks of two processes differ a little.
       const soon = { ...ahead, heldUntil: 999_500 };
       assert.deepEqual(await repository.claim(soon, 998_500), { kind: 'running' });
       const claim = { ...ahead, heldUntil: 2000 };

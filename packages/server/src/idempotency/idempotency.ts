@@ -21,7 +21,7 @@ export interface RunningRequest {
   release(): Promise<void>;
   /**
    * `release` when it is not known whether the answer was stored. The release waits in the database for a commit that is
-   * still running, and then finds the answer or frees the key; nobody waits for it here.
+   * still running, and then finds the answer or frees the key. The caller does not wait for it.
    */
   releaseLater(): void;
 }

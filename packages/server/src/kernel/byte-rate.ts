@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Milliseconds that are waited for at least: shorter timers cost more than they give. */
 const leastPause = 20;
 
-/** Holds a loop that reads bytes to a rate. What was not used is not saved up for later. */
+/** Limits the rate of a loop that reads bytes. Unused bytes do not accumulate. */
 export function createByteRate(bytesPerSecond: number): (bytes: number, signal: AbortSignal) => Promise<void> {
   let dueAt = 0;
   return async (bytes, signal) => {

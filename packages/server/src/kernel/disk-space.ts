@@ -1,14 +1,14 @@
-/** Room on the disk of the data folder for work that nobody waits for: records, vectors, records of runs. */
+/** Free space on the disk of the data folder for background work: records, vectors, run data. */
 export interface DiskSpace {
   /** Whether such work may write now. */
   hasRoom(): Promise<boolean>;
   /** Resolves once it may. Rejects when the signal is aborted. */
   untilRoom(signal: AbortSignal): Promise<void>;
-  /** Whether it could not when somebody looked last, at most a second ago. */
+  /** Whether it could not at the last check, at most a second ago. */
   isLow(): boolean;
 }
 
-/** Where the store lies elsewhere. */
+/** For stores whose database is on another machine. */
 export const unlimitedSpace: DiskSpace = {
   hasRoom: async () => true,
   untilRoom: async () => undefined,

@@ -12,7 +12,7 @@ test('the size of a value is the length of its JSON text in UTF-8', () => {
   );
 });
 
-test('a size above the limit is told as above it, and one at the limit exactly', () => {
+test('a size above the limit is reported as above it, and one at the limit exactly', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), fc.nat(200), (generated, limit) => {
       const size = Buffer.byteLength(JSON.stringify(generated));

@@ -6,7 +6,7 @@ import { zstdCompress, zstdDecompress } from 'node:zlib';
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
-/** After so many bytes of JSON text, or so many milliseconds, the event loop serves others. */
+/** After this many bytes of JSON text or milliseconds, the event loop runs other work. */
 const sliceBytes = 128 * 1024;
 const sliceMs = 8;
 const chunkBytes = 512 * 1024;

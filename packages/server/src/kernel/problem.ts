@@ -35,7 +35,7 @@ export class Problem extends Error {
   }
 }
 
-/** Whether the same may succeed later: the database is away, the disk full, too much under way. */
+/** Whether a retry may succeed later: the database is unavailable, the disk is full or there is too much load. */
 export function isTemporary(error: unknown): error is Problem {
   return error instanceof Problem && error.headers['Retry-After'] !== undefined;
 }

@@ -14,7 +14,7 @@ export interface Mcp {
 export interface McpRoutesDeps {
   /** Called for each request; makes it once. */
   readonly open: () => Promise<Mcp>;
-  /** What is wrong with the Host or Origin of a request; null when nothing is. */
+  /** The error in the Host or Origin of a request; null when both are allowed. */
   readonly checkSite: (headers: FastifyRequest['headers']) => string | null;
   /** Authentication of the plugins address. */
   readonly onRequest: onRequestHookHandler;

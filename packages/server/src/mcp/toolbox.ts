@@ -8,7 +8,7 @@ import { metaKeys } from './meta-keys.ts';
 
 /** The tools of one endpoint. Their schemas are read when they are asked for: there may be thousands. */
 export interface Toolbox {
-  /** In the order of the catalogue: by bundle id, then plugin id. Built anew each time. */
+  /** In the order of the catalogue: by bundle id, then plugin id. Built again on each access. */
   readonly tools: readonly Tool[];
   /** All of them as JSON, without the brackets around them; built once. */
   listed(): Promise<Prepared>;

@@ -13,7 +13,7 @@ export const encryptionKeyFile = 'encryption-key';
 
 export interface EncryptionSettings extends SealingSettings {
   readonly dataFolder: string;
-  /** SQLite: one process has the store, so the key may lie beside it. */
+  /** SQLite: only one process uses the store, so the key may be in its folder. */
   readonly isDatabaseInFolder: boolean;
 }
 
@@ -29,8 +29,8 @@ export async function openStoreSealer(settings: EncryptionSettings): Promise<Sea
 
 /**
  * Opens the encryption of the store for a service. With SQLite a missing key is created; with PostgreSQL the settings must
- * give it, for several processes share the database. Source: ADR 0068.
- * @throws Error when stored credentials need another key than those there are, or another process has recorded another one
+ * give it, because several processes share the database. Source: ADR 0068.
+ * @throws Error when stored credentials need a missing key, or another process has recorded another key
  */
 export async function openEncryption(
   settings: EncryptionSettings,
@@ -58,7 +58,7 @@ function otherEncryptionKey(recorded: string, given: string): Error {
   );
 }
 
-/** Writes a new key, whole or not at all and never over another one. */
+/** Writes a new key completely or not at all, and never replaces another one. */
 async function createKeyFile(folder: string): Promise<void> {
   const path = join(folder, encryptionKeyFile);
   const draft = `${path}.${process.pid}`;
@@ -72,7 +72,7 @@ async function createKeyFile(folder: string): Promise<void> {
   } finally {
     await file.close();
   }
-  // Another process may have been faster: its key stays.
+  // Another process may have created a key meanwhile; that one is used.
   await link(draft, path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });

@@ -13,7 +13,7 @@ export interface ProfileUpkeep {
    */
   rotate(): Promise<Rotation>;
   /**
-   * Removes the profiles that no key opens, and gives up the recorded key for the first one there is.
+   * Removes the profiles that no key decrypts, and replaces the recorded key by the first available one.
    * @returns them, as `project/name`
    */
   forgetUnreadable(): Promise<readonly string[]>;

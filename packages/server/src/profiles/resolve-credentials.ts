@@ -25,7 +25,7 @@ export async function resolveRequest<Request extends { readonly bundle_id: strin
 export interface StoredRefreshToken {
   /** Another text when the project has replaced the credentials. */
   readonly version: string;
-  /** Refresh tokens that others have replaced: never sent again, but no answer may show them either. */
+  /** Replaced refresh tokens: never sent again, and redacted from answers. */
   readonly superseded: readonly string[];
   /**
    * Calls `ask` with the newest value of the credential `name`, while no other process does, and stores the new value, encrypted,

@@ -22,7 +22,7 @@ export interface Sealer {
   seal(plain: string, place: SealedPlace): Sealed;
   /** @returns null when it was sealed with another key, for another place, or was changed since. */
   open(sealed: string, place: SealedPlace): string | null;
-  /** A keyed hash of 128 bits, in hexadecimal: whoever has only the database can compute none. */
+  /** A keyed hash of 128 bits, in hexadecimal. It cannot be computed from the database alone. */
   mac(text: string): string;
 }
 

@@ -10,7 +10,7 @@ export interface StoredRefreshTokenDeps {
   /** The credentials of a profile; throws when they cannot be decrypted. */
   readonly open: (profile: StoredProfile) => Record<string, unknown>;
   readonly seal: (text: string, profile: StoredProfile) => Pick<StoredProfile, 'sealed' | 'keyId'>;
-  /** New refresh tokens that the database did not take, by profile id: the next refresh stores them first. */
+  /** New refresh tokens that could not be stored, by profile id. The next refresh stores them first. */
   readonly unstored: Map<string, Rotation>;
 }
 
@@ -23,10 +23,10 @@ interface Rotation {
 
 /** Member of the stored credentials with the refresh tokens that were replaced. No credential has such a name. */
 const supersededMember = '$superseded';
-/** The one that the user gave is kept, and the last ones. */
+/** Keeps the refresh token from the user and the last replaced ones. */
 const mostSuperseded = 4;
 
-/** Parts what is stored for a profile: its credentials, and the refresh tokens that were replaced. */
+/** Splits the stored value of a profile into its credentials and the replaced refresh tokens. */
 export function splitSuperseded(stored: Record<string, unknown>) {
   const { [supersededMember]: listed, ...credentials } = stored;
   const superseded = Array.isArray(listed) ? listed.filter((token) => typeof token === 'string') : [];
@@ -39,10 +39,10 @@ function joinSuperseded(credentials: Record<string, unknown>, superseded: readon
   return JSON.stringify({ ...credentials, [supersededMember]: kept });
 }
 
-/** Longer than a request for a token may take. */
+/** Longer than the timeout of a token request. */
 const claimMs = 30_000;
 const retryMs = 200;
-/** A refresh waits this often for another process. */
+/** Number of times that a refresh waits for another process. */
 const maxWaits = 75;
 const maxStoreTries = 4;
 

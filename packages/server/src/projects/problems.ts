@@ -36,7 +36,7 @@ export function tooManyKeys(most: number): Problem {
   );
 }
 
-/** A key that ends must not leave keys behind that do not. */
+/** An expiring key must not create keys that outlive it. */
 export function keyOutlivesItsMaker(endsAt: number): Problem {
   return fieldInvalid('body/expires_timestamp', 'a time after the end of the key that creates it', `at most ${endsAt}`);
 }

@@ -73,7 +73,7 @@ export function createRunBuffer({ repository, space, logger, metrics, ...deps }:
     warn('records of runs are lost', { reason, runs: runs.length });
   }
 
-  /** A service that stops stores what it has: the reserve is for that, too. */
+  /** A stopping service stores its pending data; the disk reserve covers that. */
   async function mayStore(): Promise<boolean> {
     waitsForRoom = !closing && (await space?.hasRoom()) === false;
     if (waitsForRoom) warn('records of runs wait for disk space', { runs: buffer.length });

@@ -10,7 +10,7 @@ import {
   wholeNumber,
 } from './setting-checks.ts';
 
-/** Where the service listens, what it is called from outside, and how it stops. */
+/** Addresses, public names and the stop of the service. */
 export const addressSettings = {
   HOST: { description: 'Address both servers listen on.', default: '127.0.0.1', check: anyText },
   FILES_PORT: {
@@ -60,7 +60,7 @@ export const addressSettings = {
   },
   TRUSTED_PROXIES: {
     description:
-      'Addresses and networks of the proxies in front, separated by commas, such as `127.0.0.1, 10.0.0.0/8`. Only their `X-Forwarded-For` is believed; the client address in it counts for sign-in limits and the log.',
+      'Addresses and networks of the proxies in front, separated by commas, such as `127.0.0.1, 10.0.0.0/8`. `X-Forwarded-For` is accepted only from them; it gives the client address for sign-in limits and the log.',
     default: '',
     check: checkNetworks,
   },

@@ -9,7 +9,7 @@ import {
   wholeNumber,
 } from './setting-checks.ts';
 
-/** Bundles, what their plugins may reach, and the limits of runs. */
+/** Bundles, the hosts that their plugins may call, and the limits of runs. */
 export const pluginSettings = {
   BUNDLES: {
     description: 'Further folders with bundles, separated by commas; each sub-folder is a bundle.',

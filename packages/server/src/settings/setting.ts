@@ -1,9 +1,9 @@
 /** One setting: `QUARTERMASTER_` + its key. */
 export interface Setting {
   readonly description: string;
-  /** As written in the environment; null: unset has a meaning of its own, said in the description. */
+  /** As written in the environment; null: the description explains what unset means. */
   readonly default: string | null;
-  /** What is wrong with a value, as the rest of a sentence that starts with it; null when it is right. */
+  /** The error in a value, as the rest of a sentence that starts with the value; null when it is valid. */
   readonly check: (text: string) => string | null;
   /** Its value is never printed. */
   readonly secret?: true;

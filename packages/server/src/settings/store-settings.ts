@@ -44,7 +44,7 @@ export const storeSettings = {
   },
   QUARANTINE_DAYS: {
     description:
-      'Days for which bytes that no file has are kept in `quarantine` in the data folder before they are erased. When the free space falls below MIN_FREE_DISK_MB, the oldest are erased first.',
+      'Days for which bytes without a file are kept in `quarantine` in the data folder before they are erased. When the free space falls below MIN_FREE_DISK_MB, the oldest are erased first.',
     default: '30',
     check: wholeNumber(1, 3650),
   },
@@ -70,7 +70,7 @@ export const storeSettings = {
   },
   EXTRACTION_PROCESSES: {
     description:
-      'Documents read at the same time, each in a process of its own. One more reads a small document of a project that has none in work. Unset: the number of processors, at most 4.',
+      'Documents read at the same time, each in a process of its own. One more reads a small document of a project that has none in progress. Unset: the number of processors, at most 4.',
     default: null,
     check: wholeNumber(1, 64),
   },

@@ -18,7 +18,7 @@ const damages: ReadonlyArray<readonly [string, (path: string) => Promise<void>]>
 
 describe('a blob that is damaged', () => {
   for (const [name, damage] of damages) {
-    test(`${name}: the same content uploaded again is stored anew, for every file that has it`, async () => {
+    test(`${name}: the same content uploaded again is stored again, for every file that has it`, async () => {
       await using service = await startFilesService();
       const first = await upload(service, { content: 'green tea' });
       await damage(await service.pathOf(first));
@@ -30,7 +30,7 @@ describe('a blob that is damaged', () => {
   }
 
   for (const content of ['green tea', large]) {
-    test(`changed within ${content.length} bytes: a download is never taken for the whole, and the same content uploaded again heals`, async () => {
+    test(`changed within ${content.length} bytes: a download is never taken for the whole, and the same content uploaded again repairs it`, async () => {
       await using service = await startFilesService();
       const first = await upload(service, { content });
       const path = await service.pathOf(first);
@@ -52,17 +52,17 @@ describe('a blob that is damaged', () => {
   }
 
   for (const content of ['green tea', large]) {
-    test(`changed within ${content.length} bytes, which nobody has read since: the same content uploaded again replaces it`, async () => {
+    test(`changed within ${content.length} bytes, and not read since: the same content uploaded again replaces it`, async () => {
       await using service = await startFilesService();
       const first = await upload(service, { content });
       await writeFile(await service.pathOf(first), `T${content.slice(1)}`);
       const others = await Promise.all(Array.from({ length: 4 }, () => upload(service, { content })));
       for (const id of [first, ...others]) assert.equal((await ask(service, contentOf(id))).text, content);
-      await assertHealed(service);
+      await assertRepaired(service);
     });
   }
 
-  test('changed on PostgreSQL, which nobody has read since: the same content uploaded again replaces it', async () => {
+  test('changed on PostgreSQL, and not read since: the same content uploaded again replaces it', async () => {
     const testing = await createTestDatabase();
     try {
       await using service = await startFilesService({ databaseUrl: testing.url });
@@ -70,7 +70,7 @@ describe('a blob that is damaged', () => {
       await writeFile(await service.pathOf(first), 'GREEN TEA');
       const others = await Promise.all(Array.from({ length: 4 }, () => upload(service, { content: 'green tea' })));
       for (const id of [first, ...others]) assert.equal((await ask(service, contentOf(id))).text, 'green tea');
-      await assertHealed(service);
+      await assertRepaired(service);
     } finally {
       await testing.drop();
     }
@@ -90,7 +90,7 @@ describe('a blob that is damaged', () => {
       ]);
       assert.equal(deleted.status, 200);
       for (const id of [kept, ...others]) assert.equal((await ask(service, contentOf(id))).text, 'green tea');
-      await assertHealed(service);
+      await assertRepaired(service);
       for (const id of [kept, ...others]) await ask(service, `/v1/files/${id}`, { method: 'DELETE' });
     }
   });
@@ -146,7 +146,7 @@ describe('a blob that is damaged', () => {
 });
 
 /** One blob with the right bytes, nothing damaged and nothing left over. */
-async function assertHealed(service: FilesService): Promise<void> {
+async function assertRepaired(service: FilesService): Promise<void> {
   assert.equal(await service.damages.countDamaged(), 0);
   assert.deepEqual(await service.quarantined(), [], 'the wrong bytes are erased');
   await reconcile(service);

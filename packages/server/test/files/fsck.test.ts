@@ -41,7 +41,7 @@ describe('the check of a store', () => {
     assert.equal((await checkStore(service.admin, { hash: true })).open, 0);
   });
 
-  test('puts bytes back from the quarantine that are right after all', async () => {
+  test('puts back quarantined bytes whose hash is right', async () => {
     await using service = await startFilesService();
     const id = await upload(service, { content: 'green tea' });
     const blobId = (await service.files.find('projecta', id))?.blobId ?? '';
@@ -53,7 +53,7 @@ describe('the check of a store', () => {
     assert.equal(await service.damages.countDamaged(), 0);
   });
 
-  test('takes orphans within their grace period for no fault, and older ones for one', async () => {
+  test('counts orphans as a fault only after their grace period', async () => {
     await using service = await startFilesService();
     const orphan = await addOrphan(service, 'green tea');
     const young = await checkStore(service.admin, { hash: false });
@@ -62,7 +62,7 @@ describe('the check of a store', () => {
     assert.equal((await checkStore(service.admin, { hash: false })).open, 1);
   });
 
-  test('tells what the database says of its damage', async () => {
+  test('reports the damage that the database finds', async () => {
     await using service = await startFilesService();
     const checkDatabase = async () => ({ checked: 'read', findings: ['row 3 missing from index'] });
     const report = await checkStore({ ...service.admin, checkDatabase }, { hash: false });

@@ -39,7 +39,7 @@ describe('the background verification', () => {
     );
   });
 
-  test('goes on where it was stopped, also in another process', async () => {
+  test('continues where it was stopped, also in another process', async () => {
     await using service = await startFilesService();
     for (let index = 0; index < 150; index += 1) await upload(service, { content: `tea ${index}` });
     const stop = new AbortController();

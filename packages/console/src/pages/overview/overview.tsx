@@ -38,7 +38,7 @@ const alerts = [
   ['quartermaster_blobs_orphaned', 'overview.orphaned'],
 ] as const;
 
-/** What the operator has to look at. */
+/** Conditions that need the operator's attention. */
 function StoreAlerts({ sample }: { sample: Sample | undefined }) {
   const { t, code } = useLanguage();
   if (sample === undefined) return null;

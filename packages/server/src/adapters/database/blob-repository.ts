@@ -111,7 +111,7 @@ function verificationOf({ read, write }: Database): Pick<BlobRepository, Verific
     },
     pauseVerification: async (paused) => {
       const state = { paused: paused ? 1 : 0 };
-      // As if a pass had ended long ago.
+      // Equals a pass that ended long ago.
       const first = { id, position: '', pass_started_at: 0, pass_blobs: 0, pass_bytes: 0, finished_at: 0 };
       await write
         .insertInto('verification')

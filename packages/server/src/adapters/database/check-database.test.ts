@@ -31,7 +31,7 @@ async function damageIndex(folder: string): Promise<void> {
   await handle.close();
 }
 
-test('a whole SQLite database has no findings, one with a damaged index has, and says where', async (t) => {
+test('a check finds nothing in an undamaged SQLite database, and the place of a damaged index', async (t) => {
   const folder = await makeFolder(t);
   const whole = await openDatabase({ url: null, dataFolder: folder, logger });
   assert.deepEqual((await checkDatabase(whole)).findings, []);

@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { Database } from './database.ts';
 
 export interface DatabaseCheck {
-  /** What was done, in words. */
+  /** The kind of check, as a sentence. */
   readonly checked: string;
-  /** What is wrong, in the words of the database. Empty: nothing was found. */
+  /** The errors, as the database reports them. Empty: no damage was found. */
   readonly findings: readonly string[];
 }
 

@@ -11,9 +11,9 @@ import { toSource } from './record-repository.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Takes the next record. For the making of records projects take turns: a row names the project whose record was claimed
- * last, and the next one is claimed of the project that follows it by id and has a record waiting.
- * Source: docs/decisions/0063-projects-take-turns.md.
+ * Claims the next record. Projects take turns in the creation of records: a row names the project whose record was claimed
+ * last, and the next claim goes to the project that follows it by id and has a record waiting.
+ * Source: ADR 0063.
  */
 export function claimRecord({ dialect, write }: Database, claim: Claim): Promise<RecordJob | undefined> {
   if (claim.lane === 'sweeping') return take(write, claim, nextToSweep(dialect, claim));
@@ -83,7 +83,7 @@ async function take(db: Kysely<Tables>, claim: Claim, id: RawBuilder<string>): P
       lease_owner: claim.token,
       lease_until: claim.leaseUntil,
       attempt: sql<number>`attempt + 1`,
-      // What is not made whole is made anew, and so are its keys.
+      // A generation that is not complete is created again, including its keys.
       keyed_to: sql<number | null>`case when made is null then null else keyed_to end`,
     }))
     .where('id', '=', id)

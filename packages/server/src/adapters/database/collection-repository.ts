@@ -109,7 +109,7 @@ async function countLive(read: Kysely<Tables>, projectId: string, ids: readonly 
   return Number(row.found);
 }
 
-/** Four queries, however many collections. A deleted record counts no more; its chunks are no longer visible. */
+/** Always four queries. Deleted records are not counted, because their chunks are no longer visible. */
 async function withCounts(
   read: Kysely<Tables>,
   rows: ReadonlyArray<Selectable<CollectionTable>>,
@@ -128,7 +128,7 @@ async function withCounts(
       .selectFrom('collection')
       .select((collection) => [
         'collection.id as collection_id',
-        // For one collection at a time: for several, SQLite would walk the chunks made directly in all projects.
+        // One collection at a time: for several, SQLite would walk the directly created chunks of all projects.
         collection
           .selectFrom('chunk')
           .select(sql<number>`count(*)`.as('chunks'))

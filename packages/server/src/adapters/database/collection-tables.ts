@@ -28,7 +28,7 @@ export interface RecordTable {
   url: string | null;
   /** JSON of the TextSplitter, null for the default. */
   text_splitter: string | null;
-  /** `skip`, `replace` or `keep`; null where nobody said. */
+  /** `skip`, `replace` or `keep`; null when the request did not choose. */
   on_duplicate: string | null;
   status: string;
   stage: string;
@@ -39,21 +39,21 @@ export interface RecordTable {
   error_code: string | null;
   error_message: string | null;
   report: string | null;
-  /** JSON of what a try has finished reading and not yet published; null otherwise. */
+  /** JSON of a document that a try has read and not yet published; null otherwise. */
   made: string | null;
   /** Ordinal up to which the keys of the next generation's pairs are entered in `pair_key`; null while it has none. */
   keyed_to: number | null;
   attempt: number;
-  /** Who works on it, null when nobody does. */
+  /** The process that works on it; null when none does. */
   lease_owner: string | null;
   lease_until: number | null;
   /** Not before this time (back-off). */
   run_after: number;
-  /** Until when it may wait for its first claim. */
+  /** Latest time of its first claim. */
   deadline_at: number;
-  /** How much there is to read. */
+  /** Size of the source to read. */
   source_bytes: number;
-  /** Place among the waiting records of its project: when it was queued, and later the more there is to read. */
+  /** Order among the waiting records of its project: the time when it was queued, plus a delay that grows with its size. */
   claim_order: number;
   /** Milliseconds that all tries together have worked on it. */
   worked_ms: number;
@@ -64,12 +64,12 @@ export interface RecordTable {
 /** One row: its id is 1. */
 export interface RecordTurnTable {
   id: number;
-  /** Whose record was claimed last; empty before the first claim. */
+  /** The project whose record was claimed last; empty before the first claim. */
   project_id: string;
 }
 
 export interface ChunkTable {
-  /** Made by the database; the row id of the full-text index. */
+  /** Assigned by the database; the row id of the full-text index. */
   seq: Generated<number>;
   id: string;
   project_id: string;
@@ -84,13 +84,13 @@ export interface ChunkTable {
   num_tokens: number;
   metadata: string;
   locator: string | null;
-  /** Of a pair: what makes it the same row in another upload. */
+  /** Of a pair: identifies the same row in another upload. */
   row_key: string | null;
   created_at: number;
   updated_at: number;
 }
 
-/** Where the pairs with a key are; of a generation that is not visible yet some may be missing. */
+/** The places of pairs with a key. Pairs of a generation that is not visible yet may be missing. */
 export interface PairKeyTable {
   /** See `toPairKey`. */
   key: string;
@@ -115,7 +115,7 @@ export interface RecordRowTable {
   fields: string;
 }
 
-/** How much a collection's full-text index holds; the index itself is made by the adapters of `FullText`. */
+/** Size of a collection's full-text index; the adapters of `FullText` create the index itself. */
 export interface FullTextTable {
   collection_id: string;
   chunks: number;
@@ -123,16 +123,16 @@ export interface FullTextTable {
   words: number;
 }
 
-/** SQLite only: which words of the shared indexes are a collection's. */
+/** SQLite only: which words of the shared indexes belong to a collection. */
 export interface FullTextPlaceTable {
-  /** Never used twice. */
+  /** Never reused. */
   number: Generated<number>;
   collection_id: string;
   /** While it is dropped: chunks up to this id have left the index. */
   cleared_to: string | null;
 }
 
-/** The vectors of a collection: one model, and a count of changes that those who keep them in memory follow. */
+/** The vectors of a collection: one model, and a counter of changes for processes that hold the vectors in memory. */
 export interface CollectionVectorTable {
   collection_id: string;
   model: string;
@@ -144,7 +144,7 @@ export interface CollectionVectorTable {
   /** Chunks may lack vectors while `done` is less. */
   wanted: number;
   done: number;
-  /** Who catches up, as in a record. */
+  /** The process that embeds the missing chunks. */
   attempt: number;
   lease_owner: string | null;
   lease_until: number | null;

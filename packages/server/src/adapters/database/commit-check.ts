@@ -5,8 +5,8 @@ import type { Tables } from './tables.ts';
 const validMs = 1_000;
 
 /**
- * Proves that a commit succeeds, by one of a row that is there for it: a full or damaged disk, or a server that takes no writes,
- * still answers reads. Never two at once, and none for a second after one has succeeded, however often it is asked.
+ * Commits a change of a row that exists for this check. A full or damaged disk, or a read-only server,
+ * still answers reads. Never runs twice at once, and not within a second after a success.
  */
 export function createCommitCheck(db: Kysely<Tables>): () => Promise<void> {
   let checking: Promise<void> | undefined;

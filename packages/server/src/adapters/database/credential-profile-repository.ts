@@ -93,7 +93,7 @@ export function createCredentialProfileRepository({ read, write, dialect }: Data
   };
 }
 
-/** Milliseconds since 1970: processes compare claims, so none of their own clocks decides. */
+/** Milliseconds since 1970 by the clock of the database, because processes compare claims. */
 const sqliteNow = sql<number>`cast(unixepoch('subsec') * 1000 as integer)`;
 const postgresNow = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 

@@ -10,7 +10,7 @@ export interface CredentialProfileTable {
   key_id: string;
   created_at: number;
   updated_at: number;
-  /** Of the process that asks a provider for a new access token; null when none does. */
+  /** Claim of the process that requests a new access token from a provider; null when none does. */
   refresh_claim: string | null;
   /** By the clock of the database, milliseconds since 1970. */
   refresh_claimed_until: number | null;

@@ -12,9 +12,9 @@ export interface Database {
   readonly dialect: 'sqlite' | 'postgres';
   readonly read: Kysely<Tables>;
   readonly write: Kysely<Tables>;
-  /** Writes as well; in PostgreSQL a connection kept for heartbeats and leases, which then wait for nothing else. */
+  /** For writes. In PostgreSQL a connection reserved for heartbeats and leases, so that they never wait for other work. */
   readonly leases: Kysely<Tables>;
-  /** What every process that uses this database takes for the time; in SQLite that of the machine. */
+  /** The clock that all processes on this database use; with SQLite that of the machine. */
   readonly clock: Clock;
   readonly fullText: FullText;
   /** Throws SERVICE_UNAVAILABLE while the database is known to be away. Sends no statement. */

@@ -99,7 +99,7 @@ function toBlob(row: Pick<Selectable<BlobTable>, 'id' | 'project_id' | 'bytes' |
   };
 }
 
-/** What fails before COMMIT is sent is rolled back; so is what the database refuses for lack of room. */
+/** A failure before COMMIT is sent is rolled back, and so is one for lack of disk space. */
 async function commit<T>({ write }: Database, work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> {
   let atCommit = false;
   try {

@@ -10,8 +10,8 @@ export interface KeysetWindow {
 /**
  * One page of a list that is ordered by id, which is the order of creation. `after` gives the page that follows it,
  * `before` the page that ends just ahead of it, both in the order asked for; together they bound the page on both sides.
- * `hasMore` is about the direction travelled. Whether the cursors exist is the caller's business. A page that was cut by its
- * weight says in `found` how many rows there were.
+ * `hasMore` refers to the direction of the page. The caller checks that the cursors exist. A page that was cut by its
+ * weight gives the number of rows before the cut in `found`.
  */
 export async function readKeysetPage<Row extends object>(
   query: ListQuery,

@@ -17,7 +17,7 @@ export function findMissing(
     'chunk.updated_at as updatedAt',
     column.fn.coalesce('chunk.question', 'chunk.content').as('text'),
   ]);
-  // In the order of an index, so that each page begins where the one before ended.
+  // In the order of an index, so that each page continues where the previous one ended.
   const column = of.record === undefined ? 'chunk.id' : 'chunk.ordinal';
   const last = of.record === undefined ? after?.id : after?.ordinal;
   return (last === undefined ? rows : rows.where(column, '>', last)).orderBy(column).limit(limit).execute();

@@ -11,7 +11,7 @@ export interface DatabaseSettings {
   readonly dataFolder: string;
   readonly logger: Logger;
   readonly metrics?: Registry;
-  /** Of this machine. */
+  /** The clock of this machine. */
   readonly clock?: Clock;
   /** PostgreSQL: connections of this process. */
   readonly connections?: number;

@@ -4,19 +4,19 @@ import type { Problem } from '../../kernel/problem.ts';
 import { databaseUnreachable } from './problems.ts';
 
 /**
- * Whether the database takes statements now. After a failure, or when nothing is answered for a while, a new connection
- * is probed; while that fails every request for a connection is refused at once instead of waiting for a timeout.
+ * Whether the database accepts statements now. After a failure, or when no answer arrives for a while, a new connection
+ * is probed. While the probe fails, every request for a connection is refused at once instead of waiting for a timeout.
  */
 export interface Availability {
   /** Throws SERVICE_UNAVAILABLE while the database is away. */
   assert(): void;
-  /** Rejects when the database goes away before the work is done; what the work gives later goes to `onLate`. */
+  /** Rejects when the database becomes unavailable before the work is done; a later result is passed to `onLate`. */
   whileAvailable<T>(work: Promise<T>, onLate: (result: T) => void): Promise<T>;
-  /** Raised when connections made earlier may lead to the wrong server; a connection belongs to the epoch it was made in. */
+  /** Increased when earlier connections may lead to the wrong server. A connection belongs to the epoch in which it was opened. */
   epoch(): number;
-  /** A statement was sent, or a connection asked for. The function given is to be called when that has ended. */
+  /** Notes that a statement was sent or a connection requested. Call the returned function when it has ended. */
   sent(): (answered: boolean) => void;
-  /** Probes the database. `stale`: connections made so far may lead to the wrong server. */
+  /** Probes the database. `stale`: existing connections may lead to the wrong server. */
   suspect(reason: unknown, stale?: 'stale'): void;
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export function createAvailability(options: AvailabilityOptions): Availability {
   let lastAnswer = 0;
   let probing: Promise<void> | undefined;
   let away: { readonly reason: unknown } | undefined;
-  /** Of those who wait for a connection. */
+  /** The requests that wait for a connection. */
   const refusals = new Set<(problem: Problem) => void>();
 
   function leave(reason: unknown): void {
@@ -76,7 +76,7 @@ export function createAvailability(options: AvailabilityOptions): Availability {
     });
   }
 
-  /** A server that is silent refuses nothing and breaks no connection. */
+  /** Detects a silent server, which neither refuses nor breaks connections. */
   function listenForSilence(): void {
     const [oldest] = waiting;
     const now = performance.now();

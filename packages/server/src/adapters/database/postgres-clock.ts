@@ -5,9 +5,9 @@ import type { Tables } from './tables.ts';
 
 /** Milliseconds between two measurements. */
 const measureEveryMs = 5_000;
-/** A measurement is as inexact as it is slow. */
+/** Slower measurements are discarded, because their error grows with their duration. */
 const slowestMs = 1_000;
-/** Smaller differences are the time that packets take. */
+/** Smaller differences come from network delay. */
 const leastChangeMs = 10;
 /** Difference between the two clocks that is worth a warning. */
 const warnAboveMs = 2_000;
@@ -26,7 +26,7 @@ export interface PostgresClockDeps {
 }
 
 /**
- * Counts on from the last measurement by the monotonic clock, so that setting the clock of this machine changes nothing.
+ * Continues from the last measurement by the monotonic clock, so setting the clock of this machine has no effect.
  * @throws when the server cannot be asked
  */
 export async function openPostgresClock({ db, local, logger }: PostgresClockDeps): Promise<PostgresClock> {
@@ -55,7 +55,7 @@ export async function openPostgresClock({ db, local, logger }: PostgresClockDeps
   await measure();
   let measuring: Promise<void> = Promise.resolve();
   const timer = setInterval(() => {
-    // The one before still holds while the database is away.
+    // The previous measurement is used while the database is unavailable.
     measuring = measure().catch(() => {});
   }, measureEveryMs);
   timer.unref();

@@ -15,7 +15,7 @@ import { migrationTimeouts, servingTimeouts } from './postgres-session.ts';
 import { RetryingKysely } from './retry-transaction.ts';
 import type { Tables } from './tables.ts';
 
-/** Connections when nothing else is said; one of them is kept for heartbeats and leases. */
+/** Default number of connections; one of them is reserved for heartbeats and leases. */
 const defaultConnections = 10;
 
 /**
@@ -82,7 +82,7 @@ export async function openPostgresDatabase(url: string, settings: DatabaseSettin
   };
 }
 
-/** Whoever starts the service learns more than whoever calls it. */
+/** The operator gets the original error at start; callers get a general one. */
 function reasonOf(error: unknown): unknown {
   const cause = error instanceof Error ? error.cause : undefined;
   if (error instanceof Problem) return error.cause;

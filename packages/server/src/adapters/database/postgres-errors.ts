@@ -4,13 +4,13 @@ import { databaseBusy, databaseFull, databaseReadOnly, databaseUnreachable } fro
 
 /** What a failure of PostgreSQL means for the caller, the connection and the pool. */
 export interface PostgresFailure {
-  /** What the caller learns; undefined: a defect of ours, to be thrown as it is. */
+  /** The error for the caller; undefined: a defect of the service, thrown unchanged. */
   readonly problem?: Problem;
-  /** The transaction was rolled back for no fault of its own: run again, it may succeed. */
+  /** The transaction was rolled back because of other transactions; a retry may succeed. */
   readonly retry?: true;
   /** `broken`: no further statement may be sent. `discard`: the connection is closed when it is released. */
   readonly connection?: 'broken' | 'discard';
-  /** The server turned the connection away because it has too many. */
+  /** The server refused the connection because it has too many. */
   readonly refused?: true;
 }
 
@@ -34,13 +34,13 @@ const table: ReadonlyArray<readonly [state: RegExp, explain: Explain]> = [
   [/^(08...|57P0[1-5]|25P03)$/, unreachable],
 ];
 
-/** The one place that knows what PostgreSQL's errors mean. */
+/** Maps PostgreSQL's errors to their meaning for the service; no other module does. */
 export function explainPostgresError(error: unknown): PostgresFailure {
   if (error instanceof pg.DatabaseError) {
     const { code = '' } = error;
     return table.find(([state]) => state.test(code))?.[1](error) ?? {};
   }
-  // What the server did not say itself is about the connection, unless it is a mistake in calling the driver.
+  // An error that does not come from the server concerns the connection, unless the driver was called wrongly.
   const isMistake = !(error instanceof Error) || error instanceof TypeError || error instanceof RangeError;
   return isMistake ? {} : unreachable(error);
 }

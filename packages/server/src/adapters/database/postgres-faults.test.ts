@@ -161,7 +161,7 @@ describe('a PostgreSQL server that refuses, waits or goes silent', () => {
     await query(`drop role limited_${nameOf()}`);
   });
 
-  it('of a silent server nothing is waited for: requests are refused at once until it answers again', async () => {
+  it('a silent server is not waited for: requests are refused at once until it answers again', async () => {
     const proxy = await startTcpProxy(testing.url);
     const other = await openAt(proxy.url(testing.url), {
       timeouts: { statement: 3_000, lock: 1_000, idleInTransaction: 60_000 },
@@ -170,7 +170,7 @@ describe('a PostgreSQL server that refuses, waits or goes silent', () => {
     proxy.silence();
     await assert.rejects(sql`select 1`.execute(other.write), { code: 'SERVICE_UNAVAILABLE' });
     await assert.rejects(other.check(), { code: 'SERVICE_UNAVAILABLE' });
-    // Without a single packet, so that it waits for nothing.
+    // Without sending a packet, so it returns at once.
     const before = proxy.accepted();
     const refused = Array.from({ length: 100 }, () => sql`select 1`.execute(other.write));
     const outcomes = await Promise.allSettled(refused);
@@ -187,7 +187,7 @@ describe('a PostgreSQL server that refuses, waits or goes silent', () => {
     const small = await openAt(testing.url, { connections: 3 });
     const release = Promise.withResolvers<void>();
     const holding = Array.from({ length: 2 }, () => small.write.connection().execute(() => release.promise));
-    // Both connections are lent now; a third request waits, and the lease does not.
+    // Both connections are in use now; a third request waits, and the lease does not.
     const waiting = backend(small.write);
     assert.ok((await backend(small.leases)) > 0);
     release.resolve();
@@ -195,7 +195,7 @@ describe('a PostgreSQL server that refuses, waits or goes silent', () => {
     await small.close();
   });
 
-  it('its clock decides, and a machine whose own differs says so and shows by how much', async () => {
+  it('its clock decides, and the difference to the clock of the machine is logged and shown', async () => {
     const metrics = createMetrics();
     const lines: string[] = [];
     const ahead = await openAt(testing.url, {

@@ -25,7 +25,7 @@ export function createPostgresFullText(): FullText {
     },
     async drop(db, collectionId) {
       search.forget(collectionId);
-      // First, so that nothing is found from now on.
+      // First, so that no search finds the collection any more.
       await sql`delete from full_text where collection_id = ${collectionId}`.execute(db);
       return (await dropRows(db, 'posting', collectionId)) && (await dropRows(db, 'indexed_chunk', collectionId));
     },

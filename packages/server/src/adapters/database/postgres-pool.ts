@@ -58,7 +58,7 @@ export function openPostgresPool(options: PoolOptions): CountedPool {
     }
   }
 
-  /** Whoever needs a connection then waits for one of ours. */
+  /** Requests then wait for an open connection. */
   function stopGrowing(): void {
     options.onRefused();
     pool.options.max = Math.max(1, pool.totalCount);
@@ -72,7 +72,7 @@ export function openPostgresPool(options: PoolOptions): CountedPool {
       const client = await open();
       const epoch = availability.epoch();
       if (epochs.get(client) === epoch) return client;
-      // It was made before something went wrong, and may lead to a server that takes no writes.
+      // It was opened before a failure and may lead to a read-only server.
       if (epochs.has(client)) client.release(true);
       else {
         await server.check(client).catch((error: unknown) => {
@@ -110,7 +110,7 @@ interface Loan {
   readonly prefix: string | null;
 }
 
-/** A connection from its loan to its release. */
+/** A connection between acquire and release. */
 function lend(client: pg.PoolClient, { availability, prefix }: Loan) {
   let failure: PostgresFailure = {};
   let inTransaction = false;
@@ -144,7 +144,7 @@ function lend(client: pg.PoolClient, { availability, prefix }: Loan) {
         return result;
       } catch (error) {
         const found = explainPostgresError(error);
-        // A statement of its own was rolled back whole. Of a transaction the caller runs all again.
+        // A single statement was rolled back completely. A transaction is repeated by its caller.
         if (found.retry && inTransaction) throw error;
         if (!found.retry || retriesLeft === 0) throw settle(error, found);
         await pause(retryPause());

@@ -76,7 +76,7 @@ async function toSslMode(ssl: SslOptions, rootFile: string | null, certificates:
   if (ssl === false) return { PGSSLMODE: 'disable' };
   const options = ssl === true ? {} : ssl;
   if (options.rejectUnauthorized === false) return { PGSSLMODE: 'require', PGSSLROOTCERT: undefined };
-  // Without a file libpq trusts nobody; the driver trusts the authorities of Node.js.
+  // Without a file libpq trusts no authority; the driver trusts those of Node.js.
   if (rootFile === null) await writeFile(certificates, `${getCACertificates().join('\n')}\n`, { mode: 0o600 });
   const mode = options.checkServerIdentity === undefined ? 'verify-full' : 'verify-ca';
   return { PGSSLMODE: mode, PGSSLROOTCERT: rootFile ?? certificates };

@@ -16,7 +16,7 @@ export async function assertEmpty({ url }: Pick<PostgresTarget, 'url'>): Promise
 
 /**
  * Restores a dump of `takePostgresSnapshot` in one transaction. The role of the connection owns everything afterwards,
- * whatever the roles of the server it was dumped from were called.
+ * whatever the names of the original roles.
  * @param place the folder that is being filled
  */
 export async function restoreDump(

@@ -12,25 +12,25 @@ import {
 /** Milliseconds until a server that does not answer counts as unreachable. */
 const connectTimeout = 10_000;
 const probeTimeout = 1_500;
-/** Milliseconds of silence after which the kernel asks whether the other side still lives. */
+/** Milliseconds of silence after which TCP keep-alive probes the peer. */
 const keepAliveDelay = 10_000;
 
-/** Our whole numbers stay below 2^53 (ids are text); PostgreSQL's `bigint` and `sum(bigint)` come back as numbers. */
+/** All integers stay below 2^53 (ids are text), so `bigint` and `sum(bigint)` are parsed as numbers. */
 const numericTypes: ReadonlySet<number> = new Set([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
 const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => (numericTypes.has(oid) ? Number : pg.types.getTypeParser(oid, format)),
 };
 
-/** How connections to one server are made. */
+/** Opens connections to one server. */
 export interface PostgresServer {
   config(timeouts: SessionTimeouts): pg.ClientConfig;
-  /** Whether sessions start with their settings; otherwise each transaction brings them. */
+  /** Whether sessions start with their settings; otherwise each transaction sets them. */
   sendsOptions(): boolean;
-  /** After a pooler has refused them no more are sent. @returns whether that is what happened */
+  /** Stops sending start-up options when a pooler has refused them. @returns whether this error is such a refusal */
   stopsSendingOptions(error: unknown): boolean;
   /** @throws UnsuitableServer */
   check(client: pg.ClientBase): Promise<void>;
-  /** Makes a connection of its own, checks it and closes it. */
+  /** Opens a separate connection, checks it and closes it. */
   probe(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export function createPostgresServer(url: string, durability: Durability): Postg
       options: [given, sends ? startupOptions(timeouts) : ''].filter((part) => part !== '').join(' '),
       query_timeout: timeouts.statement,
       connectionTimeoutMillis: connectTimeout,
-      // Without it, who waits for a server that lost its power or its network waits for ever, and its connection is lost.
+      // Without it, a request to a server that lost power or network waits forever and keeps its connection.
       keepAlive: true,
       keepAliveInitialDelayMillis: keepAliveDelay,
       application_name: 'quartermaster',
@@ -68,17 +68,17 @@ export function createPostgresServer(url: string, durability: Durability): Postg
         await client.connect();
         await checkSession(client, durability);
       } catch (error) {
-        // It answers, and has no connection to spare.
+        // The server answers but has no free connection.
         if (!explainPostgresError(error).refused) throw error;
       } finally {
-        // Not awaited: a silent server does not answer to it either.
+        // Not awaited, because a silent server does not answer this either.
         client.end().catch(() => {});
       }
     },
   };
 }
 
-/** Options in the URL are stronger for the driver than those beside it, so they are taken out and put in front. */
+/** For the driver, options in the URL override those beside it, so they are removed from the URL and merged here. */
 function splitOptions(url: string): { connectionString: string; given: string } {
   const parsed = new URL(url);
   const given = parsed.searchParams.get('options');

@@ -24,7 +24,7 @@ function settingsOf({ statement, lock, idleInTransaction }: SessionTimeouts) {
   };
 }
 
-/** For the start of a session: stronger than the defaults of the role and of the database. */
+/** For the start of a session; overrides the defaults of the role and of the database. */
 export function startupOptions(timeouts: SessionTimeouts): string {
   const settings = { ...settingsOf(timeouts), default_transaction_isolation: 'read\\ committed' };
   return Object.entries(settings)
@@ -39,12 +39,12 @@ export function localSettings(timeouts: SessionTimeouts): string {
     .join('; ');
 }
 
-/** A pooler such as PgBouncer takes no options at the start of a session. */
+/** A pooler such as PgBouncer accepts no start-up options. */
 export function refusesOptions(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '08P01' && /startup parameter/.test(error.message);
 }
 
-/** The server works, and must not be used for what it is or how it is configured. */
+/** The server works but must not be used, because of its role or its configuration. */
 export class UnsuitableServer extends Error {}
 
 interface ServerFacts {
@@ -57,7 +57,7 @@ interface ServerFacts {
   readonly standbys: string;
 }
 
-/** Asked of every new connection: a fail-over or a changed role can lead it elsewhere than the one before. */
+/** Checked on every new connection, because a fail-over or a changed role can lead it to another server or other defaults. */
 const factsQuery = `select pg_is_in_recovery() as recovering, ${[
   "current_setting('transaction_read_only') as read_only",
   "current_setting('server_encoding') as encoding",

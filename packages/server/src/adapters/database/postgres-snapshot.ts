@@ -10,7 +10,7 @@ export const dumpFile = 'database.dump';
 
 const certificatesFile = 'authorities.pem';
 
-/** One message: the transaction is idle while pg_dump runs, whatever the role's defaults say of that. */
+/** Sent as one message. The transaction is idle while pg_dump runs, so it overrides the role's timeout for that. */
 const begin = `begin isolation level repeatable read read only;
   set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0`;
 
@@ -72,7 +72,7 @@ interface Relations {
   readonly schema: string;
   /** Quoted, with their schema. */
   readonly names: readonly string[];
-  /** Those that the role may not read: `pg_dump` would fail at them. */
+  /** Tables and sequences that the role may not read; `pg_dump` would fail on them. */
   readonly unreadable: readonly string[];
 }
 

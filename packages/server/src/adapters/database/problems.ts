@@ -43,7 +43,7 @@ export function databaseUnreachable(cause: unknown): Problem {
   return new Problem('SERVICE_UNAVAILABLE', 'The database cannot be reached. Try again.', { retryAfter: 1, cause });
 }
 
-/** It waited too long for a lock or for the server, or lost against other transactions; nothing of it was stored. */
+/** The statement waited too long for a lock or the server, or was rolled back because of other transactions. Nothing was stored. */
 export function databaseBusy(cause: unknown): Problem {
   return new Problem('SERVICE_UNAVAILABLE', 'The database did not finish in time. Try again.', {
     retryAfter: 1,
@@ -59,7 +59,7 @@ export function databaseReadOnly(cause: unknown): Problem {
   });
 }
 
-/** The disk, or its quota, has no room for the database, which has rolled the transaction back. */
+/** The disk or its quota is full. The database has rolled the transaction back. */
 export function databaseFull(cause: unknown): Problem {
   return new Problem('INSUFFICIENT_STORAGE', 'The disk of the database is full; nothing was stored.', {
     retryAfter: 60,
@@ -96,7 +96,7 @@ export function databaseSyncFailed(path: string, cause: unknown): FatalError {
   );
 }
 
-/** `said`: by SQLite. */
+/** `said`: the message of SQLite. */
 export function databaseFileDamaged(file: string, said: string, cause: unknown): Error {
   return new Error(
     `The database ${file} is damaged: ${said}. Stop the service, keep a copy of the file, and restore a backup ("quartermaster restore", docs/guides/operating.md).`,

@@ -153,10 +153,10 @@ function comparisons(source: RecordSource) {
 const bytesPerMs = 10;
 const longestDelayMs = 60 * 60_000;
 
-/** Nobody knows the size of a page before it is fetched, and its server may be slow: it does not count as small. */
+/** Size of a web page, which is unknown before it is fetched. Its server may be slow, so it does not count as small. */
 const pageBytes = 1024 * 1024;
 
-/** How much there is to read. */
+/** Size of the source to read. */
 function sourceBytesOf(source: RecordSource): number {
   if (source.type === 'web') return pageBytes;
   if (source.fileId === null) return Buffer.byteLength(source.content);

@@ -6,7 +6,7 @@ import { explainPostgresError } from './postgres-errors.ts';
 export const retriesOfStatement = 3;
 const longestPauseMs = 50;
 
-/** Milliseconds; random, so that two that were in each other's way do not meet again. */
+/** Milliseconds; random, so that two conflicting transactions do not collide again. */
 export const retryPause = () => 1 + Math.random() * longestPauseMs;
 
 /**

@@ -65,10 +65,10 @@ async function createPrivately(file: string, folder: string): Promise<void> {
   await syncToDisk(folder);
 }
 
-/** SQLITE_CORRUPT and SQLITE_NOTADB, whatever extends them. */
+/** SQLITE_CORRUPT and SQLITE_NOTADB with all their extended codes. */
 const damageCodes = /^SQLITE_(CORRUPT|NOTADB)/;
 
-/** What SQLite said of a damaged file, somewhere among the causes. */
+/** The SQLite error about a damaged file in the chain of causes. */
 function findDamage(error: unknown): SqliteError | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof SqliteError && damageCodes.test(cause.code)) return cause;

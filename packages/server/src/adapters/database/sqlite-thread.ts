@@ -47,7 +47,7 @@ const resultNames = new Map([
   [2579, 'SQLITE_CONSTRAINT_ROWID'],
 ]);
 
-/** By the primary codes of sqlite3.h, which the last byte of every extended one is. What is not here is a defect. */
+/** By the primary codes of sqlite3.h, the last byte of every extended code. Codes that are not listed are defects. */
 const problems = new Map([
   [5, databaseBusy],
   [10, databaseNotAccessible],
@@ -108,7 +108,7 @@ export async function openSqliteThread(
   }
   function receive(answer: WorkerAnswer): void {
     const first = waiting.shift();
-    // Thrown where nobody catches it: whoever waits is answered by the end of the process.
+    // Thrown uncaught on purpose: it ends the process, and with it all waiting requests.
     if (isFailedSync(answer)) throw databaseSyncFailed(path, answer);
     if ('failure' in answer) first?.reject(toError(answer.failure));
     else first?.resolve(answer);

@@ -189,7 +189,7 @@ function nextRequest(port: MessagePort, bell: Int32Array): WorkerRequest {
   }
 }
 
-/** The process is about to end, and nothing is to be written or answered meanwhile. */
+/** Blocks the thread, because the process is about to end and must not write or answer anything. */
 function waitForEnd(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }

@@ -71,7 +71,7 @@ describe('the SQLite file', () => {
     await database.close();
   });
 
-  it('has texts asked again that an earlier version took for refused', async () => {
+  it('embeds texts again that an earlier version took for refused', async () => {
     const first = await open();
     const collection = sql`insert into collection (id, project_id, type, name, description, capacity, embedding_model_id,
       metadata, status, created_at, updated_at) values ('c', 'p', 'text', '', '', 9, '', '{}', 'ready', 1, 1)`;

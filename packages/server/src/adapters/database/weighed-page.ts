@@ -6,7 +6,7 @@ export const mostPageWeight = 8 * 1024 * 1024;
 /** A byte of JSON, which is parsed and written again, costs as much as this many bytes of text. */
 const jsonWeight = 4;
 
-/** What a row weighs, told without reading its columns. */
+/** The weight of a row, computed without reading its columns. */
 export function weightOf({ texts = [], json = [] }: { texts?: readonly string[]; json?: readonly string[] }) {
   const bytes = (column: string): RawBuilder<number> => sql<number>`coalesce(octet_length(${sql.ref(column)}), 0)`;
   const parts = [...texts.map(bytes), ...json.map((column) => sql<number>`${jsonWeight} * ${bytes(column)}`)];

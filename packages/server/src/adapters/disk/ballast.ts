@@ -4,22 +4,22 @@ import { join } from 'node:path';
 import type { Logger } from '../../kernel/logger.ts';
 
 /**
- * A file that takes room while there is enough and gives it up when the disk is full, so that the database can still
- * delete and start. Source: docs/decisions/0075-a-full-disk-pauses-work-and-releases-a-ballast.md.
+ * A file that reserves disk space. It is deleted when the disk is full, so that the database can still
+ * delete and start. Source: ADR 0075.
  */
 export interface Ballast {
   /** Releases the file when less than `releaseBelow` bytes are free, creates it when there is room for it. */
   adjust(freeBytes: number): Promise<void>;
-  /** Whether the last of the room is in use: nothing new should be begun. */
+  /** Whether the reserved space is in use. No new work should begin then. */
   isReleased(): boolean;
 }
 
 export interface BallastOptions {
   readonly folder: string;
   readonly bytes: number;
-  /** Created only if so much remains free afterwards. */
+  /** The file is created only if this many bytes remain free afterwards. */
   readonly remaining: number;
-  /** Milliseconds until it is created: a service that ends before leaves the disk alone. */
+  /** Milliseconds after the start until the file is created, so that short-lived services do not write it. */
   readonly delayMs?: number;
   readonly logger: Logger;
 }
@@ -66,7 +66,7 @@ export async function openBallast(options: BallastOptions, freeNow: number): Pro
   };
 }
 
-/** Random bytes: a file system that compresses would give zeros no room. */
+/** Random bytes, because a compressing file system would allocate no space for zeros. */
 async function fill(path: string, bytes: number): Promise<void> {
   const block = randomBytes(blockBytes);
   const file = await open(path, 'w', 0o600);

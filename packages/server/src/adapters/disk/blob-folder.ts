@@ -63,7 +63,7 @@ async function* readPieces(fd: number): AsyncGenerator<Uint8Array> {
       const { bytesRead } = await readFile(fd, piece, 0, piece.length, null);
       if (bytesRead === 0) return;
       yield piece.subarray(0, bytesRead);
-      // A short read is the end of a file that nobody writes to.
+      // A short read means the end, because no process writes to the file.
       if (bytesRead < piece.length) return;
     }
   } finally {

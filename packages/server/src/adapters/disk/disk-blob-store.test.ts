@@ -132,7 +132,7 @@ describe('disk blob store', () => {
     await rm(own, { recursive: true });
   });
 
-  test('a disk with too little room empties the quarantine before it refuses, what came first going first', async () => {
+  test('a disk with too little space empties the quarantine, oldest first, before it refuses an upload', async () => {
     const own = await makeFolder();
     const store = await openDiskBlobStore(own, { leastFreeBytes: Number.MAX_SAFE_INTEGER });
     const ids = [];

@@ -83,7 +83,7 @@ export async function openDiskBlobStore(
   };
 }
 
-/** What a stream of a blob calls; a failed read says that the disk failed. */
+/** The file operations of a blob stream. A failed read is reported as a disk failure. */
 const reading = {
   open: fs.open,
   close: fs.close,
@@ -97,7 +97,7 @@ type ReadDone = (error: Error | null, bytes: number, buffer: Buffer) => void;
 /** Milliseconds for which an answer of the file system holds: it is asked for each upload, and some come by thousands. */
 const freeSpaceHolds = 250;
 
-/** Before an upload is refused, the quarantine is emptied, oldest first, as far as that makes room. */
+/** Before an upload is refused, quarantined bytes are erased, oldest first, until there is enough space. */
 function createRoomCheck(folder: string, leastFreeBytes: number, quarantine: BlobQuarantine): BlobStore['checkRoom'] {
   let asked = Number.NEGATIVE_INFINITY;
   let free: Promise<number> = Promise.resolve(0);

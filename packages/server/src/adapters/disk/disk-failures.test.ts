@@ -170,7 +170,7 @@ describe('the disk under a blob', () => {
     }
   }
 
-  test('a sync of the folder that failed is answered with 503, and the blob stays for whoever finds out', async () => {
+  test('a failed sync of the folder is answered with 503, and the blob stays', async () => {
     const staged = store.stage(newId('blob'));
     await staged.append(Buffer.from('text'));
     await staged.finish();

@@ -59,7 +59,7 @@ export function createDiskQuarantine({ folder, pathOf, prepareFolder, syncFolder
   };
 }
 
-/** Removes what was moved here first until `isEnough` says so. */
+/** Erases the oldest blobs first until `isEnough` returns true. */
 export async function emptyOldestFirst(
   quarantine: Pick<BlobQuarantine, 'list' | 'purge'>,
   isEnough: () => Promise<boolean>,

@@ -20,10 +20,10 @@ export interface WatchedDiskSpace extends DiskSpace {
 }
 
 const lookMs = 1_000;
-/** Milliseconds for which an answer of the file system holds for batches that come by hundreds. */
+/** Milliseconds for which a measurement of the free space is reused. */
 const holdsMs = 100;
 
-/** Bytes that are free for us, not for the root of the machine alone. */
+/** Bytes free for this process; without blocks reserved for root. */
 export async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;
@@ -41,7 +41,7 @@ export function watchDiskSpace({ folder, reserveBytes, ballast, logger, metrics 
       free = freeBytes(folder);
     }
     const bytes = await free;
-    // The room of a released ballast is for deletes and a start.
+    // The space of a released ballast is for deletes and a start.
     if (low !== (bytes < reserveBytes || ballast.isReleased())) {
       low = !low;
       const about = { free_bytes: bytes, reserve_bytes: reserveBytes };

@@ -1,7 +1,7 @@
 import { isOutOfRoom } from '../../kernel/is-out-of-room.ts';
 import { Problem } from '../../kernel/problem.ts';
 
-/** Turns what the system says into what the caller is told; anything else stays a defect. */
+/** Maps an error of the system to an error for the caller; any other error is a defect and stays unchanged. */
 export function diskFailure(error: unknown): unknown {
   if (isOutOfRoom(error)) {
     return new Problem('INSUFFICIENT_STORAGE', 'The disk is full; nothing of the upload was kept.', { cause: error });

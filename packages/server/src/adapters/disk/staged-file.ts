@@ -62,7 +62,7 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
     await file.sync();
     await place.prepareFolder();
     await renameFile(place.stagingPath, place.blobPath);
-    // After a failed sync of the folder nobody knows whether the name is durable: nothing is deleted then.
+    // After a failed sync of the folder it is unknown whether the name is durable, so nothing is deleted.
     await Promise.all([place.syncFolder(), file.close()]);
   }
 

@@ -23,14 +23,14 @@ interface Interpreter {
 const Base = jmespath.TreeInterpreter.constructor as unknown as new () => Interpreter;
 
 /**
- * Evaluates expressions as the library does, and pays for each visit and each item before it is worked on. Where the
- * library's work does not show in visits, it is done here.
+ * Evaluates expressions as the library does, and spends steps for each visit and each item before it is processed. Where the
+ * library's work is not visible in visits, it is reimplemented here.
  */
 class BoundedInterpreter extends Base {
   budget: ExpressionBudget = createExpressionBudget(0);
   scopeDepth = 0;
 
-  /** The library makes a new interpreter here, which would not count. */
+  /** The library creates a new interpreter here, which would not count steps. */
   override withScope(scope: unknown): Interpreter {
     this.budget.spend(8);
     const inner: BoundedInterpreter = Object.create(this);

@@ -1,4 +1,4 @@
-/** An expression took more work than one evaluation may take. Its value is not known. */
+/** An expression exceeded the step budget of one evaluation. Its value is not known. */
 export class ExpressionTooExpensive extends Error {
   constructor(where = 'expression') {
     super(`${where}: it takes more than ${mostSteps} steps, so it was stopped`);
@@ -26,7 +26,7 @@ export interface ExpressionBudget {
   /** @throws ExpressionTooExpensive once more is spent than there was */
   spend(steps: number): void;
   spendCharacters(count: number): void;
-  /** How many members an object has; listing them is paid for once. */
+  /** The number of members of an object; listing them is counted once. */
   countMembers(object: object): number;
   readonly left: number;
 }

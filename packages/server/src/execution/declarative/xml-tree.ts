@@ -32,7 +32,7 @@ export function parseXml(text: string): { readonly root: XmlElement } | { readon
     {
       onopentag(name, attributes) {
         elements += 1;
-        // The parser's own work grows with the square of the depth, so it is stopped.
+        // The parser's work grows with the square of the depth, so it is stopped.
         if (open.length > maxDepth) throw new XmlTooLarge(`nested deeper than ${maxDepth}`);
         if (elements > maxElements) throw new XmlTooLarge(`more than ${maxElements} elements`);
         if (wrong === null)

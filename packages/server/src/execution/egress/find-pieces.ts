@@ -71,12 +71,12 @@ export function createPieceFinder(pieces: Iterable<string>, accepts: Accepts = (
   };
 }
 
-/** The text was not searched to its end. */
+/** The search stopped before the end of the text. */
 function refused(): RedactionRefused {
   return new RedactionRefused('a text resembles them too closely to be searched for them');
 }
 
-/** Each step moves the characters before by four bits, so after four of them nothing is left of an earlier one. */
+/** Each step shifts the hash by four bits per character, so after four steps an earlier character has no effect. */
 function hashOf(piece: string): number {
   let hash = 0;
   for (let at = 0; at < shortestPiece; at += 1) hash = ((hash << 4) ^ piece.charCodeAt(at)) & 0xffff;

@@ -1,6 +1,6 @@
 import { Problem } from '../../kernel/problem.ts';
 
-/** Secrets cannot be taken out of a text within bounds. Nothing of the text may be passed on. */
+/** Secrets cannot be redacted from a text within the bounds. No part of the text may be passed on. */
 export class RedactionRefused extends Problem {
   constructor(reason: string) {
     super('REQUEST_VALIDATION_ERROR', `body/credentials: ${reason}.`);
@@ -21,7 +21,7 @@ export function scrubbedOr<T>(instead: T, scrub: () => T): T {
 /** Characters of notations that may be built for the secrets of one run: about 40 ms, 16 MiB. */
 const mostCharacters = 8 * 1024 * 1024;
 
-/** Passes texts on and counts their characters. Throws {@link RedactionRefused} once there are too many, and from then on. */
+/** Passes texts on and counts their characters. Throws {@link RedactionRefused} once the limit is exceeded, and on every later call. */
 export type CountCharacters = (texts: Iterable<string>) => Iterable<string>;
 
 export function createCharacterBudget(limit = mostCharacters): CountCharacters {

@@ -1,9 +1,9 @@
 import { lazily } from '../../kernel/lazily.ts';
 
-/** Forms that a secret travels in, and short pieces of text of which each of these forms holds at least one. */
+/** Encoded forms of a secret, and short pieces of text; each form contains at least one of the pieces. */
 export interface FormFamily {
   readonly signs: readonly string[];
-  /** Built when a sign is found: almost always none is. */
+  /** Built only when a sign is found, which is rare. */
   readonly forms: () => Iterable<string>;
 }
 
@@ -33,7 +33,7 @@ export function familiesOf(secret: string): FormFamily[] {
   const piece = row.slice(0, signLength);
   const isRare = row.length >= rare.asText;
   const isRarePacked = row.length >= rare.packed;
-  // Notations write one character after the other: every form begins as a form of the beginning does.
+  // Encodings write one character after the other, so the form of a secret starts with the form of its beginning.
   const start = headOf(secret, startLength);
   const lowered = secret.length < shortestLowered ? [] : [secret.toLowerCase()];
   const others = lazily(() => [...lowered, ...utf16Forms(secret)]);
@@ -171,7 +171,7 @@ function utf16OfAscii(text: string): Buffer {
 /** Writes bytes as text. */
 interface Packing {
   readonly forms: (bytes: Buffer) => string[];
-  /** What all text has in it that holds these bytes packed, with others around them. */
+  /** Text that every packing of these bytes contains, whatever bytes surround them. */
   readonly signs: (bytes: Buffer) => string[];
 }
 

@@ -34,7 +34,7 @@ export interface TokenInUse {
 export interface Tokens {
   /**
    * @param request gets a new one; runs to its own end whoever waits for it
-   * @param options.wantsFresh one that was got before will not do
+   * @param options.wantsFresh whether to request a new token instead of a cached one
    * @param options.stored where a new refresh token is stored before the access token is used
    */
   get(
@@ -65,7 +65,7 @@ interface Renewal {
   readonly stored: StoredRefreshToken | undefined;
 }
 
-/** With the newest refresh token there is; a new one is stored before the access token is given to anybody. */
+/** Uses the newest refresh token. A new one is stored before the access token is returned. */
 async function refreshStored({ need, request, stored }: Renewal & { stored: StoredRefreshToken }): Promise<Granted> {
   try {
     const { granted } = await stored.refresh(need.refreshTokenName ?? '', async (newest) => {

@@ -9,7 +9,7 @@ import type { SandboxOutcome } from './sandbox.ts';
 import { createSlots } from './slots.ts';
 import { childrenOf, isRunning, openTestBed, type TestBed, until } from './test-bed.suite.ts';
 
-/** Ends when told to: by the answer of its request. */
+/** Ends when its request is answered. */
 const held = `globalThis.runs = 0;
   export const run = async (input, context) => {
     const count = ++globalThis.runs;

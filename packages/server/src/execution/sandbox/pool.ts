@@ -19,7 +19,7 @@ export interface Pool {
   /** Since when the child that has been idle longest is so. */
   idleSince(): number | undefined;
   endLongestIdle(): void;
-  /** … and since when the first one of those that wait does so. */
+  /** … and since when the first of them has been waiting. */
   counts(): { readonly children: number; readonly waiting: number; readonly since: number | undefined };
   close(): Promise<void>;
 }

@@ -78,7 +78,7 @@ test('more projects than processes take turns, each with processes of its own, a
   );
 });
 
-/** Ends when told to: by the answer of its request. */
+/** Ends when its request is answered. */
 const held =
   "export const run = async (input, context) => { await context.fetch({ url: 'https://a.test/' }); return {}; };";
 
@@ -130,7 +130,7 @@ test('processes that become free go to the project that has fewer, although the 
   await bed.addBundle('c', { 'run.mjs': held });
   const others = [hold(bed, 'c', 'proj_b'), hold(bed, 'c', 'proj_b')];
   await others[0]?.begun;
-  // So long a pool keeps its processes although others wait.
+  // A pool keeps its processes for this long although others wait.
   const patient = performance.now() + 300;
   await until('the second one has waited', () => performance.now() > patient);
   const [first, second] = begun;

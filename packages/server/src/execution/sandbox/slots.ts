@@ -7,7 +7,7 @@ export interface SlotOwner {
   readonly projectId: string;
 }
 
-/** The processes and the waiting runs of all bundles and projects together, and whose turn it is. */
+/** Counts the processes and waiting runs of all bundles and projects, and decides which run gets the next process. */
 export interface Slots {
   /**
    * Takes the place of one process. When there is none, an idle child, the longest idle of all (of the bundle, where the
@@ -109,7 +109,7 @@ export function createSlots(
       const held = heldFor(projectId);
       for (const pool of pools()) {
         const isHelped = pool.owner.bundleId === bundleId || !isFull(pool.owner.bundleId);
-        // Two more, so that a process does not go to and fro between two projects.
+        // Two more, so that a process does not alternate between two projects.
         const hasLess = heldFor(pool.owner.projectId) < held - 1;
         if (isHelped && (hasLess ? waitingSince(pool) : starvingSince(pool)) <= latest) ending = 1;
       }

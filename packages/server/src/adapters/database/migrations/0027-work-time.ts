@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
-/** How long a record has been worked on, all tries together: its deadline counts that and not the time between them. */
+/** Working time of all tries of a record. Its deadline counts this time and not the time between tries. */
 export function createWorkTimeMigration(dialect: Database['dialect']): Migration {
   const whole = dialect === 'sqlite' ? 'integer' : 'bigint';
   return {

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /**
- * Texts that count as refused are few and counted by collection. Earlier versions took a status 400 for a refusal when the
- * configuration was to blame; which ones cannot be told, so all are asked again at the next start with an embedder.
+ * Refused texts are few and counted by collection. Earlier versions took a status 400 for a refusal even when the
+ * configuration was wrong. These cannot be told apart, so all refused texts are sent again at the next start with an embedder.
  */
 export function createRefusedTextsMigration(): Migration {
   const statements = [
