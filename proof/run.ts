@@ -71,7 +71,7 @@ async function runInTurn(lane: readonly Part[]): Promise<Ran[]> {
   return done;
 }
 
-/** A part that breaks off is a finding, so that the others are tried all the same. */
+/** A part that fails with an error counts as a finding, and the other parts still run. */
 async function run(part: Part): Promise<Ran> {
   const begun = performance.now();
   const findings = createFindings();

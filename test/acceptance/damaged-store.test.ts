@@ -44,7 +44,7 @@ test('[damage] an older database put back: no byte is erased, the operator is as
   for (const content of contents) await upload(service, content);
   await service.stop();
   for (const path of await pathsOf(folder)) await utimes(path, 0, 0);
-  // As a database of before the uploads.
+  // Equals the database before the uploads.
   const db = new DatabaseSync(join(folder, 'quartermaster.db'));
   db.exec('delete from file; delete from blob');
   db.close();

@@ -49,9 +49,9 @@ export function quarantineCommands(): Command {
 
 function restoreCommand(): Command {
   return new Command('restore')
-    .description('put bytes back where a restored database finds them, or make a file of them')
+    .description('put bytes back where a restored database finds them, or create a file from them')
     .argument('<blob>', 'the id of the blob')
-    .option('--project <id>', 'make a file of this project')
+    .option('--project <id>', 'create the file in this project')
     .option('--name <name>', 'the name of the file, with its extension')
     .addOption(
       new Option('--purpose <purpose>', 'the purpose of the file').choices(purposeNames).default('record_file'),

@@ -61,7 +61,7 @@ export const errorCodes = {
   SERVICE_UNAVAILABLE: {
     status: 503,
     meaning:
-      'The service is starting or stopping, or its database or disk cannot be reached. Try again. After an upload: it may have been stored all the same.',
+      'The service is starting or stopping, or its database or disk cannot be reached. Try again. After an upload, the file may have been stored.',
   },
   PLUGIN_TIMEOUT: {
     status: 504,

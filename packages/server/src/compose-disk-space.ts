@@ -8,7 +8,7 @@ import { type DiskSpace, unlimitedSpace } from './kernel/disk-space.ts';
 const leastReserveBytes = 16 * 2 ** 20;
 
 /**
- * Watches the disk of a SQLite store; to be opened before the database, which may need the room of the ballast to start.
+ * Watches the disk of a SQLite store; to be opened before the database, whose start may need the space of the ballast.
  * Uploads stop at the set minimum, background work at half of it, so that accepted uploads can usually be processed.
  */
 export async function openDiskSpace(

@@ -84,7 +84,7 @@ function stopSignal(): Promise<void> {
   });
 }
 
-/** After an error that nobody caught nothing can be relied on: say so and end; what was acknowledged is on disk. */
+/** Logs an uncaught error and ends the process, because its state is unknown. Acknowledged data is on the disk. */
 function endOnDefect(logger: Logger, destination: { flushSync(): void }): void {
   const end = (error: unknown) => {
     const isFatal = error instanceof FatalError;

@@ -72,7 +72,7 @@ export interface RestoredFile {
   readonly purpose: Purpose;
 }
 
-/** Makes a file of bytes that no row names; gives its id. */
+/** Creates a file from bytes that no row names. @returns its id */
 export async function restoreAsFile(deps: QuarantineDeps, blobId: string, wanted: RestoredFile): Promise<string> {
   const { files, blobs, clock, newId } = deps;
   const extension = extname(wanted.name).slice(1).toLowerCase();

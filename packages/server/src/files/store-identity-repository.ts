@@ -2,7 +2,7 @@
 export interface StoreIdentityRepository {
   readIdentity(): Promise<StoreIdentity>;
   /**
-   * Makes a folder the one of the store if it has the one in `replaced`, null for none.
+   * Sets the data folder of the store if the current one is `replaced`; null means none.
    * @returns whether the folder is the one of the store now: of several processes that claim one at once, one succeeds
    */
   claimFolder(folderId: string, replaced: string | null): Promise<boolean>;

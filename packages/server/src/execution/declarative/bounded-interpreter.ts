@@ -65,7 +65,7 @@ class BoundedInterpreter extends Base {
       case 'MultiSelectList':
       case 'MultiSelectHash':
       case 'ExpressionReference':
-        // Makes an object.
+        // Creates an object.
         this.budget.spend(1);
         return super.visit(node, value);
       case 'Flatten':

@@ -8,7 +8,7 @@ export class RedactionRefused extends Problem {
   }
 }
 
-/** What `scrub` gives, or `instead` where the secrets cannot be taken out: for words that nobody waits for. */
+/** The redacted text, or `instead` when the secrets cannot be redacted. For texts that are not part of an answer. */
 export function scrubbedOr<T>(instead: T, scrub: () => T): T {
   try {
     return scrub();
