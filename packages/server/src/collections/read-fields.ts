@@ -1,4 +1,5 @@
 import { isJsonObject } from '../kernel/json-object.ts';
+import { parseJson } from '../kernel/parse-json.ts';
 import { fieldInvalid } from '../kernel/problem.ts';
 import { holdsNul } from './problems.ts';
 
@@ -26,7 +27,7 @@ export function readMetadata<Metadata extends object>(metadata: Metadata): Metad
   }
   const wellFormed = text.replace(/\\(?:(ud[89a-f][0-9a-f]{2})|.)/g, (written, half) => (half ? '\\ufffd' : written));
   // The same members, with other characters at most.
-  return wellFormed === text ? metadata : (JSON.parse(wellFormed) as Metadata);
+  return wellFormed === text ? metadata : (parseJson(wellFormed) as Metadata);
 }
 
 /**

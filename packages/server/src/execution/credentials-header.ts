@@ -1,5 +1,6 @@
 import { profileMember } from '@quartermaster/contract';
 import { isJsonObject } from '../kernel/json-object.ts';
+import { parseJson } from '../kernel/parse-json.ts';
 import { Problem } from '../kernel/problem.ts';
 
 /** The header that carries the credentials of one call: base64url of the JSON object. */
@@ -24,7 +25,7 @@ function readCredentials(header: HeaderValue): Record<string, unknown> {
   if (header === undefined || header === null) return {};
   if (typeof header !== 'string' || !/^[A-Za-z0-9_-]+={0,2}$/.test(header)) throw credentialsHeaderInvalid();
   try {
-    const value: unknown = JSON.parse(Buffer.from(header, 'base64url').toString('utf8'));
+    const value: unknown = parseJson(Buffer.from(header, 'base64url').toString('utf8'));
     if (isJsonObject(value)) return value;
   } catch {
     // The reason would repeat a part of the text.

@@ -1,4 +1,5 @@
 import type { Locator } from '@quartermaster/contract';
+import { parseJson } from '../kernel/parse-json.ts';
 import { batchLimits, head, numberAt, numbers, openTable, perChunk } from './batch-table.ts';
 import type { ChunkBatch, ExtractedChunk } from './extraction.ts';
 import { type UnpackedChunk, unpackChunks } from './unpack-chunks.ts';
@@ -88,8 +89,8 @@ export function openBatch(packed: Uint8Array<ArrayBuffer>): ChunkBatch {
 function toExtracted({ metadata, locator, rowKey, ...chunk }: UnpackedChunk): ExtractedChunk {
   return {
     ...chunk,
-    metadata: JSON.parse(metadata) as Record<string, string>, // checked when it was unpacked, as is the locator
-    locator: locator === null ? null : (JSON.parse(locator) as Locator),
+    metadata: parseJson(metadata) as Record<string, string>, // checked when it was unpacked, as is the locator
+    locator: locator === null ? null : (parseJson(locator) as Locator),
     ...(rowKey === null ? {} : { rowKey }),
   };
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '../kernel/parse-json.ts';
 import {
   type ChunkBatch,
   type ExtractionFailureCode,
@@ -107,7 +108,7 @@ export function createFrameReader(
  */
 export function parseFromChild(kind: number, content: Buffer<ArrayBuffer>): FromChild {
   if (kind === frameKinds.chunks) return { type: 'chunks', chunks: openBatch(content) };
-  const message: unknown = JSON.parse(content.toString());
+  const message: unknown = parseJson(content.toString());
   if (!isFromChild(message)) throw new TypeError('not a message of a child');
   return message;
 }

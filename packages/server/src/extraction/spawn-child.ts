@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url';
 export type ChildProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
 const entry = fileURLToPath(new URL('./child.ts', import.meta.url));
+/** The only file of the kernel that the child needs. */
+const parser = realpathSync(fileURLToPath(new URL('../kernel/parse-json.ts', import.meta.url)));
 const shell = '/bin/sh';
 
 /**
@@ -35,6 +37,7 @@ function flags(memoryMb: number): string[] {
   const wanted = [
     '--permission',
     ...readableFolders().map((folder) => `--allow-fs-read=${folder}${sep}*`),
+    `--allow-fs-read=${parser}`,
     // For one thread, which is there before the first document comes; then the child gives this up.
     ...(canGiveUp(process.versions.node) ? ['--allow-worker'] : []),
     `--max-old-space-size=${memoryMb}`,

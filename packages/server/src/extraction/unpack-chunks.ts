@@ -1,3 +1,4 @@
+import { parseJson } from '../kernel/parse-json.ts';
 import { head, numberAt, numbers, openTable, perChunk, refuse } from './batch-table.ts';
 import type { ExtractedChunk } from './extraction.ts';
 
@@ -85,7 +86,7 @@ function toStorable(value: unknown): unknown {
 
 function parse(json: string): unknown {
   try {
-    return JSON.parse(json);
+    return parseJson(json);
   } catch {
     return refuse('an object that is no JSON');
   }

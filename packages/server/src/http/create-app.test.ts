@@ -288,3 +288,24 @@ test('a stream that ends after the server was told to stop does not hold the sto
   await Promise.all([stopped, once(socket, 'close')]);
   assert.match(rest, /data: last/);
 });
+
+test('names of a body that are written with an escape are read right, whatever bodies came before', async (t) => {
+  const app = createApp({
+    logger: createLogger('silent'),
+    address: 'files',
+    requestMetrics: createRequestMetrics(createMetrics()),
+    drain: createDrain(),
+    bodyPace: { idle: 2_000, grace: 100, leastRate: 1_000_000 },
+  });
+  t.after(() => app.close());
+  app.post('/v1/echo', async (request) => request.body);
+  const send = async (payload: string) => {
+    const headers = { 'content-type': 'application/json' };
+    return app.inject({ method: 'POST', url: '/v1/echo', headers, payload });
+  };
+  await send(String.raw`{"h":[],"\\":0}`);
+  assert.equal((await send(String.raw`{"h":1,"\"":2}`)).body, String.raw`{"h":1,"\"":2}`);
+  // Read wrong, this one would pass as a harmless name.
+  await send(String.raw`{"h":[],"\u005f_pr":0}`);
+  assert.equal((await send(String.raw`{"h":1,"\u005f_proto__":{}}`)).statusCode, 400);
+});

@@ -1,4 +1,5 @@
 import type { Pace } from '../kernel/pace.ts';
+import { withPlainNames } from '../kernel/parse-json.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { App } from './app.ts';
 import { numberTooLarge } from './json-numbers.ts';
@@ -21,8 +22,10 @@ export function readJson(app: App, pace: Pace): void {
       if (isDeeperThan(body, maxDepth)) {
         return done(new Problem('INVALID_REQUEST', `The body is nested deeper than ${maxDepth} levels.`));
       }
-      return parse(request, body, (error, value) => {
+      const { text, restore } = withPlainNames(body);
+      return parse(request, text, (error, plain) => {
         if (error !== null) return done(notRead(body));
+        const value = restore(plain);
         return done(numberTooLarge(body, value) ?? null, value);
       });
     });

@@ -10,6 +10,7 @@ import { bundleNotFound, valueInvalid } from '../execution/problems.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { isId, type NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/logger.ts';
+import { parseJson } from '../kernel/parse-json.ts';
 import { objectNotFound } from '../kernel/problem.ts';
 import { apiKeyRejected } from '../projects/problems.ts';
 import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
@@ -78,7 +79,7 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     if (plain === null && !sealer().knows(profile.keyId)) throw profileKeyMissing(profile.name, profile.keyId);
     if (plain === null) throw profileUnreadable(profile.name);
     // Sealed by `check` above: an object.
-    return JSON.parse(plain) as Named;
+    return parseJson(plain) as Named;
   }
 
   function sealAgain(text: string, profile: StoredProfile) {

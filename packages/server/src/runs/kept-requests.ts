@@ -1,4 +1,5 @@
 import type { ExecuteRequest } from '@quartermaster/contract';
+import { parseJson } from '../kernel/parse-json.ts';
 import type { KeptRequest, RunKey } from './run-repository.ts';
 
 /** Seals texts with the keys of the operator (ADR 0029). */
@@ -32,7 +33,7 @@ export function readKeptRequest(
   if (text === null) return null;
   const plain = isSealed ? (sealer?.open(text, placeOf(key)) ?? null) : text;
   // Written by `keepRequest`.
-  return plain === null ? null : (JSON.parse(plain) as ExecuteRequest);
+  return plain === null ? null : (parseJson(plain) as ExecuteRequest);
 }
 
 /** Whatever else the client sent is not ours to keep. */

@@ -2,6 +2,7 @@ import type { Locator } from '@quartermaster/contract';
 import type { CompiledQuery, Kysely, Selectable, Transaction } from 'kysely';
 import type { NewChunk, StoredChunk } from '../../collections/chunk-repository.ts';
 import { isPacked, type NewChunks, type PackedChunks } from '../../collections/record-job-repository.ts';
+import { parseJson } from '../../kernel/parse-json.ts';
 import type { ChunkTable } from './collection-tables.ts';
 import type { Database } from './database.ts';
 import { askThread, insertOf, runMany } from './sqlite-insert-many.ts';
@@ -101,8 +102,8 @@ export function toChunk(row: Selectable<ChunkTable>): StoredChunk {
     question: row.question,
     answer: row.answer,
     numTokens: row.num_tokens,
-    metadata: JSON.parse(row.metadata) as Record<string, unknown>, // written by toRow, as is the locator
-    locator: row.locator === null ? null : (JSON.parse(row.locator) as Locator),
+    metadata: parseJson(row.metadata) as Record<string, unknown>, // written by toRow, as is the locator
+    locator: row.locator === null ? null : (parseJson(row.locator) as Locator),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

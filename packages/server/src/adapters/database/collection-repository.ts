@@ -5,6 +5,7 @@ import type {
   CountedCollection,
   StoredCollection,
 } from '../../collections/collection-repository.ts';
+import { parseJson } from '../../kernel/parse-json.ts';
 import type { CollectionTable } from './collection-tables.ts';
 import type { Database } from './database.ts';
 import { cursorsOf, readKeysetPage } from './keyset-page.ts';
@@ -176,7 +177,7 @@ function toCollection(row: Selectable<CollectionTable>): StoredCollection {
     description: row.description,
     capacity: row.capacity,
     embeddingModelId: row.embedding_model_id,
-    metadata: JSON.parse(row.metadata) as Record<string, unknown>, // written by toRow
+    metadata: parseJson(row.metadata) as Record<string, unknown>, // written by toRow
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

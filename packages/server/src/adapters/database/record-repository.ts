@@ -15,6 +15,7 @@ import type {
   RecordSource,
   StoredRecord,
 } from '../../collections/record-repository.ts';
+import { parseJson } from '../../kernel/parse-json.ts';
 import type { RecordTable } from './collection-tables.ts';
 import type { Database } from './database.ts';
 import { cursorsOf, readKeysetPage } from './keyset-page.ts';
@@ -232,7 +233,7 @@ export function toSource(row: Selectable<RecordTable>): RecordSource {
     content: row.content,
     fileId: row.file_id,
     url: row.url,
-    textSplitter: row.text_splitter === null ? null : (JSON.parse(row.text_splitter) as TextSplitter),
+    textSplitter: row.text_splitter === null ? null : (parseJson(row.text_splitter) as TextSplitter),
     ...(row.on_duplicate === null ? {} : { onDuplicate: row.on_duplicate as OnDuplicate }),
   };
 }
@@ -243,14 +244,14 @@ function toRecord(row: Selectable<RecordTable>): StoredRecord {
     projectId: row.project_id,
     collectionId: row.collection_id,
     ...toSource(row),
-    metadata: JSON.parse(row.metadata) as Record<string, string>, // written by toRow
+    metadata: parseJson(row.metadata) as Record<string, string>, // written by toRow
     status: row.status as RecordStatus, // written by us
     stage: row.stage,
     percent: row.percent,
     attempt: row.attempt,
     numChunks: row.num_chunks,
     error: toFailure(row),
-    report: row.report === null ? null : (JSON.parse(row.report) as Record<string, unknown>), // written by the jobs
+    report: row.report === null ? null : (parseJson(row.report) as Record<string, unknown>), // written by the jobs
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

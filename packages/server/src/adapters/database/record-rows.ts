@@ -3,6 +3,7 @@ import type { NewRow, RecordJob } from '../../collections/record-job-repository.
 import type { RecordKey } from '../../collections/record-repository.ts';
 import type { RecordRowRepository, StoredRow } from '../../collections/record-row-repository.ts';
 import { type RowCode, type RowFields, type RowStatus, rowCodes } from '../../extraction/extraction.ts';
+import { parseJson } from '../../kernel/parse-json.ts';
 import type { RecordRowTable } from './collection-tables.ts';
 import type { Database } from './database.ts';
 import { cursorsOf, readKeysetPage } from './keyset-page.ts';
@@ -94,6 +95,6 @@ function toRow(row: RecordRowTable): StoredRow {
     column: row.column_name,
     code: row.code as RowCode, // written by insertRows, as are the fields
     excerpt: row.excerpt,
-    fields: JSON.parse(row.fields) as RowFields,
+    fields: parseJson(row.fields) as RowFields,
   };
 }

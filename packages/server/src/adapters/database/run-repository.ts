@@ -1,5 +1,6 @@
 import type { ExecuteResult, RunQuery } from '@quartermaster/contract';
 import { lowestIdAt } from '../../kernel/identifier.ts';
+import { parseJson } from '../../kernel/parse-json.ts';
 import type { RunPage, RunRepository, StoredRun } from '../../runs/run-repository.ts';
 import { createAsynchronousRuns } from './asynchronous-runs.ts';
 import type { Database } from './database.ts';
@@ -33,7 +34,7 @@ export function createRunRepository(database: Database): RunRepository {
         .where('expires_at', '>', now)
         .executeTakeFirst();
       // Written by `end`.
-      return row && { result: JSON.parse(row.result) as ExecuteResult, expiresAt: row.expires_at };
+      return row && { result: parseJson(row.result) as ExecuteResult, expiresAt: row.expires_at };
     },
     list: (projectId, query, recent) => listRuns(database, projectId, { query, recent }),
     sweep: (bounds, limit) => sweepRuns(database, bounds, limit),

@@ -1,5 +1,6 @@
 import type { Isolation, RunOrigin, RunOutcome } from '@quartermaster/contract';
 import { type Selectable, sql, type Transaction } from 'kysely';
+import { parseJson } from '../../kernel/parse-json.ts';
 import type { PackedRun, RunEnd, StoredRun } from '../../runs/run-repository.ts';
 import type { Database } from './database.ts';
 import type { RunTable } from './run-tables.ts';
@@ -25,8 +26,7 @@ const columns = [
 ];
 
 export function unpackRun({ row }: PackedRun): StoredRun {
-  const values: unknown[] = JSON.parse(row);
-  // Written by packRun.
+  const values = parseJson(row) as unknown[]; // written by packRun
   const named = Object.fromEntries(
     columns.map((column, at) => [column, values[at]]),
   ) as unknown as Selectable<RunTable>;
@@ -78,5 +78,5 @@ export function toRun(row: Selectable<RunTable>): StoredRun {
 function toEnd({ outcome, detail }: Selectable<RunTable>): RunEnd | null {
   if (outcome === null || detail === null) return null;
   // Both were written by this file.
-  return { ...(JSON.parse(detail) as Detail), outcome: outcome as RunOutcome };
+  return { ...(parseJson(detail) as Detail), outcome: outcome as RunOutcome };
 }

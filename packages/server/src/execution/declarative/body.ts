@@ -1,3 +1,4 @@
+import { parseJson } from '../../kernel/parse-json.ts';
 import { decoderFor, strictDecoderFor } from '../egress/charset.ts';
 import { isShallow } from '../json-bounds.ts';
 import { parseXml } from './xml-tree.ts';
@@ -20,7 +21,7 @@ export function readBody(bytes: Buffer, contentType: string | undefined, format:
       : { body: parsed.root };
   }
   try {
-    const body: unknown = JSON.parse(text);
+    const body: unknown = parseJson(text);
     return isShallow(body, maxDepth) ? { body } : { wrong: `the answer is nested deeper than ${maxDepth}` };
   } catch {
     return { wrong: 'the answer is not JSON' };

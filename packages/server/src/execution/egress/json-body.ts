@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../kernel/json-object.ts';
+import { parseJson } from '../../kernel/parse-json.ts';
 
 /** A member of a JSON body: the names that lead to it, and its text. */
 export type JsonMember = readonly [path: readonly string[], value: string];
@@ -33,7 +34,7 @@ type Named = Record<string, unknown>;
 function parseObject(text: string): Named | null {
   if (text === '') return {};
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     return isJsonObject(value) ? value : null;
   } catch {
     return null;

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../kernel/json-object.ts';
+import { parseJson } from '../../kernel/parse-json.ts';
 import { decodeText } from '../declarative/body.ts';
 
 /** What a JSON-RPC request was answered with. */
@@ -36,7 +37,7 @@ function eventsOf(text: string): string[] {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return null;
   }

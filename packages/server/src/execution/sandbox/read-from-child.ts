@@ -1,11 +1,12 @@
 import { isJsonObject } from '../../kernel/json-object.ts';
+import { parseJson } from '../../kernel/parse-json.ts';
 import { bounds, type FromChild } from './protocol.ts';
 
 /** Undefined when the line is not a message of a child. `__proto__` and too deep nesting make it none. */
 export function readFromChild(line: string): FromChild | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    value = parseJson(line);
   } catch {
     return undefined;
   }

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { parseJson } from './parse-json.ts';
+
+const text = fc.oneof(
+  fc.string({ maxLength: 3 }),
+  fc.constantFrom('\\', '"', '\\u', '\n', '\ude00', '\ud83d', '\0', '1', '__proto__', 'constructor', 'h'),
+);
+
+test('a name with an escape is read right after an object that had a name with a backslash', () => {
+  parseJson(String.raw`{"h":[],"\\":0}`);
+  JSON.parse(String.raw`{"h":[],"\\":0}`);
+  assert.deepEqual(parseJson(String.raw`{"h":1,"\"":2}`), { h: 1, '"': 2 });
+  assert.deepEqual(parseJson(String.raw`[{"h":"x","\ude00" : {"h":1,"\n":[{}]}}]`), [
+    { h: 'x', '\ude00': { h: 1, '\n': [{}] } },
+  ]);
+  JSON.parse(String.raw`{"n":[],"\\u006":0}`);
+  assert.deepEqual(parseJson(String.raw`{"n":1,"\u0061bcde":2}`), { n: 1, abcde: 2 });
+});
+
+test('every value that was written as JSON is read again, whatever its names are', () => {
+  fc.assert(
+    fc.property(fc.array(fc.dictionary(text, fc.oneof(text, fc.dictionary(text, text)))), (values) => {
+      for (const value of values) assert.deepEqual(parseJson(JSON.stringify(value)), asRead(value));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+/** A dictionary of the generator may have no prototype. */
+function asRead(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, asRead(each)]));
+}
+
+test('of names that are equal without their escapes the last one counts', () => {
+  assert.deepEqual(parseJson(String.raw`{"a":1,"\u0061":2,"a":3}`), { a: 3 });
+  assert.deepEqual(parseJson(String.raw`{"\n":1,"\u000a":2}`), { '\n': 2 });
+});
+
+test('a text that is no JSON fails as it does with JSON.parse', () => {
+  for (const wrong of [String.raw`{"\"":}`, String.raw`{"\x":1}`, String.raw`{"a\"`, '"\\":', '{"\\ude":1}', '']) {
+    const message = (() => {
+      try {
+        return JSON.parse(wrong);
+      } catch (error) {
+        return (error as Error).message;
+      }
+    })();
+    assert.throws(() => parseJson(wrong), { name: 'SyntaxError', message });
+  }
+});

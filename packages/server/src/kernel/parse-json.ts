@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+
+/** A JSON text in which no member name is written with an escape. */
+export interface PlainNames {
+  readonly text: string;
+  /** Gives the parsed value the names of the original text. */
+  restore(value: unknown): unknown;
+}
+
+/** Stands for a name that cannot be written without an escape. Nobody outside can know it. */
+const standIn = `${randomUUID()}:`;
+
+/**
+ * `JSON.parse` that reads every member name as it is written. V8 (14.6 and others) reads an escaped name as another one
+ * when an object parsed before had a name with a backslash: after `{"h":[],"\\":0}` it reads the second name of
+ * `{"h":1,"\"":2}` as a backslash, whoever sent the two. Names without escapes are read right.
+ * @throws SyntaxError
+ */
+export function parseJson(text: string): unknown {
+  const plain = withPlainNames(text);
+  if (plain.text === text) return JSON.parse(text);
+  let value: unknown;
+  try {
+    value = JSON.parse(plain.text);
+  } catch {
+    // Fails as well, and says where in the text that was given.
+    return JSON.parse(text);
+  }
+  return plain.restore(value);
+}
+
+/** For parsers that call `JSON.parse` themselves. */
+export function withPlainNames(text: string): PlainNames {
+  const parts: string[] = [];
+  const numbers = new Map<string, number>();
+  let copied = 0;
+  for (const [start, end] of escapedNames(text)) {
+    const name = readName(text.slice(start, end));
+    if (name === undefined) break;
+    // One name has one form, whichever way it was escaped: of equal names the last one counts.
+    let written = JSON.stringify(name);
+    if (written.includes('\\')) {
+      const number = numbers.get(name) ?? numbers.size;
+      numbers.set(name, number);
+      written = `"${standIn}${number}"`;
+    }
+    parts.push(text.slice(copied, start), written);
+    copied = end;
+  }
+  parts.push(text.slice(copied));
+  const names = [...numbers.keys()];
+  return { text: parts.join(''), restore: (value) => (names.length === 0 ? value : rename(value, names)) };
+}
+
+/** Undefined when it is no JSON. */
+function readName(quoted: string): string | undefined {
+  try {
+    return JSON.parse(quoted) as string; // it is in quotation marks
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where names with an escape begin and end, with their quotation marks; of what is no JSON, anything. */
+function* escapedNames(text: string): Generator<readonly [start: number, end: number]> {
+  let backslash = text.indexOf('\\');
+  for (let start = text.indexOf('"'); start !== -1 && backslash !== -1; ) {
+    const end = endOfString(text, start);
+    if (end === -1) return;
+    if (backslash < start) backslash = text.indexOf('\\', start);
+    if (backslash !== -1 && backslash < end && isBeforeColon(text, end)) yield [start, end];
+    start = text.indexOf('"', end);
+  }
+}
+
+/** After the closing quotation mark; -1 without one. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let escapes = 0;
+    while (text[at - 1 - escapes] === '\\') escapes += 1;
+    if (escapes % 2 === 0) return at + 1;
+  }
+  return -1;
+}
+
+function isBeforeColon(text: string, end: number): boolean {
+  let at = end;
+  while (/[ \t\r\n]/.test(text.charAt(at))) at += 1;
+  return text[at] === ':';
+}
+
+function rename(value: unknown, names: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((each) => rename(each, names));
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([name, each]) => [originalOf(name, names), rename(each, names)] as const);
+  return Object.fromEntries(members);
+}
+
+function originalOf(name: string, names: readonly string[]): string {
+  return name.startsWith(standIn) ? (names[Number(name.slice(standIn.length))] ?? name) : name;
+}
