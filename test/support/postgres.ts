@@ -132,7 +132,7 @@ async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>
   }
 }
 
-async function findFreePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -178,7 +178,7 @@ async function installPrograms(): Promise<string> {
 }
 
 /** PostgreSQL refuses to run as root; its package makes the user `postgres`. */
-async function findServerUser(): Promise<ServerUser | undefined> {
+export async function findServerUser(): Promise<ServerUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const [uid, gid] = await Promise.all(['-u', '-g'].map((what) => run('id', [what, 'postgres'])));
   return { uid: Number(uid?.stdout), gid: Number(gid?.stdout) };

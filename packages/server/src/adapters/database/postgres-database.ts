@@ -11,7 +11,13 @@ import { openPostgresClock, type PostgresClock } from './postgres-clock.ts';
 import { createPostgresFullText } from './postgres-full-text.ts';
 import { type CountedPool, openPostgresPool, type PoolOptions } from './postgres-pool.ts';
 import { createPostgresServer } from './postgres-server.ts';
-import { migrationTimeouts, servingTimeouts } from './postgres-session.ts';
+import {
+  migrationTimeouts,
+  refusesOptions,
+  refusesTransactions,
+  servingTimeouts,
+  UnsuitableServer,
+} from './postgres-session.ts';
 import { RetryingKysely } from './retry-transaction.ts';
 import type { Tables } from './tables.ts';
 
@@ -85,9 +91,16 @@ export async function openPostgresDatabase(url: string, settings: DatabaseSettin
 /** The operator gets the original error at start; callers get a general one. */
 function reasonOf(error: unknown): unknown {
   const cause = error instanceof Error ? error.cause : undefined;
-  if (error instanceof Problem) return error.cause;
-  return cause instanceof Problem ? cause.cause : error;
+  const problem = [error, cause].find((each) => each instanceof Problem);
+  const reason = problem === undefined ? error : problem.cause;
+  if (refusesTransactions(reason)) return new UnsuitableServer(inStatementMode);
+  return refusesOptions(reason) ? new UnsuitableServer(withOptions) : reason;
 }
+
+const inStatementMode =
+  'The connection pooler allows no transactions (pool_mode = statement); use pool_mode = transaction or session.';
+const withOptions =
+  'The connection pooler refuses the `options` of the database URL; remove them from the URL, or set them for the role.';
 
 function showSkew(registry: Registry, clock: PostgresClock): void {
   new Gauge({

@@ -48,11 +48,13 @@ export function openPostgresPool(options: PoolOptions): CountedPool {
 
   async function open(): Promise<pg.PoolClient> {
     for (;;) {
+      const { options: sent } = pool.options;
       try {
         return await pool.connect();
       } catch (error) {
-        if (server.stopsSendingOptions(error)) Object.assign(pool.options, server.config(timeouts));
-        else if (explainPostgresError(error).refused && pool.totalCount > 0) stopGrowing();
+        if (server.refusedOptions(error)) Object.assign(pool.options, server.config(timeouts));
+        if (pool.options.options !== sent) continue;
+        if (explainPostgresError(error).refused && pool.totalCount > 0) stopGrowing();
         else throw error;
       }
     }

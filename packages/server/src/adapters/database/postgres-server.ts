@@ -27,7 +27,7 @@ export interface PostgresServer {
   /** Whether sessions start with their settings; otherwise each transaction sets them. */
   sendsOptions(): boolean;
   /** Stops sending start-up options when a pooler has refused them. @returns whether this error is such a refusal */
-  stopsSendingOptions(error: unknown): boolean;
+  refusedOptions(error: unknown): boolean;
   /** @throws UnsuitableServer */
   check(client: pg.ClientBase): Promise<void>;
   /** Opens a separate connection, checks it and closes it. */
@@ -54,12 +54,15 @@ export function createPostgresServer(url: string, durability: Durability): Postg
   return {
     config,
     sendsOptions: () => sends,
-    stopsSendingOptions(error) {
-      if (!refusesOptions(error) || !sends) return false;
-      sends = false;
-      return true;
+    refusedOptions(error) {
+      const refused = refusesOptions(error);
+      if (refused) sends = false;
+      return refused;
     },
-    check: (client) => checkSession(client, durability),
+    async check(client) {
+      // A pooler may leave them out without a word.
+      if (!(await checkSession(client, durability))) sends = false;
+    },
     async probe() {
       const timeouts = { connectionTimeoutMillis: probeTimeout, query_timeout: probeTimeout };
       const client = new pg.Client({ ...config(servingTimeouts), ...timeouts });

@@ -24,9 +24,12 @@ function settingsOf({ statement, lock, idleInTransaction }: SessionTimeouts) {
   };
 }
 
+/** A setting without effect: a session that has it was started with our options. */
+const marker = 'quartermaster.options';
+
 /** For the start of a session; overrides the defaults of the role and of the database. */
 export function startupOptions(timeouts: SessionTimeouts): string {
-  const settings = { ...settingsOf(timeouts), default_transaction_isolation: 'read\\ committed' };
+  const settings = { ...settingsOf(timeouts), default_transaction_isolation: 'read\\ committed', [marker]: 1 };
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ');
@@ -34,14 +37,18 @@ export function startupOptions(timeouts: SessionTimeouts): string {
 
 /** For the start of a transaction, where a pooler shares the session with others. */
 export function localSettings(timeouts: SessionTimeouts): string {
-  return Object.entries(settingsOf(timeouts))
-    .map(([name, value]) => `set local ${name} = ${value}`)
-    .join('; ');
+  const settings = Object.entries(settingsOf(timeouts)).map(([name, value]) => `set local ${name} = ${value}`);
+  return ['set transaction isolation level read committed', ...settings].join('; ');
 }
 
 /** A pooler such as PgBouncer accepts no start-up options. */
 export function refusesOptions(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '08P01' && /startup parameter/.test(error.message);
+}
+
+/** PgBouncer in statement mode refuses every transaction. */
+export function refusesTransactions(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '08P01' && /statement pooling/.test(error.message);
 }
 
 /** The server works but must not be used, because of its role or its configuration. */
@@ -55,6 +62,7 @@ interface ServerFacts {
   readonly full_page_writes: string;
   readonly synchronous_commit: string;
   readonly standbys: string;
+  readonly marker: string | null;
 }
 
 /** Checked on every new connection, because a fail-over or a changed role can lead it to another server or other defaults. */
@@ -65,15 +73,17 @@ const factsQuery = `select pg_is_in_recovery() as recovering, ${[
   "current_setting('full_page_writes') as full_page_writes",
   "current_setting('synchronous_commit') as synchronous_commit",
   "current_setting('synchronous_standby_names') as standbys",
+  `current_setting('${marker}', true) as marker`,
 ].join(', ')}`;
 
-/** @throws UnsuitableServer */
-export async function checkSession(client: pg.ClientBase, durability: Durability): Promise<void> {
+/** @returns whether the session was started with our options. @throws UnsuitableServer */
+export async function checkSession(client: pg.ClientBase, durability: Durability): Promise<boolean> {
   const { rows } = await client.query<ServerFacts>(factsQuery);
   const facts = rows[0];
   if (facts === undefined) throw new Error('the server gave no settings');
   const finding = findUnsuitable(facts) ?? (durability === 'standby' ? findWithoutStandby(facts) : undefined);
   if (finding !== undefined) throw new UnsuitableServer(finding);
+  return facts.marker === '1';
 }
 
 function findUnsuitable(facts: ServerFacts): string | undefined {
