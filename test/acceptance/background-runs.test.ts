@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { cp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { createTestDatabase } from '../support/postgres.ts';
 import { openProbe, type Probe } from '../support/probe-bundle.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
@@ -20,18 +22,26 @@ interface Asked {
   readonly asynchronous?: boolean;
 }
 
-async function call(service: StartedService, path: string, init: RequestInit = {}) {
-  const answer = await fetch(service.pluginsUrl + path, {
-    ...init,
-    headers: { Authorization: `Bearer ${service.key}`, ...init.headers },
-  });
-  const text = await answer.text();
-  return { status: answer.status, headers: answer.headers, text, body: JSON.parse(text) };
+/** As a client should: what is answered with 503 and a time is sent again after it, if it may be sent twice. */
+async function call(service: StartedService, path: string, init: RequestInit = {}, mayRepeat = init.method !== 'POST') {
+  for (let triesLeft = 5; ; triesLeft -= 1) {
+    const answer = await fetch(service.pluginsUrl + path, {
+      ...init,
+      headers: { Authorization: `Bearer ${service.key}`, ...init.headers },
+    });
+    const text = await answer.text();
+    const { status, headers } = answer;
+    const seconds = Number(headers.get('retry-after'));
+    if (status !== 503 || seconds === 0 || !mayRepeat || triesLeft === 0) {
+      return { status, headers, text, body: JSON.parse(text) };
+    }
+    await pause(seconds * 1000);
+  }
 }
 
 function execute(service: StartedService, { plugin, q, credentials = {}, headers, asynchronous = true }: Asked) {
   const bundle_id = Object.keys(credentials).length > 0 ? 'guarded' : 'probe';
-  return call(service, '/v1/execute', {
+  const init = {
     method: 'POST',
     headers: {
       'Content-Type': 'application/json',
@@ -39,12 +49,14 @@ function execute(service: StartedService, { plugin, q, credentials = {}, headers
       ...headers,
     },
     body: JSON.stringify({ bundle_id, plugin_id: plugin, input_params: { q }, credentials }),
-  });
+  };
+  return call(service, '/v1/execute', init, headers?.['Idempotency-Key'] !== undefined);
 }
 
-/** Asks for an asynchronous run. @returns its id */
+/** Asks for an asynchronous run, also again when the service is overloaded. @returns its id */
 async function accept(service: StartedService, asked: Asked): Promise<string> {
-  const { status, headers, body, text } = await execute(service, asked);
+  const once = { 'Idempotency-Key': randomUUID(), ...asked.headers };
+  const { status, headers, body, text } = await execute(service, { ...asked, headers: once });
   assert.equal(status, 202, text);
   assert.equal(headers.get('location'), `/v1/runs/${body.data.run_id}`);
   assert.equal(headers.get('preference-applied'), 'respond-async');
@@ -53,14 +65,14 @@ async function accept(service: StartedService, asked: Asked): Promise<string> {
 
 const get = async (service: StartedService, id: string) => (await call(service, `/v1/runs/${id}`)).body.data;
 const cancel = async (service: StartedService, id: string) =>
-  (await call(service, `/v1/runs/${id}/cancel`, { method: 'POST' })).body.data;
+  (await call(service, `/v1/runs/${id}/cancel`, { method: 'POST' }, true)).body.data;
 
 /** Looks until the run has ended. */
 async function ended(service: StartedService, id: string) {
   for (const latest = Date.now() + 90_000; Date.now() < latest; ) {
     const run = await get(service, id);
     if (run.status === 'ended') return run;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await pause(50);
   }
   throw new Error(`${id} has not ended`);
 }
