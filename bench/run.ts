@@ -1,6 +1,6 @@
 // `npm run bench`: every figure beside its floor, on this machine, in this run. Prints a table and writes
 // bench/results/latest.json. `npm run bench -- http` runs the benches whose name contains "http";
-// `npm run bench -- soak` and `npm run bench -- restarts` the ones that only run when they are named; the latter takes a
+// `npm run bench -- soak`, `-- fairness` and `-- restarts` the ones that only run when they are named; the latter takes a
 // number of restarts and exits with 1 when a request failed. `npm run bench -- --compare <commit>` measures that commit
 // and this tree alternately (compare.ts).
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { catalogueBenches } from './catalogue-bench.ts';
 import { runComparison } from './compare.ts';
 import { consoleBenches } from './console-bench.ts';
+import { fairnessBenches } from './fairness-bench.ts';
 import { hostileBenches } from './hostile-benches.ts';
 import { httpBenches } from './http-benches.ts';
 import { mcpBenches } from './mcp-benches.ts';
@@ -39,6 +40,7 @@ try {
   if ('records'.includes(wanted)) rows.push(...(await recordBenches(join(folder, 'records'))));
   // These take minutes.
   if (wanted === 'soak') rows.push(await soakBench(join(folder, 'soak')));
+  if (wanted === 'fairness') rows.push(...(await fairnessBenches(join(folder, 'fairness'))));
   if (wanted === 'restarts') {
     const row = await restartBench(join(folder, 'restarts'), args[1] === undefined ? undefined : Number(args[1]));
     if (!row.met) process.exitCode = 1;
