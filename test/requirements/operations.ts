@@ -31,6 +31,10 @@ export const operationsRequirements: Requirements = {
     tests: [
       'is refused when it acknowledges what it may lose',
       '[postgres] the service works on PostgreSQL as on SQLite, and finds everything again after a restart',
+      '[postgres] the service works through PgBouncer in ${mode} mode and sets nothing for other clients',
+      '[postgres] behind a pooler every transaction has its own isolation and timeouts, whatever the role has',
+      '[postgres] PgBouncer in statement mode is refused at the start',
+      '[postgres] options in the URL that a pooler refuses are named at the start',
       '[postgres] while its database is away the service says so, and goes on by itself',
     ],
   },
@@ -79,6 +83,7 @@ export const operationsRequirements: Requirements = {
     tests: [
       '[backup] made while the stores are used: each starts with all that was acknowledged before it and not changed since',
       '[backup] over PostgreSQL a dump and the bytes belong together; the password is in no argument',
+      '[restore] a backup is restored on a PostgreSQL server that has none of the old roles',
       '[backup] a folder that exists, no store, no database server: nothing is made, and the message says why',
       '[backup] a folder inside the data folder, or one whose unfinished form has it inside, is refused before anything is written',
       '[backup] an interrupted backup is replaced by the next one',
