@@ -1,7 +1,9 @@
 import type { RemoteTool } from '@quartermaster/plugin-kit';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import type { Logger } from '../kernel/logger.ts';
-import { blamesCredentials, type CallContext, type PreparedCall, runCall } from './declarative/declarative.ts';
+import { createAnswerReader } from './declarative/answer-reader.ts';
+import { type CallContext, type PreparedCall, runCall } from './declarative/declarative.ts';
+import { blamesCredentials } from './declarative/interpret-answer.ts';
 import type { Broker } from './egress/broker.ts';
 import { scrubbedOr } from './egress/redaction-budget.ts';
 import { redacted } from './egress/scrub.ts';
@@ -46,6 +48,7 @@ export interface PluginRunnerDeps {
 
 export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
   const { broker, sandbox, logger, limits, journal, version = '0.0.0' } = deps;
+  const reader = createAnswerReader();
   let running = 0;
   const tools = createToolRunner({ version, beliefMs: limits.toolBeliefMs });
 
@@ -60,7 +63,7 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
     const takesCredentials = bundle.manifest.credentials_schema !== undefined;
     const { maxOutputBytes } = limits;
     try {
-      return await start({ broker, policy: policy.egress, takesCredentials, maxOutputBytes, signal });
+      return await start({ broker, reader, policy: policy.egress, takesCredentials, maxOutputBytes, signal });
     } finally {
       running -= 1;
     }
@@ -71,7 +74,7 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
     if (bundle.manifest.credentials_schema === undefined) return undefined;
     const call = deps.verification(bundle);
     return (answer: Parameters<typeof blamesCredentials>[1]) =>
-      call === null ? answer.status === 401 : blamesCredentials(call, answer);
+      call === null ? answer.status === 401 : blamesCredentials(call.response, answer);
   }
 
   return {

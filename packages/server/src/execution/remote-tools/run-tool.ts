@@ -1,7 +1,8 @@
 import type { RemoteTool } from '@quartermaster/plugin-kit';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 import { isJsonObject } from '../../kernel/json-object.ts';
-import { type CallContext, type CallOutcome, outcomeWithoutAnswer } from '../declarative/declarative.ts';
+import { type CallContext, outcomeWithoutAnswer } from '../declarative/declarative.ts';
+import type { CallOutcome } from '../declarative/interpret-answer.ts';
 import { jsonBytes } from '../json-bounds.ts';
 import { type McpFailure, type McpSession, openMcpSession, type SendRequest } from './mcp-session.ts';
 import { digestOf } from './tool-definition.ts';

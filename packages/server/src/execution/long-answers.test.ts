@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openBench } from './execution.suite.ts';
+
+/** Longest text that the event loop parses in one go. */
+const longest = 64 * 1024;
+
+test('a long answer of an upstream is not parsed on the event loop, and gives the same output', async (t) => {
+  const rest = `"rest":[${'{"a":1},'.repeat(11_000)}{}]`;
+  const { execute } = await openBench(t, (_request, response) => response.end(`{"said":"hi",${rest}}`));
+  const parse = t.mock.method(JSON, 'parse');
+  const { status, body } = await execute({ plugin_id: 'say' });
+  assert.deepEqual([status, body.data.data.said], [200, 'hi']);
+  const parsed = parse.mock.calls.map(({ arguments: [text] }) => String(text).length);
+  assert.deepEqual(
+    parsed.filter((length) => length > longest),
+    [],
+  );
+});
+
+test('long answers that cannot be read or mapped fail their run only, for the reason of short ones', async (t) => {
+  const blanks = ' '.repeat(90_000);
+  const said = { wrong: `<${blanks}`, sum: `${blanks}{"said":"no numbers"}`, say: `${blanks}{"error":"no luck"}` };
+  for (const [plugin_id, message] of [
+    ['say', /no luck/],
+    ['sum', /response\.output: .*sum/],
+  ] as const) {
+    const { execute } = await openBench(t, (_request, response) => response.end(said[plugin_id]));
+    const failed = await execute({ plugin_id });
+    assert.match(failed.body.error.message, message);
+  }
+  const { execute } = await openBench(t, (_request, response) => response.end(said.wrong));
+  assert.match((await execute({ plugin_id: 'say' })).body.error.message, /the answer is not JSON/);
+});
+
+test('many long answers at once are read one after the other', async (t) => {
+  const { execute } = await openBench(t, (request, response) => {
+    const number = new URL(request.url ?? '', 'http://localhost').searchParams.get('q');
+    response.end(`${' '.repeat(90_000)}{"said":"${number}"}`);
+  });
+  const numbers = Array.from({ length: 8 }, (_, index) => String(index));
+  const answers = await Promise.all(numbers.map((q) => execute({ plugin_id: 'say', input_params: { q } })));
+  assert.deepEqual(
+    answers.map(({ body }) => body.data.data.said),
+    numbers,
+  );
+});
