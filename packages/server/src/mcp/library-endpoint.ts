@@ -5,7 +5,9 @@ import {
   isLegacyRequest,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import type { Prepared } from '../kernel/prepared-lists.ts';
 import type { Endpoint, McpAnswer, McpRequest } from './endpoint.ts';
+import { holdsTools, insertTools } from './insert-tools.ts';
 import { createProtocolServer, type ProtocolServerDeps } from './protocol-server.ts';
 import type { Toolbox } from './toolbox.ts';
 
@@ -62,7 +64,8 @@ export function createLibraryEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps
       const authInfo: AuthInfo = { token: '', clientId, scopes: ['plugins'], extra: { keyId } };
       const options = { parsedBody: message, authInfo };
       const isOld = await isLegacyRequest(request, message);
-      return await whole(isOld ? await answerLegacy(request, message, authInfo) : await newest.fetch(request, options));
+      const response = isOld ? await answerLegacy(request, message, authInfo) : await newest.fetch(request, options);
+      return await answerWithTools(response, () => toolbox.listed());
     },
   };
 }
@@ -75,11 +78,21 @@ function toWebRequest({ headers, signal }: McpRequest): Request {
   return { method: 'POST', url: 'http://localhost/mcp', headers: headers(), signal } as Request;
 }
 
-async function whole(response: Response): Promise<McpAnswer> {
-  const { status, headers, body } = response;
+/** The library's answer with the tools where it has a list of them. */
+async function answerWithTools(
+  { status, headers: sent, body }: Response,
+  listed: () => Promise<Prepared>,
+): Promise<McpAnswer> {
+  // The length that the library may have counted is that of a list without tools.
+  const headers = [...sent].filter(([name]) => name !== 'content-length');
+  if (body === null) return { status, headers, body };
   // Events are passed on as they come.
-  if (body === null || headers.get('content-type')?.startsWith('text/event-stream') === true) return response;
-  return { status, headers, body: Buffer.from(await response.arrayBuffer()) };
+  if (sent.get('content-type')?.startsWith('text/event-stream') === true) {
+    return { status, headers, body: ReadableStream.from(insertTools(body, listed)) };
+  }
+  const bytes = Buffer.from(await new Response(body).arrayBuffer());
+  if (!holdsTools(bytes)) return { status, headers, body: bytes };
+  return { status, headers, body: ReadableStream.from(insertTools([bytes], listed)) };
 }
 
 /** One JSON answer is cheaper for both sides than a stream of one event; progress needs the stream. */

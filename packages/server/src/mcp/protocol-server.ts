@@ -8,6 +8,7 @@ import {
 import type { RunCaller } from '../execution/run-journal.ts';
 import type { Logger } from '../kernel/logger.ts';
 import type { CallTool, ToolCall } from './call-tool.ts';
+import { allTools } from './insert-tools.ts';
 import type { Toolbox } from './toolbox.ts';
 
 export interface ProtocolServerDeps {
@@ -51,7 +52,7 @@ export async function runTool({ callTool, logger }: ProtocolServerDeps, call: To
 
 /**
  * The protocol of one request: the SDK wants a fresh instance for each. Tools are not registered on it, which would
- * cost more with every tool; two handlers look into the toolbox that was made at start.
+ * cost more with every tool; two handlers look into the toolbox that was made at start. Lists hold `allTools` in place of the tools.
  */
 export function createProtocolServer(toolbox: Toolbox, deps: ProtocolServerOptions): Server {
   const capabilities = { tools: deps.tellsChanges ? { listChanged: true } : {} };
@@ -63,8 +64,7 @@ export function createProtocolServer(toolbox: Toolbox, deps: ProtocolServerOptio
   });
   server.setRequestHandler('tools/list', ({ params }) => {
     if (params?.cursor !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Unknown cursor.');
-    // A copy of the list only: the SDK adds to the result, not to its tools.
-    return { tools: [...toolbox.tools] };
+    return { tools: [allTools] };
   });
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const plugin = toolbox.findPlugin(params.name);
