@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chmod, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -60,13 +60,17 @@ test('[profiles] a store in SQLite creates its encryption key once, for its owne
   await first.stop();
 
   await command({}, 'restore', join(into, 'with'), join(into, 'restored'));
+  await chmod(join(into, 'restored/encryption-key'), 0o644);
   const restored = await startService(t, { folder: join(into, 'restored'), key, settings });
   assert.equal(await profile(restored, 'GET', 'one'), 200);
   assert.equal(await restored.stop(), 0);
+  const warning = /"level":"warn".*"mode":"0644".*"msg":"encryption key accessible to other users/;
+  assert.match(restored.log(), warning);
+  assert.doesNotMatch(first.log(), warning);
 
   // Without the key the store starts again when what it encrypted is given up.
   await rename(file, join(into, 'lost-key'));
-  await assert.rejects(startService(t, { folder, settings }), /"encryption-key".*quartermaster profile forget/);
+  await assert.rejects(startService(t, { folder, settings }), /encryption-key\\".*quartermaster profile forget/);
   assert.match(await command({ DATA: folder }, 'profile', 'forget', '--unreadable'), /^removed proj\w+\/one$/);
   const again = await startService(t, { folder, settings });
   assert.equal(await profile(again, 'GET', 'one'), 404);
@@ -93,7 +97,13 @@ test('[profiles] with PostgreSQL a process with another key does not start and s
   assert.equal((await readdir(folder)).includes('encryption-key'), false);
   // Also while nothing is encrypted, because the other process would encrypt with a key that the first one lacks.
   const other = /encryption key [0-9a-f]{12} of the settings is not the one of this store.*QUARTERMASTER_SEALING_KEY/;
-  await assert.rejects(start(newer), other);
+  const refusal: Error = await start(newer).then(
+    () => assert.fail('it started'),
+    (error) => error,
+  );
+  assert.match(refusal.message, other);
+  const reasons = refusal.message.split('\n').filter((line) => other.test(line));
+  assert.equal(reasons.length, 1, 'the reason is printed once');
 
   const both = await start(`${newer},${older}`);
   assert.equal(await profile(both, 'POST', 'one'), 200);

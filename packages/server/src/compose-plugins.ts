@@ -42,7 +42,7 @@ export async function openPluginsSide(base: Base): Promise<Side> {
   catalogueRoutes(app, { catalogue, onRequest: gate.check });
   const sealer = await openEncryption(
     { ...config, isDatabaseInFolder: base.database.dialect === 'sqlite' },
-    { profiles: createCredentialProfileRepository(base.database), store: createStoreRepository(base.database) },
+    { profiles: createCredentialProfileRepository(base.database), store: createStoreRepository(base.database), logger },
   );
   const profiles = openProfiles(base, { catalogue, sealer });
   credentialProfileRoutes(app, { profiles, gate });

@@ -43,10 +43,9 @@ export async function runUntilSignal(): Promise<void> {
   } catch (error) {
     process.exitCode = 1;
     if (error instanceof ConfigError || logger === undefined) console.error((error as Error).message);
-    else {
-      logger.fatal({ err: error }, 'the service cannot run');
-      console.error(`quartermaster: ${(error as Error).message}`);
-    }
+    // Once: as a sentence for people, as a line of the log for everything else.
+    else if (process.stderr.isTTY) console.error(`quartermaster: ${(error as Error).message}`);
+    else logger.fatal({ err: error }, 'the service cannot run');
   } finally {
     await destination.end();
   }

@@ -1,6 +1,7 @@
-import { link, open, rm } from 'node:fs/promises';
+import { link, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exists } from '../kernel/exists.ts';
+import type { Logger } from '../kernel/logger.ts';
 import { syncToDisk } from '../kernel/sync-to-disk.ts';
 import type { CredentialProfileRepository } from './credential-profile-repository.ts';
 import type { EncryptionKeyRepository } from './encryption-key-repository.ts';
@@ -27,6 +28,12 @@ export async function openStoreSealer(settings: EncryptionSettings): Promise<Sea
   return openSealer(settings, hasFile ? file : null);
 }
 
+export interface EncryptionDeps {
+  readonly profiles: CredentialProfileRepository;
+  readonly store: EncryptionKeyRepository;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
 /**
  * Opens the encryption of the store for a service. With SQLite a missing key is created; with PostgreSQL the settings must
  * give it, because several processes share the database. Source: ADR 0068.
@@ -34,7 +41,7 @@ export async function openStoreSealer(settings: EncryptionSettings): Promise<Sea
  */
 export async function openEncryption(
   settings: EncryptionSettings,
-  { profiles, store }: { readonly profiles: CredentialProfileRepository; readonly store: EncryptionKeyRepository },
+  { profiles, store, logger }: EncryptionDeps,
 ): Promise<Sealer | null> {
   const isUnused = (await profiles.countByKey()).size === 0;
   let sealer = await openStoreSealer(settings);
@@ -42,6 +49,7 @@ export async function openEncryption(
     await createKeyFile(settings.dataFolder);
     sealer = await openStoreSealer(settings);
   }
+  if (settings.isDatabaseInFolder) await warnOfOtherReaders(join(settings.dataFolder, encryptionKeyFile), logger);
   await checkSealingKeys(profiles, sealer);
   if (sealer === null) return null;
   const recorded = await store.recordEncryptionKey(sealer.currentKeyId);
@@ -50,6 +58,15 @@ export async function openEncryption(
   if (!settings.isDatabaseInFolder || !isUnused) throw otherEncryptionKey(recorded, sealer.currentKeyId);
   await store.replaceEncryptionKey(sealer.currentKeyId);
   return sealer;
+}
+
+/** A copy or a restore may have changed the mode that the key file was created with. */
+async function warnOfOtherReaders(file: string, logger: EncryptionDeps['logger']): Promise<void> {
+  if (!(await exists(file))) return;
+  const mode = (await stat(file)).mode & 0o777;
+  if ((mode & 0o077) === 0) return;
+  const fields = { file, mode: mode.toString(8).padStart(4, '0') };
+  logger.warn(fields, 'encryption key accessible to other users: set its mode to 0600 (chmod 600)');
 }
 
 function otherEncryptionKey(recorded: string, given: string): Error {
