@@ -7,9 +7,9 @@ import type { BackgroundRun } from './background-run.ts';
 const bounds: QueueBounds = { maxRunning: 2, maxAccepted: 5, maxAcceptedOfKey: 2, maxSize: 1000 };
 
 /** What the queue looks at. */
-function makeRun(id: string, keyId: string | null = null, size = 1): BackgroundRun {
+function makeRun(id: string, keyId: string | null = null, size = 1, projectId = 'project-1'): BackgroundRun {
   // The queue asks for nothing else.
-  return { stored: { id }, keyId, size } as BackgroundRun;
+  return { stored: { id, projectId }, keyId, size } as BackgroundRun;
 }
 
 function openQueue(change: Partial<QueueBounds> = {}) {
@@ -46,6 +46,17 @@ test('accepted runs wait for their turn, first come first served, and one that i
   assert.deepEqual(begun, ['a', 'b', 'd']);
   await end('a');
   assert.deepEqual(begun, ['a', 'b', 'd', 'c']);
+});
+
+test('projects take turns, and so do the keys of a project, however many runs one of them has waiting', async () => {
+  const { begun, accept, end } = openQueue({ maxRunning: 1, maxAccepted: 1000, maxAcceptedOfKey: 1000 });
+  accept(makeRun('running', 'busy'));
+  for (let n = 0; n < 100; n += 1) accept(makeRun(`busy-${n}`, 'busy'));
+  for (let n = 0; n < 2; n += 1) accept(makeRun(`calm-${n}`, 'calm'));
+  for (let n = 0; n < 3; n += 1) accept(makeRun(`other-${n}`, 'key', 1, 'project-2'));
+  for (let n = 0; n < 8; n += 1) await end(begun.at(-1) ?? '');
+  const expected = ['busy-0', 'other-0', 'calm-0', 'other-1', 'busy-1', 'other-2', 'calm-1', 'busy-2'];
+  assert.deepEqual(begun.slice(1), expected);
 });
 
 test('the queue of accepted runs is bounded in all, of each key, and in bytes; what has ended makes room', async () => {

@@ -1,4 +1,5 @@
 import type { BackgroundRun } from './background-run.ts';
+import { createFairQueue } from './fair-queue.ts';
 import { tooManyBackgroundRuns, tooManyRunsOfKey } from './problems.ts';
 
 export interface QueueBounds {
@@ -32,7 +33,7 @@ export function createBackgroundQueue(
   work: (run: BackgroundRun) => Promise<void>,
 ): BackgroundQueue {
   const all = new Map<string, BackgroundRun>();
-  const waiting = new Set<BackgroundRun>();
+  const waiting = createFairQueue<BackgroundRun>(({ stored, keyId }) => ({ projectId: stored.projectId, keyId }));
   const ofKeys = new Map<string, number>();
   let running = 0;
   let size = 0;
@@ -46,7 +47,6 @@ export function createBackgroundQueue(
   }
 
   async function start(run: BackgroundRun): Promise<void> {
-    waiting.delete(run);
     running += 1;
     await work(run);
     running -= 1;
@@ -54,8 +54,9 @@ export function createBackgroundQueue(
   }
 
   function next(): void {
-    for (const run of waiting) {
-      if (running >= bounds.maxRunning) return;
+    while (running < bounds.maxRunning) {
+      const run = waiting.next();
+      if (run === undefined) return;
       void start(run);
     }
   }
@@ -76,7 +77,7 @@ export function createBackgroundQueue(
       next();
     },
     hurry: (run) => {
-      if (!waiting.has(run)) return false;
+      if (!waiting.remove(run)) return false;
       void start(run);
       return true;
     },

@@ -1,0 +1,58 @@
+interface Waiting {
+  readonly projectId: string;
+  /** null: without a key. */
+  readonly keyId: string | null;
+}
+
+/** What waits, in turn by project and, within a project, by key; first in, first out within a key. */
+export interface FairQueue<T> {
+  add(item: T): void;
+  /** @returns false when it does not wait */
+  remove(item: T): boolean;
+  /** Takes the item whose turn it is; undefined when nothing waits. */
+  next(): T | undefined;
+}
+
+export function createFairQueue<T>(ownerOf: (item: T) => Waiting): FairQueue<T> {
+  /** Whose turn comes next is first: projects, then their keys, then the items of a key. None of them is empty. */
+  const projects = new Map<string, Map<string | null, Set<T>>>();
+
+  function remove(item: T): boolean {
+    const { projectId, keyId } = ownerOf(item);
+    const keys = projects.get(projectId);
+    const items = keys?.get(keyId);
+    if (keys === undefined || items?.delete(item) !== true) return false;
+    if (items.size === 0) keys.delete(keyId);
+    if (keys.size === 0) projects.delete(projectId);
+    return true;
+  }
+
+  return {
+    remove,
+    add: (item) => {
+      const { projectId, keyId } = ownerOf(item);
+      const keys = projects.get(projectId) ?? new Map<string | null, Set<T>>();
+      const items = keys.get(keyId) ?? new Set();
+      projects.set(projectId, keys.set(keyId, items.add(item)));
+    },
+    next: () => {
+      const [project] = projects;
+      const [key] = project?.[1] ?? [];
+      if (project === undefined || key === undefined) return undefined;
+      const [[projectId, keys], [keyId, items]] = [project, key];
+      const [item] = items;
+      if (item === undefined) return undefined;
+      moveToEnd(keys, keyId);
+      moveToEnd(projects, projectId);
+      remove(item);
+      return item;
+    },
+  };
+}
+
+function moveToEnd<Key, Value>(map: Map<Key, Value>, key: Key): void {
+  const value = map.get(key);
+  if (value === undefined) return;
+  map.delete(key);
+  map.set(key, value);
+}
