@@ -85,7 +85,7 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
     async runHandler(handlerPath, run) {
       const { bundle, policy, signal, input } = run;
       const { timeoutMs, memoryMb, cpuMs, maxRequests } = policy;
-      // The process says this at any time, and nothing that it says may fail more than its run.
+      // The process may send this at any time. Its content must not fail more than its run.
       const hide = (text: string) => scrubbedOr(redacted, () => policy.egress.scrubber.text(text));
       const handlerFetch = createHandlerFetch(broker, policy, judgeOf(bundle));
       const task = {

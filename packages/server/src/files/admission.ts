@@ -31,7 +31,7 @@ export interface Admissions {
 
 export interface AdmissionsDeps {
   readonly idempotency: Idempotency;
-  /** Throws SERVICE_UNAVAILABLE while the database is known to be away: the body would be received for nothing. */
+  /** Throws SERVICE_UNAVAILABLE while the database is known to be unavailable, before the body is received. */
   readonly assertAvailable: () => void;
   readonly maxFileBytes: number;
   readonly maxUploadsInFlight: number;

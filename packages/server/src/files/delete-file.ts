@@ -9,7 +9,7 @@ export interface DeleteFileDeps {
 }
 
 /**
- * Deletes a file: its row says so first, then its bytes go, then its rows. What a fault or a crash interrupts is
+ * Deletes a file: marks its row, removes its bytes, then removes its rows. A delete that a fault or a crash interrupts is
  * finished within a minute, or at the next start. Throws OBJECT_NOT_FOUND, or DUPLICATE_OBJECT while a record is being made from it.
  */
 export async function deleteFile(deps: DeleteFileDeps, projectId: string, fileId: string): Promise<void> {

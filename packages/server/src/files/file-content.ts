@@ -66,6 +66,6 @@ async function openContent(
   const stored = await deps.blobs.open(file.blobId, range);
   if (range !== undefined) return stored;
   const verified = Readable.from(readVerified(deps, file, stored), { objectMode: false });
-  // A client that is gone before the first read ends the generator before it has begun.
+  // If the client disconnects before the first read, the generator ends without having started.
   return verified.once('close', () => stored.destroy());
 }

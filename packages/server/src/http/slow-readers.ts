@@ -78,7 +78,7 @@ export function endSlowReaders(app: App, { address, metrics, limits }: SlowReade
   }
 
   app.addHook('onSend', (_request, reply, payload, done) => {
-    // Of an answer whose client is gone already nothing would say that it no longer waits.
+    // A closed connection emits no further event that would end the wait of its answer.
     const isSmall = typeof payload !== 'string' || payload.length <= largeBytes;
     if (isSmall || reply.raw.closed) return done(null, payload);
     try {

@@ -42,7 +42,7 @@ interface TextSchema {
   readonly properties?: Readonly<Record<string, { readonly type?: string }>>;
 }
 
-/** AJV takes every text that JavaScript does for a number, such as `0x10`; only decimal digits are meant. */
+/** AJV accepts every text that JavaScript converts to a number, such as `0x10`. Only decimal digits are allowed here. */
 function afterNumbers({ properties = {} }: TextSchema, validate: FastifyValidationResult): FastifyValidationResult {
   const numbers = Object.entries(properties).filter(([, { type }]) => type === 'integer' || type === 'number');
   if (numbers.length === 0) return validate;
@@ -89,12 +89,12 @@ function describe(finding: Finding, part: string) {
   return { path, found: missing === '' ? found(finding, path) : 'nothing', expected: expected(finding) };
 }
 
-/** The value when it is short and harmless, else its kind. Credentials and what `x-secret` marks are never repeated. */
+/** The value when it is short and harmless, otherwise its type. Credentials and fields with `x-secret` are never repeated. */
 function found({ data: value, parentSchema }: Finding, path: string): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (typeof value === 'object') return 'an object';
-  // The whole body may be the secret that a member of it was to be.
+  // The whole body may be a secret that belongs into one of its members.
   const isSecret = path === 'body' || parentSchema?.['x-secret'] === true;
   if (isSecret || path.startsWith('body/credentials') || path.startsWith('headers')) return `a ${typeof value}`;
   const text = JSON.stringify(value) ?? 'nothing';

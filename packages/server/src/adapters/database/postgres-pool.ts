@@ -141,7 +141,7 @@ function lend(client: pg.PoolClient, { availability, prefix }: Loan) {
       try {
         if (/^(begin|start transaction)\b/.test(text)) return await begin(text);
         const result = await send(text, values);
-        // Not before: a COMMIT that failed has rolled back, and a second one would succeed without the work.
+        // Cleared only after success: a failed COMMIT has rolled back, and a second COMMIT alone would succeed without the work.
         if (/^(commit|rollback)$/.test(text)) inTransaction = false;
         return result;
       } catch (error) {

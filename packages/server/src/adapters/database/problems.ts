@@ -77,7 +77,7 @@ export function databaseNotAccessible(cause: unknown): Problem {
   });
 }
 
-/** SQLite says the same of a page that is damaged and of one that the disk does not give. */
+/** SQLite reports the same code for a damaged page and for a page that the disk fails to read. */
 export function databaseUnreadable(cause: unknown): Problem {
   return new Problem('SERVICE_UNAVAILABLE', 'The disk of the database failed, or the database is damaged. Try again.', {
     retryAfter: 1,

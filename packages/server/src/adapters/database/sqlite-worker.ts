@@ -158,7 +158,7 @@ const sqliteFull = 13;
 /** Bytes: more than SQLite writes at once. */
 const probeSize = 65_536;
 
-/** Whether a file beside the database cannot be written for lack of room. */
+/** Whether a file beside the database cannot be written for lack of disk space. */
 function lacksRoom(path: string): boolean {
   const probe = `${path}-room`;
   try {
