@@ -1,7 +1,7 @@
 import { makeSealingKey, withAdministration } from '@quartermaster/server/administration';
 import { Command } from 'commander';
 
-/** The keys that seal credential profiles; the profiles themselves are made over HTTP. */
+/** The encryption keys of credential profiles; the profiles themselves are created over HTTP. */
 export function profileCommands(): Command {
   const profile = new Command('profile').description('manage the encryption keys of stored credentials');
   profile

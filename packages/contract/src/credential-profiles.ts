@@ -6,10 +6,10 @@ const Name = Type.String({
   description: 'Unique in the project: letters, digits, ".", "_" and "-".',
 });
 const Credentials = Type.Record(Type.String(), Type.Unknown(), {
-  description: "By the bundle's credentials_schema. Kept sealed; no answer ever holds them.",
+  description: "By the bundle's credentials_schema. Kept encrypted; no answer ever holds them.",
 });
 
-/** Credentials of a project, kept sealed under a name. Never the credentials themselves. */
+/** Credentials of a project, kept encrypted under a name. Never the credentials themselves. */
 export const CredentialProfile = Type.Object({
   object: Type.Literal('credential_profile'),
   credential_profile_id: Type.String(),

@@ -43,7 +43,7 @@ export interface Config {
   readonly embeddingBatch: number;
   readonly embeddingSeconds: number;
   readonly vectorMemoryMb: number;
-  /** The one to seal with first. */
+  /** The one to encrypt with first. */
   readonly sealingKeys: readonly Secret[];
   /** Absolute. */
   readonly sealingKeyFile: string | null;

@@ -7,9 +7,9 @@ export interface StoredProfile {
   readonly bundleId: string;
   /** Unique in the project. */
   readonly name: string;
-  /** The credentials, sealed. */
+  /** The credentials, encrypted. */
   readonly sealed: string;
-  /** Of the key they are sealed with. */
+  /** Of the key they are encrypted with. */
   readonly keyId: string;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -25,8 +25,8 @@ export interface CredentialProfileRepository {
   /** Whether an id is that of a profile of the project. */
   has(projectId: string, id: string): Promise<boolean>;
   /**
-   * Puts another seal in the place of the one that `profile` has; `updatedAt` when the credentials are others.
-   * @returns false when it is gone or has been sealed anew meanwhile; nothing is changed then.
+   * Puts another encrypted text in the place of the one that `profile` has; `updatedAt` when the credentials are others.
+   * @returns false when it is gone or has been encrypted anew meanwhile; nothing is changed then.
    */
   replace(profile: StoredProfile, seal: Pick<StoredProfile, 'sealed' | 'keyId' | 'updatedAt'>): Promise<boolean>;
   /**
@@ -38,9 +38,9 @@ export interface CredentialProfileRepository {
   releaseRefresh(id: string, claim: string): Promise<void>;
   /** @returns false when there is none of that name. */
   remove(projectId: string, name: string): Promise<boolean>;
-  /** How many profiles each key seals, of all projects. */
+  /** How many profiles each key encrypts, of all projects. */
   countByKey(): Promise<ReadonlyMap<string, number>>;
-  /** Profiles that another key than this one seals, by id, after this id, at most `limit`. */
+  /** Profiles that another key than this one encrypts, by id, after this id, at most `limit`. */
   sealedByOthers(keyId: string, after: string, limit: number): Promise<StoredProfile[]>;
 }
 

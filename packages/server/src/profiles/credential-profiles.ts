@@ -39,7 +39,7 @@ export interface CredentialProfilesDeps {
 
 type Named = Record<string, unknown>;
 
-/** Credentials that a project keeps sealed under a name. Whatever is another project's is not there. */
+/** Credentials that a project keeps encrypted under a name. Whatever is another project's is not there. */
 export interface CredentialProfiles {
   create(projectId: string, body: CredentialProfileCreate): Promise<CredentialProfile>;
   update(projectId: string, name: string, credentials: Named): Promise<CredentialProfile>;
@@ -78,7 +78,7 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     const plain = sealer().open(profile.sealed, placeOf(profile));
     if (plain === null && !sealer().knows(profile.keyId)) throw profileKeyMissing(profile.name, profile.keyId);
     if (plain === null) throw profileUnreadable(profile.name);
-    // Sealed by `check` above: an object.
+    // Encrypted from what `check` gave above: an object.
     return parseJson(plain) as Named;
   }
 
@@ -141,7 +141,7 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
   };
 }
 
-/** Where a profile's seal belongs: rows that are swapped do not open. */
+/** Where a profile's encrypted text belongs: rows that are swapped cannot be decrypted. */
 export function placeOf({ projectId, bundleId, name }: Pick<StoredProfile, 'projectId' | 'bundleId' | 'name'>) {
   return ['credential_profile', projectId, bundleId, name];
 }

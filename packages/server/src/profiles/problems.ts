@@ -1,11 +1,11 @@
 import { fieldInvalid, Problem } from '../kernel/problem.ts';
 import { quoteText } from '../kernel/quote-text.ts';
 
-/** The operator has given no key to seal with. */
+/** The operator has given no encryption key. */
 export function sealingNotConfigured(): Problem {
   return new Problem(
     'NOT_CONFIGURED',
-    'Credential profiles need a key to seal them: set QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE.',
+    'Credential profiles need an encryption key: set QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE.',
   );
 }
 
@@ -37,11 +37,11 @@ export function profileKeyMissing(name: string, keyId: string): Problem {
   );
 }
 
-/** What is stored was sealed with another key, or for another place, or was changed. */
+/** What is stored was encrypted with another key, or for another place, or was changed. */
 export function profileUnreadable(name: string): Problem {
   const way = `give it credentials anew by POST /v1/credential_profiles/${name}`;
   return new Problem(
     'INTERNAL_SERVER_ERROR',
-    `The credential profile ${quoteText(name)} does not open: what is stored is not what was sealed; ${way}.`,
+    `The credential profile ${quoteText(name)} cannot be decrypted: what is stored is not what was encrypted; ${way}.`,
   );
 }

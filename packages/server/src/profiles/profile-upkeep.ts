@@ -20,12 +20,12 @@ export interface ProfileUpkeep {
 }
 
 export interface Rotation {
-  /** Of the key that seals now. */
+  /** Of the key that encrypts now. */
   readonly keyId: string;
   readonly resealed: number;
   /** Profiles that no key of the settings opens, as `project/name`. */
   readonly unreadable: readonly string[];
-  /** Keys that seal something, by id, with how much. */
+  /** Keys that encrypt something, by id, with how much. */
   readonly keys: ReadonlyMap<string, number>;
 }
 

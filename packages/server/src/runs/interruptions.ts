@@ -4,7 +4,7 @@ import type { RunEnd } from './run-repository.ts';
 export const interruptions = {
   may_have_acted: 'the plugin may have acted already, and acting twice is not what was asked for',
   credentials_not_kept: 'its credentials were in memory only, for there is no sealing key (QUARTERMASTER_SEALING_KEY)',
-  seal_not_opened: 'what was kept of it does not open with the sealing keys of the settings',
+  seal_not_opened: 'what was kept of it cannot be decrypted with the encryption keys of the settings',
   tried_too_often: 'the service ended each time it ran',
   bundle_missing: 'no process has its bundle; install the bundle and ask for the run again',
   cannot_begin: 'it can no longer begin',

@@ -2,7 +2,7 @@ import type { ExecuteRequest } from '@quartermaster/contract';
 import { parseJson } from '../kernel/parse-json.ts';
 import type { KeptRequest, RunKey } from './run-repository.ts';
 
-/** Seals texts with the keys of the operator (ADR 0029). */
+/** Encrypts texts with the keys of the operator (ADR 0029). */
 export interface RequestSealer {
   seal(plain: string, place: readonly string[]): { readonly text: string };
   /** @returns null when it does not open here */
@@ -10,7 +10,7 @@ export interface RequestSealer {
 }
 
 /**
- * What is stored of a request until its run has ended. With a sealing key all of it is sealed. Without one a request
+ * What is stored of a request until its run has ended. With an encryption key all of it is encrypted. Without one a request
  * that holds credentials is not stored at all: an input may repeat them.
  */
 export function keepRequest(
@@ -24,7 +24,7 @@ export function keepRequest(
   return { text: hasCredentials ? null : text, isSealed: false, isRepeatable };
 }
 
-/** null: it was not kept, or was sealed with a key that is not here. */
+/** null: it was not kept, or was encrypted with a key that is not here. */
 export function readKeptRequest(
   { text, isSealed }: KeptRequest,
   key: RunKey,

@@ -78,7 +78,7 @@ export interface StoredResult {
 
 /** What an asynchronous run was asked for, kept as long as it has not ended. */
 export interface KeptRequest {
-  /** null: it holds credentials, and there is no key to seal them with. */
+  /** null: it holds credentials, and there is no key to encrypt them with. */
   readonly text: string | null;
   readonly isSealed: boolean;
   /** Running the plugin twice does no more than running it once. */

@@ -70,7 +70,7 @@ export interface CredentialFieldsWish {
   readonly onChange: (value: Values) => void;
 }
 
-/** Empty at first, whatever is sealed. */
+/** Empty at first, whatever is stored. */
 export function CredentialFields({ bundle, value, onChange }: CredentialFieldsWish) {
   const { t } = useLanguage();
   const schema: JsonSchema = bundle.credentials_schema;

@@ -18,7 +18,7 @@ export function profileOf(credentials: Values): string | null {
   return typeof name === 'string' ? name : null;
 }
 
-/** Credentials for a call: entered, or those that the project keeps sealed under a name. */
+/** Credentials for a call: entered, or those that the project keeps encrypted under a name. */
 export function CredentialsForm({ bundle, value, onChange }: CredentialsWish) {
   const { t } = useLanguage();
   const schema: JsonSchema = bundle.credentials_schema;

@@ -1,4 +1,4 @@
-/** Credentials of a project, sealed. Unique (project_id, name). */
+/** Credentials of a project, encrypted. Unique (project_id, name). */
 export interface CredentialProfileTable {
   id: string;
   project_id: string;
@@ -6,7 +6,7 @@ export interface CredentialProfileTable {
   name: string;
   /** `v1.<key id>.<nonce>.<ciphertext and tag>`, bound to project, bundle and name. */
   sealed: string;
-  /** As in `sealed`, to find what a key seals. */
+  /** As in `sealed`, to find what a key encrypts. */
   key_id: string;
   created_at: number;
   updated_at: number;
