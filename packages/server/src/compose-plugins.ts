@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { createCredentialProfileRepository } from './adapters/database/credential-profile-repository.ts';
 import { createStoreRepository } from './adapters/database/store-repository.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
@@ -17,6 +15,7 @@ import { type CheckSite, createCheckSite, guardSite, isLoopback } from './http/a
 import { createPluginsGate } from './http/authentication.ts';
 import { collectOpenApi } from './http/openapi.ts';
 import { operationRoutes } from './http/operations.ts';
+import { reservePort } from './http/reserve-port.ts';
 import { createCallTool } from './mcp/call-tool.ts';
 import type { EndpointsDeps } from './mcp/endpoints.ts';
 import { type Mcp, mcpRoutes } from './mcp/routes.ts';
@@ -31,7 +30,9 @@ import { version } from './version.ts';
 export async function openPluginsSide(base: Base): Promise<Side> {
   const { config, logger } = base;
   const { recorder, ...runRoom } = await openRunRoom(base);
-  const port = config.pluginsPort === 0 ? await findFreePort(config.host) : config.pluginsPort;
+  // The catalogue names its own address (icons), so the port must be known before there is a server.
+  const reserved = config.pluginsPort === 0 ? await reservePort(config.host) : undefined;
+  const port = reserved?.port ?? config.pluginsPort;
   let mcp: Promise<Mcp> | undefined;
   const { catalogue, sandbox, executor } = await openExecution(base, {
     recorder,
@@ -70,7 +71,7 @@ export async function openPluginsSide(base: Base): Promise<Side> {
     events.close();
     void mcp?.then(({ endpoints }) => endpoints.close());
   };
-  return { app, port, endStreams };
+  return { app, port, ...(reserved === undefined ? {} : { releasePort: reserved.release }), endStreams };
 }
 
 /** The app of the address with what every address has. */
@@ -133,15 +134,4 @@ function factsOf(config: Config, keyRequired: boolean, { failures, kept }: Catal
     bundles_kept: kept,
     egress_overrides: config.egressOverrides.size,
   };
-}
-
-/** The catalogue names its own address (icons), so the port must be known before there is a server. */
-async function findFreePort(host: string): Promise<number> {
-  const server = createServer().listen(0, host);
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has an address');
-  return address.port;
 }

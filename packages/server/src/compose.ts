@@ -79,6 +79,8 @@ export interface Base {
 export interface Side {
   readonly app: App;
   readonly port: number;
+  /** Gives back a port that is held until the address listens on it. */
+  readonly releasePort?: () => Promise<void>;
   /** Called before the servers drain: ends streams that would never end by themselves. */
   readonly endStreams: () => void;
 }
@@ -113,6 +115,7 @@ async function open(start: Omit<Start, 'drain'> & { beforeListening: () => void 
   }
   const listenTo = async (side: Side | null): Promise<Listening | null> => {
     if (side === null) return null;
+    await side.releasePort?.();
     const listening = await listen(side.app, config.host, side.port);
     closer.add('server', () => listening.close(config.stopSeconds * 1000));
     return listening;
