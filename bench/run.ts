@@ -11,6 +11,7 @@ import { consoleBenches } from './console-bench.ts';
 import { fairnessBenches } from './fairness-bench.ts';
 import { hostileBenches } from './hostile-benches.ts';
 import { httpBenches } from './http-benches.ts';
+import { importedBenches } from './imported-bench.ts';
 import { mcpBenches } from './mcp-benches.ts';
 import { pdfBenches } from './pdf-benches.ts';
 import { queryBenches } from './query-benches.ts';
@@ -32,6 +33,7 @@ try {
   if ('uploads'.includes(wanted)) rows.push(...(await uploadBenches(join(folder, 'uploads'))));
   if ('http'.includes(wanted)) rows.push(...(await httpBenches(join(folder, 'http'))));
   if ('catalogue'.includes(wanted)) rows.push(...(await catalogueBenches(join(folder, 'catalogue'))));
+  if ('imported'.includes(wanted)) rows.push(...(await importedBenches(join(folder, 'imported'))));
   if ('hostile'.includes(wanted)) rows.push(...(await hostileBenches(join(folder, 'hostile'))));
   if ('pdf'.includes(wanted)) rows.push(...(await pdfBenches(join(folder, 'pdf'))));
   rows.push(...(await queryBenches(join(folder, 'query'), wanted)));
