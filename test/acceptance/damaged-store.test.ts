@@ -5,13 +5,15 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { type StartedService, startService } from '../support/service.ts';
+import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
 const run = promisify(execFile);
 const main = join(import.meta.dirname, '../../packages/cli/src/main.ts');
 
-async function command(folder: string, ...args: string[]): Promise<string> {
-  const env = { PATH: process.env.PATH ?? '', QUARTERMASTER_DATA: folder };
+const command = (folder: string, ...args: string[]) => commandWith({}, folder, ...args);
+
+async function commandWith(environment: NodeJS.ProcessEnv, folder: string, ...args: string[]): Promise<string> {
+  const env = { ...environment, PATH: process.env.PATH ?? '', QUARTERMASTER_DATA: folder };
   return (await run(process.execPath, [main, ...args], { env })).stdout;
 }
 
@@ -96,6 +98,36 @@ test('[damage] a blob that is gone shows in readiness and metrics, fsck names it
   assert.equal(JSON.parse(await command(service.folder, 'verification', 'status')).paused, true);
   assert.equal(await service.stop(), 0);
 });
+
+test('[damage] content that the disk cannot read: fsck and backup go on, name its file and end with 1; uploading it again repairs it', async (t) => {
+  const service = await startService(t);
+  const { file_id: id } = await upload(service, 'green tea');
+  const [path = ''] = await pathsOf(service.folder);
+  await upload(service, 'black tea');
+  const env = { FAIL_READS: path, NODE_OPTIONS: `--import=${join(import.meta.dirname, '../support/fail-reads.ts')}` };
+  const into = await temporaryFolder(t);
+  for (const args of [
+    ['fsck', '--hash', '--repair'],
+    ['backup', join(into, 'one')],
+  ]) {
+    const failed = await commandWith(env, service.folder, ...args).catch((error) => error);
+    assert.equal(failed.code, 1, failed.stderr);
+    const { faults } = JSON.parse(failed.stdout);
+    const told = faults.map(({ kind, files: [file] }: Fault) => [kind, file?.fileId, file?.name]);
+    assert.deepEqual(told, [['unreadable', id, 'tea.txt']]);
+  }
+  assert.equal((await pathsOf(join(into, 'one'))).length, 1);
+  assert.deepEqual(await conditionsOf(service), ['damaged 1']);
+  await upload(service, 'green tea');
+  assert.deepEqual(await conditionsOf(service), []);
+  assert.equal(JSON.parse(await command(service.folder, 'fsck', '--hash')).open, 0);
+  assert.equal(await service.stop(), 0);
+});
+
+interface Fault {
+  readonly kind: string;
+  readonly files: ReadonlyArray<{ readonly fileId: string; readonly name: string }>;
+}
 
 /** Resolves when the log has this text: the sweep runs beside the start. */
 async function untilLog(service: StartedService, text: string): Promise<void> {

@@ -72,6 +72,7 @@ export const filesRequirements: Requirements = {
       'changed within ${content.length} bytes: a download is never taken for the whole, and the same content uploaded again repairs it',
       'a range of a blob that was cut is refused, as is its HEAD; a range of a whole one is not',
       '[damage] a blob that is gone shows in readiness and metrics, fsck names its file, and uploading it again repairs it',
+      '[damage] content that the disk cannot read: fsck and backup go on, name its file and end with 1; uploading it again repairs it',
       'reads every byte once in 7 days, each block at the pace it is given',
       'continues where it was stopped, also in another process',
       'names the files of a damaged blob, and records it, so that the next upload repairs it',

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type BlobFolder, openBlobFolder } from '../adapters/disk/blob-folder.ts';
 import { lockFolder } from '../adapters/disk/folder-lock.ts';
+import { BlobUnreadable } from '../files/blob-store.ts';
 import { createNewId } from '../kernel/identifier.ts';
 import { type CopyProgress, copyStore } from './backup.ts';
 import { copyBundles } from './copy-bundles.ts';
@@ -53,6 +54,21 @@ test('bytes that every snapshot names and that are not there, or not what they w
     [damaged.blobId]: 'content_differs',
   });
   assert.deepEqual(Object.values(await contents(copy)).sort(), ['damaged', 'whole']);
+});
+
+test('bytes that the disk does not give are reported, no part of them is kept, and the rest is copied', async (t) => {
+  const [source, copy] = [await openStore(t), await openStore(t)];
+  const [whole, hurt] = [await keep(source, 'whole'), await keep(source, 'hurt')];
+  const reading = {
+    open: async (blobId: string) => (blobId === hurt.blobId ? breakAfter('hu') : source.open(blobId)),
+  };
+  const deps = { takeSnapshot: snapshots([[hurt, whole]]), source: reading, copy, listFile: await newList(t) };
+  const { faults } = await copyStore(deps);
+  assert.deepEqual(
+    faults.map(({ kind, blobId }) => [kind, blobId]),
+    [['unreadable', hurt.blobId]],
+  );
+  assert.deepEqual(await contents(copy), { [whole.blobId]: 'whole' });
 });
 
 test('where something else is gone each time, it ends and says so', async (t) => {
@@ -148,6 +164,11 @@ async function keep(store: BlobFolder, text: string): Promise<SnapshotBlob> {
   const blobId = newId('blob');
   await store.write(blobId, piecesOf(text));
   return describeBlob(blobId, text);
+}
+
+async function* breakAfter(text: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(text);
+  throw new BlobUnreadable(new Error('EIO'));
 }
 
 async function* piecesOf(text: string): AsyncGenerator<Buffer> {

@@ -1,4 +1,4 @@
-import { type BlobDigest, BlobMissing } from '../files/blob-store.ts';
+import { type BlobDigest, BlobMissing, BlobUnreadable } from '../files/blob-store.ts';
 import { severalAtOnce } from '../kernel/several-at-once.ts';
 import { type BlobTotals, readBlobList, writeBlobList } from './blob-list.ts';
 import { deletedTooFast } from './problems.ts';
@@ -30,8 +30,8 @@ export interface CopyProgress extends BlobTotals {
 
 /** A file of the store that is damaged: the rest is in the backup all the same. */
 export interface BackupFault {
-  /** `content_differs`: the damaged bytes were copied unchanged. */
-  readonly kind: 'bytes_missing' | 'content_differs';
+  /** `content_differs`: the damaged bytes were copied unchanged; `unreadable`: the disk does not give them. */
+  readonly kind: 'bytes_missing' | 'content_differs' | 'unreadable';
   readonly blobId: string;
   readonly projectId: string;
   /** Some of the files that have this content. */
@@ -116,7 +116,9 @@ async function copyBlob(
     digest = await copy.write(blobId, counted(await source.open(blobId), advance));
   } catch (error) {
     if (error instanceof BlobMissing) return 'bytes_missing';
-    throw error;
+    if (!(error instanceof BlobUnreadable)) throw error;
+    await copy.remove(blobId);
+    return 'unreadable';
   }
   if (digest.sha256 === sha256) return undefined;
   damaged.add(blobId);

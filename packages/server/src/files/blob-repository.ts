@@ -1,7 +1,7 @@
 /**
- * Damage of stored bytes: they are missing, or their length or SHA-256 differs from the row.
+ * Damage of stored bytes: they are missing, their length or SHA-256 differs from the row, or the medium does not give them.
  */
-export type BlobDamage = 'missing' | 'size_differs' | 'content_differs';
+export type BlobDamage = 'missing' | 'size_differs' | 'content_differs' | 'unreadable';
 
 /** Recorded state of stored bytes, apart from their files. */
 export interface BlobRepository {

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { Problem } from '../kernel/problem.ts';
 
 /**
  * Where the bytes of files are kept. A blob is staged, then either committed whole or discarded; no half blob is ever
@@ -10,11 +11,14 @@ export interface BlobStore {
   checkRoom(): Promise<void>;
   /** @param blobId an id of kind `blob` that was never used before. */
   stage(blobId: string): StagedBlob;
-  /** The bytes, or those of a range. Rejects with {@link BlobMissing} before anything is sent when there is no such blob. */
+  /**
+   * The bytes, or those of a range. Rejects with {@link BlobMissing} before anything is sent when there is no such blob, and with
+   * {@link BlobUnreadable}, also while they are read, when the medium does not give them.
+   */
   open(blobId: string, range?: ByteRange): Promise<Readable>;
   /** Erases the blob, also from the quarantine. Resolves when it is gone, also when it never was. */
   remove(blobId: string): Promise<void>;
-  /** Size in bytes, undefined when there is no such blob. */
+  /** Size in bytes, undefined when there is no such blob. @throws BlobUnreadable */
   size(blobId: string): Promise<number | undefined>;
   /** Every committed blob, in no order; one that is committed or removed meanwhile may be left out. */
   list(): AsyncIterable<StoredBlob>;
@@ -84,5 +88,17 @@ export class BlobMissing extends Error {
     super(`The bytes of blob ${blobId} are missing.`);
     this.name = 'BlobMissing';
     this.blobId = blobId;
+  }
+}
+
+/** The medium has a fault where this blob is stored. Failures of the whole storage are other errors. */
+export class BlobUnreadable extends Problem {
+  constructor(cause: unknown) {
+    super(
+      'SERVICE_UNAVAILABLE',
+      'The stored content of this file cannot be read from the disk. Upload the same content again to repair it, or ask the operator to restore a backup.',
+      { retryAfter: 60, cause, isFault: true },
+    );
+    this.name = 'BlobUnreadable';
   }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { Clock } from '../kernel/clock.ts';
 import type { BlobDamage, BlobRepository, FileOfBlob } from './blob-repository.ts';
-import { BlobMissing, type BlobStore, type StoredBlob } from './blob-store.ts';
+import { BlobMissing, type BlobStore, BlobUnreadable, type StoredBlob } from './blob-store.ts';
 import { finishDeleting } from './delete-file.ts';
 import type { FileRepository, StoredBlobRow, WrongUsage } from './file-repository.ts';
 import { orphanGrace } from './sweep-orphans.ts';
@@ -27,6 +27,8 @@ export type StoreFault =
   | ({ readonly kind: 'bytes_missing' } & DamagedBlob)
   | ({ readonly kind: 'size_differs'; readonly expected: number; readonly found: number } & DamagedBlob)
   | ({ readonly kind: 'content_differs' } & DamagedBlob)
+  /** The disk does not give the bytes. */
+  | ({ readonly kind: 'unreadable' } & DamagedBlob)
   /** Bytes that no row names. Within the grace period they may belong to an upload in progress and are no fault. */
   | ({ readonly kind: 'orphan'; readonly isInGrace: boolean } & StoredBlob)
   /** The bytes kept as used by a project, which its quota is held to, are not those of its files. */
@@ -104,25 +106,36 @@ export async function checkStore(
   return { database: checked, blobsChecked, bytesChecked, filesOnDisk, faults, mended, open };
 }
 
-async function findFault(
-  { blobs, damages }: CheckStoreDeps,
-  row: StoredBlobRow,
-  hash: boolean,
-): Promise<StoreFault | undefined> {
-  const { blobId, projectId } = row;
-  const found = await blobs.size(blobId);
-  const about = async () => ({ blobId, projectId, files: await damages.filesOf([blobId], mostFiles) });
-  if (found === undefined) return { kind: 'bytes_missing', ...(await about()) };
-  if (found !== row.bytes) return { kind: 'size_differs', ...(await about()), expected: row.bytes, found };
-  if (!hash) return row.damage === 'content_differs' ? { kind: 'content_differs', ...(await about()) } : undefined;
-  const isRight = (await hashOf(await blobs.open(blobId))) === row.sha256;
-  return isRight ? undefined : { kind: 'content_differs', ...(await about()) };
+/** @throws the error of a storage that does not work at all */
+async function findFault(deps: CheckStoreDeps, row: StoredBlobRow, hash: boolean): Promise<StoreFault | undefined> {
+  const { blobId, projectId, damage } = row;
+  const about = async () => ({ blobId, projectId, files: await deps.damages.filesOf([blobId], mostFiles) });
+  try {
+    const found = await deps.blobs.size(blobId);
+    if (found === undefined) throw new BlobMissing(blobId);
+    if (found !== row.bytes) return { kind: 'size_differs', ...(await about()), expected: row.bytes, found };
+    if (!hash) {
+      return damage === 'content_differs' || damage === 'unreadable' ? { kind: damage, ...(await about()) } : undefined;
+    }
+    const isRight = (await hashOf(await deps.blobs.open(blobId))) === row.sha256;
+    return isRight ? undefined : { kind: 'content_differs', ...(await about()) };
+  } catch (error) {
+    if (error instanceof BlobMissing) {
+      const named = await about();
+      // Deleted after its row was read.
+      return named.files.length === 0 ? undefined : { kind: 'bytes_missing', ...named };
+    }
+    if (!(error instanceof BlobUnreadable)) throw error;
+    await deps.blobs.check();
+    return { kind: 'unreadable', ...(await about()) };
+  }
 }
 
 const damageOf: Partial<Record<StoreFault['kind'], BlobDamage>> = {
   bytes_missing: 'missing',
   size_differs: 'size_differs',
   content_differs: 'content_differs',
+  unreadable: 'unreadable',
 };
 
 /** @returns whether the bytes are right now. */
@@ -153,7 +166,7 @@ async function hasGoodCopy({ quarantine }: BlobStore, row: StoredBlobRow): Promi
   try {
     return (await hashOf(await quarantine.open(row.blobId))) === row.sha256;
   } catch (error) {
-    if (error instanceof BlobMissing) return false;
+    if (error instanceof BlobMissing || error instanceof BlobUnreadable) return false;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../kernel/logger.ts';
 import type { BlobRepository } from './blob-repository.ts';
-import type { BlobStore } from './blob-store.ts';
+import { type BlobStore, BlobUnreadable } from './blob-store.ts';
 import { finishDeleting } from './delete-file.ts';
 import type { FileRepository, StoredBlobRow } from './file-repository.ts';
 import type { ReportDamage } from './report-damage.ts';
@@ -108,7 +108,11 @@ async function findDamage(deps: ReconcileDeps, signal?: AbortSignal): Promise<nu
 
 /** Whether the bytes are damaged. Clears recorded damage of missing bytes that are back; the length does not show changed bytes. */
 async function isDamaged({ blobs, damages, reportDamage }: ReconcileDeps, row: StoredBlobRow): Promise<boolean> {
-  const found = await blobs.size(row.blobId);
+  const found = await blobs.size(row.blobId).catch((error: unknown) => {
+    if (error instanceof BlobUnreadable) return 'unreadable' as const;
+    throw error;
+  });
+  if (found === 'unreadable') return reportDamage(row, found);
   if (found !== row.bytes) return reportDamage(row, found === undefined ? 'missing' : 'size_differs');
   if (row.damage === 'missing') await damages.clearDamage(row.blobId);
   return row.damage !== null && row.damage !== 'missing';

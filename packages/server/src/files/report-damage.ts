@@ -5,7 +5,7 @@ import type { BlobStore } from './blob-store.ts';
 
 export interface ReportDamageDeps {
   readonly damages: Pick<BlobRepository, 'recordDamage'>;
-  readonly blobs: Pick<BlobStore, 'quarantine'>;
+  readonly blobs: Pick<BlobStore, 'quarantine' | 'check'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -19,14 +19,17 @@ export type ReportDamage = (
 /**
  * Records that stored bytes are not those of their files, so that the next upload of the same content replaces them. Wrong
  * bytes are moved into the quarantine, so they are not served, and `fsck --repair` puts them back if their hash is right after all.
+ * Unreadable bytes stay in their place, where a later read may succeed.
+ * @throws the error of a storage that does not work at all, which is no damage of one blob
  */
 export function createDamageReport({ damages, blobs, clock, logger }: ReportDamageDeps): ReportDamage {
   return async ({ blobId, projectId }, damage) => {
+    if (damage === 'unreadable') await blobs.check();
     const outcome = await damages.recordDamage(blobId, damage, clock.now());
     if (outcome === 'gone') return false;
     if (outcome === 'known') return true;
     logger.error({ blobId, projectId, damage }, 'stored content damaged');
-    if (damage !== 'missing') await blobs.quarantine.add(blobId);
+    if (damage !== 'missing' && damage !== 'unreadable') await blobs.quarantine.add(blobId);
     return true;
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../kernel/clock.ts';
 import type { BlobRepository, Verification } from './blob-repository.ts';
-import { BlobMissing, type BlobStore } from './blob-store.ts';
+import { BlobMissing, type BlobStore, BlobUnreadable } from './blob-store.ts';
 import type { FileRepository, StoredBlobRow } from './file-repository.ts';
 import type { ReportDamage } from './report-damage.ts';
 
@@ -60,23 +60,24 @@ function startPass({ clock, passEvery }: VerifyBlobsDeps, last: Verification | u
 /** @returns how many bytes were read. */
 async function verifyBlob(deps: VerifyBlobsDeps, row: StoredBlobRow, signal: AbortSignal): Promise<number> {
   signal.throwIfAborted();
-  const found = await deps.blobs.size(row.blobId);
-  if (found !== row.bytes) {
-    await deps.reportDamage(row, found === undefined ? 'missing' : 'size_differs');
-    return 0;
-  }
   const hash = createHash('sha256');
   let bytes = 0;
   try {
+    const found = await deps.blobs.size(row.blobId);
+    if (found !== row.bytes) {
+      await deps.reportDamage(row, found === undefined ? 'missing' : 'size_differs');
+      return 0;
+    }
     for await (const block of (await deps.blobs.open(row.blobId)) as AsyncIterable<Buffer>) {
       hash.update(block);
       bytes += block.length;
       await deps.pace(block.length, signal);
     }
   } catch (error) {
-    // Deleted after its size was read.
-    if (error instanceof BlobMissing) return bytes;
-    throw error;
+    if (error instanceof BlobUnreadable) await deps.reportDamage(row, 'unreadable');
+    // Missing: deleted after its size was read.
+    else if (!(error instanceof BlobMissing)) throw error;
+    return bytes;
   }
   if (hash.digest('hex') !== row.sha256) await deps.reportDamage(row, 'content_differs');
   else if (row.damage !== null) await deps.progress.clearDamage(row.blobId);

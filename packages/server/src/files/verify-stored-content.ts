@@ -1,4 +1,4 @@
-import { BlobMissing, type BlobStore } from './blob-store.ts';
+import { BlobMissing, type BlobStore, BlobUnreadable } from './blob-store.ts';
 import type { StoredBlobRow, StoredContent } from './file-repository.ts';
 import { hashOf } from './fsck.ts';
 import type { ReportDamage } from './report-damage.ts';
@@ -19,13 +19,15 @@ export async function verifyStoredContent(
   content: StoredContent,
 ): Promise<void> {
   const stored = await findContent(content);
-  // `add` finds what is missing or has another length.
-  if (stored === undefined || stored.damage !== null || (await blobs.size(stored.blobId)) !== stored.bytes) return;
+  if (stored === undefined || stored.damage !== null) return;
   try {
+    // `add` finds what is missing or has another length.
+    if ((await blobs.size(stored.blobId)) !== stored.bytes) return;
     if ((await hashOf(await blobs.open(stored.blobId))) !== content.sha256)
       await reportDamage(stored, 'content_differs');
   } catch (error) {
-    // Deleted after its size was read.
-    if (!(error instanceof BlobMissing)) throw error;
+    if (error instanceof BlobUnreadable) await reportDamage(stored, 'unreadable');
+    // Missing: deleted after its size was read.
+    else if (!(error instanceof BlobMissing)) throw error;
   }
 }

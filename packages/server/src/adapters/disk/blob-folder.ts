@@ -7,10 +7,11 @@ import { type BlobDigest, BlobMissing } from '../../files/blob-store.ts';
 import { exists } from '../../kernel/exists.ts';
 import { bucketOf, listBlobs, sizeOf } from './disk-blob-store.ts';
 import { closeFile, isMissing, openFile, removeFile, writeAll } from './file-system.ts';
+import { readFailure } from './problems.ts';
 
 /** The blobs of a data folder or of a backup that no service writes to: nothing but `write` and `remove` changes it. */
 export interface BlobFolder {
-  /** @throws BlobMissing */
+  /** @throws BlobMissing, and BlobUnreadable, also while the bytes are read */
   open(blobId: string): Promise<AsyncIterable<Uint8Array>>;
   size(blobId: string): Promise<number | undefined>;
   list(): AsyncIterable<{ readonly blobId: string }>;
@@ -32,7 +33,7 @@ export function openBlobFolder(folder: string): BlobFolder {
       try {
         return readPieces(await openFile(pathOf(blobId), 'r'));
       } catch (error) {
-        throw isMissing(error) ? new BlobMissing(blobId) : error;
+        throw isMissing(error) ? new BlobMissing(blobId) : readFailure(error);
       }
     },
     size: (blobId) => sizeOf(pathOf(blobId)),
@@ -60,7 +61,9 @@ async function* readPieces(fd: number): AsyncGenerator<Uint8Array> {
     const { size } = await statFile(fd);
     for (;;) {
       const piece = Buffer.allocUnsafe(Math.min(largestPiece, size + 1));
-      const { bytesRead } = await readFile(fd, piece, 0, piece.length, null);
+      const { bytesRead } = await readFile(fd, piece, 0, piece.length, null).catch((error: unknown) => {
+        throw readFailure(error);
+      });
       if (bytesRead === 0) return;
       yield piece.subarray(0, bytesRead);
       // A short read means the end, because no process writes to the file.

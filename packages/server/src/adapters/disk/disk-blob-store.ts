@@ -1,13 +1,13 @@
-import fs, { createReadStream } from 'node:fs';
 import { chmod, mkdir, readdir, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BlobMissing, type BlobQuarantine, type BlobStore, type StoredBlob } from '../../files/blob-store.ts';
+import type { BlobQuarantine, BlobStore, StoredBlob } from '../../files/blob-store.ts';
 import { idPrefixes, isId } from '../../kernel/identifier.ts';
 import { createBucketFolders } from './bucket-folders.ts';
 import { createDiskQuarantine, emptyOldestFirst, listFolder } from './disk-quarantine.ts';
-import { isMissing, openFile, removeFile, renameFile } from './file-system.ts';
+import { isMissing, removeFile, renameFile } from './file-system.ts';
 import { createHashThread } from './hash-thread.ts';
-import { differentFileSystems, diskFailure, diskNearlyFull } from './problems.ts';
+import { differentFileSystems, diskFailure, diskNearlyFull, readFailure } from './problems.ts';
+import { readBlob } from './read-blob.ts';
 import { createStagedFile } from './staged-file.ts';
 import { sweepStaging } from './sweep-staging.ts';
 import { createWriteShares } from './write-share.ts';
@@ -58,14 +58,7 @@ export async function openDiskBlobStore(
         syncFolder: () => buckets.sync(bucket),
       });
     },
-    async open(blobId, range) {
-      try {
-        const fd = await openFile(pathOf(blobId), 'r');
-        return createReadStream('', { fd, fs: reading, highWaterMark: 256 * 1024, ...range });
-      } catch (error) {
-        throw isMissing(error) ? new BlobMissing(blobId) : diskFailure(error);
-      }
-    },
+    open: (blobId, range) => readBlob(pathOf(blobId), blobId, range),
     remove: async (blobId) => {
       try {
         await removeFile(pathOf(blobId));
@@ -74,7 +67,16 @@ export async function openDiskBlobStore(
         throw diskFailure(error);
       }
     },
-    size: (blobId) => sizeOf(pathOf(blobId)),
+    async size(blobId) {
+      try {
+        const found = await sizeOf(pathOf(blobId));
+        // Without the folder of all blobs, no single one is missing.
+        if (found === undefined) await stat(blobs);
+        return found;
+      } catch (error) {
+        throw diskFailure(error);
+      }
+    },
     list: () => listBlobs(blobs),
     check,
     close: async () => {
@@ -82,17 +84,6 @@ export async function openDiskBlobStore(
     },
   };
 }
-
-/** The file operations of a blob stream. A failed read is reported as a disk failure. */
-const reading = {
-  open: fs.open,
-  close: fs.close,
-  read: (fd: number, buffer: Buffer, offset: number, length: number, position: number | null, done: ReadDone) =>
-    fs.read(fd, buffer, offset, length, position, (error, bytes, filled) =>
-      done(error === null ? null : (diskFailure(error) as Error), bytes, filled),
-    ),
-};
-type ReadDone = (error: Error | null, bytes: number, buffer: Buffer) => void;
 
 /** Milliseconds for which an answer of the file system holds: it is asked for each upload, and some come by thousands. */
 const freeSpaceHolds = 250;
@@ -136,7 +127,7 @@ export async function sizeOf(path: string): Promise<number | undefined> {
     return (await stat(path)).size;
   } catch (error) {
     if (isMissing(error)) return undefined;
-    throw error;
+    throw readFailure(error);
   }
 }
 

@@ -1,10 +1,10 @@
-import { createReadStream } from 'node:fs';
 import { opendir, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BlobMissing, type BlobQuarantine, type StoredBlob } from '../../files/blob-store.ts';
+import type { BlobQuarantine, StoredBlob } from '../../files/blob-store.ts';
 import { isId } from '../../kernel/identifier.ts';
 import { syncToDisk } from '../../kernel/sync-to-disk.ts';
-import { isMissing, openFile, removeFile, renameFile } from './file-system.ts';
+import { isMissing, removeFile, renameFile } from './file-system.ts';
+import { readBlob } from './read-blob.ts';
 
 export interface QuarantinePlace {
   readonly folder: string;
@@ -48,13 +48,7 @@ export function createDiskQuarantine({ folder, pathOf, prepareFolder, syncFolder
       return 'restored';
     },
     purge: (blobId) => removeFile(heldPath(blobId)),
-    async open(blobId) {
-      try {
-        return createReadStream('', { fd: await openFile(heldPath(blobId), 'r') });
-      } catch (error) {
-        throw isMissing(error) ? new BlobMissing(blobId) : error;
-      }
-    },
+    open: async (blobId) => readBlob(heldPath(blobId), blobId),
     list: () => listFolder(folder),
   };
 }

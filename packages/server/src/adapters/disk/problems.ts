@@ -1,3 +1,5 @@
+import { constants } from 'node:os';
+import { BlobUnreadable } from '../../files/blob-store.ts';
 import { isOutOfRoom } from '../../kernel/is-out-of-room.ts';
 import { Problem } from '../../kernel/problem.ts';
 
@@ -15,6 +17,17 @@ export function diskFailure(error: unknown): unknown {
   }
   if (error instanceof Error && 'syscall' in error) return diskFailed(error, String(code));
   return error;
+}
+
+/** Failed checksums of the file system; Node.js has no names for them. */
+const mediumErrors = new Set(
+  [constants.errno.EIO, constants.errno.EBADMSG, 117 /* EUCLEAN */].map((number) => -number),
+);
+
+/** A failed read of a blob. Faults of the medium become {@link BlobUnreadable}; any other error stays unchanged. */
+export function readFailure(error: unknown): unknown {
+  const errno = error instanceof Error && 'errno' in error ? error.errno : undefined;
+  return typeof errno === 'number' && mediumErrors.has(errno) ? new BlobUnreadable(error) : error;
 }
 
 /** `code`: of the system, such as EIO. */
