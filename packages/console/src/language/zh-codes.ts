@@ -51,6 +51,7 @@ export const codes: Readonly<Record<string, string>> = {
   parser_crashed: '读取此格式的程序在该文档上崩溃。',
 
   cancelled: '记录在创建过程中被取消。',
+  content_damaged: '文件的已存内容已损坏或无法读取。请重新上传相同内容，然后重试该记录。',
   file_missing: '文件在读取之前已被删除。',
   internal_error: '服务在创建记录时多次失败，请重试。',
   page_refused: '不允许抓取该页面的地址：{message}',

@@ -4,6 +4,8 @@
  */
 export const recordFailureCodes = {
   cancelled: 'Somebody cancelled the record while it was being made.',
+  content_damaged:
+    'The stored content of the file is damaged or cannot be read. Upload the same content again, then retry the record.',
   file_missing: 'The file was deleted before it was read.',
   internal_error: 'The service failed several times while it made the record; retry it.',
   page_refused: 'The address of the page is one that may not be fetched.',

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RecordFailure } from '@quartermaster/contract';
+import { BlobUnreadable } from '../files/blob-store.ts';
+import { StoredContentDamaged } from '../files/file-access.ts';
 import type { DiskSpace } from '../kernel/disk-space.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { isTemporary, type Problem } from '../kernel/problem.ts';
@@ -8,6 +10,7 @@ import { ClaimLost, type ProcessDeps } from './extract-record.ts';
 import { startPolling } from './polling.ts';
 import { processRecord, ReaderKilled } from './process-record.ts';
 import { createProgress } from './progress.ts';
+import { recordFailureCodes } from './record-failures.ts';
 import type { RecordJob } from './record-job-repository.ts';
 import { startDeadline } from './work-deadline.ts';
 
@@ -206,7 +209,11 @@ async function settle(deps: WorkerDeps, job: RecordJob, end: WorkEnd): Promise<v
   if (reason instanceof ClaimLost) return;
   if (reason instanceof Closing) return jobs.giveBack(job, { runAfter: now, attempt: job.attempt - 1, workedMs });
   const about = { err: reason, record_id: job.id, attempt: job.attempt };
-  if (isTemporary(reason)) {
+  if (reason instanceof StoredContentDamaged) {
+    logger.error(about, 'record failed: its stored file is damaged');
+    await jobs.fail(job, contentDamaged, { report: null, now });
+    // A read that failed may succeed, but not for ever: it counts as a try.
+  } else if (isTemporary(reason) && !(reason instanceof BlobUnreadable)) {
     logger.warn(about, 'record requeued: the database or its disk is not available');
     await jobs.giveBack(job, { runAfter: now + pauseAfter(deps, reason), attempt: job.attempt - 1, workedMs });
   } else if (reason instanceof DeadlinePassed) {
@@ -230,7 +237,10 @@ function pauseAfter({ backoffMs }: WorkerDeps, problem: Problem): number {
 
 const tooLate: RecordFailure = { code: 'time_limit', message: 'The record was not made in time.' };
 
+const contentDamaged: RecordFailure = { code: 'content_damaged', message: recordFailureCodes.content_damaged };
+
 function lastFailure(reason: unknown, attempts: number): RecordFailure {
+  if (reason instanceof BlobUnreadable) return contentDamaged;
   if (reason instanceof ReaderKilled) return { code: reason.failure.code, message: reason.failure.message };
   return {
     code: 'internal_error',

@@ -1,10 +1,11 @@
 import type { Extension, Purpose } from '@quartermaster/contract';
+import { Problem } from '../kernel/problem.ts';
 
 /** What other rooms may ask of files. */
 export interface FileAccess {
   /** The file of this project, or undefined. */
   findFile(projectId: string, fileId: string): Promise<AccessibleFile | undefined>;
-  /** The bytes, from the start. */
+  /** The bytes, from the start. @throws StoredContentDamaged, and BlobUnreadable when the disk does not give them */
   open(file: AccessibleFile): AsyncIterable<Uint8Array>;
 }
 
@@ -18,4 +19,16 @@ export interface AccessibleFile {
   readonly bytes: number;
   /** Hexadecimal. */
   readonly sha256: string;
+}
+
+/** The bytes on the disk are missing or not those that were uploaded. */
+export class StoredContentDamaged extends Problem {
+  constructor() {
+    super(
+      'SERVICE_UNAVAILABLE',
+      'The stored content of this file is missing or damaged. Upload the same content again to repair it, or ask the operator to restore a backup.',
+      { retryAfter: 60 },
+    );
+    this.name = 'StoredContentDamaged';
+  }
 }

@@ -92,15 +92,6 @@ export function fileInUse(fileId: string): Problem {
   });
 }
 
-/** The bytes on the disk are missing or not those that were uploaded. */
-export function storedContentDamaged(): Problem {
-  return new Problem(
-    'SERVICE_UNAVAILABLE',
-    'The stored content of this file is missing or damaged. Upload the same content again to repair it, or ask the operator to restore a backup.',
-    { retryAfter: 60 },
-  );
-}
-
 /** The answer to COMMIT was lost. */
 export function uploadInDoubt(cause: unknown): Problem {
   return new Problem(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { BlobMissing, type BlobStore } from './blob-store.ts';
-import { storedContentDamaged } from './problems.ts';
+import { StoredContentDamaged } from './file-access.ts';
 import type { ReportDamage } from './report-damage.ts';
 
 export interface VerifiedContentDeps {
@@ -24,7 +24,7 @@ export async function checkLength(deps: VerifiedContentDeps, expected: ExpectedC
   const found = await deps.blobs.size(expected.blobId);
   if (found === expected.bytes) return;
   const isLive = await deps.reportDamage(expected, found === undefined ? 'missing' : 'size_differs');
-  throw isLive ? storedContentDamaged() : new BlobMissing(expected.blobId);
+  throw isLive ? new StoredContentDamaged() : new BlobMissing(expected.blobId);
 }
 
 /**
@@ -45,7 +45,7 @@ export async function* readVerified(
   }
   if (hash.digest('hex') !== expected.sha256) {
     await deps.reportDamage(expected, 'content_differs');
-    throw storedContentDamaged();
+    throw new StoredContentDamaged();
   }
   if (held !== undefined) yield held;
 }
