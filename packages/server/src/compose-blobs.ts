@@ -10,6 +10,7 @@ import { finishDeletes, reconcileFiles } from './files/reconcile.ts';
 import { createDamageReport, type ReportDamage } from './files/report-damage.ts';
 import { verifyBlobs } from './files/verify-blobs.ts';
 import { createByteRate } from './kernel/byte-rate.ts';
+import { systemClock } from './kernel/clock.ts';
 import { startUpkeep, type UpkeepTask } from './kernel/upkeep.ts';
 
 /** Stored bytes with the rows that name them. */
@@ -32,7 +33,10 @@ export async function openStoredFiles({
   registry,
   database,
   isDiskFull,
-}: Base): Promise<StoredFiles> {
+}: Pick<
+  Base,
+  'config' | 'clock' | 'logger' | 'closer' | 'registry' | 'database' | 'isDiskFull'
+>): Promise<StoredFiles> {
   const store = await openDiskBlobStore(config.dataFolder, { leastFreeBytes: config.minFreeDiskMb * 2 ** 20 });
   const checkRoom = async () => {
     if (isDiskFull()) throw diskNearlyFull();
@@ -68,7 +72,8 @@ export async function openStoredFiles({
         name: 'reconcile files',
         pause: hour,
         run: async (signal) => {
-          const deps = { files, blobs, damages, reportDamage, clock, logger, keepQuarantined };
+          // Compared with times of the disk, which the clock of the database need not match.
+          const deps = { files, blobs, damages, reportDamage, clock: systemClock, logger, keepQuarantined };
           health.reconciled(await reconcileFiles(deps, signal));
         },
       },

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { openDatabase } from '../../src/adapters/database/open-database.ts';
+import { openDiskBlobStore } from '../../src/adapters/disk/disk-blob-store.ts';
+import { openStoredFiles } from '../../src/compose-blobs.ts';
+import { parseConfig } from '../../src/config.ts';
+import { createCloser } from '../../src/kernel/closing.ts';
+import { createNewId } from '../../src/kernel/identifier.ts';
+import { createLogger } from '../../src/kernel/logger.ts';
+import { createMetrics } from '../../src/kernel/metrics.ts';
+
+const hour = 3_600_000;
+
+test('a blob whose upload has not committed its row stays in its place when the clock of the database is hours ahead', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-clock-'));
+  const logger = createLogger('silent');
+  const database = await openDatabase({ url: null, dataFolder: folder, logger });
+  const store = await openDiskBlobStore(folder);
+  const blobIds: string[] = [];
+  for (const content of ['young', 'old']) {
+    const staged = store.stage(createNewId()('blob'));
+    await staged.append(Buffer.from(content));
+    await staged.finish();
+    await staged.commit();
+    blobIds.push(staged.blobId);
+  }
+  const [young = '', old = ''] = blobIds;
+  const before = new Date(Date.now() - 2 * hour);
+  await utimes(join(folder, 'blobs', old.slice(4, 8), old), before, before);
+  const closer = createCloser();
+  t.after(async () => {
+    await closer.close();
+    await store.close();
+    await database.close();
+    await rm(folder, { recursive: true });
+  });
+  await openStoredFiles({
+    ...{ database, logger, closer, registry: createMetrics(), isDiskFull: () => false },
+    config: parseConfig({ QUARTERMASTER_DATA: folder }),
+    clock: { now: () => Date.now() + 3 * hour },
+  });
+  const held = async () => (await Array.fromAsync(store.quarantine.list())).map(({ blobId }) => blobId);
+  while (!(await held()).includes(old)) await new Promise(setImmediate);
+  await closer.close();
+  assert.deepEqual([await held(), await store.size(young)], [[old], 5]);
+});
