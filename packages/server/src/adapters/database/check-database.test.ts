@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
 import { createTestDatabase } from '../../../../../test/support/postgres.ts';
 import { createLogger } from '../../kernel/logger.ts';
 import { checkDatabase } from './check-database.ts';
@@ -55,6 +56,48 @@ test('every row of a PostgreSQL database is read, and the check says that indexe
   const { checked, findings } = await checkDatabase(database);
   assert.deepEqual(findings, []);
   assert.match(checked, /every row of every table was read; indexes were not compared/);
+});
+
+/** A database with one project; to read it as text fails with this SQLSTATE, so often. */
+async function openFailing(t: TestContext, code: string, times: number) {
+  const testing = await createTestDatabase();
+  const database = await openDatabase({ url: testing.url, dataFolder: '/unused', logger });
+  t.after(async () => {
+    await database.close();
+    await testing.drop();
+  });
+  for (const statement of [
+    "insert into project (id, name, created_at) values ('a', 'a', 1)",
+    'create sequence reads',
+    `create function fail(project) returns text language plpgsql as $$ begin
+      if nextval('reads') > ${times} then return ''; end if;
+      raise exception 'made to fail' using errcode = '${code}';
+    end $$`,
+    'create cast (project as text) with function fail(project)',
+  ]) {
+    await sql.raw(statement).execute(database.write);
+  }
+  return database;
+}
+
+for (const code of ['XX000', 'XX001', 'XX002', '58P01', '58030']) {
+  test(`${code} of PostgreSQL is damage, and the rest is read`, async (t) => {
+    const { findings } = await checkDatabase(await openFailing(t, code, 1));
+    assert.equal(findings.length, 1);
+    assert.match(findings[0] ?? '', /^project, pages 0 to \d+: .*made to fail/);
+  });
+}
+
+for (const code of ['57014', '53200', '55P03', '22P02']) {
+  test(`${code} of PostgreSQL is no damage: the check tries again`, async (t) => {
+    const { findings } = await checkDatabase(await openFailing(t, code, 2));
+    assert.deepEqual(findings, []);
+  });
+}
+
+test('a check that PostgreSQL does not let finish fails, and says that it found no damage', async (t) => {
+  const database = await openFailing(t, '57014', 1000);
+  await assert.rejects(checkDatabase(database), /check of the database did not finish .*project.* not damage/);
 });
 
 test('a start on a damaged SQLite file says that it is damaged, and to restore a backup', async (t) => {

@@ -1,5 +1,7 @@
+import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
+import { checkUnfinished } from './problems.ts';
 
 export interface DatabaseCheck {
   /** The kind of check, as a sentence. */
@@ -26,12 +28,19 @@ async function checkSqlite({ read }: Database): Promise<DatabaseCheck> {
   }
 }
 
-/** Pages of one statement, so that none runs into a timeout. */
-const pagesPerStatement = 4_096;
+/** Pages of one statement. After a failure it reads a quarter of them, because the values of a row may be long. */
+const pagesPerStatement = 256;
+/** After so many failures in a row the check ends. */
+const mostFailures = 6;
+const pauseMs = 250;
+
+/** Data or an index is corrupted, or an assertion about stored data failed; a file is missing, or cannot be read. Source: PostgreSQL manual, appendix A. */
+const corruption = /^(XX...|58...)$/;
 
 /**
  * PostgreSQL has no check that a role without privileges may run, so every row of every table is read and written out as
  * text: pages that fail their checksum, broken rows and missing parts of long values are errors. Indexes are not compared.
+ * @throws when the server does not let it finish, such as by a timeout: that is no damage
  */
 async function checkPostgres({ read }: Database): Promise<DatabaseCheck> {
   const checked = 'PostgreSQL: every row of every table was read; indexes were not compared (use amcheck for them)';
@@ -40,17 +49,40 @@ async function checkPostgres({ read }: Database): Promise<DatabaseCheck> {
     from pg_class c where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace order by 1`.execute(read);
   const findings: string[] = [];
   for (const { name, pages } of tables) {
-    for (let from = 0; from < pages && findings.length < mostFindings; from += pagesPerStatement) {
-      const [first, last] = [`(${from},0)`, `(${from + pagesPerStatement},0)`];
+    let [from, step, failures] = [0, pagesPerStatement, 0];
+    while (from < pages && findings.length < mostFindings) {
+      const place = `${name}, pages ${from} to ${from + step - 1}`;
       try {
-        await sql`select count(t::text) from ${sql.raw(name)} t
-          where ctid >= ${sql.lit(first)}::tid and ctid < ${sql.lit(last)}::tid`.execute(read);
+        await readPages(read, name, [from, from + step]);
       } catch (error) {
-        findings.push(`${name}, pages ${from} to ${from + pagesPerStatement - 1}: ${messageOf(error)}`);
+        const finding = corruptionIn(error);
+        if (finding === undefined) {
+          failures += 1;
+          if (failures === mostFailures) throw checkUnfinished(place, error);
+          step = Math.max(1, Math.floor(step / 4));
+          await setTimeout(pauseMs);
+          continue;
+        }
+        findings.push(`${place}: ${finding}`);
       }
+      from += step;
+      [step, failures] = [Math.min(pagesPerStatement, step * 2), 0];
     }
   }
   return { checked, findings };
+}
+
+async function readPages(read: Database['read'], name: string, [first, end]: readonly [number, number]): Promise<void> {
+  await sql`select count(t::text) from ${sql.raw(name)} t
+    where ctid >= ${sql.lit(`(${first},0)`)}::tid and ctid < ${sql.lit(`(${end},0)`)}::tid`.execute(read);
+}
+
+/** The message of the server when it reports corruption; the error may be the cause of one of the service. */
+function corruptionIn(error: unknown): string | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ('code' in cause && corruption.test(String(cause.code))) return cause.message;
+  }
+  return undefined;
 }
 
 function messageOf(error: unknown): string {

@@ -103,3 +103,12 @@ export function databaseFileDamaged(file: string, said: string, cause: unknown):
     { cause },
   );
 }
+
+/** For `fsck`. @param place what was being read */
+export function checkUnfinished(place: string, cause: unknown): Error {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new Error(
+    `The check of the database did not finish at ${place}: ${reason} This is not damage. Run the command again when the server is less busy.`,
+    { cause },
+  );
+}
