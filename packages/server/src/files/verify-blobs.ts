@@ -15,13 +15,19 @@ export interface VerifyBlobsDeps {
   readonly passEvery: number;
   /** Called with every block read; resolves when the next one may be read. */
   readonly pace: (bytes: number, signal: AbortSignal) => Promise<void>;
+  /** Milliseconds after which the progress is saved, and it is looked whether the verification is paused. */
+  readonly checkpointMs?: number;
 }
 
 const batch = 100;
 
+/** Ends a pass within a blob. */
+class Paused extends Error {}
+
 /**
  * Reads every stored blob once per period and compares it with its hash. The progress is a row of the database, so it continues
- * there after a restart. Returns when the pass is over, when the next one is not due yet, or when it is paused.
+ * there after a restart; a blob that was not read to its end is read again. Returns when the pass is over, when the next one is not
+ * due yet, or when it is paused.
  */
 export async function verifyBlobs(deps: VerifyBlobsDeps, signal: AbortSignal): Promise<void> {
   for (;;) {
@@ -30,19 +36,42 @@ export async function verifyBlobs(deps: VerifyBlobsDeps, signal: AbortSignal): P
     const current = found === undefined || isOver(found) ? startPass(deps, found) : found;
     if (current === undefined) return;
     const rows = await deps.files.liveBlobs(current.position, batch);
-    let passBytes = current.passBytes;
-    for (const row of rows) passBytes += await verifyBlob(deps, row, signal);
-    const passBlobs = current.passBlobs + rows.length;
-    const isLast = rows.length < batch;
+    const { blobs, bytes } = await verifySome(deps, rows, signal);
+    const isLast = blobs === rows.length && rows.length < batch;
     await deps.progress.saveVerification({
-      position: rows.at(-1)?.blobId ?? current.position,
+      position: rows[blobs - 1]?.blobId ?? current.position,
       passStartedAt: current.passStartedAt,
-      passBlobs,
-      passBytes,
+      passBlobs: current.passBlobs + blobs,
+      passBytes: current.passBytes + bytes,
       finishedAt: isLast ? deps.clock.now() : current.finishedAt,
     });
     if (isLast) return;
   }
+}
+
+/** Verifies the blobs in order until the checkpoint. @returns how many of them, and how many bytes were read */
+async function verifySome(deps: VerifyBlobsDeps, rows: readonly StoredBlobRow[], signal: AbortSignal) {
+  const { checkpointMs = 10_000 } = deps;
+  const isDue = (since: number) => performance.now() - since >= checkpointMs;
+  const startedAt = performance.now();
+  let lookedAt = startedAt;
+  const pace: VerifyBlobsDeps['pace'] = async (bytes, stop) => {
+    await deps.pace(bytes, stop);
+    if (!isDue(lookedAt)) return;
+    lookedAt = performance.now();
+    if ((await deps.progress.findVerification())?.paused === true) throw new Paused();
+  };
+  let [blobs, bytes] = [0, 0];
+  try {
+    for (const row of rows) {
+      bytes += await verifyBlob({ ...deps, pace }, row, signal);
+      blobs += 1;
+      if (isDue(startedAt)) break;
+    }
+  } catch (error) {
+    if (!(error instanceof Paused)) throw error;
+  }
+  return { blobs, bytes };
 }
 
 function isOver({ finishedAt, passStartedAt }: Verification): boolean {

@@ -55,6 +55,40 @@ describe('the background verification', () => {
     assert.equal((await service.damages.findVerification())?.passBlobs, 150);
   });
 
+  test('continues after the last blob it read when the time between two checkpoints is over', async () => {
+    await using service = await startFilesService();
+    for (let index = 0; index < 5; index += 1) await upload(service, { content: `tea ${index}` });
+    const stop = new AbortController();
+    const read: number[] = [];
+    const pace: VerifyBlobsDeps['pace'] = async (bytes, signal) => {
+      if (read.push(bytes) === 4) stop.abort();
+      signal.throwIfAborted();
+    };
+    const interrupted = { ...depsOf(service, start, read), checkpointMs: 0, pace };
+    await assert.rejects(verifyBlobs(interrupted, stop.signal), { name: 'AbortError' });
+    assert.equal((await service.damages.findVerification())?.passBlobs, 3);
+    await verifyBlobs({ ...depsOf(service, start + 1, read), checkpointMs: 0 }, never);
+    assert.equal(read.length, 6);
+    assert.equal((await service.damages.findVerification())?.passBytes, 25);
+  });
+
+  test('stops within a file when it is paused, and reads that file again afterwards', async () => {
+    await using service = await startFilesService();
+    const block = 256 * 1024;
+    for (const content of ['green', 'x'.repeat(4 * block)]) await upload(service, { content });
+    const read: number[] = [];
+    const pace: VerifyBlobsDeps['pace'] = async (bytes) => {
+      if (read.push(bytes) === 2) await service.damages.pauseVerification(true);
+    };
+    await verifyBlobs({ ...depsOf(service, start, read), checkpointMs: 0, pace }, never);
+    assert.deepEqual(read, [5, block]);
+    assert.equal((await service.damages.findVerification())?.passBlobs, 1);
+    await service.damages.pauseVerification(false);
+    await verifyBlobs(depsOf(service, start + 1, read), never);
+    assert.deepEqual(read.slice(2), [block, block, block, block]);
+    assert.equal(await service.damages.countDamaged(), 0);
+  });
+
   test('finds bytes that changed without a change of length, and forgets damage that is over', async () => {
     await using service = await startFilesService();
     const [changed, fine] = [await upload(service, { content: 'green' }), await upload(service, { content: 'black' })];
