@@ -100,7 +100,17 @@ export function createAvailability(options: AvailabilityOptions): Availability {
           reject(problem);
         };
         refusals.add(refuse);
-        work.then(resolve, reject).finally(() => refusals.delete(refuse));
+        // In the same step: a result that is passed on is never passed to `onLate` as well.
+        work.then(
+          (result) => {
+            refusals.delete(refuse);
+            resolve(result);
+          },
+          (error: unknown) => {
+            refusals.delete(refuse);
+            reject(error);
+          },
+        );
       }),
     sent() {
       const statement = { since: performance.now() };
