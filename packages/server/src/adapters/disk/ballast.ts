@@ -35,12 +35,13 @@ export async function openBallast(options: BallastOptions, freeNow: number): Pro
   const { folder, bytes, remaining, delayMs = 10_000, logger } = options;
   const path = join(folder, 'ballast');
   const openedAt = performance.now();
-  let exists = (await sizeOf(path)) === bytes;
+  /** Null: there is no file. One that a crash cut short is smaller; it is released like a whole one. */
+  let size = await sizeOf(path);
   let released = false;
 
   async function release(free: number): Promise<void> {
     await rm(path, { force: true });
-    exists = false;
+    size = null;
     released = true;
     logger.warn({ free_bytes: free, ballast_bytes: bytes }, 'ballast released: the disk is full');
   }
@@ -49,19 +50,21 @@ export async function openBallast(options: BallastOptions, freeNow: number): Pro
       await fill(path, bytes);
     } catch (error) {
       await rm(path, { force: true });
+      size = null;
       throw error;
     }
-    exists = true;
+    size = bytes;
     released = false;
     logger.info({ ballast_bytes: bytes }, 'ballast created');
   }
 
-  if (exists && freeNow < neededToStart) await release(freeNow);
+  if (size !== null && freeNow < neededToStart) await release(freeNow);
   return {
     isReleased: () => released,
     async adjust(free) {
-      if (exists && free < releaseBelow) await release(free);
-      else if (!exists && free >= bytes + remaining && performance.now() - openedAt >= delayMs) await create();
+      const missing = bytes - (size ?? 0);
+      if (size !== null && free < releaseBelow) await release(free);
+      else if (missing !== 0 && free >= missing + remaining && performance.now() - openedAt >= delayMs) await create();
     },
   };
 }

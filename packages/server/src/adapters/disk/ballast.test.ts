@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { createLogger } from '../../kernel/logger.ts';
+import { openBallast } from './ballast.ts';
+
+const bytes = 2 ** 21;
+const plenty = 2 ** 40;
+
+/** A folder whose ballast was cut short by a crash. */
+async function openCut(t: TestContext, freeNow: number) {
+  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-ballast-'));
+  t.after(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, 'ballast'), 'cut short');
+  const options = { folder, bytes, remaining: 0, delayMs: 0, logger: createLogger('silent') };
+  return { folder, ballast: await openBallast(options, freeNow) };
+}
+
+test('a ballast that a crash cut short is released on a full disk, at the start and later', async (t) => {
+  const atStart = await openCut(t, 0);
+  assert.deepEqual([await readdir(atStart.folder), atStart.ballast.isReleased()], [[], true]);
+  const later = await openCut(t, plenty);
+  await later.ballast.adjust(0);
+  assert.deepEqual([await readdir(later.folder), later.ballast.isReleased()], [[], true]);
+});
+
+test('a ballast that a crash cut short is completed when there is room', async (t) => {
+  const { folder, ballast } = await openCut(t, plenty);
+  await ballast.adjust(plenty);
+  assert.equal((await stat(join(folder, 'ballast'))).size, bytes);
+});
