@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
-/** The drain, shared by both addresses: connections end with their next answer while the listeners stay open. */
+/** The end of serving, shared by both addresses: connections end with their next answer while the listeners stay open. */
 export interface Drain {
   isDraining(): boolean;
   /** Marks the answers in flight, and every later one, with `Connection: close`. */
@@ -10,24 +11,22 @@ export interface Drain {
 }
 
 export function createDrain(): Drain {
-  const inFlight = new Set<ServerResponse>();
+  // By connection, not by answer: a set with a new entry for each request keeps dead answers from being collected early.
+  const latest = new Map<Socket, ServerResponse>();
   let draining = false;
-
-  function forget(this: ServerResponse): void {
-    inFlight.delete(this);
-  }
 
   return {
     isDraining: () => draining,
     begin() {
       draining = true;
-      for (const response of inFlight) closeAfterwards(response);
-      inFlight.clear();
+      for (const response of latest.values()) closeAfterwards(response);
+      latest.clear();
     },
     track(response) {
       if (draining) return closeAfterwards(response);
-      inFlight.add(response);
-      response.once('close', forget);
+      const { socket } = response.req;
+      if (!latest.has(socket)) socket.once('close', () => latest.delete(socket));
+      latest.set(socket, response);
     },
   };
 }

@@ -31,6 +31,7 @@ export function parseJson(text: string): unknown {
 
 /** For parsers that call `JSON.parse` themselves. */
 export function withPlainNames(text: string): PlainNames {
+  if (!text.includes('\\')) return { text, restore: (value) => value };
   const parts: string[] = [];
   const numbers = new Map<string, number>();
   let copied = 0;
