@@ -8,6 +8,7 @@ import { createTestDatabase } from '../../../../../test/support/postgres.ts';
 import { createLogger } from '../../kernel/logger.ts';
 import { openPostgresDatabase } from './postgres-database.ts';
 import { toLibpqEnvironment } from './postgres-programs.ts';
+import { assertEmpty, restoreDump } from './postgres-restore.ts';
 import { takePostgresSnapshot, tryDump } from './postgres-snapshot.ts';
 
 const { signal } = new AbortController();
@@ -66,6 +67,24 @@ test('the trial names the tables and sequences that the role may not read, a mis
   await tryDump({ url, environment: process.env }, folder, signal);
   await admin.query('drop table schema_migration');
   await assert.rejects(tryDump({ url, environment: process.env }, folder, signal), /No Quartermaster store found/);
+});
+
+test('a dump is restored into a database whose name has quotes and backslashes', async (t) => {
+  const { url, admin } = await openStoreOfRole(t);
+  const folder = await temporaryFolder(t);
+  await (await takePostgresSnapshot({ url, environment: process.env }, folder)).close();
+  const name = `${new URL(url).pathname.slice(1)} o'\\n"e`;
+  await admin.query(`create database ${pg.escapeIdentifier(name)}`);
+  const target = new URL(url);
+  target.username = 'postgres';
+  target.pathname = `/${encodeURIComponent(name)}`;
+  try {
+    const backup = { backup: folder, place: folder, schema: 'public' };
+    await restoreDump({ url: target.href, environment: process.env }, backup);
+    await assert.rejects(assertEmpty({ url: target.href }), /holds a store already/);
+  } finally {
+    await admin.query(`drop database ${pg.escapeIdentifier(name)} with (force)`);
+  }
 });
 
 /** A store whose tables belong to a role of their own. */

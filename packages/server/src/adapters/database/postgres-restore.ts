@@ -28,7 +28,8 @@ export async function restoreDump(
     const { rows } = await client.query('select 1 from pg_namespace where nspname = $1', [schema]);
     if (rows.length === 0) await client.query(`create schema ${client.escapeIdentifier(schema)}`);
     const certificates = join(place, 'authorities.pem');
-    const database = (client.database ?? '').replaceAll("'", "\\'");
+    // libpq: a backslash escapes a quote and itself.
+    const database = (client.database ?? '').replaceAll(/[\\']/g, '\\$&');
     const options = ['--no-owner', '--no-privileges', '--no-password', '--exit-on-error', '--single-transaction'];
     const args = [...options, `--dbname=dbname='${database}'`, join(backup, dumpFile)];
     await runProgram('pg_restore', args, { ...target, certificates });
