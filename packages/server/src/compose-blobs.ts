@@ -37,7 +37,7 @@ export async function openStoredFiles({
   Base,
   'config' | 'clock' | 'logger' | 'closer' | 'registry' | 'database' | 'isDiskFull'
 >): Promise<StoredFiles> {
-  const store = await openDiskBlobStore(config.dataFolder, { leastFreeBytes: config.minFreeDiskMb * 2 ** 20 });
+  const store = await openDiskBlobStore(config.dataFolder, { leastFreeBytes: config.minFreeDiskMb * 2 ** 20, logger });
   const checkRoom = async () => {
     if (isDiskFull()) throw diskNearlyFull();
     await store.checkRoom();

@@ -134,7 +134,9 @@ describe('disk blob store', () => {
 
   test('a disk with too little space empties the quarantine, oldest first, before it refuses an upload', async () => {
     const own = await makeFolder();
-    const store = await openDiskBlobStore(own, { leastFreeBytes: Number.MAX_SAFE_INTEGER });
+    const logged: unknown[] = [];
+    const logger = { warn: (...line: unknown[]) => void logged.push(line) };
+    const store = await openDiskBlobStore(own, { leastFreeBytes: Number.MAX_SAFE_INTEGER, logger });
     const ids = [];
     for (const age of [2, 3, 1]) {
       const staged = store.stage(newId('blob'));
@@ -145,10 +147,12 @@ describe('disk blob store', () => {
       ids.push(staged.blobId);
     }
     let asked = 0;
-    assert.equal(await emptyOldestFirst(store.quarantine, async () => ++asked === 2), 1);
+    assert.deepEqual(await emptyOldestFirst(store.quarantine, async () => ++asked === 2), [ids[1]]);
     assert.deepEqual((await readdir(join(own, 'quarantine'))).sort(), [ids[0], ids[2]].sort());
     await assert.rejects(store.checkRoom(), { code: 'INSUFFICIENT_STORAGE' });
     assert.deepEqual(await readdir(join(own, 'quarantine')), []);
+    const fields = { blobs: 2, blob_ids: [ids[0], ids[2]] };
+    assert.deepEqual(logged, [[fields, 'quarantined blobs erased: the disk is nearly full']]);
     await store.close();
     await rm(own, { recursive: true });
   });

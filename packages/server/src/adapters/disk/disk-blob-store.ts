@@ -2,6 +2,7 @@ import { chmod, mkdir, readdir, stat, statfs, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import type { BlobQuarantine, BlobStore, StoredBlob } from '../../files/blob-store.ts';
 import { idPrefixes, isId } from '../../kernel/identifier.ts';
+import type { Logger } from '../../kernel/logger.ts';
 import { createBucketFolders } from './bucket-folders.ts';
 import { createDiskQuarantine, emptyOldestFirst, listFolder } from './disk-quarantine.ts';
 import { isMissing, removeFile, renameFile } from './file-system.ts';
@@ -20,7 +21,7 @@ import { createWriteShares } from './write-share.ts';
  */
 export async function openDiskBlobStore(
   folder: string,
-  { leastFreeBytes = 0 }: { leastFreeBytes?: number } = {},
+  { leastFreeBytes = 0, logger }: { leastFreeBytes?: number; logger?: Pick<Logger, 'warn'> } = {},
 ): Promise<BlobStore> {
   const staging = join(folder, 'staging');
   const blobs = join(folder, 'blobs');
@@ -44,7 +45,7 @@ export async function openDiskBlobStore(
     syncFolder: (blobId) => buckets.sync(bucketOf(blobId)),
   });
   return {
-    checkRoom: createRoomCheck(folder, leastFreeBytes, quarantine),
+    checkRoom: createRoomCheck(folder, leastFreeBytes, { quarantine, logger }),
     quarantine,
     stage: (blobId) => {
       const bucket = bucketOf(blobId);
@@ -89,7 +90,11 @@ export async function openDiskBlobStore(
 const freeSpaceHolds = 250;
 
 /** Before an upload is refused, quarantined bytes are erased, oldest first, until there is enough space. */
-function createRoomCheck(folder: string, leastFreeBytes: number, quarantine: BlobQuarantine): BlobStore['checkRoom'] {
+function createRoomCheck(
+  folder: string,
+  leastFreeBytes: number,
+  { quarantine, logger }: { quarantine: BlobQuarantine; logger: Pick<Logger, 'warn'> | undefined },
+): BlobStore['checkRoom'] {
   let asked = Number.NEGATIVE_INFINITY;
   let free: Promise<number> = Promise.resolve(0);
   const measure = async () => {
@@ -99,7 +104,9 @@ function createRoomCheck(folder: string, leastFreeBytes: number, quarantine: Blo
   };
   const ask = async () => {
     if ((await measure()) < leastFreeBytes) {
-      await emptyOldestFirst(quarantine, async () => (await measure()) >= leastFreeBytes);
+      const erased = await emptyOldestFirst(quarantine, async () => (await measure()) >= leastFreeBytes);
+      const fields = { blobs: erased.length, blob_ids: erased };
+      if (erased.length > 0) logger?.warn(fields, 'quarantined blobs erased: the disk is nearly full');
     }
     return measure();
   };

@@ -53,18 +53,18 @@ export function createDiskQuarantine({ folder, pathOf, prepareFolder, syncFolder
   };
 }
 
-/** Erases the oldest blobs first until `isEnough` returns true. */
+/** Erases the oldest blobs first until `isEnough` returns true. @returns their ids */
 export async function emptyOldestFirst(
   quarantine: Pick<BlobQuarantine, 'list' | 'purge'>,
   isEnough: () => Promise<boolean>,
-): Promise<number> {
+): Promise<readonly string[]> {
   const found: StoredBlob[] = [];
   for await (const blob of quarantine.list()) found.push(blob);
   found.sort((a, b) => a.modifiedAt - b.modifiedAt);
-  let removed = 0;
+  const removed: string[] = [];
   for (const { blobId } of found) {
     if (await isEnough()) break;
-    if (await quarantine.purge(blobId)) removed += 1;
+    if (await quarantine.purge(blobId)) removed.push(blobId);
   }
   return removed;
 }
