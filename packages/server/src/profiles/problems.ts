@@ -45,3 +45,8 @@ export function profileUnreadable(name: string): Problem {
     `The credential profile ${quoteText(name)} cannot be decrypted: what is stored is not what was encrypted; ${way}.`,
   );
 }
+
+/** The refresh token of a profile cannot be used. `reason`: a clause, without a full stop. */
+export function refreshFailed(reason: string, cause?: unknown): Problem {
+  return new Problem('SERVICE_UNAVAILABLE', reason, { retryAfter: 1, cause });
+}

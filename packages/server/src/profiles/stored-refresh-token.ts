@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '../kernel/logger.ts';
 import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
+import { refreshFailed } from './problems.ts';
 import type { StoredRefreshToken } from './resolve-credentials.ts';
 
 export interface StoredRefreshTokenDeps {
@@ -63,12 +64,12 @@ export function createStoredRefreshToken(
       if (found !== 'busy') return;
       await pause(retryMs);
     }
-    throw new Error('another process has been refreshing this credential profile for too long');
+    throw refreshFailed('another process has been refreshing this credential profile for too long');
   }
 
   async function newest(): Promise<StoredProfile> {
     const found = await repository.find(projectId, profile.name);
-    if (found === undefined || found.id !== id) throw new Error('the credential profile was removed');
+    if (found === undefined || found.id !== id) throw refreshFailed('the credential profile was removed');
     return found;
   }
 
@@ -96,7 +97,7 @@ export function createStoredRefreshToken(
       } catch (error) {
         if (tries >= maxStoreTries) {
           logger.error({ ...fields, err: error }, 'token refresh in doubt: the new refresh token was not stored');
-          throw new Error('the new refresh token could not be stored', { cause: error });
+          throw refreshFailed('the new refresh token could not be stored', error);
         }
         await pause(retryMs * 2 ** tries);
       }
@@ -113,7 +114,7 @@ export function createStoredRefreshToken(
         const left = deps.unstored.get(id);
         if (left !== undefined) await store(left);
         const used = deps.open(await newest())[name];
-        if (typeof used !== 'string') throw new Error('the credential profile has no refresh token any more');
+        if (typeof used !== 'string') throw refreshFailed('the credential profile has no refresh token any more');
         const answer = await ask(used);
         if (answer.rotated !== undefined && answer.rotated !== used) {
           await store({ name, used, token: answer.rotated });

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import type { Injection, OAuth2 } from '@quartermaster/plugin-kit';
 import type { Clock } from '../../kernel/clock.ts';
+import { Problem } from '../../kernel/problem.ts';
 import type { StoredRefreshToken } from '../../profiles/resolve-credentials.ts';
 import { apiHost, apiOrigin, never, policyFor, secretsOf, startBroker, startServer } from './broker.suite.ts';
 import type { EgressPolicy } from './broker.ts';
@@ -226,10 +227,19 @@ describe('an access token', () => {
 
   it('of a stored credential is not used when the new refresh token cannot be stored', async (t) => {
     const { upstream, send } = await open(t, { tokens: grant({ refresh_token: 'refresh-1-0123456789' }) });
-    const refresh = async () => await Promise.reject(new Error('the new refresh token could not be stored'));
-    const result = await send(refreshToken, { storedRefreshToken: { version: 'profile 1', superseded: [], refresh } });
-    const message = 'no access token: the new refresh token could not be stored';
-    assert.deepEqual([result, upstream.requests.length], [{ kind: 'unreachable', message }, 0]);
+    for (const [error, reason] of [
+      [
+        new Problem('SERVICE_UNAVAILABLE', 'the new refresh token could not be stored'),
+        'the new refresh token could not be stored',
+      ],
+      [new Error('relation "credential_profile" does not exist'), 'the stored refresh token could not be used'],
+    ] as const) {
+      const refresh = async () => await Promise.reject(error);
+      const storedRefreshToken = { version: 'profile 1', superseded: [], refresh };
+      const result = await send(refreshToken, { storedRefreshToken });
+      const message = `no access token: ${reason}`;
+      assert.deepEqual([result, upstream.requests.length], [{ kind: 'unreachable', message }, 0]);
+    }
   });
 });
 

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
+import { Problem } from '../../kernel/problem.ts';
 import type { StoredRefreshToken } from '../../profiles/resolve-credentials.ts';
 import type { EgressResult } from './broker.ts';
 import type { TokenNeed } from './token-need.ts';
@@ -74,8 +75,8 @@ async function refreshStored({ need, request, stored }: Renewal & { stored: Stor
     });
     return granted;
   } catch (error) {
-    // The messages are our own: none repeats a secret.
-    const reason = error instanceof Error ? error.message : 'unknown';
+    // The messages of others, such as of the database driver, stay here.
+    const reason = error instanceof Problem ? error.message : 'the stored refresh token could not be used';
     return { failure: { kind: 'unreachable', message: `no access token: ${reason}` } };
   }
 }
