@@ -24,6 +24,7 @@ const doors = new Set(
     'embedding/vector-index.ts',
     'embedding/vectors.ts',
     'catalogue/catalogue.ts',
+    'catalogue/problems.ts',
     'execution/egress/broker.ts',
     'collections/page-fetcher.ts',
     'idempotency/idempotency.ts',

@@ -27,7 +27,7 @@ export function createProgressPrinter(now: () => number = () => performance.now(
   };
 }
 
-export function describeProgress({ blobs, bytes, blobsDone, bytesDone }: Progress): string {
+function describeProgress({ blobs, bytes, blobsDone, bytesDone }: Progress): string {
   const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
   const size = (count: number) => (power === 0 ? String(count) : (count / 2 ** (10 * power)).toFixed(1));
   const whole = (count: number) => count.toLocaleString('en-US');

@@ -2,20 +2,7 @@ import type { Violation } from '@quartermaster/contract';
 import { Problem } from '../kernel/problem.ts';
 import type { Outcome } from './outcome.ts';
 
-export function bundleNotFound(bundleId: string): Problem {
-  return new Problem('OBJECT_NOT_FOUND', `There is no bundle with the id ${JSON.stringify(bundleId)}.`);
-}
-
-/** The service has just started with bundles that it has not read before. */
-export function bundleLoading(bundleId: string): Problem {
-  const message = `The bundle ${JSON.stringify(bundleId)} is still being read. Try again in a few seconds.`;
-  return new Problem('SERVICE_UNAVAILABLE', message, { retryAfter: 5 });
-}
-
-export function pluginNotFound(bundleId: string, pluginId: string): Problem {
-  const [plugin, bundle] = [JSON.stringify(pluginId), JSON.stringify(bundleId)];
-  return new Problem('OBJECT_NOT_FOUND', `The bundle ${bundle} has no plugin with the id ${plugin}.`);
-}
+export { bundleLoading, bundleNotFound, pluginNotFound } from '../catalogue/problems.ts';
 
 /** `part` is `credentials` or `input_params`; the checks name paths and rules, never values. */
 export function valueInvalid(part: string, violations: readonly Violation[]): Problem {
