@@ -31,6 +31,8 @@ const jobs = new Map<number, Job>();
 const listeners = new Set<() => void>();
 let onStored: () => void = () => undefined;
 let lastId = 0;
+/** Set from the first answer that reports the end of the session until the next sign-in: no upload starts. */
+let isHeld = false;
 
 function change(id: number, part: Partial<Upload>): void {
   uploads = uploads.map((upload) => (upload.id === id ? { ...upload, ...part } : upload));
@@ -65,6 +67,7 @@ export function addUploads(files: ReadonlyArray<{ readonly file: File; readonly 
 }
 
 function startNext(): void {
+  if (isHeld) return;
   const busy = uploads.filter(({ state }) => state === 'sending' || state === 'checking').length;
   const waiting = uploads.filter(({ state }) => state === 'waiting').toReversed();
   for (const upload of waiting.slice(0, Math.max(0, atOnce - busy))) start(upload);
@@ -115,8 +118,11 @@ function refuse(id: number, error: ApiError): void {
   }
   change(id, { state: 'paused', sent: 0, speed: 0 });
   endSession();
+  isHeld = true;
   void untilSignedIn().then(() => {
+    isHeld = false;
     if (uploads.some((upload) => upload.id === id && upload.state === 'paused')) resumeUpload(id);
+    else startNext();
   });
 }
 
