@@ -19,10 +19,11 @@ import { createWorkTimeMigration } from './migrations/0027-work-time.ts';
 import { createRecordTurnsMigration } from './migrations/0028-record-turns.ts';
 import { createRefusedTextsMigration } from './migrations/0029-refused-texts.ts';
 import { createRefreshClaimsMigration } from './migrations/0031-refresh-claims.ts';
+import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
 /** In the order of their names, which are never changed once published. */
-function migrationsFor(dialect: Database['dialect']): Record<string, Migration> {
+export function migrationsFor(dialect: Database['dialect']): Record<string, Migration> {
   return {
     '0001-first': createFirstMigration(dialect),
     '0002-rows': createRowsMigration(dialect),
@@ -64,11 +65,7 @@ export async function migrate(db: Kysely<Tables>, dialect: Database['dialect']):
   const { error } = await migrator.migrateToLatest();
   if (error === undefined) return;
   const unknown = await findUnknownMigrations(db, Object.keys(migrations)).catch(() => []);
-  if (unknown.length > 0) {
-    throw new Error(
-      `The database was used by a newer version of Quartermaster (it has ${unknown.join(', ')}); start that version, or restore a backup made by this one.`,
-    );
-  }
+  if (unknown.length > 0) throw newerStore(unknown);
   throw new Error('The database could not be brought up to date.', { cause: error });
 }
 

@@ -43,6 +43,7 @@ test('what a URL says reaches pg_dump decoded, and a service file of the environ
 
 test('a dump holds the tables of the store only; others of the database need not be readable', async (t) => {
   const { url, role, admin } = await openStoreOfRole(t);
+  await admin.query(`create table secrets_of_role (id serial); alter table secrets_of_role owner to ${role}`);
   await admin.query('create schema other; create table other.secrets (id int); create table secrets (id int)');
   await admin.query(`alter role ${role} set idle_in_transaction_session_timeout = 1`);
   const folder = await temporaryFolder(t);
@@ -53,6 +54,13 @@ test('a dump holds the tables of the store only; others of the database need not
   assert.ok(names.includes('schema_migration') && names.includes('chunk_seq_seq'));
   assert.equal(names.includes('secrets'), false);
   await tryDump({ url, environment: process.env }, folder, signal);
+});
+
+test('a store that a newer version has changed is not dumped: tables of it would be missing', async (t) => {
+  const { url, admin } = await openStoreOfRole(t);
+  await admin.query("insert into schema_migration values ('9999-later', '2030')");
+  const folder = await temporaryFolder(t);
+  await assert.rejects(takePostgresSnapshot({ url, environment: process.env }, folder), /newer version .*9999-later/);
 });
 
 test('the trial names the tables and sequences that the role may not read, a missing pg_dump, and a database without a store', async (t) => {

@@ -2,8 +2,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { type DatabaseSnapshot, mostNamedFiles } from '../../backup/snapshot-port.ts';
+import { migrationsFor } from './migrations.ts';
 import { connect, type PostgresTarget, runProgram } from './postgres-programs.ts';
-import { noPostgresStore } from './problems.ts';
+import { newerStore, noPostgresStore } from './problems.ts';
+import { tableNames } from './table-names.ts';
 
 /** The dump in a backup; `pg_restore` reads it. */
 export const dumpFile = 'database.dump';
@@ -77,8 +79,8 @@ interface Relations {
 }
 
 /**
- * The tables and sequences of a store, also of another version: those beside its table of migrations that belong to the
- * same role or to one whose rights the connection has. Others may share the schema.
+ * The tables of a store and their sequences, also of an earlier version. Others may share the schema, even with the same role.
+ * @throws when a newer version has changed the database: its tables are unknown
  */
 async function findRelations(client: pg.Client): Promise<Relations> {
   const { rows } = await client.query<{ schema: string; name: string; readable: boolean }>(
@@ -86,16 +88,26 @@ async function findRelations(client: pg.Client): Promise<Relations> {
        case c.relkind when 'S' then has_sequence_privilege(c.oid, 'select') else has_table_privilege(c.oid, 'select') end
          as readable
      from pg_class m
-     join pg_class c on c.relnamespace = m.relnamespace and c.relkind in ('r', 'p', 'S')
-       and (c.relowner = m.relowner or pg_has_role(c.relowner, 'usage'))
-     join pg_namespace n on n.oid = c.relnamespace
-     where m.oid = to_regclass('schema_migration')
+     join pg_namespace n on n.oid = m.relnamespace
+     join pg_class c on c.relnamespace = n.oid
+     left join pg_depend d on c.relkind = 'S' and d.objid = c.oid and d.deptype in ('a', 'i')
+     left join pg_class o on o.oid = d.refobjid
+     where m.oid = to_regclass('schema_migration') and c.relkind in ('r', 'p', 'S')
+       and coalesce(o.relname, c.relname)::text = any ($1)
      order by name`,
+    [tableNames],
   );
   const [first] = rows;
   if (first === undefined) throw noPostgresStore();
   const unreadable = rows.filter(({ readable }) => !readable).map(({ name }) => name);
+  if (unreadable.length === 0) await refuseNewer(client);
   return { schema: first.schema, names: rows.map(({ name }) => name), unreadable };
+}
+
+async function refuseNewer(client: pg.Client): Promise<void> {
+  const query = 'select name from schema_migration where name <> all ($1) order by name';
+  const { rows } = await client.query<{ name: string }>(query, [Object.keys(migrationsFor('postgres'))]);
+  if (rows.length > 0) throw newerStore(rows.map(({ name }) => name));
 }
 
 async function listBlobs(client: pg.Client, after: string, limit: number) {

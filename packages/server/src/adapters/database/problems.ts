@@ -25,6 +25,13 @@ export function programFailed(program: string, output: string): Error {
   return new Error(`${program} failed: ${output}`);
 }
 
+/** @param migrations those that this version does not have */
+export function newerStore(migrations: readonly string[]): Error {
+  return new Error(
+    `The database was used by a newer version of Quartermaster (it has ${migrations.join(', ')}); use that version, or restore a backup made by this one.`,
+  );
+}
+
 /** The database has no table of migrations, or it is not on the search path. */
 export function noPostgresStore(): Error {
   return new Error(

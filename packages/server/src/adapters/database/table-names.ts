@@ -1,0 +1,37 @@
+import type { Tables } from './tables.ts';
+
+/** The compiler demands every table. */
+const own: Readonly<Record<keyof Tables, true>> = {
+  store: true,
+  project: true,
+  api_key: true,
+  blob: true,
+  verification: true,
+  file: true,
+  project_usage: true,
+  idempotency: true,
+  credential_profile: true,
+  collection: true,
+  record: true,
+  record_row: true,
+  record_turn: true,
+  chunk: true,
+  pair_key: true,
+  full_text: true,
+  full_text_place: true,
+  administrator: true,
+  session: true,
+  set_up_token: true,
+  attempt_counter: true,
+  input_keeper: true,
+  run: true,
+  run_request: true,
+  run_result: true,
+  collection_vector: true,
+  chunk_vector: true,
+  process: true,
+  commit_check: true,
+};
+
+/** Every table of a store, also those of Kysely's migrator. Other applications may have tables in the same schema. */
+export const tableNames: readonly string[] = [...Object.keys(own), 'schema_migration', 'schema_migration_lock'];
