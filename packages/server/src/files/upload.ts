@@ -60,18 +60,22 @@ export function createUploads(deps: UploadsDeps): Uploads {
         read: (position, length) => staged.read(position, length),
       });
       await deps.quota.check(admission.projectId, digest.bytes);
+      const file = toStoredFile(deps, { admission, form, digest, blobId: staged.blobId });
+      // While the bytes are synced: its query would otherwise wait for the commits of other uploads.
+      const verified = verifyStoredContent({ ...deps, findContent: contents.add }, file);
+      verified.catch(() => {}); // `addRow` awaits it
       await staged.commit();
-      return await addRow(admission, toStoredFile(deps, { admission, form, digest, blobId: staged.blobId }));
+      return await addRow(admission, file, verified);
     } finally {
       await staged.discard();
     }
   }
 
   /** The bytes are already durable. They stay unless it is certain that no row names them. */
-  async function addRow(admission: Admission, file: StoredFile): Promise<File> {
+  async function addRow(admission: Admission, file: StoredFile, verified: Promise<void>): Promise<File> {
     const answer = toWire(file);
     try {
-      await verifyStoredContent({ ...deps, findContent: contents.add }, file);
+      await verified;
       const claim =
         admission.claim?.kind === 'running' ? await admission.claim.complete(fingerprintOf(file), answer) : null;
       const outcome = await rows.add({ file, claim });
