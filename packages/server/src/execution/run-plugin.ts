@@ -54,7 +54,7 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
 
   /** What this process does itself is bounded by number; handlers are by their processes. */
   async function runHere(
-    { bundle, policy, signal, trace }: Run,
+    { bundle, policy, signal, trace, caller }: Run,
     start: (context: CallContext & { readonly signal: AbortSignal }) => Promise<RawOutcome>,
   ): Promise<RawOutcome> {
     if (running >= limits.maxConcurrentRuns) return { kind: 'queue_full', retryAfterSeconds: 1 };
@@ -62,8 +62,9 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
     trace.pluginBeganAt = performance.now();
     const takesCredentials = bundle.manifest.credentials_schema !== undefined;
     const { maxOutputBytes } = limits;
+    const owner = { projectId: caller.projectId, keyId: caller.keyId ?? null };
     try {
-      return await start({ broker, reader, policy: policy.egress, takesCredentials, maxOutputBytes, signal });
+      return await start({ broker, reader, owner, policy: policy.egress, takesCredentials, maxOutputBytes, signal });
     } finally {
       running -= 1;
     }

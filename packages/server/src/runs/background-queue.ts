@@ -1,5 +1,5 @@
+import { createFairQueue } from '../kernel/fair-queue.ts';
 import type { BackgroundRun } from './background-run.ts';
-import { createFairQueue } from './fair-queue.ts';
 import { tooManyBackgroundRuns, tooManyRunsOfKey } from './problems.ts';
 
 export interface QueueBounds {

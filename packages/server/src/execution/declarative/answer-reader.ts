@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ResponseMapping } from '@quartermaster/plugin-kit';
+import { createFairQueue, type Owner } from '../../kernel/fair-queue.ts';
 import {
   type Answer,
   type AnswerContext,
@@ -20,7 +21,7 @@ export interface AnswerReader {
   read(
     response: PreparedResponse,
     answer: Answer,
-    context: AnswerContext & { readonly signal: AbortSignal },
+    context: AnswerContext & { readonly signal: AbortSignal; readonly owner: Owner },
   ): Promise<CallOutcome>;
 }
 
@@ -37,10 +38,14 @@ const maxReadMs = 10_000;
 /** Then the thread ends and gives its memory back. */
 const idleMs = 10_000;
 
-/** The thread starts with the first long answer, reads one after the other and never keeps the process alive. */
+/**
+ * The thread starts with the first long answer and never keeps the process alive. It reads one answer after the other, in turn by
+ * project and key.
+ */
 export function createAnswerReader(): AnswerReader {
   let thread: Worker | undefined;
-  let last: Promise<unknown> = Promise.resolve();
+  const waiting = createFairQueue<Owner & { readonly resolve: (isTurn: boolean) => void }>((turn) => turn);
+  let isBusy = false;
   let idle: NodeJS.Timeout | undefined;
 
   function rest(): void {
@@ -50,7 +55,6 @@ export function createAnswerReader(): AnswerReader {
   }
 
   async function readInThread(request: AnswerRequest, signal: AbortSignal): Promise<CallOutcome> {
-    if (signal.aborted) return { kind: 'cancelled' };
     clearTimeout(idle);
     if (thread === undefined) {
       thread = new Worker(new URL('./answer-thread.ts', import.meta.url), {
@@ -70,15 +74,43 @@ export function createAnswerReader(): AnswerReader {
     }
   }
 
+  /** @returns false when the run was cancelled first */
+  async function waitForTurn({ projectId, keyId }: Owner, signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return false;
+    if (!isBusy) {
+      isBusy = true;
+      return true;
+    }
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const turn = { projectId, keyId, resolve };
+    const leave = () => waiting.remove(turn) && resolve(false);
+    waiting.add(turn);
+    signal.addEventListener('abort', leave, { once: true });
+    try {
+      return await promise;
+    } finally {
+      signal.removeEventListener('abort', leave);
+    }
+  }
+
+  async function readInTurn(request: AnswerRequest, owner: Owner, signal: AbortSignal): Promise<CallOutcome> {
+    if (!(await waitForTurn(owner, signal))) return { kind: 'cancelled' };
+    try {
+      return await readInThread(request, signal);
+    } finally {
+      const next = waiting.next();
+      isBusy = next !== undefined;
+      next?.resolve(true);
+    }
+  }
+
   return {
-    async read(response, answer, { signal, input, takesCredentials, maxOutputBytes }) {
+    async read(response, answer, { signal, owner, input, takesCredentials, maxOutputBytes }) {
       const context = { input, takesCredentials, maxOutputBytes };
       if (answer.body.length <= maxReadAtOnce) return interpretAnswer(response, answer, context);
       const { status, headers, body } = answer;
       const request = { response: response.source, answer: { status, headers, body }, context };
-      const reading = last.then(() => readInThread(request, signal));
-      last = reading;
-      return await reading;
+      return await readInTurn(request, owner, signal);
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { RequestTemplate, ResponseMapping } from '@quartermaster/plugin-kit';
+import type { Owner } from '../../kernel/fair-queue.ts';
 import type { Broker, EgressPolicy, EgressResult } from '../egress/broker.ts';
 import type { AnswerReader, PreparedResponse } from './answer-reader.ts';
 import { type CallOutcome, compileAnswerRules } from './interpret-answer.ts';
@@ -18,6 +19,7 @@ export type CallFailure = Exclude<CallOutcome, { kind: 'returned' }>;
 export interface CallContext {
   readonly broker: Broker;
   readonly reader: AnswerReader;
+  readonly owner: Owner;
   readonly policy: EgressPolicy;
   /** Whether the bundle takes credentials at all: without, a 401 is the upstream's failure, not theirs. */
   readonly takesCredentials: boolean;

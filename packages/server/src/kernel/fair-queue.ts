@@ -1,4 +1,4 @@
-interface Waiting {
+export interface Owner {
   readonly projectId: string;
   /** null: without a key. */
   readonly keyId: string | null;
@@ -13,7 +13,7 @@ export interface FairQueue<T> {
   next(): T | undefined;
 }
 
-export function createFairQueue<T>(ownerOf: (item: T) => Waiting): FairQueue<T> {
+export function createFairQueue<T>(ownerOf: (item: T) => Owner): FairQueue<T> {
   /** Whose turn comes next is first: projects, then their keys, then the items of a key. None of them is empty. */
   const projects = new Map<string, Map<string | null, Set<T>>>();
 
