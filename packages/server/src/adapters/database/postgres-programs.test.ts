@@ -43,6 +43,8 @@ test('what a URL says reaches pg_dump decoded, and a service file of the environ
 
 test('a dump holds the tables of the store only; others of the database need not be readable', async (t) => {
   const { url, role, admin } = await openStoreOfRole(t);
+  const own = `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'S')`;
+  const { rows: relations } = await admin.query<{ name: string }>(own);
   await admin.query(`create table secrets_of_role (id serial); alter table secrets_of_role owner to ${role}`);
   await admin.query('create schema other; create table other.secrets (id int); create table secrets (id int)');
   await admin.query(`alter role ${role} set idle_in_transaction_session_timeout = 1`);
@@ -51,7 +53,7 @@ test('a dump holds the tables of the store only; others of the database need not
   assert.deepEqual([snapshot.schema, await snapshot.liveBlobs('', 10)], ['public', []]);
   await snapshot.close();
   const names = (await readFile(join(folder, 'database.dump'))).toString('latin1');
-  assert.ok(names.includes('schema_migration') && names.includes('chunk_seq_seq'));
+  for (const { name } of relations) assert.ok(names.includes(`public.${name}`), name);
   assert.equal(names.includes('secrets'), false);
   await tryDump({ url, environment: process.env }, folder, signal);
 });

@@ -33,5 +33,12 @@ const own: Readonly<Record<keyof Tables, true>> = {
   commit_check: true,
 };
 
-/** Every table of a store, also those of Kysely's migrator. Other applications may have tables in the same schema. */
-export const tableNames: readonly string[] = [...Object.keys(own), 'schema_migration', 'schema_migration_lock'];
+/**
+ * Every table of a store in PostgreSQL, also those of full text and of Kysely's migrator. Other applications may have tables in the
+ * same schema.
+ */
+export const tableNames: readonly string[] = [
+  ...Object.keys(own),
+  ...['indexed_chunk', 'posting'],
+  ...['schema_migration', 'schema_migration_lock'],
+];
