@@ -91,6 +91,21 @@ test('[backup] a folder inside the data folder, or one whose unfinished form has
   assert.deepEqual(await treeOf(parent), held);
 });
 
+test('[backup] a link or a folder of others in the place of an unfinished backup is refused and stays as it is', async (t) => {
+  const service = await startService(t);
+  const into = await temporaryFolder(t);
+  await mkdir(join(into, 'theirs'));
+  await writeFile(join(into, 'theirs/precious'), 'kept');
+  await symlink(join(into, 'theirs'), join(into, 'one.unfinished'));
+  await mkdir(join(into, 'two.unfinished'));
+  await writeFile(join(into, 'two.unfinished/precious'), 'kept');
+  const before = await treeOf(into);
+  for (const name of ['one', 'two']) {
+    await assert.rejects(backUp({ DATA: service.folder }, join(into, name)), /not left by a backup or a restore/);
+  }
+  assert.deepEqual(await treeOf(into), before);
+});
+
 test('[backup] an interrupted backup is replaced by the next one', async (t) => {
   const service = await startService(t);
   const into = await temporaryFolder(t);

@@ -87,6 +87,7 @@ export const operationsRequirements: Requirements = {
       '[backup] a folder that exists, no store, no database server: nothing is made, and the message says why',
       '[backup] a folder inside the data folder, or one whose unfinished form has it inside, is refused before anything is written',
       '[backup] an interrupted backup is replaced by the next one',
+      '[backup] a link or a folder of others in the place of an unfinished backup is refused and stays as it is',
       '[backup] one whose last sync fails leaves no folder in the way of the next',
       '[backup] a store with a file of 1 GiB is backed up, restored and started',
       '[backup] a store with 20,000 small files is backed up and restored, with few lines of progress',

@@ -1,8 +1,8 @@
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { exists } from '../kernel/exists.ts';
 import { syncToDisk, syncTreeToDisk } from '../kernel/sync-to-disk.ts';
-import { folderExists, folderUnderWay } from './problems.ts';
+import { folderExists, folderUnderWay, notUnfinished } from './problems.ts';
 
 /** Locks a folder for this process. @throws when another process holds it */
 export type LockFolder = (folder: string) => { release(): void };
@@ -12,7 +12,7 @@ const lockFile = 'in-use.lock';
 
 /**
  * Creates a folder completely or not at all: it is filled as `<folder>.unfinished`, synced and renamed. What an interrupted
- * process left there is replaced.
+ * process left there is replaced; anything else there is refused.
  * @throws BackupError when the folder exists, or another process is filling it
  */
 export async function createFolder<Result>(
@@ -23,6 +23,8 @@ export async function createFolder<Result>(
   const unfinished = unfinishedOf(folder);
   if (await exists(folder)) throw folderExists(folder);
   await mkdir(unfinished, { recursive: true, mode: 0o700 });
+  if (!(await isOurs(unfinished))) throw notUnfinished(unfinished);
+  await chmod(unfinished, 0o700);
   const lock = lockUnfinished(unfinished, lockFolder);
   try {
     for (const name of await readdir(unfinished)) {
@@ -50,6 +52,13 @@ export async function createFolder<Result>(
 /** The name of a folder until it is complete. */
 export function unfinishedOf(folder: string): string {
   return `${folder}.unfinished`;
+}
+
+/** Whether a backup or a restore made the folder: it is empty, or has the lock of one, or the blobs of an earlier version's. */
+async function isOurs(unfinished: string): Promise<boolean> {
+  if (!(await lstat(unfinished)).isDirectory()) return false;
+  const names = await readdir(unfinished);
+  return names.length === 0 || names.includes(lockFile) || names.includes('blobs');
 }
 
 function lockUnfinished(unfinished: string, lockFolder: LockFolder): { release(): void } {

@@ -19,6 +19,12 @@ export function folderUnderWay(folder: string, cause: unknown): BackupError {
   );
 }
 
+export function notUnfinished(unfinished: string): BackupError {
+  return new BackupError(
+    `${unfinished} was not left by a backup or a restore, so it is not replaced. Move it away, or name another folder.`,
+  );
+}
+
 interface UsedFolder {
   readonly what: string;
   readonly folder: string;

@@ -70,15 +70,22 @@ export async function finishDeletes(
   }
 }
 
-async function eraseReplaced({ damages, blobs }: ReconcileDeps, signal?: AbortSignal): Promise<void> {
+/** As for deletes, bytes that the disk does not remove hold up nothing else. */
+async function eraseReplaced({ damages, blobs, logger }: ReconcileDeps, signal?: AbortSignal): Promise<void> {
   for (;;) {
     const replaced = await damages.replacedBlobs(batch);
+    let failed = 0;
     for (const blobId of replaced) {
       signal?.throwIfAborted();
-      await blobs.remove(blobId);
-      await damages.forgetReplaced(blobId);
+      try {
+        await blobs.remove(blobId);
+        await damages.forgetReplaced(blobId);
+      } catch (error) {
+        failed += 1;
+        logger.error({ err: error, blobId }, 'replaced blob not removed');
+      }
     }
-    if (replaced.length < batch) return;
+    if (replaced.length < batch || failed === batch) return;
   }
 }
 
@@ -87,7 +94,12 @@ async function purgeQuarantine(deps: ReconcileDeps, signal?: AbortSignal): Promi
   let count = 0;
   for await (const { blobId, modifiedAt } of deps.blobs.quarantine.list()) {
     signal?.throwIfAborted();
-    if (modifiedAt <= olderThan && (await deps.blobs.quarantine.purge(blobId))) count += 1;
+    if (modifiedAt > olderThan) continue;
+    try {
+      if (await deps.blobs.quarantine.purge(blobId)) count += 1;
+    } catch (error) {
+      deps.logger.error({ err: error, blobId }, 'quarantined blob not erased');
+    }
   }
   return count;
 }

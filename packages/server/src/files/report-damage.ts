@@ -23,13 +23,22 @@ export type ReportDamage = (
  * @throws the error of a storage that does not work at all, which is no damage of one blob
  */
 export function createDamageReport({ damages, blobs, clock, logger }: ReportDamageDeps): ReportDamage {
+  /** The damage is recorded already, so bytes that cannot be moved are not served either. */
+  async function moveAway(blobId: string): Promise<void> {
+    try {
+      await blobs.quarantine.add(blobId);
+    } catch (error) {
+      logger.error({ err: error, blobId }, 'damaged bytes not moved to the quarantine');
+    }
+  }
+
   return async ({ blobId, projectId }, damage) => {
     if (damage === 'unreadable') await blobs.check();
     const outcome = await damages.recordDamage(blobId, damage, clock.now());
     if (outcome === 'gone') return false;
     if (outcome === 'known') return true;
     logger.error({ blobId, projectId, damage }, 'stored content damaged');
-    if (damage !== 'missing' && damage !== 'unreadable') await blobs.quarantine.add(blobId);
+    if (damage !== 'missing' && damage !== 'unreadable') await moveAway(blobId);
     return true;
   };
 }

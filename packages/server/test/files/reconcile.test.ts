@@ -79,6 +79,21 @@ describe('after a crash', () => {
     assert.deepEqual(await service.rows('file'), []);
   });
 
+  test('a replaced blob that the disk does not remove does not hold up the sweep', async () => {
+    await using service = await startFilesService();
+    const id = await upload(service, { content: 'a' });
+    const blobId = (await service.files.find('projecta', id))?.blobId ?? '';
+    await service.damages.recordDamage(blobId, 'missing', 0);
+    await upload(service, { content: 'a' });
+    const orphans = await addOrphans(service, 1);
+    const remove = async () => {
+      throw Object.assign(new Error('EISDIR'), { code: 'EISDIR' });
+    };
+    const deps = { ...later(service, twoHours), blobs: { ...service.blobs, remove } };
+    assert.deepEqual((await reconcileFiles(deps)).orphans, { quarantined: 1, left: 0 });
+    assert.deepEqual(await service.quarantined(), orphans);
+  });
+
   test('more orphans than a crash leaves stay where they are, until the operator has them moved', async () => {
     await using service = await startFilesService();
     await upload(service, { content: 'a' });
