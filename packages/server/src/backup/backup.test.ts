@@ -130,7 +130,7 @@ test('a snapshot is closed before the first byte is copied, and progress ends wi
   await copyStore({ takeSnapshot, source: watched, copy, listFile: await newList(t), onProgress });
   assert.deepEqual(order, ['closed', 'opened', 'opened']);
   assert.deepEqual(told.at(-1), { blobs: 2, bytes: 3_000_003, blobsDone: 2, bytesDone: 3_000_003 });
-  assert.ok(told.length > 3, 'a large file is told in parts');
+  assert.ok(told.length > 3, 'the progress of a large file is reported several times');
 });
 
 test('installed bundles are copied with their links, also when one is replaced meanwhile; where there are none nothing is made', async (t) => {

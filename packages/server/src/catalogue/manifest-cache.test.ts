@@ -180,7 +180,7 @@ async function createInstalledPlace(t: TestContext): Promise<Place & { readonly 
   return { ...place, installed };
 }
 
-/** Every file anew, with another inode and other times. */
+/** Copies every file, so that inodes and times differ. */
 async function copyInPlace(folder: string): Promise<void> {
   await rename(folder, `${folder}.old`);
   await cp(`${folder}.old`, folder, { recursive: true });

@@ -16,7 +16,7 @@ const tableParts = new Set(['tr', 'td', 'th']);
 const headings = new Map([1, 2, 3, 4, 5, 6].map((level) => [`h${level}`, level]));
 const paragraph = { kind: 'paragraph', level: 0 } as const;
 
-/** Elements that are never closed nest too; no page has so many. */
+/** Elements that are never closed count as nested. Real pages stay far below this depth. */
 const deepest = 5_000;
 
 /** Turns HTML into blocks, piece by piece. Damaged markup never throws. */

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { reservePort } from './reserve-port.ts';
 
-test('a reserved port is given to nobody else until it is released', async () => {
+test('no other program gets a reserved port until it is released', async () => {
   const { port, release } = await reservePort('127.0.0.1');
   const early = createServer().listen(port, '127.0.0.1');
   await assert.rejects(once(early, 'listening'), { code: 'EADDRINUSE' });

@@ -7,7 +7,7 @@ export interface ReservedPort {
   release(): Promise<void>;
 }
 
-/** Takes a free port until it is released, so that nobody else is given it meanwhile. */
+/** Takes a free port. No other program gets it until it is released. */
 export async function reservePort(host: string): Promise<ReservedPort> {
   const server = createServer().listen(0, host);
   await once(server, 'listening');

@@ -13,7 +13,7 @@ const standIn = `${randomUUID()}:`;
 /**
  * `JSON.parse` that reads every member name as it is written. V8 (14.6 and others) reads an escaped name as another one
  * when an object parsed before had a name with a backslash: after `{"h":[],"\\":0}` it reads the second name of
- * `{"h":1,"\"":2}` as a backslash, whoever sent the two. Names without escapes are read right.
+ * `{"h":1,"\"":2}` as a backslash, also when two callers sent them. Names without escapes are read correctly.
  * @throws SyntaxError
  */
 export function parseJson(text: string): unknown {

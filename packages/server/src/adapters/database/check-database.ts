@@ -30,7 +30,7 @@ async function checkSqlite({ read }: Database): Promise<DatabaseCheck> {
 
 /** Pages of one statement. After a failure it reads a quarter of them, because the values of a row may be long. */
 const pagesPerStatement = 256;
-/** After so many failures in a row the check ends. */
+/** Failures in a row after which the check ends. */
 const mostFailures = 6;
 const pauseMs = 250;
 

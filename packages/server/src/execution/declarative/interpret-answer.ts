@@ -120,7 +120,7 @@ function upstreamFailed(result: Answer, message: string): CallOutcome {
 
 const excerptBytes = 1024;
 
-/** The beginning of an answer, for whoever has to understand a failure; scrubbed by the broker already. */
+/** The beginning of an answer, to explain a failure. The broker has already redacted it. */
 export function excerptOf(result: Pick<Answer, 'body' | 'headers'>): string | null {
   const text = decodeText(result.body.subarray(0, excerptBytes), result.headers['content-type']);
   return text === '' ? null : text.replace(/\uFFFD$/, '');

@@ -215,7 +215,7 @@ describe('an access token', () => {
       },
     };
     await send(refreshToken, { storedRefreshToken });
-    // The next run reads the profile anew, and with it the new refresh token.
+    // The next run reads the profile again and gets the new refresh token.
     await send(refreshToken, { storedRefreshToken, credentials: secretsOf({ ...secrets, refresh: newest }) });
     assert.deepEqual(events, [
       'refresh with refresh-0-0123456789',

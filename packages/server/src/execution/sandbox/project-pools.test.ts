@@ -100,7 +100,7 @@ function hold(bed: TestBed, bundleId: string, projectId: string): HeldRun {
   return { outcome, begun: begun.promise, release: released.resolve };
 }
 
-/** Begins so many runs of each bundle; those of `running` have a process. */
+/** Starts `each` runs of every bundle, and waits until `running` of them have a process. */
 async function fill(bed: TestBed, bundleIds: readonly string[], { each, running }: { each: number; running: number }) {
   const runs: HeldRun[] = [];
   for (const bundleId of bundleIds) {
@@ -144,7 +144,7 @@ test('processes that become free go to the project that has fewer, although the 
   for (const { outcome } of [...runs, ...others]) assert.equal((await outcome).kind, 'returned');
 });
 
-/** Waits until the sandbox counts so many processes. */
+/** Waits until the sandbox counts `count` processes. */
 async function untilChildren(metrics: Registry, count: number): Promise<void> {
   const gauge = metrics.getSingleMetric('quartermaster_sandbox_children');
   for (const end = Date.now() + 15_000; ; await pause(5)) {
