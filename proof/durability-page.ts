@@ -38,7 +38,8 @@ const introduction = `What the service acknowledges must survive a power cut, a 
 \`npm run proof\` tries this on real processes. Clients write down every request and its answer; a checker compares them with
 what the service says afterwards:
 
-* every acknowledged upload is readable byte for byte, and every listed file is whole;
+* every acknowledged upload is listed with its size and digest, and \`fsck --hash\` reads all contents; the checker also
+  downloads the newest and as many random ones (12 of each, 200 after kills) and compares them byte for byte;
 * every acknowledged delete stays deleted;
 * an idempotency key has one answer, also after a crash;
 * a plugin that is not idempotent never runs twice (its third party counts);

@@ -15,8 +15,7 @@ async function checkRecords(options: CheckOptions): Promise<void> {
   const { target, operations, findings } = options;
   const deleted = fates(operations, 'delete record', ({ recordId }) => recordId);
   const records = only(operations, 'create record').filter((one) => fateOf(one) === 'done');
-  const looked = records.slice(-24);
-  await inTurns(looked, async ({ request, answer }) => {
+  await inTurns(records, async ({ request, answer }) => {
     const path = `${target.filesUrl}/v1/collections/${request.collectionId}/records/${answer?.id}`;
     const fate = deleted.get(answer?.id ?? '');
     let record = await ended(options, path);
@@ -56,7 +55,7 @@ async function ended({ target, workEndsWithin = 120_000 }: CheckOptions, url: st
 async function checkRuns(options: CheckOptions): Promise<void> {
   const { target, operations, findings, upstreamCalls } = options;
   const started = only(operations, 'start run').filter((one) => fateOf(one) === 'done');
-  await inTurns(started.slice(-16), async ({ answer }) => {
+  await inTurns(started, async ({ answer }) => {
     const run = await ended(options, `${target.pluginsUrl}/v1/runs/${answer?.id}`);
     if (run.status === 404) findings.add('lost', `the run ${answer?.id} was acknowledged and is not there`);
     else if (run.state !== 'ended') findings.add('stuck', `the run ${answer?.id} is ${run.text}`);
@@ -67,7 +66,7 @@ async function checkRuns(options: CheckOptions): Promise<void> {
       findings.add('duplicated', `${request.text} was written ${calls} times`);
   }
   const keyed = only(operations, 'run').filter((one) => fateOf(one) === 'done' && one.request.key !== undefined);
-  for (const { request, answer } of keyed.slice(-3)) {
+  for (const { request, answer } of keyed) {
     const before = upstreamCalls(request.plugin, request.text);
     const again = await sendRequest(target, request);
     const after = upstreamCalls(request.plugin, request.text);
