@@ -8,7 +8,7 @@ import { type Sent, sendOperation } from './send-operation.ts';
 import { canary, openTwoProjects } from './two-projects.ts';
 
 const scopeSets: readonly (readonly string[])[] = [
-  ...[['files'], ['collections'], ['plugins'], ['admin']],
+  ...[['files'], ['collections'], ['plugins'], ['metrics'], ['admin']],
   ...[
     ['files', 'collections'],
     ['files', 'plugins'],

@@ -49,6 +49,15 @@ export const keysRequirements: Requirements = {
       '[keys] bound to another address than loopback, the plugins address asks for a key',
     ],
   },
+  'keys.scopes': {
+    promise: 'A key has the scopes that were asked for: metrics alone reads the metrics, admin is never a default.',
+    source: 'docs/contract.md "Keys"',
+    tests: [
+      '[keys] a key of scope metrics reads the metrics of both addresses and nothing else',
+      '[keys] a new key has the scopes files, collections and plugins unless others are named',
+      '[keys] a key of scope admin that was created before the scope metrics reads the metrics',
+    ],
+  },
   'keys.managed': {
     promise: 'Keys are made with scopes and expiry, shown once, rotated and revoked over HTTP.',
     source: 'docs/contract.md "Authentication"; docs/contract.md "Keys"',

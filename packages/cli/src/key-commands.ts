@@ -1,4 +1,4 @@
-import { type Scope, scopes } from '@quartermaster/contract';
+import { defaultScopes, type Scope, scopes } from '@quartermaster/contract';
 import { withAdministration } from '@quartermaster/server/administration';
 import { Command, InvalidArgumentError } from 'commander';
 import { printTable, time } from './print.ts';
@@ -10,7 +10,7 @@ export function keyCommands(): Command {
     .command('create')
     .argument('<project>', 'id of the project')
     .requiredOption('--name <name>', 'what the key is for')
-    .option('--scopes <list>', `of ${scopes.join(',')}`, readScopes, [...scopes])
+    .option('--scopes <list>', `of ${scopes.join(',')}`, readScopes, [...defaultScopes])
     .option('--expires-in <days>', 'days until it expires (default: never)', readDays)
     .description('make a key and show it once')
     .action((projectId: string, options: { name: string; scopes: Scope[]; expiresIn?: number }) =>

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Timestamp } from './envelope.ts';
-import { type Scope, scopes } from './scopes.ts';
+import { defaultScopes, type Scope, scopes } from './scopes.ts';
 
 /** The administrator's session, and the management of projects and keys. Source: docs/contract.md "Authentication", docs/contract.md "Keys". */
 
@@ -56,7 +56,12 @@ export type ProjectCreate = Static<typeof ProjectCreate>;
 
 export const keyStates = ['active', 'expired', 'revoked'] as const;
 const OptionalTime = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description });
-const ScopeList = Type.Array(Type.Unsafe<Scope>(Type.Enum([...scopes])), { minItems: 1, maxItems: scopes.length });
+const ScopeList = Type.Array(Type.Unsafe<Scope>(Type.Enum([...scopes])), {
+  minItems: 1,
+  maxItems: scopes.length,
+  default: [...defaultScopes],
+  description: 'What the key may do. `admin` includes `metrics`.',
+});
 
 export const ApiKey = Type.Object({
   object: Type.Literal('ApiKey'),
@@ -75,7 +80,7 @@ export type ApiKey = Static<typeof ApiKey>;
 
 export const ApiKeyCreate = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 127, description: 'What the key is for.' }),
-  scopes: ScopeList,
+  scopes: Type.Optional(ScopeList),
   expires_timestamp: Type.Optional(OptionalTime('In the future; null or left out: does not expire.')),
 });
 export type ApiKeyCreate = Static<typeof ApiKeyCreate>;

@@ -63,7 +63,7 @@ export async function openFilesSide(base: Base): Promise<Side & { readonly gate:
     facts: () => ({ version, database: base.database.dialect }),
     parts: { ...base.parts, blobs: () => blobs.check() },
     conditions: stored.conditions,
-    guardMetrics: gate.requires('admin'),
+    guardMetrics: gate.requires('metrics'),
   });
   addFileRoutes(base, app, { ...stored, gate });
   collectionRoutes(app, { gate, ...room });

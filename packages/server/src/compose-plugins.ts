@@ -93,7 +93,7 @@ async function openPluginsApp(base: Base, { catalogue, sandbox }: { catalogue: (
     registry,
     facts: () => ({ version, isolation: sandbox.capabilities, ...factsOf(config, keyRequired, catalogue()) }),
     parts: base.parts,
-    guardMetrics: gate.check,
+    guardMetrics: gate.checkMetrics,
   });
   return { app, gate, checkSite };
 }

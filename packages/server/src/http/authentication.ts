@@ -26,6 +26,8 @@ export function createGate(keyRing: KeyRing, sessions: SessionCallers): Gate {
 /** The gate of the plugins address: a key where it is asked for; one that is sent is always checked. */
 export interface PluginsGate extends Gate {
   readonly check: onRequestHookHandler;
+  /** As `check`, for a key of scope `metrics` or `plugins`. */
+  readonly checkMetrics: onRequestHookHandler;
   /** The project of the key, null without one. */
   projectOf(request: FastifyRequest): string | null;
   /** The id of the key, null without one. */
@@ -40,17 +42,22 @@ export function createPluginsGate(
 ): PluginsGate {
   const callers = createAdmitted<Caller>();
 
-  async function authenticate(request: FastifyRequest, scope: Scope): Promise<void> {
+  /** @param scope what the key must have, or @param other instead of it. */
+  async function authenticate(request: FastifyRequest, scope: Scope, other = scope): Promise<void> {
     const caller = mounted.get(request.raw) ?? (await keyRing.authenticate(request.headers.authorization));
-    if (!caller.scopes.has(scope)) throw scopeMissing(scope);
+    if (!caller.scopes.has(scope) && !caller.scopes.has(other)) throw scopeMissing(scope);
     callers.add(request, caller);
   }
-  return {
-    check: (request, _reply, done) => {
+  const checkFor =
+    (scope: Scope, other = scope): onRequestHookHandler =>
+    (request, _reply, done) => {
       const isOpen = request.headers.authorization === undefined && !keyRequired && !mounted.has(request.raw);
       if (isOpen) done();
-      else authenticate(request, 'plugins').then(() => done(), done);
-    },
+      else authenticate(request, scope, other).then(() => done(), done);
+    };
+  return {
+    check: checkFor('plugins'),
+    checkMetrics: checkFor('metrics', 'plugins'),
     requires: (scope) => (request) => authenticate(request, scope),
     callerOf: callers.get,
     projectOf: (request) => callers.find(request)?.projectId ?? null,

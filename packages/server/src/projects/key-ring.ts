@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import type { Scope } from '@quartermaster/contract';
 import type { Caller } from '../kernel/caller.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../kernel/logger.ts';
@@ -110,9 +111,14 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
 
 function entryOf(key: StoredKey): Entry {
   return {
-    caller: { projectId: key.projectId, keyId: key.id, scopes: new Set(key.scopes) },
+    caller: { projectId: key.projectId, keyId: key.id, scopes: scopesOf(key) },
     expiresAt: key.expiresAt ?? Number.POSITIVE_INFINITY,
   };
+}
+
+/** `admin` includes `metrics`: keys that were created before `metrics` existed keep reading the metrics. */
+function scopesOf({ scopes }: StoredKey): ReadonlySet<Scope> {
+  return new Set(scopes.includes('admin') ? [...scopes, 'metrics'] : scopes);
 }
 
 function bearerKey(authorization: string | undefined): string | undefined {

@@ -3,6 +3,7 @@ import {
   ApiKey,
   ApiKeyCreate,
   ApiKeyRotate,
+  defaultScopes,
   List,
   ListQuery,
   NewApiKey,
@@ -131,7 +132,7 @@ function keyListRoutes(app: App, { gate, projects, clock }: ProjectRoutesDeps): 
       const manager = gate.managerOf(request);
       const projectId = managedProject(manager, request);
       const { name, expires_timestamp: expiresAt = null } = request.body;
-      const wanted = [...new Set(request.body.scopes)];
+      const wanted = [...new Set(request.body.scopes ?? defaultScopes)];
       checkScopes(manager, wanted);
       if (expiresAt !== null && expiresAt <= clock.now()) {
         throw fieldInvalid('body/expires_timestamp', 'a time that has passed', 'a time in the future');

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { NewApiKey } from '@quartermaster/contract';
+import { setUp } from '../support/administrator.ts';
+import { runCommand } from '../support/run-command.ts';
+import { type StartedService, startService } from '../support/service.ts';
+
+const settings = { LOG_LEVEL: 'warn', PLUGINS_KEY: 'required' };
+
+const statusOf = async (url: string, key: string) =>
+  (await fetch(url, { headers: { Authorization: `Bearer ${key}` } })).status;
+
+/** Creates a key with the first key, which has every scope. */
+async function createKey(service: StartedService, body: object): Promise<NewApiKey> {
+  const admin = await fetch(`${service.filesUrl}/v1/projects`, { headers: { Authorization: `Bearer ${service.key}` } });
+  const { data: projects } = (await admin.json()) as { data: Array<{ project_id: string }> };
+  const answer = await fetch(`${service.filesUrl}/v1/projects/${projects[0]?.project_id}/keys`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  assert.equal(answer.status, 200);
+  return ((await answer.json()) as { data: NewApiKey }).data;
+}
+
+test('[keys] a key of scope metrics reads the metrics of both addresses and nothing else', async (t) => {
+  const service = await startService(t, { settings });
+  const { filesUrl, pluginsUrl } = service;
+  const { key, scopes } = await createKey(service, { name: 'prometheus', scopes: ['metrics'] });
+  assert.deepEqual(scopes, ['metrics']);
+  for (const url of [filesUrl, pluginsUrl]) assert.equal(await statusOf(`${url}/metrics`, key), 200, url);
+  const others = [
+    ...['/v1/files', '/v1/limits', '/v1/collections', '/v1/projects', '/plugins/v1/bundles'].map((p) => filesUrl + p),
+    ...['/v1/bundles', '/v1/plugins', '/v1/runs', '/v1/credential_profiles'].map((path) => pluginsUrl + path),
+  ];
+  for (const url of others) assert.equal(await statusOf(url, key), 403, url);
+  const { key: reader } = await createKey(service, { name: 'reader', scopes: ['files', 'collections'] });
+  for (const url of [filesUrl, pluginsUrl]) assert.equal(await statusOf(`${url}/metrics`, reader), 403, url);
+});
+
+test('[keys] a new key has the scopes files, collections and plugins unless others are named', async (t) => {
+  const service = await startService(t, { settings });
+  const byApi = await createKey(service, { name: 'plain' });
+  assert.deepEqual(byApi.scopes, ['files', 'collections', 'plugins']);
+  const created = await runCommand(service, 'key', 'create', byApi.project_id, '--name', 'plain');
+  assert.equal(created.code, 0, created.errors);
+  const { filesUrl, pluginsUrl } = service;
+  for (const key of [byApi.key, created.output]) {
+    for (const url of [`${filesUrl}/v1/files`, `${filesUrl}/v1/collections`, `${pluginsUrl}/v1/bundles`]) {
+      assert.equal(await statusOf(url, key), 200, url);
+    }
+    for (const path of ['/v1/projects', '/metrics']) assert.equal(await statusOf(filesUrl + path, key), 403, path);
+  }
+});
+
+test('[keys] a key of scope admin that was created before the scope metrics reads the metrics', async (t) => {
+  const service = await startService(t, { settings });
+  const admin = await setUp(service);
+  const path = `/v1/projects/${admin.projectId}/keys`;
+  const answer = await admin.ask('POST', path, { body: { name: 'manager', scopes: ['admin'] } });
+  const { data } = (await answer.json()) as { data: NewApiKey };
+  assert.deepEqual(data.scopes, ['admin']);
+  for (const url of [service.filesUrl, service.pluginsUrl]) {
+    assert.equal(await statusOf(`${url}/metrics`, data.key), 200, url);
+  }
+  const headers = { Authorization: `Bearer ${data.key}`, 'Content-Type': 'application/json' };
+  const body = JSON.stringify({ name: 'prometheus', scopes: ['metrics'] });
+  assert.equal((await fetch(service.filesUrl + path, { method: 'POST', headers, body })).status, 200);
+});

@@ -1,0 +1,31 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { StartedService } from './service.ts';
+
+export interface CommandResult {
+  readonly code: number;
+  /** Standard output, trimmed. */
+  readonly output: string;
+  readonly errors: string;
+}
+
+/** Runs `quartermaster` on the store of a service. */
+export async function runCommand(
+  service: Pick<StartedService, 'folder'>,
+  ...args: readonly string[]
+): Promise<CommandResult> {
+  const child = spawn(process.execPath, ['packages/cli/src/main.ts', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH ?? '', QUARTERMASTER_DATA: service.folder },
+  });
+  let output = '';
+  let errors = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, output: output.trim(), errors };
+}
