@@ -59,6 +59,7 @@ function restoreCommand(): Command {
     .action((blobId: string, { project, name, purpose }: RestoreOptions) =>
       withAdministration(async ({ quarantine }) => {
         if (project === undefined) {
+          if (name !== undefined) throw new Error('--name needs --project: the project that the file is created in.');
           await quarantine.restore(blobId);
           console.log(`restored ${blobId}`);
           return;

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import { createInstalledManifests } from './catalogue/installed-manifests.ts';
@@ -12,6 +11,7 @@ import { createExecutor } from './execution/create-executor.ts';
 import { createBroker } from './execution/egress/create-broker.ts';
 import { openSandbox } from './execution/sandbox/open-sandbox.ts';
 import type { Sandbox } from './execution/sandbox/sandbox.ts';
+import { createFolderPath } from './kernel/create-folder-path.ts';
 import { ownBundles, ownManifests } from './own-bundles.ts';
 import type { RunRecorder } from './runs/run-recorder.ts';
 import { version } from './version.ts';
@@ -41,7 +41,7 @@ export async function openExecution(base: Base, { recorder, publicUrl, onChange 
     metrics,
   });
   closer.add('sandbox', async () => (await opening).close());
-  await mkdir(config.installedBundles, { recursive: true });
+  await createFolderPath(config.installedBundles, 0o755);
   const openingCatalogue = openCatalogue({
     folders: [ownBundles, config.installedBundles, ...config.bundleFolders],
     capabilities: { handlers: createIsolationPolicy(config.isolation), sandboxMissing: opening.then(missingIn) },

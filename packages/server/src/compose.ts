@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { createAdministratorRepository } from './adapters/database/administrator-repository.ts';
 import type { Database } from './adapters/database/database.ts';
@@ -28,6 +27,7 @@ import type { IdempotencyRepository } from './idempotency/idempotency-repository
 import type { Caller } from './kernel/caller.ts';
 import type { Clock } from './kernel/clock.ts';
 import { type Closer, createCloser } from './kernel/closing.ts';
+import { createFolderPath } from './kernel/create-folder-path.ts';
 import type { DiskSpace } from './kernel/disk-space.ts';
 import { createNewId, type NewId } from './kernel/identifier.ts';
 import type { Logger } from './kernel/logger.ts';
@@ -161,7 +161,7 @@ interface Start {
 
 async function openBase({ config, logger, closer, drain }: Start) {
   const registry = createMetrics();
-  await mkdir(config.dataFolder, { recursive: true, mode: 0o700 });
+  await createFolderPath(config.dataFolder, 0o700);
   if (config.serve !== 'plugins') {
     const lock = lockFolder(config.dataFolder);
     closer.add('lock of the data folder', lock.release);

@@ -96,6 +96,18 @@ test('a folder appears whole, or not at all when filling it fails', async (t) =>
   assert.deepEqual([await readdir(parent), await readdir(join(parent, 'a'))], [['a'], ['all']]);
 });
 
+test('a folder inside a data folder, below a file or in a file system without folders is refused', async (t) => {
+  const parent = await temporaryFolder(t);
+  const fill = async () => assert.fail('nothing may be written');
+  const lock = lockFolder(parent);
+  await assert.rejects(createFolder(join(parent, 'b/a'), lockFolder, fill), /is inside the data folder/);
+  lock.release();
+  await rm(join(parent, 'in-use.lock'));
+  await writeFile(join(parent, 'file'), '');
+  await assert.rejects(createFolder(join(parent, 'file/a'), lockFolder, fill), /cannot be created: ENOTDIR/);
+  await assert.rejects(createFolder('/proc/quartermaster', lockFolder, fill), /cannot be created: /);
+});
+
 test('what an interrupted process left is replaced; what another one is writing is not', async (t) => {
   const parent = await temporaryFolder(t);
   await mkdir(join(parent, 'a.unfinished/blobs'), { recursive: true });

@@ -24,7 +24,8 @@ async function resolveLinks(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const isMissing =
+      error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
     if (!isMissing || dirname(path) === path) throw error;
     return join(await resolveLinks(dirname(path)), basename(path));
   }

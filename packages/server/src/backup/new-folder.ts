@@ -1,8 +1,9 @@
-import { chmod, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, lstat, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { createFolderPath } from '../kernel/create-folder-path.ts';
 import { exists } from '../kernel/exists.ts';
 import { syncToDisk, syncTreeToDisk } from '../kernel/sync-to-disk.ts';
-import { folderExists, folderUnderWay, notUnfinished } from './problems.ts';
+import { folderExists, folderInStore, folderNotCreated, folderUnderWay, notUnfinished } from './problems.ts';
 
 /** Locks a folder for this process. @throws when another process holds it */
 export type LockFolder = (folder: string) => { release(): void };
@@ -13,7 +14,7 @@ const lockFile = 'in-use.lock';
 /**
  * Creates a folder completely or not at all: it is filled as `<folder>.unfinished`, synced and renamed. What an interrupted
  * process left there is replaced; anything else there is refused.
- * @throws BackupError when the folder exists, or another process is filling it
+ * @throws BackupError when the folder exists, is inside a data folder, cannot be created, or another process is filling it
  */
 export async function createFolder<Result>(
   folder: string,
@@ -22,7 +23,10 @@ export async function createFolder<Result>(
 ): Promise<Result> {
   const unfinished = unfinishedOf(folder);
   if (await exists(folder)) throw folderExists(folder);
-  await mkdir(unfinished, { recursive: true, mode: 0o700 });
+  await checkOutsideStores(folder);
+  await createFolderPath(unfinished, 0o700).catch((error: unknown) => {
+    throw folderNotCreated(unfinished, error);
+  });
   if (!(await isOurs(unfinished))) throw notUnfinished(unfinished);
   await chmod(unfinished, 0o700);
   const lock = lockUnfinished(unfinished, lockFolder);
@@ -52,6 +56,14 @@ export async function createFolder<Result>(
 /** The name of a folder until it is complete. */
 export function unfinishedOf(folder: string): string {
   return `${folder}.unfinished`;
+}
+
+/** A data folder has the lock of its service; a finished backup has none. */
+async function checkOutsideStores(folder: string): Promise<void> {
+  for (let parent = dirname(folder); ; parent = dirname(parent)) {
+    if (await exists(join(parent, lockFile))) throw folderInStore(folder, parent);
+    if (parent === dirname(parent)) return;
+  }
 }
 
 /** Whether a backup or a restore made the folder: it is empty, or has the lock of one, or the blobs of an earlier version's. */

@@ -12,6 +12,17 @@ export function folderExists(folder: string): BackupError {
   return new BackupError(`${folder} exists already. Name a folder that does not exist.`);
 }
 
+export function folderInStore(folder: string, store: string): BackupError {
+  return new BackupError(
+    `${folder} is inside the data folder ${store}. Nothing was written. Name a folder outside of it.`,
+  );
+}
+
+export function folderNotCreated(folder: string, cause: unknown): BackupError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new BackupError(`${folder} cannot be created: ${reason}. Name a folder whose parents can be written.`, cause);
+}
+
 export function folderUnderWay(folder: string, cause: unknown): BackupError {
   return new BackupError(
     `Another process is writing ${folder}. Wait until it has ended, or name another folder.`,

@@ -4,7 +4,7 @@ import { type Extension, type Purpose, purposes } from '@quartermaster/contract'
 import type { Clock } from '../kernel/clock.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { BlobRepository, FileOfBlob } from './blob-repository.ts';
-import { BlobMissing, type BlobStore } from './blob-store.ts';
+import { BlobMissing, type BlobStore, BlobUnreadable } from './blob-store.ts';
 import type { FileRepository } from './file-repository.ts';
 import { hashOf } from './fsck.ts';
 import { blobNotQuarantined, blobStillNamed, notTheContent, purposeNotAllowed } from './problems.ts';
@@ -23,7 +23,8 @@ export interface QuarantineDeps {
 export interface QuarantinedBlob {
   readonly blobId: string;
   readonly bytes: number;
-  readonly sha256: string;
+  /** Null when the disk does not give the bytes. */
+  readonly sha256: string | null;
   /** Milliseconds. */
   readonly quarantinedAt: number;
   /** Files that had this blob when it was found to be damaged. */
@@ -35,8 +36,17 @@ const mostFiles = 100;
 /** What is in the quarantine; reads all of it for its hashes. */
 export async function* listQuarantine({ blobs, damages }: QuarantineDeps): AsyncGenerator<QuarantinedBlob> {
   for await (const { blobId, bytes, modifiedAt } of blobs.quarantine.list()) {
-    const sha256 = await hashOf(await blobs.quarantine.open(blobId));
+    const sha256 = await hashIfReadable(blobs, blobId);
     yield { blobId, bytes, sha256, quarantinedAt: modifiedAt, files: await damages.filesOf([blobId], mostFiles) };
+  }
+}
+
+async function hashIfReadable({ quarantine }: BlobStore, blobId: string): Promise<string | null> {
+  try {
+    return await hashOf(await quarantine.open(blobId));
+  } catch (error) {
+    if (error instanceof BlobUnreadable) return null;
+    throw error;
   }
 }
 

@@ -46,6 +46,10 @@ describe('the check of a store', () => {
     const id = await upload(service, { content: 'green tea' });
     const blobId = (await service.files.find('projecta', id))?.blobId ?? '';
     await service.reportDamage({ blobId, projectId: 'projecta' }, 'content_differs');
+    // Its bytes are in the quarantine now, which is no damage of another kind.
+    await service.reportDamage({ blobId, projectId: 'projecta' }, 'missing');
+    const [row] = (await service.rows('blob')) as { damage: string }[];
+    assert.equal(row?.damage, 'content_differs');
     assert.equal((await ask(service, contentOf(id))).status, 503);
     const report = await checkStore(service.admin, { hash: false, repair: true });
     assert.deepEqual([kindsOf(report), report.open], [['bytes_missing'], 0]);

@@ -3,6 +3,7 @@ import { rename, rm } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
 import { failReads } from '../../../../test/support/fail-reads.ts';
 import { checkStore } from '../../src/files/fsck.ts';
+import { listQuarantine } from '../../src/files/quarantine.ts';
 import { type VerifyBlobsDeps, verifyBlobs } from '../../src/files/verify-blobs.ts';
 import { Problem } from '../../src/kernel/problem.ts';
 import { ask, upload } from './ask.ts';
@@ -51,6 +52,17 @@ test('the background verification records a blob that cannot be read, leaves its
   await verifyBlobs({ ...depsOf(service), clock: { now: () => 1_800_000_000_001 } }, never);
   assert.equal(await service.damages.countDamaged(), 0);
   assert.equal((await ask(service, contentOf(damaged))).text, 'black tea');
+});
+
+test('the quarantine lists a blob that cannot be read without a hash, and the others with theirs', async (t) => {
+  const { service, blobId } = await startDamaged(t);
+  const other = (await service.rows('blob')).map((row) => (row as { id: string }).id).find((id) => id !== blobId) ?? '';
+  for (const id of [blobId, other]) await service.blobs.quarantine.add(id);
+  const held = new Map(
+    (await Array.fromAsync(listQuarantine(service.admin))).map((blob) => [blob.blobId, blob.sha256]),
+  );
+  assert.equal(held.get(blobId), null);
+  assert.match(held.get(other) ?? '', /^[0-9a-f]{64}$/);
 });
 
 test('an upload of the same content replaces bytes that cannot be read', async (t) => {

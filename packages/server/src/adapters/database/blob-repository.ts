@@ -1,4 +1,4 @@
-import type { BlobRepository, Verification } from '../../files/blob-repository.ts';
+import type { BlobDamage, BlobRepository, Verification } from '../../files/blob-repository.ts';
 import type { Database } from './database.ts';
 
 /** Damage and verification of blobs over either database. */
@@ -39,9 +39,11 @@ function damageOf({ read, write }: Database): Pick<BlobRepository, DamagePart> {
   return {
     recordDamage: async (blobId, damage, at) => {
       const live = write.updateTable('blob').where('id', '=', blobId).where('state', '=', 'live');
+      // Damaged bytes are moved to the quarantine, so later they are missing as well; the first finding is the cause.
+      const effects: BlobDamage[] = damage === 'missing' ? ['missing', 'content_differs', 'size_differs'] : [damage];
       const recorded = await live
         .set({ damage, damaged_at: at })
-        .where((row) => row.or([row('damage', 'is', null), row('damage', '<>', damage)]))
+        .where((row) => row.or([row('damage', 'is', null), row('damage', 'not in', effects)]))
         .executeTakeFirst();
       if (recorded.numUpdatedRows === 1n) return 'recorded';
       const known = await read.selectFrom('blob').select('state').where('id', '=', blobId).executeTakeFirst();
