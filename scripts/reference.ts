@@ -3,12 +3,14 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describeBundles } from './reference/bundles-page.ts';
 import { describeErrors } from './reference/errors-page.ts';
+import { describeLimits } from './reference/limits-page.ts';
 import { describeOpenApi } from './reference/openapi-pages.ts';
 import { describeSettings } from './reference/settings-page.ts';
 
 const pages: Record<string, string> = {
   'docs/reference/settings.md': describeSettings(),
   'docs/reference/errors.md': describeErrors(),
+  'docs/reference/limits.md': describeLimits(),
   ...(await describeBundles()),
   ...(await describeOpenApi()),
 };

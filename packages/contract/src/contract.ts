@@ -4,6 +4,7 @@ export * from './collections.ts';
 export * from './credential-profiles.ts';
 export * from './envelope.ts';
 export * from './files.ts';
+export * from './limits.ts';
 export * from './metadata-filter.ts';
 export * from './plugins.ts';
 export * from './purposes.ts';

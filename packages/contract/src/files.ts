@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Timestamp } from './envelope.ts';
+import { Limit } from './limits.ts';
 import { purposeNames } from './purposes.ts';
 
 export const PurposeName = Type.Enum(purposeNames, { description: 'What the file is for.' });
@@ -40,5 +41,6 @@ export const Limits = Type.Object({
     max_bytes: Type.Union([Type.Integer(), Type.Null()], { description: 'null: no quota.' }),
     bytes_left: Type.Union([Type.Integer(), Type.Null()]),
   }),
+  limits: Type.Array(Limit, { description: 'Every limit of this address and of its work.' }),
 });
 export type Limits = Static<typeof Limits>;

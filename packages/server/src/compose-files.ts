@@ -27,6 +27,7 @@ import type { Gate } from './http/gate.ts';
 import { collectOpenApi } from './http/openapi.ts';
 import { operationRoutes } from './http/operations.ts';
 import { startUpkeep } from './kernel/upkeep.ts';
+import { limitsToWire } from './limits.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { version } from './version.ts';
 
@@ -103,6 +104,7 @@ function addFileRoutes(
       pace: { idle: config.uploadIdleSeconds * 1000, grace: uploadGraceMs, leastRate: leastUploadRate },
     }),
     limits: { maxFileBytes, maxProjectBytes, maxUploadsInFlight },
+    allLimits: limitsToWire(config, ['requests', 'store', 'plugins']),
   });
 }
 

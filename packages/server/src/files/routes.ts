@@ -2,6 +2,7 @@ import {
   Acknowledgement,
   File,
   FileWithReferences,
+  type Limit,
   Limits,
   List,
   ListQuery,
@@ -34,6 +35,8 @@ export interface FileRoutesDeps {
   readonly files: FileRepository;
   readonly blobs: BlobStore;
   readonly reportDamage: ReportDamage;
+  /** The table of limits in force. */
+  readonly allLimits: readonly Limit[];
   readonly limits: {
     readonly maxFileBytes: number;
     /** null: no quota. */
@@ -250,7 +253,7 @@ function readText(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header.join(', ') : header;
 }
 
-function limitsRoute(app: App, { gate, admissions, files, limits }: FileRoutesDeps): void {
+function limitsRoute(app: App, { gate, admissions, files, limits, allLimits }: FileRoutesDeps): void {
   app.get(
     '/v1/limits',
     {
@@ -258,7 +261,7 @@ function limitsRoute(app: App, { gate, admissions, files, limits }: FileRoutesDe
       schema: {
         operationId: 'getLimits',
         tags,
-        summary: 'What may be uploaded, and what is left of rate and quota.',
+        summary: 'List what may be uploaded, what is left of rate and quota, and all limits',
         response: { 200: Success(Limits) },
       },
     },
@@ -278,6 +281,7 @@ function limitsRoute(app: App, { gate, admissions, files, limits }: FileRoutesDe
           max_uploads_in_flight: limits.maxUploadsInFlight,
         },
         quota: { bytes_used: used, max_bytes: max, bytes_left: max === null ? null : Math.max(0, max - used) },
+        limits: [...allLimits],
       };
       return { status: 'success' as const, data };
     },

@@ -37,7 +37,11 @@ export interface AppDeps {
 }
 
 /** Most bytes of a JSON body. */
-const maxBodyBytes = 1024 * 1024;
+export const maxBodyBytes = 1024 * 1024;
+/** Most bytes of the path and of the names and values of all headers. */
+export const maxHeaderBytes = 16 * 1024;
+/** Most headers of a request. */
+export const maxHeaders = 200;
 /** The same least rate as for uploads. */
 const defaultBodyPace: Pace = { idle: 30_000, grace: 10_000, leastRate: 1024 };
 
@@ -64,7 +68,8 @@ export function createApp(deps: AppDeps): App {
     requestTimeout: 0,
     connectionTimeout: readers.idleMs,
     keepAliveTimeout: 10_000,
-    http: { headersTimeout: 15_000, maxHeaderSize: 16 * 1024, requireHostHeader: false },
+    // Node refuses what reaches its limit.
+    http: { headersTimeout: 15_000, maxHeaderSize: maxHeaderBytes + 1, requireHostHeader: false },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     frameworkErrors: writeError,
@@ -79,6 +84,8 @@ export function createApp(deps: AppDeps): App {
   const bodyPace = deps.bodyPace ?? defaultBodyPace;
   readJson(app, bodyPace);
   endUnreadBodies(app, bodyPace.grace);
+  // Node drops headers beyond its limit silently: one more than allowed is enough to refuse them.
+  app.server.maxHeadersCount = maxHeaders + 1;
   app.server.on('connect', answerConnect);
   answerExpectations(app);
   endSlowReaders(app, { address: deps.address, metrics: deps.requestMetrics, limits: readers });
@@ -89,6 +96,7 @@ export function createApp(deps: AppDeps): App {
     reply.headers(headers);
     reply.header('x-request-id', request.id);
     deps.drain.track(reply.raw);
+    if (request.raw.rawHeaders.length > maxHeaders * 2) return done(tooManyHeaders());
     const complaint = ambiguity(request.raw);
     if (complaint === null) return done();
     return done(new Problem('INVALID_REQUEST', complaint, { headers: { Connection: 'close' } }));
@@ -121,6 +129,11 @@ function requestId(request: IncomingMessage): string {
   const sent = request.headers['x-request-id'];
   if (typeof sent === 'string' && acceptableId.test(sent)) return sent;
   return `req_${processMark}${(++requestCount).toString(36)}`;
+}
+
+function tooManyHeaders(): Problem {
+  const message = `The request has more than ${maxHeaders} headers. Send at most ${maxHeaders}.`;
+  return new Problem('INVALID_REQUEST', message, { headers: { Connection: 'close' } });
 }
 
 /** Node accepts a header twice and hands on the first; a proxy in front may have decided by the other one. */

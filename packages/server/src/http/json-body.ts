@@ -6,7 +6,7 @@ import { numberTooLarge } from './json-numbers.ts';
 import { readText } from './read-text.ts';
 
 /** Nesting beyond this is refused before anything walks the value. */
-const maxDepth = 64;
+export const maxDepth = 64;
 
 /**
  * Reads `application/json` and nothing else: bounded in depth, no `__proto__`, no number that JavaScript cannot hold, and

@@ -111,7 +111,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
 
 const longestName = 127;
 /** Of one project. Source: docs/contract.md "Keys". */
-const maxUsableKeys = 1_000;
+export const maxUsableKeys = 1_000;
 
 /** Makes a key; storing it is the caller's part. */
 export function newKey(deps: Pick<ProjectsDeps, 'clock' | 'newId'>, wish: KeyWish): NewKey {

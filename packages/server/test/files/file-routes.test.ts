@@ -261,6 +261,7 @@ describe('GET /v1/limits', () => {
       },
       rate: { uploads_in_flight: 0, max_uploads_in_flight: 3 },
       quota: { bytes_used: 10, max_bytes: 5000, bytes_left: 4990 },
+      limits: [],
     });
     await service.stop();
   });

@@ -76,7 +76,7 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
     maxFileBytes: limits.maxFileBytes,
     pace: { idle: options.idle ?? 30_000, grace: 10_000, leastRate: 1024 },
   });
-  fileRoutes(app, { gate: createFixedGate(), admissions, uploads, files, blobs, reportDamage, limits });
+  fileRoutes(app, { gate: createFixedGate(), admissions, uploads, files, blobs, reportDamage, limits, allLimits: [] });
   const server = await listen(app, '127.0.0.1', 0);
   const port = Number(new URL(server.url).port);
 

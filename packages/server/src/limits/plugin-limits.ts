@@ -1,0 +1,24 @@
+import { credentialLimits } from '../execution/credential-bounds.ts';
+import { type Limit, refused } from './limit.ts';
+
+/** Limits of the plugins address: credentials, runs and their results. */
+export const pluginLimits = {
+  credential_members: {
+    bounds: 'of the credentials of one request or profile',
+    unit: 'members',
+    value: () => credentialLimits.members,
+    above: refused('REQUEST_VALIDATION_ERROR'),
+  },
+  credential_value_bytes: {
+    bounds: 'of one credential',
+    unit: 'bytes',
+    value: () => credentialLimits.valueBytes,
+    above: refused('REQUEST_VALIDATION_ERROR'),
+  },
+  credential_bytes: {
+    bounds: 'of the names and values of all credentials of one request or profile',
+    unit: 'bytes',
+    value: () => credentialLimits.totalBytes,
+    above: refused('REQUEST_VALIDATION_ERROR'),
+  },
+} as const satisfies Record<string, Limit>;

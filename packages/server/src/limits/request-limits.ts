@@ -1,0 +1,31 @@
+import { maxBodyBytes, maxHeaderBytes, maxHeaders } from '../http/create-app.ts';
+import { maxDepth } from '../http/json-body.ts';
+import { type Limit, refused } from './limit.ts';
+
+/** Limits of every request to either address. */
+export const requestLimits = {
+  header_bytes: {
+    bounds: 'of the path and of the names and values of all headers',
+    unit: 'bytes',
+    value: () => maxHeaderBytes,
+    above: refused('INVALID_REQUEST', 431),
+  },
+  header_count: {
+    bounds: 'that are headers of a request',
+    unit: 'items',
+    value: () => maxHeaders,
+    above: refused('INVALID_REQUEST'),
+  },
+  json_body_bytes: {
+    bounds: 'of a JSON body',
+    unit: 'bytes',
+    value: () => maxBodyBytes,
+    above: refused('FILE_TOO_LARGE'),
+  },
+  json_depth: {
+    bounds: 'of nested arrays and objects in a JSON body',
+    unit: 'levels',
+    value: () => maxDepth,
+    above: refused('INVALID_REQUEST'),
+  },
+} as const satisfies Record<string, Limit>;

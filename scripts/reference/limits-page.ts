@@ -1,0 +1,51 @@
+import { parseConfig } from '../../packages/server/src/config.ts';
+import type { Limit } from '../../packages/server/src/limits/limit.ts';
+import { limits } from '../../packages/server/src/limits.ts';
+import { findLimitTests } from './limit-tests.ts';
+
+const headings = {
+  requests: 'Every request',
+  store: 'Files address',
+  plugins: 'Plugins address',
+} as const satisfies Record<keyof typeof limits, string>;
+
+/** docs/reference/limits.md */
+export function describeLimits(): string {
+  const tests = findLimitTests();
+  const config = parseConfig({});
+  const row = ([name, { bounds, unit, value, setting, above }]: [string, Limit]) => {
+    const number = value(config);
+    const amount = number === null ? 'no limit' : `${number.toLocaleString('en')} ${unit}${binary(number, unit)}`;
+    const effect = typeof above === 'string' ? above : `${above.status} \`${above.code}\``;
+    const change = setting === undefined ? '–' : `\`QUARTERMASTER_${setting}\``;
+    const proof = (tests.get(name) ?? []).map((file) => `\`${file}\``).join(', ');
+    return `| \`${name}\` | ${amount} | ${bounds.replaceAll('|', '\\|')} | ${effect} | ${change} | ${proof} |`;
+  };
+  const groups = Object.entries(headings).flatMap(([group, heading]) => [
+    `## ${heading}`,
+    '',
+    '| Limit | At most | Bounds | Above it | Setting | Test |',
+    '|---|---|---|---|---|---|',
+    ...Object.entries<Limit>(limits[group as keyof typeof limits]).map(row),
+    '',
+  ]);
+  return [
+    '# Limits',
+    '',
+    'Generated from `packages/server/src/limits/` by `npm run reference`; do not edit.',
+    '',
+    'Everything whose size or number a caller chooses has a limit. The table shows the values of the default settings;',
+    '`GET /v1/limits` answers with those in force. A value at the limit is accepted; one above it has the effect shown. Each',
+    'limit has a test at the limit and one above it.',
+    '',
+    ...groups,
+  ].join('\n');
+}
+
+/** Bytes are also given in KiB or MiB. */
+function binary(number: number, unit: string): string {
+  if (unit !== 'bytes' || number < 1024) return '';
+  const [size, name] =
+    number >= 1024 ** 3 ? [1024 ** 3, 'GiB'] : number >= 1024 ** 2 ? [1024 ** 2, 'MiB'] : [1024, 'KiB'];
+  return number % size === 0 ? ` (${number / size} ${name})` : '';
+}

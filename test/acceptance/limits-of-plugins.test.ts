@@ -1,0 +1,34 @@
+import { test } from 'node:test';
+import { assertAccepted, assertRefused, json, limitedService } from '../support/limits.ts';
+
+const limited = limitedService();
+
+async function execute(credentials: Record<string, string>) {
+  const input_params = { expression: '1+1' };
+  return await limited.send(
+    `${limited.service.pluginsUrl}/v1/execute`,
+    json({ bundle_id: 'calculator', plugin_id: 'evaluate', input_params, credentials }),
+  );
+}
+
+const members = (count: number, value: string) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${String(index).padStart(3, '0')}`, value]));
+
+test('the limit credential_members accepts exactly as many credentials and refuses one more', async () => {
+  const row = limited.limit('credential_members');
+  assertAccepted(await execute(members(row.value, 'x')));
+  assertRefused(row, await execute(members(row.value + 1, 'x')));
+});
+
+test('the limit credential_value_bytes accepts a credential of exactly its size and refuses one byte more', async () => {
+  const row = limited.limit('credential_value_bytes');
+  assertAccepted(await execute({ key: 'x'.repeat(row.value) }));
+  assertRefused(row, await execute({ key: 'x'.repeat(row.value + 1) }));
+});
+
+test('the limit credential_bytes accepts credentials of exactly its size together and refuses one byte more', async () => {
+  const row = limited.limit('credential_bytes');
+  const each = row.value / 16 - 'k000'.length;
+  assertAccepted(await execute(members(16, 'x'.repeat(each))));
+  assertRefused(row, await execute({ ...members(16, 'x'.repeat(each)), k015: 'x'.repeat(each + 1) }));
+});

@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { assertAccepted, assertRefused, json, limitedService, readAnswer } from '../support/limits.ts';
+
+const limited = limitedService();
+
+/** Sends a request whose headers are exactly these. */
+async function sendRaw(lines: readonly string[]) {
+  const { hostname, port } = new URL(limited.service.filesUrl);
+  const socket = connect(Number(port), hostname);
+  let text = '';
+  socket.setEncoding('utf8').on('data', (piece: string) => {
+    text += piece;
+  });
+  socket.write(`${['GET /v1/version HTTP/1.1', ...lines].join('\r\n')}\r\n\r\n`);
+  await once(socket, 'close');
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  return readAnswer(Number(head.split(' ')[1]), body);
+}
+
+test('the limit header_bytes accepts headers of exactly its size and refuses one byte more', async () => {
+  const row = limited.limit('header_bytes');
+  const fixed = ['Host: a', 'Connection: close'];
+  const used = '/v1/version'.length + fixed.join('').length - 2 * ': '.length + 'X'.length;
+  const headers = (bytes: number) => [...fixed, `X: ${'x'.repeat(bytes - used)}`];
+  assertAccepted(await sendRaw(headers(row.value)));
+  assertRefused(row, await sendRaw(headers(row.value + 1)));
+});
+
+test('the limit header_count accepts exactly as many headers and refuses one more', async () => {
+  const row = limited.limit('header_count');
+  const headers = (count: number) => [
+    'Host: a',
+    'Connection: close',
+    ...Array.from({ length: count - 2 }, (_, index) => `X-${index}: 1`),
+  ];
+  assertAccepted(await sendRaw(headers(row.value)));
+  assertRefused(row, await sendRaw(headers(row.value + 1)));
+});
+
+test('the limit json_body_bytes accepts a body of exactly its size and refuses one byte more', async () => {
+  const row = limited.limit('json_body_bytes');
+  const url = `${limited.service.filesUrl}/v1/collections`;
+  const body = (bytes: number) => json(`{"name":"a"}`.padEnd(bytes));
+  assertAccepted(await limited.send(url, body(row.value)));
+  assertRefused(row, await limited.send(url, body(row.value + 1)));
+});
+
+test('the limit json_depth accepts a body of exactly as many levels and refuses one more', async () => {
+  const row = limited.limit('json_depth');
+  const url = `${limited.service.filesUrl}/v1/collections`;
+  const body = (levels: number) => {
+    const inner = levels - 2;
+    return json(`{"metadata":{"a":${'['.repeat(inner)}${']'.repeat(inner)}}}`);
+  };
+  assertAccepted(await limited.send(url, body(row.value)));
+  assertRefused(row, await limited.send(url, body(row.value + 1)));
+});
