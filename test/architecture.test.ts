@@ -26,6 +26,10 @@ const doors = new Set(
     'catalogue/catalogue.ts',
     'catalogue/problems.ts',
     'execution/egress/broker.ts',
+    'isolation/cgroup/cgroups.ts',
+    'isolation/cgroup/open-cgroups.ts',
+    'isolation/probe.ts',
+    'isolation/spawn-isolated.ts',
     'collections/page-fetcher.ts',
     'idempotency/idempotency.ts',
     'idempotency/idempotency-repository.ts',
@@ -59,6 +63,7 @@ const rooms = [
   'catalogue',
   'execution',
   'idempotency',
+  'isolation',
   'mcp',
   'runs',
 ];

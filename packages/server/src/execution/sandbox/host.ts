@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { IsolatedChild as Child } from '../../isolation/spawn-isolated.ts';
 import { openInbox } from './inbox.ts';
 import { describeEnd, keepLastWords } from './last-words.ts';
 import { createMessageOutbox } from './message-outbox.ts';
@@ -6,7 +7,6 @@ import type { FromChild } from './protocol.ts';
 import { createRun, type Run, type RunEnded } from './run.ts';
 import { newRunKey } from './run-key.ts';
 import type { SandboxOutcome, SandboxTask } from './sandbox.ts';
-import type { Child } from './spawn-child.ts';
 import type { UsageWatch, Watched } from './usage-watch.ts';
 
 /** One child process: it runs one task at a time, in the order they are handed over, and ends when it breaks a rule. */

@@ -1,16 +1,17 @@
 import { realpath } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { type CgroupProbe, cgroupsOff, openCgroups } from '../../isolation/cgroup/open-cgroups.ts';
+import { isReadableByAll, probeMachine, probeSandbox, type SandboxProbe } from '../../isolation/probe.ts';
+import { nobody, type SpawnSettings } from '../../isolation/spawn-isolated.ts';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import { Counter, Gauge, type Registry } from '../../kernel/metrics.ts';
-import { type CgroupProbe, cgroupsOff, openCgroups } from './cgroup/open-cgroups.ts';
 import { createHost } from './host.ts';
 import { createPool, type Pool } from './pool.ts';
-import { isReadableByAll, probeMachine, probeSandbox, type SandboxProbe } from './probe.ts';
 import type { Sandbox, SandboxCapabilities, SandboxOutcome, SandboxTask } from './sandbox.ts';
 import { createSlots } from './slots.ts';
-import { nobody, type SpawnSettings, spawnChild } from './spawn-child.ts';
+import { spawnChild } from './spawn-child.ts';
 import { createUsageWatch } from './usage-watch.ts';
 
 export interface SandboxOptions {

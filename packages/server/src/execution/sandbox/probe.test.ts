@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { isReadableByAll, probeMachine } from './probe.ts';
+import { isReadableByAll, probeMachine } from '../../isolation/probe.ts';
 import { makeReadableCopy } from './readable-copy.suite.ts';
 import { spawnChild } from './spawn-child.ts';
 import { childrenOf, isRunning, openTestBed, until } from './test-bed.suite.ts';

@@ -13,7 +13,7 @@ export interface ReadableCopy {
 
 const root = resolve(import.meta.dirname, '../../../../..');
 /** Of the server's own code: what the sandbox imports. */
-const sources = ['kernel', 'execution/sandbox'];
+const sources = ['kernel', 'execution/sandbox', 'isolation'];
 /** … and of others. */
 const packages = ['pino', 'prom-client'];
 

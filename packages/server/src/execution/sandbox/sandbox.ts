@@ -1,6 +1,7 @@
 import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
+import type { CgroupState } from '../../isolation/cgroup/cgroups.ts';
+import type { MachineCapabilities } from '../../isolation/probe.ts';
 import type { Outcome } from '../outcome.ts';
-import type { CgroupState } from './cgroup/cgroups.ts';
 
 /**
  * Runs handlers in pooled, permission-restricted child processes (tier T1), or in such processes within bubblewrap
@@ -65,13 +66,7 @@ export interface SandboxLimits {
   readonly maxRequests: number;
 }
 
-export interface SandboxCapabilities {
-  /** Node's permission model is on. */
-  readonly permissions: boolean;
-  /** … and denies the network (Node 26). */
-  readonly networkDenied: boolean;
-  /** The child runs as another user than the server. */
-  readonly separateUser: boolean;
+export interface SandboxCapabilities extends MachineCapabilities {
   /** Tier T2: namespaces of its own, no network, a filter of system calls. */
   readonly sandbox: { readonly available: true } | { readonly available: false; readonly missing: string };
   /** Each child has a control group of its own, with limits of memory, tasks and processor time. */

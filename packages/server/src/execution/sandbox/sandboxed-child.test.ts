@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { probeSandbox } from './probe.ts';
+import { probeSandbox } from '../../isolation/probe.ts';
 import { spawnChild } from './spawn-child.ts';
 import { openTestBed, until } from './test-bed.suite.ts';
 

@@ -115,7 +115,7 @@ export const processes: readonly HostileCase[] = [
     body: shell(`'perl -e "exit(syscall(298, 0, ' + input.serverPid + ', -1, -1, 0) < 0)"'`),
   },
   { does: 'schedule itself in real time', body: shell(`'chrt -f 1 true'`) },
-  { does: 'see the host name', body: `must((await need('os')).hostname() !== 'handler');` },
+  { does: 'see the host name', body: `must((await need('os')).hostname() !== 'isolated');` },
   {
     does: 'learn the users of the machine',
     body: `must((await need('fs')).readFileSync('/etc/passwd', 'latin1').includes('root'));`,

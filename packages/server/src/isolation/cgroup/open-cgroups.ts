@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Logger } from '../../../kernel/logger.ts';
+import type { Logger } from '../../kernel/logger.ts';
 import { CgroupRefusal, type CgroupState, type Cgroups, type Group, type Layout } from './cgroups.ts';
 import { findPlaces, type Places } from './find-places.ts';
 import { makeGroup, removeAtOnce } from './group.ts';

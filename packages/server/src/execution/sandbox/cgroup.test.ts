@@ -5,17 +5,18 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { createLogger } from '../../../kernel/logger.ts';
-import { createMetrics } from '../../../kernel/metrics.ts';
-import { createHost } from '../host.ts';
-import { probeMachine, probeSandbox } from '../probe.ts';
-import { makeReadableCopy } from '../readable-copy.suite.ts';
-import { type ChildPlan, nobody, spawnChild } from '../spawn-child.ts';
-import { childrenOf, isRunning, openTestBed, type TestBed, until } from '../test-bed.suite.ts';
-import { mostTasks } from './bounds.ts';
-import type { CgroupState, Cgroups } from './cgroups.ts';
-import { findPlaces } from './find-places.ts';
-import { openCgroups } from './open-cgroups.ts';
+import { mostTasks } from '../../isolation/cgroup/bounds.ts';
+import type { CgroupState, Cgroups } from '../../isolation/cgroup/cgroups.ts';
+import { findPlaces } from '../../isolation/cgroup/find-places.ts';
+import { openCgroups } from '../../isolation/cgroup/open-cgroups.ts';
+import { probeMachine, probeSandbox } from '../../isolation/probe.ts';
+import { nobody } from '../../isolation/spawn-isolated.ts';
+import { createLogger } from '../../kernel/logger.ts';
+import { createMetrics } from '../../kernel/metrics.ts';
+import { createHost } from './host.ts';
+import { makeReadableCopy } from './readable-copy.suite.ts';
+import { type ChildPlan, spawnChild } from './spawn-child.ts';
+import { childrenOf, isRunning, openTestBed, type TestBed, until } from './test-bed.suite.ts';
 
 const logger = createLogger('silent');
 const read = (path: string): string => readFileSync(path, 'utf8');
@@ -152,7 +153,7 @@ test(
   }),
 );
 
-const urlHere = (path: string): string => JSON.stringify(new URL(`../../../${path}`, import.meta.url).href);
+const urlHere = (path: string): string => JSON.stringify(new URL(`../../${path}`, import.meta.url).href);
 const server = (folder: string, url = urlHere): string => `
   import { createLogger } from ${url('kernel/logger.ts')};
   import { createMetrics } from ${url('kernel/metrics.ts')};

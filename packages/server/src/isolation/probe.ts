@@ -1,12 +1,22 @@
 import { access, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { bubblewrapPath, systemCallFilter } from './bubblewrap.ts';
-import type { SandboxCapabilities } from './sandbox.ts';
-import { type ChildPlan, nobody, type SpawnSettings, spawnChild } from './spawn-child.ts';
+import { mappedAtStartMb, nobody, type SpawnSettings, spawnIsolated } from './spawn-isolated.ts';
+
+/** What holds for every child on this machine. */
+export interface MachineCapabilities {
+  /** Node's permission model is on. */
+  readonly permissions: boolean;
+  /** … and denies the network (Node 26). */
+  readonly networkDenied: boolean;
+  /** The child runs as another user than the server. */
+  readonly separateUser: boolean;
+}
 
 /** What a child that really tried found. */
 export interface Probe {
-  readonly capabilities: Omit<SandboxCapabilities, 'sandbox' | 'cgroup'>;
+  readonly capabilities: MachineCapabilities;
   readonly settings: SpawnSettings;
   /** By what was tried; true: it was denied. For the log. */
   readonly denied: Readonly<Record<string, boolean>>;
@@ -26,15 +36,15 @@ const folder = import.meta.dirname;
 export async function probeMachine(): Promise<Probe> {
   const failures: string[] = [];
   const isThere = (await isPresent('/usr/bin/setpriv')) && (await isPresent('/usr/bin/prlimit'));
-  for (const user of users()) {
+  for (const candidate of candidates()) {
     for (const hasUtilLinux of isThere ? [true, false] : [false]) {
-      const settings = { user, hasUtilLinux, isSandboxed: false };
-      const found = await tryChild({ entry: `${folder}/probe-child.ts` }, settings);
+      const settings = { ...candidate, hasUtilLinux, isSandboxed: false };
+      const found = await tryChild({ entry: 'probe-child.ts', isUnrestricted: false }, settings);
       if (typeof found === 'string') failures.push(found);
       else return { ...describe(found), settings, endsWithServer: hasUtilLinux };
     }
   }
-  throw new Error(`No child process for plugins can be started: ${failures.join('; ')}`);
+  throw new Error(`No child process can be started: ${failures.join('; ')}`);
 }
 
 /** Tries in a child within bubblewrap, without Node's permission model, what the kernel alone denies. */
@@ -44,9 +54,9 @@ export async function probeSandbox(): Promise<SandboxProbe> {
   if (!(await isPresent(bubblewrapPath))) return missing('bubblewrap is not installed', bubblewrapPath);
   const failures: string[] = [];
   const hasUtilLinux = await isPresent('/usr/bin/prlimit');
-  for (const user of users()) {
+  for (const { user } of candidates().filter(({ keepsCapabilities }) => keepsCapabilities !== true)) {
     const settings = { user, hasUtilLinux, isSandboxed: true };
-    const found = await tryChild({ entry: `${folder}/probe-sandbox.ts`, isUnrestricted: true }, settings);
+    const found = await tryChild({ entry: 'probe-sandbox.ts', isUnrestricted: true }, settings);
     if (typeof found === 'string') failures.push(found);
     else {
       const open = Object.keys(found.denied).filter((name) => found.denied[name] !== true);
@@ -62,9 +72,19 @@ function missing(reason: string, detail = ''): SandboxProbe {
   return { settings: undefined, missing: reason, detail };
 }
 
-/** Where the server may, children get users of their own; containers may know few. */
-function users(): ReadonlyArray<SpawnSettings['user']> {
-  return process.getuid?.() === 0 ? ['own', nobody, undefined] : [undefined];
+/**
+ * Where the server may, children get users of their own; containers may know few. Root without capabilities may read an
+ * installation in a folder of root that is closed to others, but not one in a closed folder of another user.
+ */
+function candidates(): ReadonlyArray<Pick<SpawnSettings, 'user' | 'keepsCapabilities'>> {
+  const own = { user: undefined };
+  if (process.getuid?.() !== 0) return [own];
+  return [{ user: 'own' }, { user: nobody }, own, { ...own, keepsCapabilities: true }];
+}
+
+interface Attempt {
+  readonly entry: string;
+  readonly isUnrestricted: boolean;
 }
 
 interface Answer {
@@ -73,8 +93,8 @@ interface Answer {
 }
 
 /** What the child found, or why there was no child. */
-async function tryChild(plan: Pick<ChildPlan, 'entry' | 'isUnrestricted'>, settings: SpawnSettings) {
-  const child = startChild(plan, settings);
+async function tryChild(attempt: Attempt, settings: SpawnSettings) {
+  const child = startChild(attempt, settings);
   if (typeof child === 'string') return child;
   const timer = setTimeout(() => child.kill('SIGKILL'), probeLimitMs);
   let answer = '';
@@ -98,9 +118,20 @@ async function tryChild(plan: Pick<ChildPlan, 'entry' | 'isUnrestricted'>, setti
 }
 
 /** Where the other user does not exist, as in most containers without root, starting throws. */
-function startChild(plan: Pick<ChildPlan, 'entry' | 'isUnrestricted'>, settings: SpawnSettings) {
+function startChild({ entry, isUnrestricted }: Attempt, settings: SpawnSettings) {
+  const program = {
+    entry: join(folder, entry),
+    args: [`${pathToFileURL(folder).href}/`],
+    flags: ['--disable-proto=throw', '--max-old-space-size=64'],
+    readable: [folder],
+    folder,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'] as const,
+    limits: { dataMb: mappedAtStartMb + 128, fileMb: 32, descriptors: 64, tasks: 64 },
+    memoryMb: 128,
+    isUnrestricted,
+  };
   try {
-    return spawnChild({ bundleFolder: folder, memoryMb: 128, ...plan }, settings).process;
+    return spawnIsolated(program, settings).process;
   } catch (cause) {
     return `it could not be started: ${cause instanceof Error ? cause.message : String(cause)}`;
   }
