@@ -18,6 +18,11 @@ export const secretsRequirements: Requirements = {
       'does not open when any byte of it is another',
     ],
   },
+  'secrets.errors': {
+    promise: 'No error repeats a field that is a secret.',
+    source: 'docs/contract.md "Both addresses"',
+    tests: ['[secrets] no error repeats a field that the contract marks as a secret, whatever its type or place'],
+  },
   'secrets.nowhere': {
     promise:
       'However a run fails, its credentials are in no answer, error, log, metric, record, message of MCP or file.',

@@ -86,7 +86,9 @@ export const ApiKeyCreate = Type.Object({
 export type ApiKeyCreate = Static<typeof ApiKeyCreate>;
 
 /** The only answer that holds a key. */
-export const NewApiKey = Type.Interface([ApiKey], { key: Type.String({ description: 'The key itself, this once.' }) });
+export const NewApiKey = Type.Interface([ApiKey], {
+  key: Type.String({ description: 'The key itself, this once.', 'x-secret': true }),
+});
 export type NewApiKey = Static<typeof NewApiKey>;
 
 export const ApiKeyRotate = Type.Object({

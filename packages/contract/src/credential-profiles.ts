@@ -7,6 +7,7 @@ const Name = Type.String({
 });
 const Credentials = Type.Record(Type.String(), Type.Unknown(), {
   description: "By the bundle's credentials_schema. Kept encrypted; no answer ever holds them.",
+  'x-secret': true,
 });
 
 /** Credentials of a project, kept encrypted under a name. Never the credentials themselves. */

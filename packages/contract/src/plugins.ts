@@ -94,6 +94,7 @@ const Named = Type.Record(Type.String(), Type.Unknown());
 const Credentials = Type.Record(Type.String(), Type.Unknown(), {
   description:
     'At most 32 members, 8 KiB each, 32 KiB together (names and values in UTF-8). Undeclared members are ignored.',
+  'x-secret': true,
 });
 
 export const ExecuteRequest = Type.Object({

@@ -5,8 +5,8 @@ import { isJsonObject } from '../kernel/json-object.ts';
 export type Finding = FastifySchemaValidationError & {
   readonly data?: unknown;
   readonly schema?: unknown;
-  /** The schema that has the keyword. */
-  readonly parentSchema?: Readonly<Record<string, unknown>>;
+  /** Whether the value, or one around it, is a secret: no error repeats it. */
+  readonly isSecret?: boolean;
 };
 
 /** Checks a value against a schema. @returns what AJV found, the decisive one last; nothing when the value is right */
@@ -46,7 +46,9 @@ interface Form {
 function findIn(form: Form, finding: Finding, check: Check): Finding {
   const decisive = check(form, finding.data).at(-1);
   if (decisive === undefined) return finding;
-  return tellingFinding({ ...decisive, instancePath: finding.instancePath + decisive.instancePath }, check);
+  const instancePath = finding.instancePath + decisive.instancePath;
+  const isSecret = finding.isSecret === true || decisive.isSecret === true;
+  return tellingFinding({ ...decisive, instancePath, isSecret }, check);
 }
 
 /** The member by which the forms are told apart: each names the values that it has there. */

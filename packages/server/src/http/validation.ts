@@ -1,6 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { FastifyValidationResult } from 'fastify/types/schema.js';
+import { isJsonObject } from '../kernel/json-object.ts';
 import { Problem } from '../kernel/problem.ts';
 import { type Finding, tellingFinding } from './telling-finding.ts';
 
@@ -19,22 +20,34 @@ function validatorOf(schema: object, httpPart: string | undefined): FastifyValid
   let validate = made.get(schema);
   if (validate === undefined) {
     const isBody = httpPart === 'body';
-    validate = atFirstUse(() => (isBody ? bodies : texts).compile(schema));
+    validate = atFirstUse(schema, () => (isBody ? bodies : texts).compile(schema));
     if (!isBody) validate = afterNumbers(schema as TextSchema, validate);
     made.set(schema, validate);
   }
   return validate;
 }
 
-function atFirstUse(compile: () => ValidateFunction): FastifyValidationResult {
+function atFirstUse(schema: object, compile: () => ValidateFunction): FastifyValidationResult {
   let compiled: ValidateFunction | undefined;
   const validate: FastifyValidationResult = (data: unknown) => {
     compiled ??= compile();
     const isValid = compiled(data);
-    validate.errors = compiled.errors ?? null;
+    validate.errors = compiled.errors?.map((error) => ({ ...error, isSecret: isSecretAt(schema, error) })) ?? null;
     return isValid;
   };
   return validate;
+}
+
+/** Whether the schema that a value breaks, or one around it, is marked with `x-secret`. */
+function isSecretAt(schema: object, { schemaPath }: { readonly schemaPath: string }): boolean {
+  let at: unknown = schema;
+  for (const step of schemaPath.split('/').slice(1)) {
+    if (!isJsonObject(at) && !Array.isArray(at)) return false;
+    if ('x-secret' in at && at['x-secret'] === true) return true;
+    // The steps are those of AJV, escaped as in a JSON pointer inside of a URL.
+    at = Reflect.get(at, decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'));
+  }
+  return false;
 }
 
 /** Of a query, path or headers. */
@@ -89,14 +102,13 @@ function describe(finding: Finding, part: string) {
   return { path, found: missing === '' ? found(finding, path) : 'nothing', expected: expected(finding) };
 }
 
-/** The value when it is short and harmless, otherwise its type. Credentials and fields with `x-secret` are never repeated. */
-function found({ data: value, parentSchema }: Finding, path: string): string {
+/** The value when it is short and harmless, otherwise its type. What the schema marks with `x-secret` is never repeated. */
+function found({ data: value, isSecret }: Finding, path: string): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (typeof value === 'object') return 'an object';
   // The whole body may be a secret that belongs into one of its members.
-  const isSecret = path === 'body' || parentSchema?.['x-secret'] === true;
-  if (isSecret || path.startsWith('body/credentials') || path.startsWith('headers')) return `a ${typeof value}`;
+  if (isSecret === true || path === 'body' || path.startsWith('headers')) return `a ${typeof value}`;
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length <= 80 ? text : `a ${typeof value} of ${String(value).length} characters`;
 }
