@@ -34,9 +34,12 @@ export const keysRequirements: Requirements = {
     ],
   },
   'keys.first': {
-    promise: 'A fresh installation has no default secret: one project and one key, printed once, in a 0600 file.',
+    promise:
+      'A fresh installation has no default secret: one project and one key in a 0600 file, printed once and on terminals only.',
     source: 'docs/contract.md "Keys"',
     tests: [
+      '[start] a first start prints the key and the set-up link on a terminal',
+      '[start] without a terminal, as in a container or a unit of systemd, a first start names the files only',
       '[keys] the first key is printed once and kept in a file for its owner only; keys are managed by command',
       'of processes that start at once on one database, one makes the first key',
     ],
