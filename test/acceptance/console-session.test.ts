@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { consoleTokenHeader, csrfHeader, projectHeader } from '@quartermaster/contract';
 import type { Page } from 'playwright-core';
 import { administrator } from '../support/administrator.ts';
 import { type OpenedConsole, openConsole, openPage } from '../support/console.ts';
+import { servedOperations } from '../support/operations.ts';
 
 /** How a session ends while its tab is open: the server forgets it, or the browser does. */
 const ends: Readonly<Record<string, (opened: OpenedConsole) => Promise<unknown>>> = {
   'that the server has ended, its cookie still there,': ({ page }) =>
     page.evaluate(
-      "fetch('/v1/session?everywhere=true', { method: 'DELETE', headers: { 'x-quartermaster-csrf': '1' } })",
+      `fetch('/v1/session?everywhere=true', {
+        method: 'DELETE',
+        headers: { '${csrfHeader}': '1', '${consoleTokenHeader}': localStorage['quartermaster-console-token'] },
+      })`,
     ),
   'whose cookie is gone': ({ context }) => context.clearCookies(),
 };
@@ -67,6 +74,44 @@ test('[session] a page that polls stops when its session ends, and continues aft
   await form.waitFor({ state: 'detached' });
   while (!asked.some((line) => line.endsWith(' 200') && !line.includes('/v1/session'))) await page.clock.runFor(1_000);
   assert.equal(new URL(page.url()).pathname, '/');
+  assert.deepEqual(opened.complaints, []);
+});
+
+test('[session] a page on another port of this host gets the cookies of the console, and neither its token nor an answer of the API', async (t) => {
+  const opened = await openConsole(t);
+  const { page, context, service } = opened;
+  await openPage(opened, 'Collections');
+  const token = String(await page.evaluate("localStorage['quartermaster-console-token']"));
+  assert.match(token, /^[\w-]{43}$/);
+  const projectId = String(await page.evaluate("localStorage['quartermaster-project']"));
+
+  const sent: string[] = [];
+  const neighbour = createServer((request, answer) => {
+    sent.push(request.headers.cookie ?? '');
+    answer.setHeader('Content-Type', 'text/html').end('<!doctype html><title>a neighbour</title>');
+  });
+  await new Promise<void>((listening) => neighbour.listen(0, '127.0.0.1', listening));
+  t.after(() => neighbour.close());
+  const other = await context.newPage();
+  await other.goto(`http://127.0.0.1:${(neighbour.address() as AddressInfo).port}/`); // it listens on TCP
+  const readable = String(
+    await other.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])'),
+  );
+  const [cookie = ''] = sent;
+  assert.match(
+    cookie,
+    /quartermaster_session=[\w-]{43}/,
+    'the browser sends the cookies of a host to each of its ports',
+  );
+  assert.ok(!`${sent.join()} ${readable}`.includes(token));
+
+  const operations = (await servedOperations(service)).filter(({ isPublic }) => !isPublic);
+  assert.ok(operations.length >= 50, `only ${operations.length} operations`);
+  for (const { method, url } of operations) {
+    const headers = { cookie, [csrfHeader]: '1', [projectHeader]: projectId };
+    assert.equal((await fetch(url, { method, headers })).status, 401, `${method} ${url}`);
+  }
+  await openPage(opened, 'Overview');
   assert.deepEqual(opened.complaints, []);
 });
 

@@ -2,8 +2,17 @@ import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type ApiKey, csrfHeader, type NewApiKey, type Project, projectHeader } from '@quartermaster/contract';
+import {
+  type ApiKey,
+  consoleTokenHeader,
+  csrfHeader,
+  type NewApiKey,
+  type NewSession,
+  type Project,
+  projectHeader,
+} from '@quartermaster/contract';
 import { administrator, cookieOf, setUp, setUpToken } from '../support/administrator.ts';
+import { servedOperations } from '../support/operations.ts';
 import { type ServiceWish, startService } from '../support/service.ts';
 
 const settings = { LOG_LEVEL: 'warn' };
@@ -84,23 +93,26 @@ test('[session] signing in takes a new cookie each time, ends the one before, an
       headers: { ...json, ...headers },
       body: JSON.stringify(administrator),
     });
-  const isAlive = async (cookie: string) => (await admin.ask('GET', '/v1/session', { headers: { cookie } })).ok;
-  const first = cookieOf(await signIn());
-  const second = cookieOf(await signIn({ cookie: first }));
-  assert.notEqual(first, second);
-  assert.deepEqual([await isAlive(first), await isAlive(second), await isAlive(admin.cookie)], [false, true, true]);
+  const begin = async (headers: Record<string, string> = {}) => {
+    const answer = await signIn(headers);
+    const { console_token } = await dataOf<NewSession>(answer);
+    return { cookie: cookieOf(answer), [consoleTokenHeader]: console_token };
+  };
+  const mine = { cookie: admin.cookie, [consoleTokenHeader]: admin.consoleToken };
+  const isAlive = async (headers: Record<string, string>) => (await admin.ask('GET', '/v1/session', { headers })).ok;
+  const first = await begin();
+  const second = await begin({ cookie: first.cookie });
+  assert.notDeepEqual(first, second);
+  assert.deepEqual([await isAlive(first), await isAlive(second), await isAlive(mine)], [false, true, true]);
 
-  const out = await admin.ask('DELETE', '/v1/session', { headers: { cookie: second } });
+  const out = await admin.ask('DELETE', '/v1/session', { headers: second });
   assert.match(out.headers.getSetCookie()[0] ?? '', /^quartermaster_session=; Max-Age=0;/);
-  assert.deepEqual([await isAlive(second), await isAlive(admin.cookie)], [false, true]);
-  assert.equal(
-    await codeOf(await admin.ask('GET', '/v1/files', { headers: { cookie: second } })),
-    'SESSION_VALIDATION_FAILED',
-  );
+  assert.deepEqual([await isAlive(second), await isAlive(mine)], [false, true]);
+  assert.equal(await codeOf(await admin.ask('GET', '/v1/files', { headers: second })), 'SESSION_VALIDATION_FAILED');
 
-  const third = cookieOf(await signIn());
+  const third = await begin();
   await admin.ask('DELETE', '/v1/session?everywhere=true');
-  assert.deepEqual([await isAlive(third), await isAlive(admin.cookie)], [false, false]);
+  assert.deepEqual([await isAlive(third), await isAlive(mine)], [false, false]);
 });
 
 test('[session] no operation that changes something can be called from another origin, nor without the header', async (t) => {
@@ -139,13 +151,29 @@ test('[session] no operation that changes something can be called from another o
   assert.ok((await admin.ask('GET', '/v1/session')).ok, 'the session was not ended by any of them');
 });
 
+test('[session] the cookie without the token of the console opens no operation of the API', async (t) => {
+  const { service, admin } = await start(t);
+  const operations = (await servedOperations(service)).filter(({ isPublic }) => !isPublic);
+  assert.ok(operations.length >= 50, `only ${operations.length} operations`);
+  for (const { method, url } of operations) {
+    for (const token of ['', 'x'.repeat(43), `${admin.consoleToken}x`]) {
+      const cookieAlone = { cookie: admin.cookie, [csrfHeader]: '1', [projectHeader]: admin.projectId };
+      const headers = token === '' ? cookieAlone : { ...cookieAlone, [consoleTokenHeader]: token };
+      const answer = await fetch(url, { method, headers });
+      assert.equal(await codeOf(answer), 'SESSION_VALIDATION_FAILED', `${method} ${url}`);
+    }
+  }
+  assert.ok((await admin.ask('GET', '/v1/session')).ok, 'the session was not ended by any of them');
+});
+
 test('[session] a session does what a key does in the project it names, and reads may name it in the query', async (t) => {
   const { service, admin } = await start(t);
   await service.client.files.upload({ purpose: 'record_file', name: 'a.txt', content: new Blob(['text']) });
   const list = await dataOf<Array<{ file_id: string }>>(await admin.ask('GET', '/v1/files'));
   assert.equal(list.length, 1);
   const path = `/v1/files/${list[0]?.file_id}/content`;
-  const plain = (wanted: string) => fetch(service.filesUrl + wanted, { headers: { cookie: admin.cookie } });
+  const session = { cookie: admin.cookie, [consoleTokenHeader]: admin.consoleToken };
+  const plain = (wanted: string) => fetch(service.filesUrl + wanted, { headers: session });
   assert.equal(await (await plain(`${path}?project_id=${admin.projectId}`)).text(), 'text');
   assert.equal(await codeOf(await plain(path)), 'REQUEST_VALIDATION_ERROR');
 

@@ -58,6 +58,15 @@ export const sessionsRequirements: Requirements = {
       '[pages] a page of another origin, though of the same site, changes nothing by form, fetch, beacon or picture',
     ],
   },
+  'session.second-token': {
+    promise: 'The cookie alone is not enough: the console keeps a second token, which no other port of the host gets.',
+    source: 'ADR 0079',
+    tests: [
+      'has sessions that only both of their tokens open',
+      '[session] the cookie without the token of the console opens no operation of the API',
+      '[session] a page on another port of this host gets the cookies of the console, and neither its token nor an answer of the API',
+    ],
+  },
   'session.first': {
     promise: 'There is no default account: a printed link makes one administrator, once, within an hour.',
     source: 'ADR 0038; docs/contract.md "Keys"',

@@ -1,13 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { csrfHeader, projectHeader, type Session } from '@quartermaster/contract';
+import { consoleTokenHeader, csrfHeader, type NewSession, projectHeader } from '@quartermaster/contract';
 import type { StartedService } from './service.ts';
 
 /** A signed-in administrator, as a browser would send its requests. */
 export interface SignedIn {
   readonly cookie: string;
+  /** The second token, which the console keeps. */
+  readonly consoleToken: string;
   readonly projectId: string;
-  /** With cookie, project and the header of writes; all of them may be overridden. */
+  /** With cookie, second token, project and the header of writes; all of them may be overridden. */
   ask(method: string, path: string, wish?: { body?: unknown; headers?: Record<string, string> }): Promise<Response>;
 }
 
@@ -25,9 +27,9 @@ export async function setUp(service: StartedService): Promise<SignedIn> {
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ token: await setUpToken(service), ...administrator }),
   });
-  const { data } = (await answer.json()) as { data?: Session };
+  const { data } = (await answer.json()) as { data?: NewSession };
   if (data === undefined) throw new Error(`the set-up was refused with ${answer.status}`);
-  return signedIn(service, cookieOf(answer));
+  return signedIn(service, { cookie: cookieOf(answer), consoleToken: data.console_token });
 }
 
 export function cookieOf(answer: Response): string {
@@ -37,18 +39,23 @@ export function cookieOf(answer: Response): string {
     .join('; ');
 }
 
-async function signedIn(service: StartedService, cookie: string): Promise<SignedIn> {
-  const projects = await fetch(`${service.filesUrl}/v1/projects`, { headers: { cookie } });
+async function signedIn(
+  service: StartedService,
+  { cookie, consoleToken }: Pick<SignedIn, 'cookie' | 'consoleToken'>,
+): Promise<SignedIn> {
+  const session = { cookie, [consoleTokenHeader]: consoleToken };
+  const projects = await fetch(`${service.filesUrl}/v1/projects`, { headers: session });
   const { data } = (await projects.json()) as { data: Array<{ project_id: string }> };
   const projectId = data[0]?.project_id ?? '';
   return {
     cookie,
+    consoleToken,
     projectId,
     ask: (method, path, { body, headers } = {}) =>
       fetch(service.filesUrl + path, {
         method,
         headers: {
-          cookie,
+          ...session,
           [csrfHeader]: '1',
           [projectHeader]: projectId,
           ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),

@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { consoleTokenHeader, type NewSession } from '@quartermaster/contract';
 import { cookieOf } from './administrator.ts';
 import type { Ending, StartedService } from './service.ts';
 
@@ -140,10 +141,12 @@ async function lookAtProjects(filesUrl: string, body: ReleasedStore['administrat
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  const cookie = cookieOf(answer);
+  const { data } = (await answer.json()) as { data: Partial<NewSession> };
+  // Earlier versions give no second token and ignore the header.
+  const session = { cookie: cookieOf(answer), [consoleTokenHeader]: data.console_token ?? '' };
   const projects: unknown[] = [];
-  for (const project of await every(`${filesUrl}/v1/projects`, { cookie }, 'project_id')) {
-    const keys = await every(`${filesUrl}/v1/projects/${project.project_id}/keys`, { cookie }, 'key_id');
+  for (const project of await every(`${filesUrl}/v1/projects`, session, 'project_id')) {
+    const keys = await every(`${filesUrl}/v1/projects/${project.project_id}/keys`, session, 'key_id');
     projects.push({ ...pick('project', project), keys: keys.map((key) => pick('key', key)) });
   }
   return projects;

@@ -9,14 +9,20 @@ export interface ServerEvent {
 export async function* readServerEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
   const decoder = new TextDecoder();
   let text = '';
-  for await (const chunk of body) {
-    text += decoder.decode(chunk, { stream: true });
-    const blocks = text.split(/\r?\n\r?\n/);
-    text = blocks.pop() ?? '';
-    for (const block of blocks) {
-      const event = readBlock(block);
-      if (event !== null) yield event;
+  // Not `for await`: not every browser can iterate a stream.
+  const reader = body.getReader();
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      text += decoder.decode(part.value, { stream: true });
+      const blocks = text.split(/\r?\n\r?\n/);
+      text = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const event = readBlock(block);
+        if (event !== null) yield event;
+      }
     }
+  } finally {
+    await reader.cancel();
   }
 }
 

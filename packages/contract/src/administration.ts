@@ -39,6 +39,15 @@ export const Session = Type.Object({
 });
 export type Session = Static<typeof Session>;
 
+/** The only answer that holds the second token. */
+export const NewSession = Type.Interface([Session], {
+  console_token: Type.String({
+    description:
+      'Send it as `X-Quartermaster-Console-Token` with every request of the session: the cookie alone is refused. It is not shown again.',
+  }),
+});
+export type NewSession = Static<typeof NewSession>;
+
 export const SignOutQuery = Type.Object({
   everywhere: Type.Optional(Type.Boolean({ default: false, description: 'Ends every session of the administrator.' })),
 });

@@ -1,5 +1,6 @@
 import { ApiError } from '@quartermaster/client';
-import { csrfHeader, projectHeader, projectParameter } from '@quartermaster/contract';
+import { consoleTokenHeader, csrfHeader, projectHeader } from '@quartermaster/contract';
+import { readConsoleToken } from './console-token.ts';
 import { endSession, untilSignedIn } from './session-gate.ts';
 
 export { ApiError };
@@ -19,9 +20,18 @@ export function chooseProject(projectId: string): void {
   chosenProject = projectId;
 }
 
+export function currentProject(): string {
+  return chosenProject;
+}
+
 /** The headers of a session's request. */
-export function sessionHeaders(): Record<string, string> {
-  return { [csrfHeader]: '1', ...(chosenProject === '' ? {} : { [projectHeader]: chosenProject }) };
+export function sessionHeaders(projectId = chosenProject): Record<string, string> {
+  const token = readConsoleToken();
+  return {
+    [csrfHeader]: '1',
+    ...(token === '' ? {} : { [consoleTokenHeader]: token }),
+    ...(projectId === '' ? {} : { [projectHeader]: projectId }),
+  };
 }
 
 export function withQuery(path: string, query: Call['query'] = {}): string {
@@ -29,11 +39,6 @@ export function withQuery(path: string, query: Call['query'] = {}): string {
   for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
   const text = parameters.toString();
   return text === '' ? path : `${path}?${text}`;
-}
-
-/** An address that the browser itself follows: a download, a picture. */
-export function linkTo(path: string, query: Call['query'] = {}): string {
-  return withQuery(path, { ...query, [projectParameter]: chosenProject });
 }
 
 /** The calls that begin, end and read a session. Their callers handle a refusal themselves. */

@@ -1,7 +1,8 @@
+import { readServerEvents } from '@quartermaster/client';
 import type { ExecuteRequest, Run, RunProgress } from '@quartermaster/contract';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { ask, linkTo } from './call.ts';
+import { ask, send } from './call.ts';
 
 const path = '/plugins/v1/runs';
 /** Where no event comes, because something in between holds them back, a run is still looked at. */
@@ -18,16 +19,25 @@ export function useRun(runId: string) {
   const isFollowed = isGoing(run.data);
   useEffect(() => {
     if (!isFollowed) return;
-    const key = [path, runId];
-    const events = new EventSource(linkTo(`${path}/${runId}/events`));
-    events.addEventListener('state', () => void queries.invalidateQueries({ queryKey: key }));
-    events.addEventListener('progress', ({ data }) => {
-      const progress = JSON.parse(data) as RunProgress; // the event's schema
-      queries.setQueryData<Run>(key, (known) => known && { ...known, progress });
-    });
-    return () => events.close();
+    const stop = new AbortController();
+    // A stream that breaks is not opened again: the run is requested every few seconds besides.
+    followRun(queries, runId, stop.signal).catch(() => undefined);
+    return () => stop.abort();
   }, [queries, runId, isFollowed]);
   return run;
+}
+
+/** Not by `EventSource`, which cannot send the headers of a session. */
+async function followRun(queries: QueryClient, runId: string, signal: AbortSignal): Promise<void> {
+  const queryKey = [path, runId];
+  const { body } = await send('GET', `${path}/${runId}/events`, { signal });
+  if (body === null) return;
+  for await (const { name, data } of readServerEvents(body)) {
+    if (name === 'state') void queries.invalidateQueries({ queryKey });
+    if (name !== 'progress') continue;
+    const progress = JSON.parse(data) as RunProgress; // the event's schema
+    queries.setQueryData<Run>(queryKey, (known) => known && { ...known, progress });
+  }
 }
 
 /** Whether it waits or is at work. */

@@ -1,6 +1,7 @@
-import type { Project, Session } from '@quartermaster/contract';
-import { useQuery } from '@tanstack/react-query';
-import { ApiError, ask, askPage } from './call.ts';
+import type { NewSession, Project, Session } from '@quartermaster/contract';
+import { type QueryClient, useQuery } from '@tanstack/react-query';
+import { ApiError, ask, askPage, isSessionOver } from './call.ts';
+import { forgetConsoleToken, keepConsoleToken } from './console-token.ts';
 
 /** Signed in, out, or not set up yet. */
 export type SessionState =
@@ -23,6 +24,31 @@ async function findSession(): Promise<SessionState> {
     if (error instanceof ApiError && error.status === 404) return { kind: 'signed-out' };
     throw error;
   }
+}
+
+/** Begins a session with one of the calls that do, and keeps its second token. */
+export async function beginSession(path: string, body: unknown): Promise<Session> {
+  const { console_token, ...session } = await ask<NewSession>('POST', path, { body });
+  keepConsoleToken(console_token);
+  return session;
+}
+
+/**
+ * Ends the session, or all of them. What this browser knows of it is forgotten at once, also when the service does not answer.
+ * @throws ApiError
+ */
+export async function leaveSession(queries: QueryClient, everywhere: boolean): Promise<void> {
+  const answer = ask('DELETE', '/v1/session', everywhere ? { query: { everywhere } } : {});
+  forgetConsoleToken();
+  queries.setQueryData<SessionState>(sessionKey, { kind: 'signed-out' });
+  queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
+  try {
+    await answer;
+  } catch (error) {
+    // One that has ended already is as good.
+    if (!isSessionOver(error)) throw error;
+  }
+  window.location.assign('/');
 }
 
 export function useSessionState() {

@@ -1,6 +1,6 @@
 import type { Purpose } from '@quartermaster/contract';
 import { useSyncExternalStore } from 'react';
-import { type ApiError, isSessionOver, sessionHeaders, toApiError } from './call.ts';
+import { type ApiError, currentProject, isSessionOver, sessionHeaders, toApiError } from './call.ts';
 import { endSession, untilSignedIn } from './session-gate.ts';
 
 export type UploadState = 'waiting' | 'sending' | 'checking' | 'paused' | 'done' | 'failed' | 'cancelled';
@@ -21,7 +21,7 @@ export interface Upload {
 /** Of one project: those of another go on, unseen. */
 interface Job {
   readonly file: File;
-  readonly headers: Record<string, string>;
+  readonly projectId: string;
   request: XMLHttpRequest | null;
 }
 
@@ -58,7 +58,7 @@ export function whenStored(listener: () => void): void {
 export function addUploads(files: ReadonlyArray<{ readonly file: File; readonly purpose: Purpose }>): void {
   const added = files.map(({ file, purpose }): Upload => {
     const id = ++lastId;
-    jobs.set(id, { file, headers: sessionHeaders(), request: null });
+    jobs.set(id, { file, projectId: currentProject(), request: null });
     return { id, name: file.name, bytes: file.size, purpose, state: 'waiting', sent: 0, speed: 0, error: null };
   });
   uploads = [...added, ...uploads];
@@ -106,7 +106,7 @@ function start({ id, purpose, bytes }: Upload): void {
     startNext();
   };
   request.open('POST', '/v1/files');
-  for (const [name, value] of Object.entries(job.headers)) request.setRequestHeader(name, value);
+  for (const [name, value] of Object.entries(sessionHeaders(job.projectId))) request.setRequestHeader(name, value);
   request.send(form);
 }
 

@@ -3,8 +3,7 @@ import { passwordBounds } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ask } from '../api/call.ts';
-import { sessionKey } from '../api/session.ts';
+import { beginSession, sessionKey } from '../api/session.ts';
 import { useLanguage } from '../language/language.tsx';
 import { useSubmit } from '../pieces/use-submit.ts';
 import { GatePage } from './gate-page.tsx';
@@ -32,7 +31,7 @@ function SetUpForm({ token }: { token: string }) {
 
   const { failure, busy, submit } = useSubmit(async () => {
     if (again !== password) return;
-    await ask('POST', '/v1/setup', { body: { token, name, password } });
+    await beginSession('/v1/setup', { token, name, password });
     await queries.resetQueries({ queryKey: sessionKey });
     await navigate({ to: '/settings', replace: true });
   });

@@ -4,8 +4,7 @@ import type { Session } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { ask, isSessionOver } from '../api/call.ts';
-import { sessionKey, useProjects } from '../api/session.ts';
+import { leaveSession, useProjects } from '../api/session.ts';
 import { type MessageKey, useLanguage } from '../language/language.tsx';
 import { Failure } from '../pieces/failure.tsx';
 import { Icon, type IconName } from '../pieces/icons.tsx';
@@ -116,15 +115,6 @@ function SignOut() {
   const { t } = useLanguage();
   const queries = useQueryClient();
   const { complain } = useToasts();
-  const signOut = async () => {
-    await ask('DELETE', '/v1/session').catch((error) => {
-      // It has ended already.
-      if (!isSessionOver(error)) throw error;
-    });
-    queries.clear();
-    await queries.resetQueries({ queryKey: sessionKey });
-    window.location.assign('/');
-  };
   return (
     <ActionIcon
       variant="subtle"
@@ -133,7 +123,7 @@ function SignOut() {
       size="lg"
       aria-label={t('shell.signOut')}
       title={t('shell.signOut')}
-      onClick={() => void signOut().catch(complain)}
+      onClick={() => void leaveSession(queries, false).catch(complain)}
     >
       <Icon name="signOut" />
     </ActionIcon>

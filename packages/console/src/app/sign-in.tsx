@@ -1,8 +1,7 @@
 import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask } from '../api/call.ts';
-import { sessionKey } from '../api/session.ts';
+import { beginSession, sessionKey } from '../api/session.ts';
 import { useLanguage } from '../language/language.tsx';
 import { useSubmit } from '../pieces/use-submit.ts';
 import { GatePage } from './gate-page.tsx';
@@ -24,7 +23,7 @@ export function SignInForm({ onSignedIn }: { onSignedIn: () => Promise<void> }) 
   const [password, setPassword] = useState('');
 
   const { failure, busy, submit } = useSubmit(async () => {
-    await ask('POST', '/v1/session', { body: { name, password } });
+    await beginSession('/v1/session', { name, password });
     await onSignedIn();
   });
   return (

@@ -1,16 +1,33 @@
 import type { Bundle } from '@quartermaster/contract';
-import { linkTo } from '../api/call.ts';
+import { useQuery } from '@tanstack/react-query';
+import { send } from '../api/call.ts';
 import classes from './bundle-icon.module.css';
 
 /** The picture of a bundle; without one, the beginning of its name. */
 export function BundleIcon({ bundle, size }: { bundle: Bundle; size: number }) {
-  if (bundle.icon_url === null) {
+  const path = `/plugins/v1/bundles/${bundle.bundle_id}/icon`;
+  const picture = useQuery({
+    queryKey: [path],
+    queryFn: async () => readAsDataUrl(await (await send('GET', path)).blob()),
+    enabled: bundle.icon_url !== null,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (picture.data === undefined) {
     return (
       <span className={classes.letter} style={{ width: size, height: size }} aria-hidden="true">
         {bundle.name.slice(0, 1)}
       </span>
     );
   }
-  const source = linkTo(`/plugins/v1/bundles/${bundle.bundle_id}/icon`);
-  return <img src={source} width={size} height={size} alt="" loading="lazy" className={classes.picture} />;
+  return <img src={picture.data} width={size} height={size} alt="" className={classes.picture} />;
+}
+
+/** The content as a `data:` address: an `img` element cannot send the headers of a session. */
+function readAsDataUrl(content: Blob): Promise<string> {
+  const reader = new FileReader();
+  return new Promise((resolve, reject) => {
+    reader.addEventListener('load', () => resolve(String(reader.result)));
+    reader.addEventListener('error', () => reject(reader.error ?? new Error('The picture cannot be read.')));
+    reader.readAsDataURL(content);
+  });
 }

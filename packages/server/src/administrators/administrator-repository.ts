@@ -10,10 +10,12 @@ export interface Administrator {
   readonly updatedAt: number;
 }
 
-/** A session as it is stored: never its token. Times in milliseconds. */
+/** A session as it is stored: never its tokens. Times in milliseconds. */
 export interface StoredSession {
   /** SHA-256 of the token, hexadecimal. */
   readonly hash: string;
+  /** SHA-256 of the token that the console keeps, hexadecimal. Empty for a session that an earlier version began. */
+  readonly consoleHash: string;
   readonly administratorId: string;
   readonly createdAt: number;
   readonly lastUsedAt: number;

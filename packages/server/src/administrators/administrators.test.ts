@@ -13,7 +13,7 @@ import { createLogger } from '../kernel/logger.ts';
 import { Problem } from '../kernel/problem.ts';
 import { createAdministrators } from './administrators.ts';
 import { makeBrowserMark } from './browser-mark.ts';
-import { absoluteMs, createSessions, idleMs } from './sessions.ts';
+import { absoluteMs, createSessions, hashToken, idleMs, type NewSession, type SentTokens } from './sessions.ts';
 import { makeSetUpLink } from './set-up-link.ts';
 
 type Kind = 'SQLite' | 'PostgreSQL';
@@ -222,35 +222,52 @@ function sessionTests(kind: Kind): void {
     const { begun, repository } = await openSetUp(t, kind);
     const token = begun.token.reveal();
     assert.equal(Buffer.from(token, 'base64url').length, 32);
-    assert.ok(!inspect(begun).includes(token));
+    assert.equal(Buffer.from(begun.consoleToken.reveal(), 'base64url').length, 32);
+    for (const secret of [token, begun.consoleToken.reveal()]) assert.ok(!inspect(begun).includes(secret));
     assert.equal(await repository.findSession(token), undefined);
     assert.ok((await repository.findSession(begun.session.hash)) !== undefined);
   });
 
   test('has sessions that end after half an hour without use, and after twelve hours with', async (t) => {
     const { begun, clock, sessions, signIn } = await openSetUp(t, kind);
-    const use = (token: string) => sessions.use(token);
     clock.time += idleMs - 1;
-    await use(begun.token.reveal());
+    await sessions.use(tokensOf(begun));
     clock.time += idleMs;
-    await assert.rejects(use(begun.token.reveal()), isRefused);
+    await assert.rejects(sessions.use(tokensOf(begun)), isRefused);
 
     const begunAt = clock.time;
-    const { token } = await signIn();
+    const tokens = tokensOf(await signIn());
     while (clock.time + 20 * minute < begunAt + absoluteMs) {
       clock.time += 20 * minute;
-      await use(token.reveal());
+      await sessions.use(tokens);
     }
     clock.time = begunAt + absoluteMs;
-    await assert.rejects(use(token.reveal()), isRefused);
-    for (const nothing of [undefined, '', 'x', 'x'.repeat(43)]) await assert.rejects(sessions.use(nothing), isRefused);
+    await assert.rejects(sessions.use(tokens), isRefused);
+  });
+
+  test('has sessions that only both of their tokens open', async (t) => {
+    const { begun, repository, sessions, signIn } = await openSetUp(t, kind);
+    const good = tokensOf(begun);
+    const other = tokensOf(await signIn());
+    for (const bad of [undefined, '', 'x', 'x'.repeat(43), other.console, good.cookie]) {
+      await assert.rejects(sessions.use({ ...good, console: bad }), isRefused);
+    }
+    for (const bad of [undefined, '', 'x', 'x'.repeat(43), other.cookie, good.console]) {
+      await assert.rejects(sessions.use({ ...good, cookie: bad }), isRefused);
+    }
+    await sessions.use(good);
+    // As a process of an earlier version begins it.
+    await repository.addSession({ ...begun.session, hash: hashToken('earlier'), consoleHash: '' });
+    for (const bad of [undefined, '', 'x']) {
+      await assert.rejects(sessions.use({ cookie: 'earlier', console: bad }), isRefused);
+    }
   });
 
   test('ends a session by signing out, and all of them everywhere or with a new password', async (t) => {
     const { begun, sessions, signIn, room } = await openSetUp(t, kind);
     const others = [await signIn(), await signIn(), await signIn()];
     const alive = async () => {
-      const uses = await Promise.allSettled([begun, ...others].map(({ token }) => sessions.use(token.reveal())));
+      const uses = await Promise.allSettled([begun, ...others].map((one) => sessions.use(tokensOf(one))));
       return uses.filter(({ status }) => status === 'fulfilled').length;
     };
     await sessions.end(begun.session);
@@ -264,12 +281,16 @@ function sessionTests(kind: Kind): void {
     assert.equal(await alive(), 3);
     const fresh = await room.changePassword(one, { ...change, current_password: password }, comer);
     assert.equal(await alive(), 0);
-    await sessions.use(fresh.token.reveal());
+    await sessions.use(tokensOf(fresh));
     await assert.rejects(signIn(), isRefused);
     await signIn({ password: change.new_password });
     await sessions.endAll(fresh.administrator.id);
-    await assert.rejects(sessions.use(fresh.token.reveal()), isRefused);
+    await assert.rejects(sessions.use(tokensOf(fresh)), isRefused);
   });
+}
+
+function tokensOf({ token, consoleToken }: NewSession): SentTokens {
+  return { cookie: token.reveal(), console: consoleToken.reveal() };
 }
 
 /** What else happened, for whoever reads of the failure. */

@@ -1,6 +1,12 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { consoleTokenHeader } from '@quartermaster/contract';
+import type { SentTokens } from './sessions.ts';
+
 /** How the cookies of this service are named and sent. */
 export interface Cookies {
   readSession(header: string | undefined): string | undefined;
+  /** Both tokens of a session. */
+  readTokens(headers: IncomingHttpHeaders): SentTokens;
   readBrowser(header: string | undefined): string | undefined;
   /** Values of `Set-Cookie`. */
   writeSession(token: string, seconds: number): string;
@@ -24,11 +30,17 @@ export function createCookies(https: boolean): Cookies {
   const write = (name: string, value: string, seconds: number) => `${name}=${value}; Max-Age=${seconds}; ${attributes}`;
   return {
     readSession: (header) => readCookie(header, session),
+    readTokens: (headers) => ({ cookie: readCookie(headers.cookie, session), console: readConsoleToken(headers) }),
     readBrowser: (header) => readCookie(header, browser),
     writeSession: (token, seconds) => write(session, token, seconds),
     writeBrowser: (mark) => write(browser, mark, browserSeconds),
     endSession: () => write(session, '', 0),
   };
+}
+
+function readConsoleToken(headers: IncomingHttpHeaders): string | undefined {
+  const value = headers[consoleTokenHeader];
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** The only value of that name; two of them are none: somebody else may have set one. */

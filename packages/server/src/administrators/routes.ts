@@ -1,5 +1,6 @@
 import {
   Acknowledgement,
+  NewSession as BegunSession,
   PasswordChange,
   Session,
   SetUp,
@@ -26,8 +27,9 @@ export interface AdministratorRoutesDeps {
 }
 
 const tags = ['session'];
-const security = [{ session: [] }];
+const security = [{ session: [], consoleToken: [] }];
 const response = { 200: Success(Session) };
+const begunResponse = { 200: Success(BegunSession) };
 
 /** Set-up, sign-in and sign-out over HTTP. Source: ADR 0038. */
 export function administratorRoutes(app: App, deps: AdministratorRoutesDeps): void {
@@ -64,7 +66,7 @@ function setUpRoutes(app: App, deps: AdministratorRoutesDeps): void {
         summary: 'Makes the administrator, once, with the token of the printed link, and begins a session. Then 404.',
         security: [],
         body: SetUp,
-        response,
+        response: begunResponse,
       },
     },
     async (request, reply) => answerBegun(deps, reply, await administrators.setUp(request.body)),
@@ -79,15 +81,16 @@ function signInRoute(app: App, deps: AdministratorRoutesDeps): void {
       schema: {
         operationId: 'signIn',
         tags,
-        summary: 'Begins a session: the answer sets its cookie.',
+        summary: 'Begins a session: the answer sets its cookie and holds its second token.',
         security: [],
         body: SignIn,
-        response,
+        response: begunResponse,
       },
     },
     async (request, reply) => {
       const begun = await deps.administrators.signIn(request.body, comerOf(deps, request));
-      await endSent(deps, request);
+      // Signing in again ends the session that was there: its id is never used for another one.
+      await deps.sessions.endOfCookie(deps.cookies.readSession(request.headers.cookie));
       return answerBegun(deps, reply, begun);
     },
   );
@@ -95,14 +98,15 @@ function signInRoute(app: App, deps: AdministratorRoutesDeps): void {
 
 function sessionRoutes(app: App, deps: AdministratorRoutesDeps): void {
   const { administrators, sessions, cookies } = deps;
-  const onRequest = useHook(deps);
+  const found: FoundSessions = new WeakMap();
+  const onRequest = useHook(deps, found);
   app.get(
     '/v1/session',
     {
       onRequest,
       schema: { operationId: 'getSession', tags, summary: 'The session of the cookie.', security, response },
     },
-    async (request) => ({ status: 'success' as const, data: toWire(await useSession(deps, request)) }),
+    async (request) => ({ status: 'success' as const, data: toWire(foundFor(found, request)) }),
   );
   app.delete(
     '/v1/session',
@@ -118,7 +122,7 @@ function sessionRoutes(app: App, deps: AdministratorRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      const { session, administrator } = await useSession(deps, request);
+      const { session, administrator } = foundFor(found, request);
       await (request.query.everywhere === true ? sessions.endAll(administrator.id) : sessions.end(session));
       reply.header('Set-Cookie', cookies.endSession());
       return { status: 'success' as const };
@@ -134,12 +138,12 @@ function sessionRoutes(app: App, deps: AdministratorRoutesDeps): void {
         summary: 'Changes the password, ends every session and begins a new one.',
         security,
         body: PasswordChange,
-        response,
+        response: begunResponse,
       },
     },
     async (request, reply) => {
-      const found = await useSession(deps, request);
-      const begun = await administrators.changePassword(found, request.body, comerOf(deps, request));
+      const session = foundFor(found, request);
+      const begun = await administrators.changePassword(session, request.body, comerOf(deps, request));
       return answerBegun(deps, reply, begun);
     },
   );
@@ -150,19 +154,20 @@ function beginHook({ origins }: AdministratorRoutesDeps) {
   return async (request: FastifyRequest) => origins.checkOrigin({ method: request.method, headers: request.headers });
 }
 
-function useHook({ origins }: AdministratorRoutesDeps) {
-  return async (request: FastifyRequest) => origins.check({ method: request.method, headers: request.headers });
+type FoundSessions = WeakMap<FastifyRequest, FoundSession>;
+
+function foundFor(found: FoundSessions, request: FastifyRequest): FoundSession {
+  const session = found.get(request);
+  if (session === undefined) throw new Error('The route has no hook that finds the session.');
+  return session;
 }
 
-function useSession(deps: AdministratorRoutesDeps, request: FastifyRequest): Promise<FoundSession> {
-  return deps.sessions.use(deps.cookies.readSession(request.headers.cookie));
-}
-
-/** Signing in again ends the session that was there: its id is never used for another one. */
-async function endSent(deps: AdministratorRoutesDeps, request: FastifyRequest): Promise<void> {
-  const token = deps.cookies.readSession(request.headers.cookie);
-  const found = await deps.sessions.use(token).catch(() => undefined);
-  if (found !== undefined) await deps.sessions.end(found.session);
+/** Before the body is read: a request without a session learns nothing about its body. */
+function useHook({ origins, sessions, cookies }: AdministratorRoutesDeps, found: FoundSessions) {
+  return async (request: FastifyRequest) => {
+    origins.check({ method: request.method, headers: request.headers });
+    found.set(request, await sessions.use(cookies.readTokens(request.headers)));
+  };
 }
 
 function comerOf(deps: AdministratorRoutesDeps, request: FastifyRequest): Comer {
@@ -174,7 +179,7 @@ function answerBegun({ cookies }: AdministratorRoutesDeps, reply: FastifyReply, 
     cookies.writeSession(begun.token.reveal(), absoluteMs / 1000),
     cookies.writeBrowser(makeBrowserMark(begun.administrator)),
   ]);
-  return { status: 'success' as const, data: toWire(begun) };
+  return { status: 'success' as const, data: { ...toWire(begun), console_token: begun.consoleToken.reveal() } };
 }
 
 function toWire({ session, administrator }: FoundSession) {

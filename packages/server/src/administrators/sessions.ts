@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../kernel/clock.ts';
 import { Secret } from '../kernel/secret.ts';
 import type { Administrator, AdministratorRepository, StoredSession } from './administrator-repository.ts';
@@ -10,9 +10,18 @@ export const absoluteMs = 12 * 60 * minute;
 /** The last use is written at most this often. */
 const noteEveryMs = minute;
 
-/** A session just begun: the only time its token exists here. */
+/** What a request says of its session. */
+export interface SentTokens {
+  /** The token in the cookie, which the browser sends to every port of this host. */
+  readonly cookie: string | undefined;
+  /** The token in the header, which only pages of the console's origin know. */
+  readonly console: string | undefined;
+}
+
+/** A session just begun: the only time its tokens exist here. */
 export interface NewSession {
   readonly token: Secret;
+  readonly consoleToken: Secret;
   readonly session: StoredSession;
   readonly administrator: Administrator;
 }
@@ -22,12 +31,14 @@ export interface FoundSession {
   readonly administrator: Administrator;
 }
 
-/** Sessions of the console: 256 random bits, kept as a hash; 30 minutes without use, 12 hours with. */
+/** Sessions of the console: two tokens of 256 random bits, kept as hashes; 30 minutes without use, 12 hours with. */
 export interface Sessions {
   begin(administrator: Administrator): Promise<NewSession>;
   /** Notes the use. @throws Problem SESSION_VALIDATION_FAILED, the same for every session that cannot be used. */
-  use(token: string | undefined): Promise<FoundSession>;
+  use(sent: SentTokens): Promise<FoundSession>;
   end(session: StoredSession): Promise<void>;
+  /** Ends the session of a cookie, whether or not the console's token came with it. */
+  endOfCookie(token: string | undefined): Promise<void>;
   endAll(administratorId: string): Promise<void>;
 }
 
@@ -36,26 +47,33 @@ export function createSessions(deps: { repository: AdministratorRepository; cloc
   return {
     begin: async (administrator) => {
       const token = randomBytes(32).toString('base64url');
+      const consoleToken = randomBytes(32).toString('base64url');
       const now = clock.now();
       const session = {
         hash: hashToken(token),
+        consoleHash: hashToken(consoleToken),
         administratorId: administrator.id,
         createdAt: now,
         lastUsedAt: now,
         expiresAt: now + absoluteMs,
       };
       await repository.addSession(session);
-      return { token: new Secret(token), session, administrator };
+      return { token: new Secret(token), consoleToken: new Secret(consoleToken), session, administrator };
     },
-    use: async (token) => {
-      const found = token === undefined ? undefined : await repository.findSession(hashToken(token));
+    use: async (sent) => {
+      if (sent.cookie === undefined || sent.console === undefined) throw sessionRejected();
+      const found = await repository.findSession(hashToken(sent.cookie));
       const now = clock.now();
       if (found === undefined || now >= endOf(found.session)) throw sessionRejected();
+      if (!isTokenOf(sent.console, found.session.consoleHash)) throw sessionRejected();
       if (now - found.session.lastUsedAt < noteEveryMs) return found;
       await repository.touchSession(found.session.hash, now);
       return { ...found, session: { ...found.session, lastUsedAt: now } };
     },
     end: (session) => repository.removeSession(session.hash),
+    endOfCookie: async (token) => {
+      if (token !== undefined) await repository.removeSession(hashToken(token));
+    },
     endAll: (administratorId) => repository.removeSessions(administratorId),
   };
 }
@@ -63,6 +81,12 @@ export function createSessions(deps: { repository: AdministratorRepository; cloc
 /** When a session ends unless it is used before. */
 export function endOf(session: StoredSession): number {
   return Math.min(session.expiresAt, session.lastUsedAt + idleMs);
+}
+
+function isTokenOf(token: string, hash: string): boolean {
+  const found = Buffer.from(hashToken(token));
+  const expected = Buffer.from(hash);
+  return found.length === expected.length && timingSafeEqual(found, expected);
 }
 
 /** Enough without salt or stretching: a token has 256 random bits. */

@@ -1,5 +1,5 @@
 import swagger from '@fastify/swagger';
-import { csrfHeader, projectHeader } from '@quartermaster/contract';
+import { consoleTokenHeader, csrfHeader, projectHeader } from '@quartermaster/contract';
 import { sessionCookie } from '../administrators/cookies.ts';
 import type { App } from './app.ts';
 
@@ -21,6 +21,12 @@ export async function collectOpenApi(app: App, deps: OpenApiDeps): Promise<void>
     name: sessionCookie,
     description: `The session of an administrator. Requests name their project in "${projectHeader}"; those that change something have "${csrfHeader}".`,
   };
+  const consoleToken = {
+    type: 'apiKey' as const,
+    in: 'header' as const,
+    name: consoleTokenHeader,
+    description: 'The `console_token` of the answer that began the session. The cookie alone is refused.',
+  };
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -33,13 +39,13 @@ export async function collectOpenApi(app: App, deps: OpenApiDeps): Promise<void>
       components: {
         securitySchemes: {
           apiKey: { type: 'http', scheme: 'bearer', description: 'A key of a project.' },
-          ...(deps.sessions ? { session } : {}),
+          ...(deps.sessions ? { session, consoleToken } : {}),
         },
       },
       security: [
         ...(deps.keyRequired ? [] : [{}]),
         { apiKey: [] as string[] },
-        ...(deps.sessions ? [{ session: [] as string[] }] : []),
+        ...(deps.sessions ? [{ session: [] as string[], consoleToken: [] as string[] }] : []),
       ],
     },
     hideUntagged: true,

@@ -38,7 +38,7 @@ export function createSessionCallers(deps: SessionCallersDeps): SessionCallers {
   }
   async function sessionOf(request: FastifyRequest): Promise<FoundSession> {
     origins.check({ method: request.method, headers: request.headers });
-    return sessions.use(cookies.readSession(request.headers.cookie));
+    return sessions.use(cookies.readTokens(request.headers));
   }
   return {
     isMeant: ({ headers }) => headers.authorization === undefined && cookies.readSession(headers.cookie) !== undefined,
@@ -53,7 +53,7 @@ export function createSessionCallers(deps: SessionCallersDeps): SessionCallers {
   };
 }
 
-/** A link that a browser follows by itself has no header: reads may say it in the query. */
+/** Reads may name the project in the query instead of the header. */
 function chosenProject(request: FastifyRequest): string | undefined {
   const header = request.headers[projectHeader];
   if (typeof header === 'string') return header;

@@ -37,7 +37,7 @@ const lastTime = 8.64e15;
 const Id = Type.String({ minLength: 1, maxLength: 256, description: 'Id.' });
 const ProjectParams = Type.Object({ project_id: Id });
 const KeyParams = Type.Object({ project_id: Id, key_id: Id });
-const security = [{ apiKey: [] }, { session: [] }];
+const security = [{ apiKey: [] }, { session: [], consoleToken: [] }];
 
 /** Projects and their keys over HTTP: for administrators, and for keys of scope `admin`. Source: docs/contract.md "Keys". */
 export function projectRoutes(app: App, deps: ProjectRoutesDeps): void {
@@ -75,7 +75,7 @@ function projectListRoutes(app: App, { gate, projects }: ProjectRoutesDeps): voi
         operationId: 'createProject',
         tags,
         summary: 'Makes a project. For the administrator only.',
-        security: [{ session: [] }],
+        security: [{ session: [], consoleToken: [] }],
         body: ProjectCreate,
         response: { 200: Success(Project) },
       },

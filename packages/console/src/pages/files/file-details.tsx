@@ -2,7 +2,8 @@ import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
 import type { FileWithReferences, File as StoredFile } from '@quartermaster/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask, linkTo } from '../../api/call.ts';
+import { ask } from '../../api/call.ts';
+import { useDownload } from '../../api/downloads.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Confirm } from '../../pieces/confirm.tsx';
 import { CopyButton } from '../../pieces/copy-button.tsx';
@@ -20,6 +21,7 @@ export function FileDetails({ file, onClose }: { file: StoredFile; onClose: () =
   const [isDeleting, setDeleting] = useState(false);
   const queries = useQueryClient();
   const { say } = useToasts();
+  const { busy, download } = useDownload();
   const remove = async () => {
     await ask('DELETE', `/v1/files/${file.file_id}`);
     await queries.invalidateQueries({ queryKey: ['/v1/files'] });
@@ -46,8 +48,8 @@ export function FileDetails({ file, onClose }: { file: StoredFile; onClose: () =
         <References fileId={file.file_id} />
         <Group gap="xs">
           <Button
-            component="a"
-            href={linkTo(`/v1/files/${file.file_id}/content`)}
+            loading={busy}
+            onClick={() => void download(file.file_name, `/v1/files/${file.file_id}/content`)}
             variant="default"
             leftSection={<Icon name="download" size={16} />}
           >

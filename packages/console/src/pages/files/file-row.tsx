@@ -1,6 +1,6 @@
 import { ActionIcon, Text } from '@mantine/core';
 import type { File as StoredFile } from '@quartermaster/contract';
-import { linkTo } from '../../api/call.ts';
+import { useDownload } from '../../api/downloads.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { formatAge, formatBytes } from '../../pieces/format.ts';
 import { Icon } from '../../pieces/icons.tsx';
@@ -9,6 +9,7 @@ import classes from './files.module.css';
 export function FileRow({ file, onOpen }: { file: StoredFile; onOpen: () => void }) {
   const { t, code } = useLanguage();
   const name = file.file_name;
+  const { busy, download } = useDownload();
   return (
     <div className={classes.file}>
       <span className={classes.format} aria-hidden="true">
@@ -23,11 +24,11 @@ export function FileRow({ file, onOpen }: { file: StoredFile; onOpen: () => void
         </Text>
       </div>
       <ActionIcon
-        component="a"
         variant="subtle"
         color="gray"
         c="var(--mantine-color-text)"
-        href={linkTo(`/v1/files/${file.file_id}/content`)}
+        loading={busy}
+        onClick={() => void download(name, `/v1/files/${file.file_id}/content`)}
         aria-label={t('files.download', { name })}
         title={t('files.download', { name })}
       >

@@ -1,6 +1,6 @@
 import { Button, Group, Table, Tabs, Text, Title } from '@mantine/core';
 import type { RecordRow, RowStatus } from '@quartermaster/contract';
-import { linkTo } from '../../api/call.ts';
+import { useDownload } from '../../api/downloads.ts';
 import { useEndlessList } from '../../api/endless-list.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Failure } from '../../pieces/failure.tsx';
@@ -37,6 +37,7 @@ export function RowReport({ path, version }: { path: string; version: number }) 
 function Rows({ path, status, version }: { path: string; status: RowStatus; version: number }) {
   const { t, explain } = useLanguage();
   const query = { status, order: 'asc' };
+  const { busy, download } = useDownload();
   const list = useEndlessList<RecordRow>({ path, query, idOf: (row) => row.row_id, enabled: version > 0 });
   if (list.error !== null) return <Failure error={list.error} onRetry={() => void list.refetch()} />;
   if (list.isPending) return <Loading rows={2} />;
@@ -70,10 +71,10 @@ function Rows({ path, status, version }: { path: string; status: RowStatus; vers
           </Button>
         ) : null}
         <Button
-          component="a"
           size="xs"
           variant="default"
-          href={linkTo(path, { status, format: 'csv' })}
+          loading={busy}
+          onClick={() => void download(`${status}-rows.csv`, path, { status, format: 'csv' })}
           leftSection={<Icon name="download" size={14} />}
         >
           {t('records.rowsCsv')}

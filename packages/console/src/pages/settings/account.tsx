@@ -1,9 +1,8 @@
 import { Button, Group, PasswordInput, Stack, Text, Title } from '@mantine/core';
-import { passwordBounds, type Session } from '@quartermaster/contract';
+import { passwordBounds } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask } from '../../api/call.ts';
-import { sessionKey } from '../../api/session.ts';
+import { beginSession, leaveSession, sessionKey } from '../../api/session.ts';
 import { useProjectChoice } from '../../app/project.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { formatTime } from '../../pieces/format.ts';
@@ -15,11 +14,6 @@ export function Account() {
   const { session } = useProjectChoice();
   const queries = useQueryClient();
   const { complain } = useToasts();
-  const leave = async () => {
-    await ask('DELETE', '/v1/session', { query: { everywhere: true } });
-    queries.clear();
-    window.location.assign('/');
-  };
   return (
     <section aria-labelledby="account">
       <Title order={2} size="h4" id="account">
@@ -29,7 +23,7 @@ export function Account() {
         {t('settings.signedInAs', { name: session.name, time: formatTime(session.expires_timestamp, code) })}
       </Text>
       <PasswordForm />
-      <Button variant="default" mt="md" onClick={() => void leave().catch(complain)}>
+      <Button variant="default" mt="md" onClick={() => void leaveSession(queries, true).catch(complain)}>
         {t('settings.everywhere')}
       </Button>
     </section>
@@ -44,7 +38,7 @@ function PasswordForm() {
   const [next, setNext] = useState('');
   const { failure, busy, submit } = useSubmit(async () => {
     const body = { current_password: current, new_password: next };
-    const session = await ask<Session>('POST', '/v1/session/password', { body });
+    const session = await beginSession('/v1/session/password', body);
     queries.setQueryData(sessionKey, { kind: 'signed-in', session });
     setCurrent('');
     setNext('');

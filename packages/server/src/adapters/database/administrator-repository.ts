@@ -85,6 +85,7 @@ function sessionRows({
         .insertInto('session')
         .values({
           hash: session.hash,
+          console_hash: session.consoleHash,
           administrator_id: session.administratorId,
           created_at: session.createdAt,
           last_used_at: session.lastUsedAt,
@@ -171,6 +172,7 @@ function toRow(administrator: Administrator): AdministratorTable {
 function toSession(row: Selectable<SessionTable>): StoredSession {
   return {
     hash: row.hash,
+    consoleHash: row.console_hash,
     administratorId: row.administrator_id,
     createdAt: row.created_at,
     lastUsedAt: row.last_used_at,

@@ -19,6 +19,7 @@ import { createWorkTimeMigration } from './migrations/0027-work-time.ts';
 import { createRecordTurnsMigration } from './migrations/0028-record-turns.ts';
 import { createRefusedTextsMigration } from './migrations/0029-refused-texts.ts';
 import { createRefreshClaimsMigration } from './migrations/0031-refresh-claims.ts';
+import { createConsoleTokensMigration } from './migrations/0032-console-tokens.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -43,6 +44,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0028-record-turns': createRecordTurnsMigration(dialect),
     '0029-refused-texts': createRefusedTextsMigration(),
     '0031-refresh-claims': createRefreshClaimsMigration(dialect),
+    '0032-console-tokens': createConsoleTokensMigration(),
   };
 }
 

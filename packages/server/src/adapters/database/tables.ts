@@ -157,6 +157,8 @@ export interface AdministratorTable {
 export interface SessionTable {
   /** SHA-256 of the token, hexadecimal; the token itself is stored nowhere. */
   hash: string;
+  /** SHA-256 of the console's token. Empty when an earlier version began the session: it is refused. */
+  console_hash: string;
   administrator_id: string;
   created_at: number;
   last_used_at: number;

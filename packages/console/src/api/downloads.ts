@@ -1,0 +1,28 @@
+import { useState } from 'react';
+import { useToasts } from '../pieces/toasts.tsx';
+import { type Call, send } from './call.ts';
+
+/** Saves an answer as a file. A link cannot send the headers of a session, so the page fetches the bytes itself. */
+export function useDownload() {
+  const { complain } = useToasts();
+  const [busy, setBusy] = useState(false);
+  const download = async (name: string, path: string, query: Call['query'] = {}) => {
+    setBusy(true);
+    try {
+      saveAs(name, await (await send('GET', path, { query })).blob());
+    } catch (error) {
+      complain(error);
+    }
+    setBusy(false);
+  };
+  return { busy, download };
+}
+
+function saveAs(name: string, content: Blob): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  // The browser has taken the content over by then.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
