@@ -20,7 +20,10 @@ const address = 'https://gmail.googleapis.com/gmail/v1/users/me/messages/send';
 /** Code, because Gmail wants the whole message (RFC 5322) as base64url. */
 export const run: Handler<Input, Output> = async (input, context) => {
   const thread = input.thread_id === undefined ? {} : { threadId: input.thread_id };
-  const raw = base64(writeMessage(input)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+  const raw = base64(writeMessage(input))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/={1,2}$/, '');
   const { status, text } = await context.fetch({ method: 'POST', url: address, body: { raw, ...thread } });
   if (status !== 200) throw new Error(`Gmail answered with status ${status}`);
   const { id, threadId } = JSON.parse(text);

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { withoutTrailingSlashes } from '@quartermaster/contract';
 import { parseConfig, processEnvironment } from '@quartermaster/server';
 
 /** The plugins address of a running service, without a slash at its end; by default the one of the settings. */
@@ -9,7 +10,7 @@ export function pluginsAddress(url: string | undefined): string {
   if (!/^https?:$/.test(protocol) || username + password + search + hash !== '') {
     throw new Error('--url: expected an http or https URL, without a user, a query or a fragment');
   }
-  return base.replace(/\/+$/, '');
+  return withoutTrailingSlashes(base);
 }
 
 /** A key comes from a file: a command line is seen by every user of the machine. */

@@ -1,23 +1,24 @@
-import type {
-  Bundle,
-  Chunk,
-  ChunkQuery,
-  Collection,
-  CollectionCreate,
-  ExecuteRequest,
-  ExecuteResult,
-  File,
-  FileWithReferences,
-  ListQuery,
-  Plugin,
-  Purpose,
-  RecordCreate,
-  RecordItem,
-  RecordPreview,
-  RecordRow,
-  RecordUpdate,
-  RowStatus,
-  ScoredChunk,
+import {
+  type Bundle,
+  type Chunk,
+  type ChunkQuery,
+  type Collection,
+  type CollectionCreate,
+  type ExecuteRequest,
+  type ExecuteResult,
+  type File,
+  type FileWithReferences,
+  type ListQuery,
+  type Plugin,
+  type Purpose,
+  type RecordCreate,
+  type RecordItem,
+  type RecordPreview,
+  type RecordRow,
+  type RecordUpdate,
+  type RowStatus,
+  type ScoredChunk,
+  withoutTrailingSlashes,
 } from '@quartermaster/contract';
 import { type Connection, send, sendForJson } from './request.ts';
 import { runCalls } from './run-calls.ts';
@@ -45,7 +46,7 @@ export type Client = ReturnType<typeof createClient>;
 /** A typed client of both addresses. Every function throws ApiError when the service refuses. */
 export function createClient(options: ClientOptions) {
   const connect = (url: string): Connection => ({
-    baseUrl: url.replace(/\/+$/, ''),
+    baseUrl: withoutTrailingSlashes(url),
     apiKey: options.apiKey,
     fetch: options.fetch ?? fetch,
   });

@@ -29,7 +29,9 @@ export async function* readServerEvents(body: ReadableStream<Uint8Array>): Async
 function readBlock(block: string): ServerEvent | null {
   const fields = new Map<string, string>();
   for (const line of block.split(/\r?\n/)) {
-    const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];
+    const colon = line.includes(':') ? line.indexOf(':') : line.length;
+    const name = line.slice(0, colon);
+    const value = line.slice(colon + 1).replace(/^ /, '');
     fields.set(name, name === 'data' && fields.has(name) ? `${fields.get(name)}\n${value}` : value);
   }
   const data = fields.get('data');

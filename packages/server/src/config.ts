@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
+import { withoutTrailingSlashes } from '@quartermaster/contract';
 import type { LogLevel } from './kernel/logger.ts';
 import { Secret } from './kernel/secret.ts';
 import type { Setting } from './settings/setting.ts';
@@ -168,7 +169,7 @@ function readAddresses({ text, number, optional, list }: Reader) {
     serve: text('SERVE') as Config['serve'], // checked against its list
     pluginsKey: text('PLUGINS_KEY') as Config['pluginsKey'], // checked against its list
     publicFilesUrl: optional('PUBLIC_FILES_URL', (value) => value),
-    publicPluginsUrl: optional('PUBLIC_PLUGINS_URL', (value) => value.replace(/\/+$/, '')),
+    publicPluginsUrl: optional('PUBLIC_PLUGINS_URL', (value) => withoutTrailingSlashes(value)),
     mcpHosts: list('MCP_HOSTS'),
     corsOrigins: list('CORS_ORIGINS'),
     trustedProxies: list('TRUSTED_PROXIES'),

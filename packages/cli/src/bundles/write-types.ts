@@ -99,6 +99,7 @@ function definitionName(root: string, definition: string): string {
 
 function pascalCase(id: string): string {
   return id
-    .replace(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_whole, letter: string) => letter.toUpperCase())
-    .replace(/[^A-Za-z0-9]/g, '');
+    .split(/[^A-Za-z0-9]+/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
 }

@@ -7,8 +7,8 @@ export function snakeCase(text: string): string {
     .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '_')
-    .replace(/^_+|_+$/g, '');
-  return (/^[a-z]/.test(words) ? words : `op_${words}`).slice(0, 64).replace(/_+$/, '');
+    .replace(/^_|_$/g, '');
+  return (/^[a-z]/.test(words) ? words : `op_${words}`).slice(0, 64).replace(/_$/, '');
 }
 
 /** `date_created` → `Date created`: what is said of something that has no description. */
@@ -23,8 +23,15 @@ export function humanised(name: string): string {
 
 /** A name for a property: `filter[name]` → `filter_name`. */
 export function propertyName(name: string): string {
-  const plain = name.replace(/[^A-Za-z0-9_.-]+/g, '_').replace(/^_+|_+$/g, '');
+  const plain = trimUnderscores(name.replace(/[^A-Za-z0-9_.-]+/g, '_'));
   return (plain === '' ? 'value' : plain).slice(0, 64);
+}
+
+function trimUnderscores(name: string): string {
+  let [start, end] = [0, name.length];
+  while (name[start] === '_') start += 1;
+  while (end > start && name[end - 1] === '_') end -= 1;
+  return name.slice(start, end);
 }
 
 /** The first of `name`, `name_2`, `name_3` … that is free. */

@@ -117,7 +117,8 @@ function inputSchema(parts: RequestParts, $defs: Json): Json {
 
 /** Placeholders of the path, also those the document forgets to describe. */
 function fillPath(path: string, parts: RequestParts): string {
-  return path.replace(/#.*$/, '').replace(/\{([^{}]+)\}/g, (_whole, name: string) => {
+  const [withoutFragment = ''] = path.split('#', 1);
+  return withoutFragment.replace(/\{([^{}]+)\}/g, (_whole, name: string) => {
     const known = parts.path.get(name);
     if (known !== undefined) return known;
     const property = name.replace(/[^A-Za-z0-9_.-]/g, '_');

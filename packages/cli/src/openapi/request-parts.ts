@@ -47,7 +47,8 @@ export function addInput(parts: RequestParts, converter: SchemaConverter, input:
 
 /** The parameter's own words, and what its schema adds to them. */
 function describe({ description }: NewInput, converted: Json): string {
-  const said = typeof converted.description === 'string' ? /Default: .*$/.exec(converted.description)?.[0] : undefined;
+  const lastLine = typeof converted.description === 'string' ? (converted.description.split('\n').at(-1) ?? '') : '';
+  const said = lastLine.includes('Default: ') ? lastLine.slice(lastLine.indexOf('Default: ')) : undefined;
   return said === undefined || /default/i.test(description) ? description : `${description} ${said}`;
 }
 

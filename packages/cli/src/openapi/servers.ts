@@ -1,3 +1,4 @@
+import { withoutTrailingSlashes } from '@quartermaster/contract';
 import { isJson, type OpenApiDocument, textOf } from './document.ts';
 
 /**
@@ -31,5 +32,5 @@ function addressOf(server: unknown): string {
 
 function trimmed(address: string): string {
   const { origin, pathname } = new URL(address);
-  return `${origin}${pathname.replace(/\/+$/, '')}`;
+  return `${origin}${withoutTrailingSlashes(pathname)}`;
 }

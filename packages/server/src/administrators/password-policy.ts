@@ -68,7 +68,13 @@ function withoutRuns(text: string): string {
       }
     }
   }
-  return rest.replace(/(.{1,6}?)\1{2,}/gu, '$1').replace(/^(.{4,})\1$/u, '$1');
+  return withoutRepeatedHalf(rest.replace(/(.{1,6}?)\1{2,}/gu, '$1'));
+}
+
+/** `daviddavid` as `david`. */
+function withoutRepeatedHalf(text: string): string {
+  const half = text.slice(0, text.length / 2);
+  return [...half].length >= 4 && half + half === text ? half : text;
 }
 
 const leet: Readonly<Record<string, string>> = {

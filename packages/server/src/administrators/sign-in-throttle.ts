@@ -78,7 +78,7 @@ function bucketsOf({ name, address, browser }: Attempt): Array<{ name: string; d
 
 /** Whoever has one IPv6 address has the 2^64 of its network. */
 function networkOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+  const [plain = ''] = address.replace(/^::ffff:(?=\d+\.)/i, '').split('%', 1);
   if (!plain.includes(':')) return plain;
   const [head = '', tail = ''] = plain.split('::', 2);
   const groups = head === '' ? [] : head.split(':');

@@ -1,3 +1,4 @@
+import { withoutTrailingSlashes } from '@quartermaster/contract';
 import type { BundleFailure, Catalogue, CompiledBundle, Icon } from './catalogue.ts';
 import { etagOf } from './etag.ts';
 import { createResolveLanguage, languagesOf } from './languages.ts';
@@ -25,7 +26,7 @@ export function createCatalogue({ sources, bundles, publicUrl, ...facts }: Catal
     ...languagesOf(manifest.name, manifest.description),
     ...plugins.flatMap((plugin) => plugin.languages),
   ]);
-  const base = publicUrl.replace(/\/+$/, '');
+  const base = withoutTrailingSlashes(publicUrl);
   return {
     ...facts,
     bundles,

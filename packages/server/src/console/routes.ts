@@ -63,8 +63,8 @@ interface Exchange {
 }
 
 const forms = [
-  { encoding: 'br', suffix: '.br' },
-  { encoding: 'gzip', suffix: '.gz' },
+  { encoding: 'br', suffix: '.br', accepted: /\bbr\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/ },
+  { encoding: 'gzip', suffix: '.gz', accepted: /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/ },
 ] as const;
 
 async function sendFile(files: ConsoleFiles, name: string, { request, reply }: Exchange): Promise<FastifyReply> {
@@ -81,12 +81,10 @@ async function sendFile(files: ConsoleFiles, name: string, { request, reply }: E
   return reply.send(request.method === 'HEAD' ? undefined : files.stream(file, form.suffix));
 }
 
-function formFor(file: ConsoleFile, accepted: string) {
-  for (const { encoding, suffix } of forms) {
+function formFor(file: ConsoleFile, header: string) {
+  for (const { encoding, suffix, accepted } of forms) {
     const size = file.sizes[encoding];
-    if (size !== undefined && new RegExp(`\\b${encoding}\\b(?!\\s*;\\s*q=0(?:\\.0*)?(?:,|$))`).test(accepted)) {
-      return { encoding, suffix, size };
-    }
+    if (size !== undefined && accepted.test(header)) return { encoding, suffix, size };
   }
   return { encoding: undefined, suffix: '' as const, size: file.sizes.identity };
 }

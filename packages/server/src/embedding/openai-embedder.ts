@@ -1,3 +1,4 @@
+import { withoutTrailingSlashes } from '@quartermaster/contract';
 import type { Broker, EgressPolicy, EgressResult } from '../execution/egress/broker.ts';
 import { readRetryAfter } from '../kernel/retry-after.ts';
 import type { Secret } from '../kernel/secret.ts';
@@ -93,7 +94,7 @@ function cut(text: string): string {
 /** One request. @throws EmbedderUnavailable when trying again will not help. */
 function createAsk(deps: OpenAiEmbedderDeps) {
   const { url, model, dimensions, key, broker, timeoutMs } = deps;
-  const target = new URL(`${url.replace(/\/+$/, '')}/embeddings`);
+  const target = new URL(`${withoutTrailingSlashes(url)}/embeddings`);
   const policy: EgressPolicy = {
     hosts: new Set([target.host]),
     schemes: new Set(['https', 'http']),

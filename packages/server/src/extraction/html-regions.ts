@@ -36,8 +36,8 @@ const byRole: Readonly<Record<string, Kind>> = {
   contentinfo: 'footer',
   complementary: 'aside',
 };
-const consent =
-  /(?:^|[\s_-])(?:cookies?|consent|gdpr|onetrust)(?:[\s_-]+(?:banner|bar|notice|popup|modal|overlay|dialog|consent|law))/i;
+const consentSubjects = new Set(['cookie', 'cookies', 'consent', 'gdpr', 'onetrust']);
+const consentBox = /^(?:banner|bar|notice|popup|modal|overlay|dialog|consent|law)/;
 /** Boxes that ask for consent are short; an article about them is not. */
 const longestConsent = 3000;
 const fewestCharacters = 250;
@@ -93,9 +93,15 @@ export function createRegions(): Regions {
 }
 
 function kindOf(name: string, attributes: Readonly<Record<string, string>>, inArticle: boolean): Kind | undefined {
-  if (consent.test(`${attributes.id ?? ''} ${attributes.class ?? ''}`)) return 'consent';
+  if (asksForConsent(`${attributes.id ?? ''} ${attributes.class ?? ''}`)) return 'consent';
   const kind = byRole[attributes.role ?? ''] ?? byName[name];
   return inArticle && kind !== 'navigation' ? undefined : kind;
+}
+
+/** Whether two words follow each other such as in `cookie-banner` or `gdpr_notice-2`. */
+function asksForConsent(names: string): boolean {
+  const words = names.toLowerCase().split(/[\s_-]+/);
+  return words.some((word, at) => consentSubjects.has(word) && consentBox.test(words[at + 1] ?? ''));
 }
 
 /** Heads and asides may hold what a page is about; those of links do not. */

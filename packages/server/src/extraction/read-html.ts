@@ -12,11 +12,15 @@ export function readHtml(bytes: Uint8Array, charset?: string): Document {
   return { blocks, facts: { ...facts, dropped: { ...dropped } }, warnings: [] };
 }
 
-const declaration =
-  /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w:.-]{1,40})|^<\?xml[^>]{0,100}encoding\s*=\s*["']([\w:.-]{1,40})/i;
-
 /** The HTML standard looks for it in the first 1,024 bytes; real pages have it later. */
 function declaredCharset(bytes: Uint8Array): string | undefined {
-  const match = declaration.exec(Buffer.from(bytes.subarray(0, 4096)).toString('latin1'));
-  return match?.[1] ?? match?.[2];
+  const start = Buffer.from(bytes.subarray(0, 4096)).toString('latin1').toLowerCase();
+  const inXml = /^<\?xml[^<>]*\sencoding\s*=\s*["']([\w:.-]+)/.exec(start)?.[1];
+  if (inXml !== undefined) return inXml;
+  // No tag holds a `<`, so that no byte belongs to two candidates.
+  for (const [tag] of start.matchAll(/<meta[^<>]*/g)) {
+    const inMeta = /charset\s*=\s*(?:["']\s*)?([\w:.-]+)/.exec(tag)?.[1];
+    if (inMeta !== undefined) return inMeta;
+  }
+  return undefined;
 }

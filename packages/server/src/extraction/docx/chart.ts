@@ -28,7 +28,8 @@ export function chartTitle(chart: XmlElement | undefined): string {
 
 /** The file keeps all digits of a double, 4.4000000000000004; people see fifteen of them at most. */
 function numbers(element: XmlElement | undefined): Map<number, string> {
-  const shown = (text: string) => (/\d{16}|\.\d{14}/.test(text) ? String(Number(Number(text).toPrecision(15))) : text);
+  const shown = (text: string) =>
+    /\d{16}/.test(text) || /\.\d{14}/.test(text) ? String(Number(Number(text).toPrecision(15))) : text;
   return new Map([...points(element)].map(([at, text]) => [at, shown(text)]));
 }
 

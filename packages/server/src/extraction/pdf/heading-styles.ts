@@ -61,7 +61,7 @@ const bullet = /^[•‣◦▪∙–—*-]\s/;
 /** So begin headings, and the items of lists. */
 const number = /^\(?[0-9]{1,3}[.)]\s/;
 
-/** A line of a table of contents. */
+/** A line of a table of contents: three dots before its last word. Read from its end, where the pattern has an anchor. */
 function isLeader(text: string): boolean {
-  return /(?:\.\s?){3,}\s*\S*$/.test(text);
+  return /^\S*\s*\.\s?\.\s?\./.test([...text].reverse().join(''));
 }

@@ -11,7 +11,9 @@ export interface LineJoiner {
 
 const cjk = /[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]/;
 const word = /[\p{L}\p{N}]+(?:[-\u2010\u2011][\p{L}\p{N}]+)*/gu;
-const broken = /([\p{L}\p{N}]+(?:[-\u2010\u2011][\p{L}\p{N}]+)*)[-\u2010\u2011]$/u;
+// Both have their anchor first and are read backwards from there: other starts would take quadratic time.
+const broken = /$(?<=([\p{L}\p{N}]+(?:[-\u2010\u2011][\p{L}\p{N}]+)*)[-\u2010\u2011])/u;
+const lastWord = /$(?<=([\p{L}\p{N}]+))/u;
 const hyphens = '-\u2010\u2011';
 /** Of what stands before; a paragraph may be long, and each of its lines is joined to all before it. */
 const looksBack = 200;
@@ -31,7 +33,7 @@ export function createLineJoiner(texts: Iterable<string>): LineJoiner {
     if (hyphen || hyphens.includes(last)) {
       const end = /^[\p{L}\p{N}]+/u.exec(after)?.[0];
       if (hyphen) {
-        const open = /[\p{L}\p{N}]+$/u.exec(near)?.[0] ?? '';
+        const open = lastWord.exec(near)?.[1] ?? '';
         return has(`${open}-${end}`) && !has(`${open}${end}`) ? '-' : '';
       }
       const start = broken.exec(near)?.[1];

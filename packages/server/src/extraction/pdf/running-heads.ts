@@ -66,14 +66,19 @@ function repeats(key: string, places: ReadonlyMap<string, ReadonlySet<number>>, 
 
 /** The height counts, within a little. */
 function exactKey(line: Line): string {
-  return `${Math.round(line.y / 4)} ${textOf(line).toLowerCase()}`;
+  return `${heightOf(line)} ${textOf(line).toLowerCase()}`;
+}
+
+function heightOf(line: Line): number {
+  return Math.round(line.y / 4);
 }
 
 /** Numbers count as the same, also in Roman letters. */
 function numberedKey(line: Line): string {
-  return exactKey(line)
-    .replace(/(?<= .*)\p{Nd}+/gu, '#')
-    .replace(/ [ivxlcdm]+$/, ' #');
+  const text = textOf(line)
+    .toLowerCase()
+    .replace(/\p{Nd}+/gu, '#');
+  return `${heightOf(line)} ${text}`.replace(/ [ivxlcdm]+$/, ' #');
 }
 
 function textOf(line: Line): string {

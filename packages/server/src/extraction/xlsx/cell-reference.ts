@@ -11,5 +11,11 @@ export function columnOf(reference: string): number {
 
 /** The row of a reference such as `AB12`, from 1; 0 when it has none. */
 export function rowOf(reference: string): number {
-  return Number(/\d+$/.exec(reference)?.[0] ?? 0);
+  let start = reference.length;
+  while (isDigit(reference.charCodeAt(start - 1))) start -= 1;
+  return Number(reference.slice(start));
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
 }

@@ -59,8 +59,10 @@ function findMerges(part: Uint8Array): Merge[] {
   if (closing === -1) return [];
   const tail = new TextDecoder(encoding).decode(bytes.subarray(closing));
   const found: Merge[] = [];
-  for (const [, from = '', to = ''] of tail.matchAll(/<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]+\d+):([A-Z]+\d+)"/g)) {
+  // No tag holds a `<`, so that no byte belongs to two candidates.
+  for (const [tag] of tail.matchAll(/<(?:\w+:)?mergeCell\s[^<>]*/g)) {
     if (found.length === mostMerges) break;
+    const [, from = '', to = ''] = /ref="([A-Z]+\d+):([A-Z]+\d+)"/.exec(tag) ?? [];
     const [firstRow, lastRow] = [rowOf(from), rowOf(to)];
     if (lastRow > firstRow) found.push({ firstRow, lastRow, column: columnOf(from), value: '' });
   }

@@ -61,12 +61,12 @@ export function general(value: number): string {
 }
 
 function splitSections(code: string): string[] {
-  return (code.match(/(?:"[^"]*"|\\.|\[[^\]]*\]|[^;])+|;/g) ?? []).filter((section) => section !== ';').slice(0, 3);
+  return (code.match(/(?:"[^"]*"|\\.|\[[^[\]]*\]|[^;])+|;/g) ?? []).filter((section) => section !== ';').slice(0, 3);
 }
 
 function createSection(section: string, system: DateSystem): Format {
   const elapsed = /\[([hms])+\]/i.test(section);
-  const bare = section.replace(/"[^"]*"|\\.|_.|\*.|\[[^\]]*\]/g, '');
+  const bare = section.replace(/"[^"]*"|\\.|_.|\*.|\[[^[\]]*\]/g, '');
   if (/general/i.test(bare)) return general;
   if (elapsed) return formatElapsed;
   const tokens = bare.replace(/am\/pm|a\/p/gi, 'h');
@@ -81,8 +81,8 @@ function createNumberFormat(section: string, bare: string): Format {
   const pattern = /[0#?][0#?,. ]*(?:E[+-][0#?]+)?/i.exec(bare)?.[0] ?? '0';
   const [whole = '', ...rest] = pattern.replace(/E.*/i, '').trim().split('.');
   const decimals = Math.min(20, rest.join('').replace(/[^0#?]/g, '').length);
-  const optional = rest.join('').match(/#+$/)?.[0].length ?? 0;
-  const thousands = whole.match(/,+$/)?.[0].length ?? 0;
+  const optional = countTrailing(rest.join(''), '#');
+  const thousands = countTrailing(whole, ',');
   const grouped = /[0#?],[0#?]/.test(whole);
   const digits = whole.match(/0/g)?.length ?? 0;
   const [before, after] = around(section);
@@ -104,11 +104,27 @@ function fixed(
   if (value >= 1e21) return general(value);
   // Numbers are binary: what is meant is the decimal of 15 digits.
   let text = rounded(Number(value.toPrecision(15)), decimals).toFixed(decimals);
-  if (optional > 0) text = text.replace(new RegExp(`0{1,${optional}}$`), '').replace(/\.$/, '');
+  if (optional > 0) {
+    const dropped = Math.min(optional, countTrailing(text, '0'));
+    text = text.slice(0, text.length - dropped).replace(/\.$/, '');
+  }
   const [whole = '', fraction] = text.split('.');
   const padded = whole.padStart(digits, '0');
-  const shown = grouped ? padded.replace(/\B(?=(?:\d{3})+$)/g, ',') : padded;
+  const shown = grouped ? inGroups(padded) : padded;
   return fraction === undefined ? shown : `${shown}.${fraction}`;
+}
+
+function countTrailing(text: string, character: string): number {
+  let count = 0;
+  while (count < text.length && text[text.length - 1 - count] === character) count += 1;
+  return count;
+}
+
+/** `1234567` as `1,234,567`. */
+function inGroups(digits: string): string {
+  const groups: string[] = [];
+  for (let end = digits.length; end > 0; end -= 3) groups.unshift(digits.slice(Math.max(0, end - 3), end));
+  return groups.join(',');
 }
 
 /** Rounds the decimal that is written, not the binary that is a little less. */
@@ -126,7 +142,7 @@ function scientific(value: number, decimals: number): string {
 
 /** The literal text and currency before and after the digits. */
 function around(section: string): [string, string] {
-  const parts = section.match(/"[^"]*"|\\.|_.|\*.|\[[^\]]*\]|[\s\S]/g) ?? [];
+  const parts = section.match(/"[^"]*"|\\.|_.|\*.|\[[^[\]]*\]|[\s\S]/g) ?? [];
   const isDigit = (part: string) => /^[0#?]$/.test(part);
   const first = parts.findIndex(isDigit);
   const last = parts.findLastIndex(isDigit);
@@ -140,7 +156,7 @@ function around(section: string): [string, string] {
 }
 
 function literals(section: string): string {
-  return (section.match(/"[^"]*"|\\.|_.|\*.|\[[^\]]*\]|[\s\S]/g) ?? []).map(literal).join('');
+  return (section.match(/"[^"]*"|\\.|_.|\*.|\[[^[\]]*\]|[\s\S]/g) ?? []).map(literal).join('');
 }
 
 function literal(part: string): string {
