@@ -40,6 +40,7 @@ export function translateRegExp(pattern: string, caseInsensitive: boolean): RE2J
 function isEcmaPattern(pattern: string): boolean {
   for (const flags of ['u', '']) {
     try {
+      // composed: it is compiled to check its grammar, and no text is ever matched with it.
       new RegExp(pattern, flags);
       return true;
     } catch {

@@ -23,5 +23,6 @@ function patternOf(url: string): RegExp {
     .split('/')
     .map((segment) => (segment.startsWith(':') ? '[^/]+' : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')))
     .join('/');
+  // composed: the paths are our own, and a parameter ends at the slash behind it, so that nothing matches in two ways.
   return new RegExp(`^${source}$`);
 }

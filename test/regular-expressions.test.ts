@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { globSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { test } from 'node:test';
+import { checkPattern } from './support/regular-expressions/check-pattern.ts';
+import { findPatterns } from './support/regular-expressions/find-patterns.ts';
+import { createKeptJudge, judgePattern, type Verdict } from './support/regular-expressions/judge-pattern.ts';
+
+/**
+ * Every regular expression of the server, the command line, the plugin kit, the contract, the client and the handlers of
+ * bundles takes linear time, or its text has a bound. The console is left out: it runs in the browser of its reader.
+ */
+const root = resolve(import.meta.dirname, '..');
+const files = globSync(['packages/{server,cli,plugin-kit,contract,client}/src/**/*.{ts,mjs}', 'bundles/**/*.ts'], {
+  cwd: root,
+})
+  .map(String)
+  .filter((file) => !/\.(?:test|suite|fixture)\.ts$/.test(file))
+  .map((file) => join(root, file));
+const judge = createKeptJudge(join(root, 'node_modules/.cache/regular-expressions.json'), judgePattern);
+
+/** What is wrong with the patterns of a file with this content. */
+function flawsOf(text: string): string[] {
+  return findPatterns(join(root, 'planted.ts'), text)
+    .map((pattern) => checkPattern({ ...pattern, file: 'planted.ts' }, judge))
+    .filter((flaw) => flaw !== undefined);
+}
+
+test('every regular expression takes linear time, or its text has a bound beside it', () => {
+  const patterns = files.flatMap((file) => findPatterns(file));
+  assert.ok(patterns.length > 400, `only ${patterns.length} patterns found`);
+  const flaws = patterns.map((pattern) => checkPattern({ ...pattern, file: relative(root, pattern.file) }, judge));
+  assert.deepEqual(
+    flaws.filter((flaw) => flaw !== undefined),
+    [],
+  );
+});
+
+test('a pattern that takes exponential time is refused, also with a bound', () => {
+  const quoted = String.raw`/^"((?:\\["\\]|[^"])*)"/`;
+  assert.match(
+    flawsOf(`const quoted = ${quoted};`).join(),
+    /^planted\.ts:1: .+ takes exponential time, for example on/,
+  );
+  assert.match(
+    flawsOf(`// bounded: at most 40 characters (a name)\nconst quoted = ${quoted};`).join(),
+    /exponential time/,
+  );
+});
+
+test('a pattern that takes quadratic time is refused without a bound that is low enough', () => {
+  const trim = String.raw`text.replace(/^[ \t]+|[ \t]+$/g, '')`;
+  assert.match(flawsOf(trim).join(), /polynomial time; write it so that/);
+  assert.deepEqual(flawsOf(`// bounded: at most 2,000 characters (a header)\n${trim}`), []);
+  assert.deepEqual(flawsOf(`${trim}; // bounded: at most 255 characters (a header)`), []);
+  assert.match(
+    flawsOf(`// bounded: at most 4,000 characters (a header)\n${trim}`).join(),
+    /4,000 characters are too many/,
+  );
+  assert.match(flawsOf(`// bounded: at most 255 characters (a header)\n\n${trim}`).join(), /say beside it/);
+});
+
+test('a pattern in a text is found through constants and imports', () => {
+  const slow = [
+    "new RegExp('a+$')",
+    "RegExp('a+$', 'g')",
+    `const one = 'a';\nconst slow = new RegExp(\`\${one}+$\`)`,
+    "new RegExp(['b', 'a+' + '$'].join('|'))",
+    "Type.String({ pattern: 'a+$' })",
+  ];
+  for (const text of slow) assert.match(flawsOf(text).join(), /polynomial time/, text);
+  const imported = "import { repeatMark } from './packages/server/src/extraction/extraction.ts';\n";
+  assert.match(flawsOf(`${imported}new RegExp(\`\${repeatMark}+$\`)`).join(), /polynomial time/);
+});
+
+test('a pattern that is composed at run time needs a reason', () => {
+  const composed = 'new RegExp(wanted)';
+  assert.match(flawsOf(composed).join(), /planted\.ts:1: the pattern is composed at run time/);
+  assert.deepEqual(flawsOf(`// composed: a list of our own constants.\n${composed}`), []);
+});
+
+test('a pattern that the checker cannot judge is refused without a bound', () => {
+  const unknown = (): Verdict => ({ growth: 'unknown', degree: Number.POSITIVE_INFINITY, attack: '' });
+  const [pattern] = findPatterns('planted.ts', 'const one = /a/;');
+  assert.ok(pattern !== undefined);
+  assert.match(checkPattern(pattern, unknown) ?? '', /takes unknown time/);
+  const bounded = { ...pattern, note: 'bounded: at most 20 characters (a code)' };
+  assert.equal(checkPattern(bounded, unknown), undefined);
+});
+
+test('a verdict is kept until the checker changes', () => {
+  const file = join(tmpdir(), `verdicts-${process.pid}.json`);
+  let judged = 0;
+  const count = (): Verdict => {
+    judged += 1;
+    return { growth: 'linear', degree: 1, attack: '' };
+  };
+  try {
+    for (let run = 0; run < 2; run += 1) createKeptJudge(file, count)('a', 'g');
+    assert.equal(judged, 1);
+    createKeptJudge(file, count)('a', '');
+    assert.equal(judged, 2);
+  } finally {
+    rmSync(file, { force: true });
+  }
+});

@@ -1,0 +1,31 @@
+import type { Pattern } from './find-patterns.ts';
+import type { Judge } from './judge-pattern.ts';
+
+/** A pattern that takes this many steps holds the event loop for less than 50 ms. */
+const mostSteps = 10_000_000;
+const boundNote = /bounded: at most ([0-9,]{1,12}) (?:characters|bytes) \([^()]{3,80}\)/;
+const composedNote = /composed: \S.{10}/;
+
+/**
+ * What is wrong with a pattern; undefined: nothing. Exponential time is never accepted. Polynomial time needs a comment
+ * beside the pattern, `bounded: at most 256 characters (a password)`, and a bound that keeps the steps few. A pattern
+ * that is composed at run time needs a comment `composed: <why its time is linear>`.
+ */
+export function checkPattern(pattern: Pattern, judge: Judge): string | undefined {
+  const where = `${pattern.file}:${pattern.line}`;
+  if (pattern.source === null) {
+    if (composedNote.test(pattern.note)) return undefined;
+    return `${where}: the pattern is composed at run time; say beside it why its time is linear: "composed: <reason>"`;
+  }
+  const { growth, degree, attack } = judge(pattern.source, pattern.flags);
+  if (growth === 'linear') return undefined;
+  const shown = `${where}: /${pattern.source}/${pattern.flags} takes ${growth} time`;
+  if (growth === 'exponential') return `${shown}, for example on ${attack}`;
+  const bound = boundNote.exec(pattern.note)?.[1];
+  if (bound === undefined) {
+    return `${shown}; write it so that it takes linear time, or say beside it: "bounded: at most <number> characters (<what>)"`;
+  }
+  const steps = Number(bound.replaceAll(',', '')) ** degree;
+  if (growth === 'unknown' || steps <= mostSteps) return undefined;
+  return `${shown} of degree ${degree}: ${bound} characters are too many`;
+}
