@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertAccepted, assertRefused, json, limitedService } from '../support/limits.ts';
 
@@ -31,4 +32,18 @@ test('the limit credential_bytes accepts credentials of exactly its size togethe
   const each = row.value / 16 - 'k000'.length;
   assertAccepted(await execute(members(16, 'x'.repeat(each))));
   assertRefused(row, await execute({ ...members(16, 'x'.repeat(each)), k015: 'x'.repeat(each + 1) }));
+});
+
+test('the limit input_members accepts exactly as many members of input_params and refuses one more', async () => {
+  const row = limited.limit('input_members');
+  const url = `${limited.service.pluginsUrl}/v1/execute`;
+  const ask = (count: number) =>
+    limited.send(
+      url,
+      json({ bundle_id: 'no_such_bundle', plugin_id: 'a', input_params: members(count, 'x'), credentials: {} }),
+    );
+  // A request that is accepted reaches the catalogue.
+  const { status, code } = await ask(row.value);
+  assert.deepEqual([status, code], [404, 'OBJECT_NOT_FOUND']);
+  assertRefused(row, await ask(row.value + 1));
 });

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
@@ -55,5 +56,21 @@ test('the limit json_depth accepts a body of exactly as many levels and refuses 
     return json(`{"metadata":{"a":${'['.repeat(inner)}${']'.repeat(inner)}}}`);
   };
   assertAccepted(await limited.send(url, body(row.value)));
+  assertRefused(row, await limited.send(url, body(row.value + 1)));
+});
+
+test('the limit json_members accepts exactly as many members and items and refuses one more', async () => {
+  const row = limited.limit('json_members');
+  const url = `${limited.service.pluginsUrl}/v1/execute`;
+  const wanted = '"bundle_id":"no_such_bundle","plugin_id":"a","credentials":{}';
+  const body = (count: number) => {
+    // Five members, and the items of two arrays; empty arrays and objects have none.
+    const items = count - 5 - 1;
+    const list = Array.from({ length: items }, (_, index) => ['1', '{}', ' [ ] ', '"[,"'][index % 4]).join(',');
+    return json(`{${wanted},"input_params":{"a":[${list},[]]}}`);
+  };
+  // A body that is accepted reaches the catalogue.
+  const { status, code } = await limited.send(url, body(row.value));
+  assert.deepEqual([status, code], [404, 'OBJECT_NOT_FOUND']);
   assertRefused(row, await limited.send(url, body(row.value + 1)));
 });

@@ -1,19 +1,7 @@
 import { test } from 'node:test';
 import { assertAccepted, assertRefused, json, limitedService } from '../support/limits.ts';
 
-const limited = limitedService({ settings: { MAX_FILE_BYTES: '5000' } });
-
-test('the limit file_bytes accepts a file of exactly its size and refuses one byte more', async () => {
-  const row = limited.limit('file_bytes');
-  const upload = async (bytes: number) => {
-    const body = new FormData();
-    body.append('purpose', 'record_file');
-    body.append('file', new Blob(['a'.repeat(bytes)]), 'a.txt');
-    return await limited.send(`${limited.service.filesUrl}/v1/files`, { method: 'POST', body });
-  };
-  assertAccepted(await upload(row.value));
-  assertRefused(row, await upload(row.value + 1));
-});
+const limited = limitedService();
 
 test('the limit keys_of_project accepts exactly as many usable keys and refuses one more', async () => {
   const row = limited.limit('keys_of_project');

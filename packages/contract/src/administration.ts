@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Timestamp } from './envelope.ts';
+import { lastTime, Timestamp } from './envelope.ts';
 import { defaultScopes, type Scope, scopes } from './scopes.ts';
 
 /** The administrator's session, and the management of projects and keys. Source: docs/contract.md "Authentication", docs/contract.md "Keys". */
@@ -90,7 +90,11 @@ export type ApiKey = Static<typeof ApiKey>;
 export const ApiKeyCreate = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 127, description: 'What the key is for.' }),
   scopes: Type.Optional(ScopeList),
-  expires_timestamp: Type.Optional(OptionalTime('In the future; null or left out: does not expire.')),
+  expires_timestamp: Type.Optional(
+    Type.Union([Type.Integer({ minimum: 0, maximum: lastTime }), Type.Null()], {
+      description: 'In the future; null or left out: does not expire.',
+    }),
+  ),
 });
 export type ApiKeyCreate = Static<typeof ApiKeyCreate>;
 

@@ -230,11 +230,15 @@ export type ChunkUpdate = Static<typeof ChunkUpdate>;
 export const ChunkQuery = Type.Object({
   query_text: Type.String({ minLength: 1, maxLength: 32_768 }),
   top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 3 })),
-  max_tokens: Type.Optional(Type.Integer({ minimum: 1, description: 'Most tokens of all chunks together.' })),
+  max_tokens: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Most tokens of all chunks together.' }),
+  ),
   score_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   filters: Type.Optional(MetadataFilter),
   explain: Type.Optional(Type.Boolean({ description: 'Say of each chunk why it was found.', default: false })),
-  rerank_model_id: Type.Optional(Type.String({ description: 'Accepted and ignored: there is no reranker.' })),
+  rerank_model_id: Type.Optional(
+    Type.String({ maxLength: 256, description: 'Accepted and ignored: there is no reranker.' }),
+  ),
 });
 export type ChunkQuery = Static<typeof ChunkQuery>;
 

@@ -1,11 +1,14 @@
 import { type Static, Type } from 'typebox';
 import { Timestamp } from './envelope.ts';
+import { maxCredentials } from './plugins.ts';
 
 const Name = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
+  maxLength: 64,
   description: 'Unique in the project: letters, digits, ".", "_" and "-".',
 });
-const Credentials = Type.Record(Type.String(), Type.Unknown(), {
+const ProfileCredentials = Type.Record(Type.String(), Type.Unknown(), {
+  maxProperties: maxCredentials,
   description: "By the bundle's credentials_schema. Kept encrypted; no answer ever holds them.",
   'x-secret': true,
 });
@@ -24,9 +27,9 @@ export type CredentialProfile = Static<typeof CredentialProfile>;
 export const CredentialProfileCreate = Type.Object({
   name: Name,
   bundle_id: Type.String({ minLength: 1, maxLength: 64 }),
-  credentials: Credentials,
+  credentials: ProfileCredentials,
 });
 export type CredentialProfileCreate = Static<typeof CredentialProfileCreate>;
 
-export const CredentialProfileUpdate = Type.Object({ credentials: Credentials });
+export const CredentialProfileUpdate = Type.Object({ credentials: ProfileCredentials });
 export type CredentialProfileUpdate = Static<typeof CredentialProfileUpdate>;

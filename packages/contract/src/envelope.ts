@@ -55,4 +55,7 @@ export const ListQuery = Type.Object({
 });
 export type ListQuery = Static<typeof ListQuery>;
 
+/** The last moment that a date can express, in milliseconds. */
+export const lastTime = 8.64e15;
+
 export const Timestamp = Type.Integer({ description: 'Milliseconds since 1970-01-01 UTC.' });

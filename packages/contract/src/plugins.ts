@@ -90,8 +90,13 @@ export const FlatPlugin = Type.Object({
 export type FlatPlugin = Static<typeof FlatPlugin>;
 
 const Identifier = Type.String({ minLength: 1, maxLength: 64 });
-const Named = Type.Record(Type.String(), Type.Unknown());
+/** Most members of `input_params` at its top level. */
+export const maxInputMembers = 10_000;
+/** Most members of `credentials`. */
+export const maxCredentials = 32;
+const Named = Type.Record(Type.String(), Type.Unknown(), { maxProperties: maxInputMembers });
 const Credentials = Type.Record(Type.String(), Type.Unknown(), {
+  maxProperties: maxCredentials,
   description:
     'At most 32 members, 8 KiB each, 32 KiB together (names and values in UTF-8). Undeclared members are ignored.',
   'x-secret': true,

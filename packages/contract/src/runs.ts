@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { ListQuery, Timestamp } from './envelope.ts';
+import { ListQuery, lastTime, Timestamp } from './envelope.ts';
 import { ExecuteResult, isolations } from './plugins.ts';
 import { runOrigins, runOutcomes, runStatuses } from './vocabulary.ts';
 
@@ -100,7 +100,7 @@ export const RunQuery = Type.Object({
   since: Type.Optional(
     Type.Integer({
       minimum: 0,
-      maximum: 8_640_000_000_000_000,
+      maximum: lastTime,
       description: 'Made at this time or later; milliseconds.',
     }),
   ),

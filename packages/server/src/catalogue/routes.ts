@@ -37,9 +37,11 @@ const BundleParams = Type.Object({ bundle_id: id });
 const PluginParams = Type.Object({ bundle_id: id, plugin_id: id });
 const LanguageQuery = Type.Object({ lang });
 const PluginsQuery = Type.Object({
-  bundle_id: Type.Optional(Type.String({ description: 'Only the plugins of this bundle.' })),
+  bundle_id: Type.Optional(Type.String({ maxLength: 256, description: 'Only the plugins of this bundle.' })),
   lang,
-  format: Type.Optional(Type.String({ default: listFormats[0], description: `One of ${listFormats.join(', ')}.` })),
+  format: Type.Optional(
+    Type.String({ maxLength: 64, default: listFormats[0], description: `One of ${listFormats.join(', ')}.` }),
+  ),
 });
 const PluginsAnswer = Type.Union([List(Plugin), List(PluginDefinition), List(FlatPlugin)]);
 const BundleAnswer = Type.Object({ ...List(Plugin).properties, bundle: Bundle });

@@ -2,8 +2,11 @@ import { Type } from 'typebox';
 import type { Page } from './page.ts';
 import { withoutNulls } from './read-fields.ts';
 
+/** The router answers 404 to longer parts of a path. */
+const maxPathIdLength = 256;
+
 /** What does not have the shape of an id is no object's id: OBJECT_NOT_FOUND, not a complaint about the path. */
-export const pathId = Type.String({ description: 'Id.' });
+export const pathId = Type.String({ maxLength: maxPathIdLength, description: 'Id.' });
 
 /** A `preValidation` hook: an explicit null at the top level of a body means absent. */
 export async function dropNulls(request: { body: unknown }): Promise<void> {

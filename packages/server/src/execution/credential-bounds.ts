@@ -1,3 +1,4 @@
+import { maxCredentials } from '@quartermaster/contract';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import { jsonSize } from '../kernel/json-size.ts';
 import { fieldInvalid, type Problem } from '../kernel/problem.ts';
@@ -5,7 +6,7 @@ import { fieldInvalid, type Problem } from '../kernel/problem.ts';
 type Named = Readonly<Record<string, unknown>>;
 
 /** What one request may hold as credentials. Source: docs/contract "Bundles and plugins". */
-export const credentialLimits = { members: 32, valueBytes: 8 * 1024, totalBytes: 32 * 1024 } as const;
+export const credentialLimits = { members: maxCredentials, valueBytes: 8 * 1024, totalBytes: 32 * 1024 } as const;
 
 /**
  * Checks number and size before anything is computed from credentials: a hash, a signature, or the encodings that redaction

@@ -52,6 +52,7 @@ function executeRoute(app: App, deps: ExecutionRoutesDeps): void {
         headers: Type.Object({
           prefer: Type.Optional(
             Type.String({
+              maxLength: 1024,
               description: '`respond-async`: the run is stored, answered with 202, and goes on by itself.',
             }),
           ),
@@ -86,9 +87,11 @@ function executeDirectlyRoute(app: App, deps: ExecutionRoutesDeps): void {
         params: Type.Pick(ExecuteRequest, ['bundle_id', 'plugin_id']),
         headers: Type.Object({
           [credentialsHeader]: Type.Optional(
-            Type.String({ description: 'Credentials: base64url of the JSON object.' }),
+            Type.String({ maxLength: 16_384, description: 'Credentials: base64url of the JSON object.' }),
           ),
-          [profileHeader]: Type.Optional(Type.String({ description: 'Or the name of a credential profile.' })),
+          [profileHeader]: Type.Optional(
+            Type.String({ maxLength: 256, description: 'Or the name of a credential profile.' }),
+          ),
         }),
         body: ExecuteRequest.properties.input_params,
         response: { 200: Type.Unknown({ description: "The plugin's output, by its output_schema." }) },

@@ -159,7 +159,9 @@ function takeBoundaryLine(reading: Reading): boolean {
 function takeHeaders(reading: Reading): boolean {
   const { rest, handler } = reading;
   const end = rest.indexOf('\r\n\r\n');
-  if (end > multipartLimits.headerBytes || (end === -1 && rest.length > multipartLimits.headerBytes + 4)) {
+  // A line end stands before the headers and two after them.
+  const isLong = end === -1 ? rest.length > multipartLimits.headerBytes + 6 : end - 2 > multipartLimits.headerBytes;
+  if (isLong) {
     throw multipartMalformed(`the headers of a part are longer than ${multipartLimits.headerBytes} bytes.`);
   }
   if (end === -1) return false;

@@ -67,7 +67,11 @@ const FileListQuery = Type.Interface([ListQuery], {
 /** For the documentation: the body is read by `multipart.ts`, part by part. */
 const UploadBody = Type.Object({
   purpose: PurposeName,
-  file: Type.String({ format: 'binary', description: 'The file; its name says the format.' }),
+  file: Type.String({
+    format: 'binary',
+    'x-limits': ['file_bytes'],
+    description: 'The file; its name says the format.',
+  }),
 });
 const UploadHeaders = Type.Object({
   'idempotency-key': Type.Optional(

@@ -5,11 +5,11 @@ import type { App } from './app.ts';
 import { numberTooLarge } from './json-numbers.ts';
 import { readText } from './read-text.ts';
 
-/** Nesting beyond this is refused before anything walks the value. */
-export const maxDepth = 64;
+/** Bodies beyond these are refused before anything walks the value. `members`: of objects, and items of arrays. */
+export const jsonLimits = { depth: 64, members: 200_000 } as const;
 
 /**
- * Reads `application/json` and nothing else: bounded in depth, no `__proto__`, no number that JavaScript cannot hold, and
+ * Reads `application/json` and nothing else: bounded in depth and members, no `__proto__`, no number that JavaScript cannot hold, and
  * an empty body counts as none (deletes send that). A body that arrives more slowly than `pace` is refused with 408.
  */
 export function readJson(app: App, pace: Pace): void {
@@ -19,9 +19,8 @@ export function readJson(app: App, pace: Pace): void {
     readText(payload, { maxBytes: request.routeOptions.bodyLimit, pace }, (failure, body) => {
       if (failure !== null) return done(failure);
       if (body.trim() === '') return done(null, undefined);
-      if (isDeeperThan(body, maxDepth)) {
-        return done(new Problem('INVALID_REQUEST', `The body is nested deeper than ${maxDepth} levels.`));
-      }
+      const excess = findExcess(body);
+      if (excess !== null) return done(new Problem('INVALID_REQUEST', excess));
       const { text, restore } = withPlainNames(body);
       return parse(request, text, (error, plain) => {
         if (error !== null) return done(notRead(body));
@@ -46,18 +45,32 @@ function notRead(body: string): Problem {
   }
 }
 
-function isDeeperThan(json: string, limit: number): boolean {
+/** The limit that a JSON text exceeds, as a sentence; null when it exceeds none. */
+function findExcess(json: string): string | null {
   let depth = 0;
+  let members = 0;
   let inText = false;
+  let isOpened = false;
   for (let i = 0; i < json.length; i++) {
     const code = json.charCodeAt(i);
     if (inText) {
-      if (code === 0x5c) i++;
-      else if (code === 0x22) inText = false;
-    } else if (code === 0x22) inText = true;
-    else if (code === 0x7b || code === 0x5b) {
-      if (++depth > limit) return true;
-    } else if (code === 0x7d || code === 0x5d) depth--;
+      if (code === backslash) i++;
+      else if (code === quote) inText = false;
+      continue;
+    }
+    if (code <= space) continue;
+    const closes = code === closingBrace || code === closingBracket;
+    // A comma stands before each member but the first, which is whatever follows the opening.
+    if (code === comma || (isOpened && !closes)) members++;
+    isOpened = code === openingBrace || code === openingBracket;
+    if (code === quote) inText = true;
+    else if (isOpened) depth++;
+    else if (closes) depth--;
+    if (depth > jsonLimits.depth) return `The body is nested deeper than ${jsonLimits.depth} levels.`;
+    if (members > jsonLimits.members) return `The body has more than ${jsonLimits.members} members and items.`;
   }
-  return false;
+  return null;
 }
+
+const [space, quote, comma, backslash] = [0x20, 0x22, 0x2c, 0x5c];
+const [openingBracket, closingBracket, openingBrace, closingBrace] = [0x5b, 0x5d, 0x7b, 0x7d];

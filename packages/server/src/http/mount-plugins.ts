@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
 import type { Caller } from '../kernel/caller.ts';
 import type { App } from './app.ts';
+import { maxHeaderBytes } from './create-app.ts';
 import type { Gate } from './gate.ts';
 
 export interface PluginsMountDeps {
@@ -40,6 +42,7 @@ export function mountPlugins(app: App, deps: PluginsMountDeps): void {
         operationId,
         tags: ['plugins'],
         summary: 'The same path of the plugins address, here with a key of scope `plugins` or a session.',
+        params: Type.Object({ '*': Type.String({ maxLength: maxHeaderBytes, description: 'The rest of the path.' }) }),
       },
       handler: () => Promise.reject(new Error('the request was handed over')),
     });

@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger';
 import { consoleTokenHeader, csrfHeader, projectHeader } from '@quartermaster/contract';
+import type { FastifySchema } from 'fastify';
 import { sessionCookie } from '../administrators/cookies.ts';
 import type { App } from './app.ts';
 
@@ -49,6 +50,7 @@ export async function collectOpenApi(app: App, deps: OpenApiDeps): Promise<void>
       ],
     },
     hideUntagged: true,
+    transform: ({ schema, url }) => ({ schema: withBodyLimits(schema), url }),
   });
   let document: string | undefined;
   app.get(
@@ -66,4 +68,16 @@ export async function collectOpenApi(app: App, deps: OpenApiDeps): Promise<void>
       return reply.type('application/json; charset=utf-8').send(document);
     },
   );
+}
+
+/** Rows of docs/reference/limits.md that bound a whole body, whatever its schema allows. */
+const limitsOfBodies = {
+  json: ['json_body_bytes', 'json_depth', 'json_members'],
+  multipart: ['upload_parts', 'upload_part_headers', 'upload_part_header_bytes', 'upload_field_bytes', 'file_bytes'],
+};
+
+function withBodyLimits<Schema extends FastifySchema | undefined>(schema: Schema): Schema {
+  if (schema?.body === undefined) return schema;
+  const limits = schema.consumes?.includes('multipart/form-data') === true ? 'multipart' : 'json';
+  return { ...schema, body: { ...(schema.body as object), 'x-limits': limitsOfBodies[limits] } };
 }

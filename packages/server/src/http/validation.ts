@@ -103,8 +103,9 @@ function describe(finding: Finding, part: string) {
 }
 
 /** The value when it is short and harmless, otherwise its type. What the schema marks with `x-secret` is never repeated. */
-function found({ data: value, isSecret }: Finding, path: string): string {
+function found({ data: value, isSecret, keyword }: Finding, path: string): string {
   if (value === null) return 'null';
+  if (keyword === 'maxProperties') return `${Object.keys(Object(value)).length} members`;
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (typeof value === 'object') return 'an object';
   // The whole body may be a secret that belongs into one of its members.
@@ -130,6 +131,8 @@ function expected(finding: Finding): string {
     case 'minItems':
     case 'maxItems':
       return `${keyword === 'minItems' ? 'at least' : 'at most'} ${params.limit === 1 ? 'one item' : `${String(params.limit)} items`}`;
+    case 'maxProperties':
+      return `at most ${String(params.limit)} members`;
     case 'minimum':
     case 'maximum':
       return `a value ${String(params.comparison)} ${String(params.limit)}`;

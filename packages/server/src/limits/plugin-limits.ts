@@ -1,3 +1,4 @@
+import { maxInputMembers } from '@quartermaster/contract';
 import { credentialLimits } from '../execution/credential-bounds.ts';
 import { type Limit, refused } from './limit.ts';
 
@@ -19,6 +20,12 @@ export const pluginLimits = {
     bounds: 'of the names and values of all credentials of one request or profile',
     unit: 'bytes',
     value: () => credentialLimits.totalBytes,
+    above: refused('REQUEST_VALIDATION_ERROR'),
+  },
+  input_members: {
+    bounds: 'of `input_params` at its top level',
+    unit: 'members',
+    value: () => maxInputMembers,
     above: refused('REQUEST_VALIDATION_ERROR'),
   },
 } as const satisfies Record<string, Limit>;

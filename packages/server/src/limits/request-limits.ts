@@ -1,5 +1,5 @@
 import { maxBodyBytes, maxHeaderBytes, maxHeaders } from '../http/create-app.ts';
-import { maxDepth } from '../http/json-body.ts';
+import { jsonLimits } from '../http/json-body.ts';
 import { type Limit, refused } from './limit.ts';
 
 /** Limits of every request to either address. */
@@ -25,7 +25,13 @@ export const requestLimits = {
   json_depth: {
     bounds: 'of nested arrays and objects in a JSON body',
     unit: 'levels',
-    value: () => maxDepth,
+    value: () => jsonLimits.depth,
+    above: refused('INVALID_REQUEST'),
+  },
+  json_members: {
+    bounds: 'of all objects and items of all arrays in a JSON body together',
+    unit: 'members',
+    value: () => jsonLimits.members,
     above: refused('INVALID_REQUEST'),
   },
 } as const satisfies Record<string, Limit>;

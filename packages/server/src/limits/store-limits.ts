@@ -1,3 +1,5 @@
+import { multipartLimits } from '../files/multipart.ts';
+import { longestOtherField } from '../files/read-upload.ts';
 import { maxUsableKeys } from '../projects/projects.ts';
 import { type Limit, refused } from './limit.ts';
 
@@ -9,6 +11,44 @@ export const storeLimits = {
     value: (config) => config.maxFileBytes,
     setting: 'MAX_FILE_BYTES',
     above: refused('FILE_TOO_LARGE'),
+  },
+  uploads_in_flight: {
+    bounds: 'that are uploads of one project at the same time',
+    unit: 'items',
+    value: (config) => config.maxUploadsInFlight,
+    setting: 'MAX_UPLOADS_IN_FLIGHT',
+    above: refused('TOO_MANY_REQUESTS'),
+  },
+  project_bytes: {
+    bounds: 'of all files of one project together',
+    unit: 'bytes',
+    value: (config) => config.maxProjectBytes,
+    setting: 'MAX_PROJECT_BYTES',
+    above: refused('RESOURCE_LIMIT_REACHED'),
+  },
+  upload_parts: {
+    bounds: 'that are parts of a multipart body',
+    unit: 'items',
+    value: () => multipartLimits.parts,
+    above: refused('INVALID_REQUEST'),
+  },
+  upload_part_headers: {
+    bounds: 'that are headers of one part',
+    unit: 'items',
+    value: () => multipartLimits.headerLines,
+    above: refused('INVALID_REQUEST'),
+  },
+  upload_part_header_bytes: {
+    bounds: 'of the headers of one part',
+    unit: 'bytes',
+    value: () => multipartLimits.headerBytes,
+    above: refused('INVALID_REQUEST'),
+  },
+  upload_field_bytes: {
+    bounds: 'of a part that is not the file',
+    unit: 'bytes',
+    value: () => longestOtherField,
+    above: refused('REQUEST_VALIDATION_ERROR'),
   },
   keys_of_project: {
     bounds: 'that are usable keys of one project',

@@ -15,7 +15,7 @@ export interface RunRoutesDeps {
   readonly projectOf: (request: FastifyRequest) => string | null;
 }
 
-const RunParams = Type.Object({ run_id: Type.String({ description: 'Id.' }) });
+const RunParams = Type.Object({ run_id: Type.String({ maxLength: 256, description: 'Id.' }) });
 
 /**
  * Runs over HTTP, on the plugins address. A key sees the runs of its project; without a key, where none is asked for,
