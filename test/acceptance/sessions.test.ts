@@ -107,6 +107,7 @@ test('[session] signing in takes a new cookie each time, ends the one before, an
 
   const out = await admin.ask('DELETE', '/v1/session', { headers: second });
   assert.match(out.headers.getSetCookie()[0] ?? '', /^quartermaster_session=; Max-Age=0;/);
+  assert.equal(out.headers.get('clear-site-data'), '"cache", "storage"');
   assert.deepEqual([await isAlive(second), await isAlive(mine)], [false, true]);
   assert.equal(await codeOf(await admin.ask('GET', '/v1/files', { headers: second })), 'SESSION_VALIDATION_FAILED');
 

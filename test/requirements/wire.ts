@@ -8,7 +8,7 @@ export const wireRequirements: Requirements = {
     tests: [
       'unknown paths are 404 and unknown methods 405, in the envelope',
       'a field that is wrong is named with what was found and what is expected',
-      'what is not HTTP gets the envelope too',
+      'what is not HTTP gets the envelope and the protective headers too',
       'errors are RFC 9457 for those who ask',
       'a defect is answered without its text and logged with it',
     ],

@@ -5,6 +5,7 @@ import { FatalError } from './kernel/fatal-error.ts';
 import { giveBackMemory } from './kernel/garbage-collection.ts';
 import { createLogDestination } from './kernel/log-destination.ts';
 import { createLogger, type Logger } from './kernel/logger.ts';
+import { transportWarnings } from './transport-warnings.ts';
 import { version } from './version.ts';
 
 /** Seconds between a stop signal and the closing of the addresses, unless the service runs on a terminal. */
@@ -25,6 +26,7 @@ export async function runUntilSignal(): Promise<void> {
     const config = parseConfig(processEnvironment());
     logger = createLogger(config.logLevel, destination);
     endOnDefect(logger, destination);
+    for (const warning of transportWarnings(config)) logger.warn({ warning }, 'connection not encrypted');
     let stopping = Promise.resolve();
     // A signal must not interrupt requests once connections are accepted.
     const service = await openService(config, logger, () => {

@@ -33,12 +33,15 @@ export async function beginSession(path: string, body: unknown): Promise<Session
   return session;
 }
 
+const choiceKeys = ['quartermaster-language', 'mantine-color-scheme-value'];
+
 /**
  * Ends the session, or all of them. What this browser knows of it is forgotten at once, also when the service does not answer.
  * @throws ApiError
  */
 export async function leaveSession(queries: QueryClient, everywhere: boolean): Promise<void> {
   const answer = ask('DELETE', '/v1/session', everywhere ? { query: { everywhere } } : {});
+  const choices = choiceKeys.map((key) => [key, localStorage.getItem(key)] as const);
   forgetConsoleToken();
   queries.setQueryData<SessionState>(sessionKey, { kind: 'signed-out' });
   queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
@@ -48,6 +51,8 @@ export async function leaveSession(queries: QueryClient, everywhere: boolean): P
     // One that has ended already is as good.
     if (!isSessionOver(error)) throw error;
   }
+  // The answer clears the storage of this origin; language and colours are no data of the session.
+  for (const [key, value] of choices) if (value !== null) localStorage.setItem(key, value);
   window.location.assign('/');
 }
 

@@ -124,7 +124,7 @@ function sessionRoutes(app: App, deps: AdministratorRoutesDeps): void {
     async (request, reply) => {
       const { session, administrator } = foundFor(found, request);
       await (request.query.everywhere === true ? sessions.endAll(administrator.id) : sessions.end(session));
-      reply.header('Set-Cookie', cookies.endSession());
+      reply.header('Set-Cookie', cookies.endSession()).header('Clear-Site-Data', '"cache", "storage"');
       return { status: 'success' as const };
     },
   );

@@ -443,6 +443,36 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     content: '<html></html>',
     says: `${bundle}:7 icon: icon.svg is no SVG picture.`,
   },
+  'an icon with a script': {
+    file: 'weather/icon.svg',
+    content: '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
+    says: `${bundle}:7 icon: icon.svg contains <script>, which a picture does not need.`,
+  },
+  'an icon with a script behind another prefix': {
+    file: 'weather/icon.svg',
+    content: '<svg xmlns:s="http://www.w3.org/2000/svg"><s:script>alert(1)</s:script></svg>',
+    says: `${bundle}:7 icon: icon.svg contains <s:script>, which a picture does not need.`,
+  },
+  'an icon with foreign content': {
+    file: 'weather/icon.svg',
+    content: '<svg xmlns="http://www.w3.org/2000/svg"><foreignObject/></svg>',
+    says: `${bundle}:7 icon: icon.svg contains <foreignObject>, which a picture does not need.`,
+  },
+  'an icon with an event attribute': {
+    file: 'weather/icon.svg',
+    content: '<svg xmlns="http://www.w3.org/2000/svg"><g\nonload = "alert(1)"/></svg>',
+    says: `${bundle}:7 icon: icon.svg contains an event attribute, which a picture does not need.`,
+  },
+  'an icon with a link': {
+    file: 'weather/icon.svg',
+    content: '<svg xmlns="http://www.w3.org/2000/svg"><use href="javascript:alert(1)"/></svg>',
+    says: `${bundle}:7 icon: icon.svg contains a reference to something outside of it, which a picture does not need.`,
+  },
+  'an icon with a document type': {
+    file: 'weather/icon.svg',
+    content: '<!DOCTYPE svg [<!ENTITY a "b">]><svg xmlns="http://www.w3.org/2000/svg"></svg>',
+    says: `${bundle}:7 icon: icon.svg contains <!DOCTYPE>, which a picture does not need.`,
+  },
   'an injection of an unknown credential': {
     file: bundle,
     from: 'credential: WEATHER_KEY',

@@ -94,7 +94,7 @@ handler: add.ts
 `;
 
 export const handlerCode = 'export const run = ({ a, b }) => ({ result: a + b });\n';
-export const iconSvg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><script>alert(1)</script></svg>';
+export const iconSvg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0h1v1z"/></svg>';
 
 /** Two bundles: one of data only, one with code. */
 export const goodFiles: Files = {

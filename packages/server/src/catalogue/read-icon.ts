@@ -23,5 +23,29 @@ export async function readIcon(
     return { icon: { content, mediaType: 'image/png' } };
   }
   if (!/<svg[\s>]/.test(content.subarray(0, 4096).toString('utf8'))) return { refusal: `${name} is no SVG picture.` };
+  const forbidden = findForbidden(content.toString('utf8'));
+  if (forbidden !== null) return { refusal: `${name} contains ${forbidden}, which a picture does not need.` };
   return { icon: { content, mediaType: 'image/svg+xml' } };
+}
+
+const drawing = new Set(
+  `svg g path rect circle ellipse line polyline polygon text tspan title desc defs symbol use clipPath mask pattern
+  linearGradient radialGradient stop`.split(/\s+/),
+);
+
+/**
+ * Finds the first thing in an SVG picture that does more than draw: an element outside the list, a document type, an event
+ * attribute, or a reference that leaves the picture. Comments and text are searched as well, so nothing depends on how a
+ * browser divides the text.
+ */
+function findForbidden(svg: string): string | null {
+  for (const [, name = ''] of svg.matchAll(/<([^\s<>/]+)/g)) {
+    const isHarmless = name === '?xml' || name.startsWith('!--') || drawing.has(name);
+    if (!isHarmless) return `<${name.slice(0, 30)}>`;
+  }
+  if (/\son[a-z]+\s*=/i.test(svg)) return 'an event attribute';
+  for (const [, value = ''] of svg.matchAll(/href\s*=\s*["']([^"']*)/gi)) {
+    if (!value.startsWith('#')) return 'a reference to something outside of it';
+  }
+  return null;
 }

@@ -33,9 +33,9 @@ export async function answerContent(
   const headers = {
     ETag: etag,
     'Accept-Ranges': 'bytes',
-    'Cache-Control': 'private, no-cache',
+    'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
-    'Content-Security-Policy': "sandbox; default-src 'none'",
+    'Content-Security-Policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
   };
   if (matchesAny(request.ifNoneMatch, etag)) return { status: 304, headers, body: null };
   const asked = request.headOnly || !allowsRange(request.ifRange, etag) ? undefined : request.range;

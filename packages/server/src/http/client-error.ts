@@ -7,28 +7,35 @@ import { errorBody } from './error-writer.ts';
 /** Not by `import`: that reads every export of `node:http`, and with it the WebSocket and all of fetch (4 MiB). */
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
-/** What Node refuses before there is a request: malformed HTTP, headers too large or too slow. */
-export function writeClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
+/** @param headers of every answer */
+export function createClientErrorWriter(headers: Readonly<Record<string, string>>) {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+
+  function end(socket: Duplex, problem: Problem, status = problem.status): void {
+    const requestId = `req_${randomBytes(12).toString('hex')}`;
+    const body = JSON.stringify(errorBody(problem, requestId));
+    socket.end(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${requestId}\r\n${lines.join('')}` +
+        `Connection: close\r\n\r\n${body}`,
+    );
   }
-  const problem = problemFor(error.code);
-  end(socket, problem, error.code === 'HPE_HEADER_OVERFLOW' ? 431 : problem.status);
-}
 
-/** Node emits CONNECT as a separate event, and drops the connection without a listener. */
-export function answerConnect(_request: unknown, socket: Duplex): void {
-  end(socket, new Problem('METHOD_NOT_ALLOWED', 'CONNECT is not allowed here: this service is no proxy.'));
-}
-
-function end(socket: Duplex, problem: Problem, status = problem.status): void {
-  const requestId = `req_${randomBytes(12).toString('hex')}`;
-  const body = JSON.stringify(errorBody(problem, requestId));
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  return {
+    /** Answers what Node refuses before there is a request: malformed HTTP, headers too large or too slow. */
+    write(error: NodeJS.ErrnoException, socket: Socket): void {
+      if (error.code === 'ECONNRESET' || !socket.writable) {
+        socket.destroy();
+        return;
+      }
+      const problem = problemFor(error.code);
+      end(socket, problem, error.code === 'HPE_HEADER_OVERFLOW' ? 431 : problem.status);
+    },
+    /** Node emits CONNECT as a separate event, and drops the connection without a listener. */
+    answerConnect(_request: unknown, socket: Duplex): void {
+      end(socket, new Problem('METHOD_NOT_ALLOWED', 'CONNECT is not allowed here: this service is no proxy.'));
+    },
+  };
 }
 
 function problemFor(code: string | undefined): Problem {

@@ -20,6 +20,7 @@ async function serve(t: TestContext) {
     address: 'files',
     requestMetrics: createRequestMetrics(registry),
     drain: createDrain(),
+    overHttps: true,
     bodyPace: { idle: 2_000, grace: 100, leastRate: 1_000_000 },
   });
   const Body = Type.Object({ count: Type.Integer({ minimum: 1 }), credentials: Type.Optional(Type.Object({})) });
@@ -158,7 +159,14 @@ test('a request id is taken when it is harmless and made otherwise', async (t) =
   assert.match((await sent('x'.repeat(65))) ?? '', /^req_/);
 });
 
-test('what is not HTTP gets the envelope too', async (t) => {
+const protection = [
+  /\r\ncontent-security-policy: default-src 'none'; frame-ancestors 'none'\r\n/i,
+  /\r\nx-content-type-options: nosniff\r\n/i,
+  /\r\ncache-control: no-store\r\n/i,
+  /\r\nstrict-transport-security: max-age=31536000\r\n/i,
+];
+
+test('what is not HTTP gets the envelope and the protective headers too', async (t) => {
   const { url } = await serve(t);
   const cases = [
     ['GARBAGE\r\n\r\n', 400],
@@ -175,6 +183,7 @@ test('what is not HTTP gets the envelope too', async (t) => {
     assert.ok(answer.startsWith(`HTTP/1.1 ${status} `), `${message.slice(0, 40)}: ${answer.slice(0, 60)}`);
     const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)) as ErrorBody;
     assert.deepEqual([body.status, body.error.code], ['error', 'INVALID_REQUEST']);
+    for (const header of protection) assert.match(answer, header, message.slice(0, 40));
   }
 });
 

@@ -5,12 +5,14 @@ import type { Logger } from '../kernel/logger.ts';
 import type { Pace } from '../kernel/pace.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { App } from './app.ts';
-import { answerConnect, writeClientError } from './client-error.ts';
+import { createClientErrorWriter } from './client-error.ts';
 import { allowOrigins } from './cors.ts';
 import type { Drain } from './drain.ts';
 import { writeError } from './error-writer.ts';
+import { hintAtHttps } from './https-hint.ts';
 import { readJson } from './json-body.ts';
 import { handleNotFound } from './not-found.ts';
+import { protectiveHeaders } from './protective-headers.ts';
 import { endUnreadBodies } from './read-text.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { recordRequests } from './request-records.ts';
@@ -54,6 +56,8 @@ const compilersFactory = {
 /** An empty server with everything that holds for both addresses: ids, errors, validation, limits, records. */
 export function createApp(deps: AppDeps): App {
   const readers = deps.readers ?? defaultReaderLimits;
+  const headers = protectiveHeaders(deps.overHttps === true);
+  const clientErrors = createClientErrorWriter(headers);
   const app = fastify({
     loggerInstance: deps.logger.child({ address: deps.address }),
     logController: new LogController({ disableRequestLogging: true }),
@@ -72,8 +76,11 @@ export function createApp(deps: AppDeps): App {
     http: { headersTimeout: 15_000, maxHeaderSize: maxHeaderBytes + 1, requireHostHeader: false },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    frameworkErrors: writeError,
-    clientErrorHandler: writeClientError,
+    // Before any hook: a path that is no valid URL.
+    frameworkErrors: (error, request, reply) => {
+      writeError(error, request, reply.headers(headers).header('x-request-id', request.id));
+    },
+    clientErrorHandler: clientErrors.write,
     routerOptions: { maxParamLength: 256 },
     exposeHeadRoutes: true,
     schemaController: { compilersFactory },
@@ -86,12 +93,11 @@ export function createApp(deps: AppDeps): App {
   endUnreadBodies(app, bodyPace.grace);
   // Node drops headers beyond its limit silently: one more than allowed is enough to refuse them.
   app.server.maxHeadersCount = maxHeaders + 1;
-  app.server.on('connect', answerConnect);
+  app.server.on('connect', clientErrors.answerConnect);
   answerExpectations(app);
   endSlowReaders(app, { address: deps.address, metrics: deps.requestMetrics, limits: readers });
   recordRequests(app, { logger: deps.logger, address: deps.address, metrics: deps.requestMetrics });
 
-  const headers = deps.overHttps === true ? { ...protectiveHeaders, ...stayWithHttps } : protectiveHeaders;
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers);
     reply.header('x-request-id', request.id);
@@ -101,24 +107,12 @@ export function createApp(deps: AppDeps): App {
     if (complaint === null) return done();
     return done(new Problem('INVALID_REQUEST', complaint, { headers: { Connection: 'close' } }));
   });
+  if (deps.overHttps !== true && (deps.trustedProxies?.length ?? 0) > 0) {
+    hintAtHttps(app, { logger: deps.logger, setting: `QUARTERMASTER_PUBLIC_${deps.address.toUpperCase()}_URL` });
+  }
   allowOrigins(app, deps.corsOrigins ?? []);
   return app;
 }
-
-/**
- * For every answer; a route that sends pages says more. Nothing here is to be framed, sniffed or read from elsewhere.
- * In small letters, as Fastify would make them for each answer: a third of the time that setting them takes.
- */
-const protectiveHeaders = {
-  'cache-control': 'no-store',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-};
-const stayWithHttps = { 'strict-transport-security': 'max-age=31536000' };
 
 const acceptableId = /^[A-Za-z0-9._-]{1,64}$/;
 const processMark = randomBytes(6).toString('hex');

@@ -1,0 +1,14 @@
+import type { Logger } from '../kernel/logger.ts';
+import type { App } from './app.ts';
+
+/** Warns once when a trusted proxy says that clients come by HTTPS and the public URL does not: cookies lack `Secure` then. */
+export function hintAtHttps(app: App, { logger, setting }: { logger: Logger; setting: string }): void {
+  let isSaid = false;
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!isSaid && request.protocol === 'https') {
+      isSaid = true;
+      logger.warn({ setting }, 'clients use https, and the public URL is not set to it');
+    }
+    done();
+  });
+}
