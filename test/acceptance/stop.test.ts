@@ -83,6 +83,22 @@ test('[operations] SIGUSR1 opens no debugger in a service that the bare command 
   assert.doesNotMatch(service.log(), /Debugger listening/);
 });
 
+for (const [name, program] of [
+  ['bare command', ['packages/cli/src/main.ts', 'start']],
+  ['program of the service', ['packages/server/src/main.ts']],
+] as const) {
+  test(`[operations] SIGUSR1 opens no debugger while the ${name} is being loaded`, async (t) => {
+    const settings = { DATA: await temporaryFolder(t), DRAIN_SECONDS: '0' };
+    const hook = new URL('../support/signal-while-loading.ts', import.meta.url).href;
+    const service = start(t, [process.execPath, `--import=${hook}`, ...program], settings);
+    await service.pluginsUrl;
+    assert.match(service.log(), /signal sent while loading/);
+    service.process.kill('SIGTERM');
+    assert.deepEqual(await once(service.process, 'exit'), [0, null]);
+    assert.doesNotMatch(service.log(), /Debugger listening/);
+  });
+}
+
 /** A command as a person types it, in a process group of its own. */
 function start(t: TestContext, [program = '', ...args]: readonly string[], settings: Readonly<Record<string, string>>) {
   const all = { FILES_PORT: '0', PLUGINS_PORT: '0', ...settings };

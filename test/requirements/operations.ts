@@ -50,7 +50,22 @@ export const operationsRequirements: Requirements = {
   'operations.no-debugger': {
     promise: 'No signal opens a debugger in the service.',
     source: 'docs/contract.md "Isolation"',
-    tests: ['[operations] SIGUSR1 opens no debugger in a service that the bare command started'],
+    tests: [
+      '[operations] SIGUSR1 opens no debugger in a service that the bare command started',
+      '[operations] SIGUSR1 opens no debugger while the ${name} is being loaded',
+    ],
+  },
+  'operations.watchdog': {
+    promise:
+      'A process whose event loop does not turn for 60 s (a setting) logs the request and the stack and ends with exit code 70.',
+    source: 'docs/contract.md "Durability"',
+    tests: [
+      '[watchdog] ${command} on ${database} ends with 70 when its event loop is stuck, and one line names the request and the function',
+      '[watchdog] a regular expression that backtracks for ever is interrupted and named',
+      '[watchdog] a thread that waits in native code cannot be interrupted: the line has no stack, and SIGKILL ends the process',
+      '[watchdog] time in which the process was stopped is no silence of the event loop',
+      '[watchdog] with 0 seconds no silence of the event loop ends the process, and a metric shows the longest one otherwise',
+    ],
   },
   'operations.one-holder': {
     promise: 'A data folder belongs to one process at a time.',

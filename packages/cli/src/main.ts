@@ -1,14 +1,4 @@
 #!/usr/bin/env node
-import { describeFailure } from './describe-failure.ts';
-import { outliveReaders } from './outlive-readers.ts';
-import { complain } from './print.ts';
-import { createProgram } from './program.ts';
-
-outliveReaders(process.argv[2] === 'start');
-
-try {
-  await createProgram().parseAsync(process.argv);
-} catch (error) {
-  complain(`quartermaster: ${describeFailure(error)}`);
-  process.exitCode = 1;
-}
+// Replaces Node's listener, which would open the debugger to every user of the machine, before the program is loaded.
+process.on('SIGUSR1', () => {});
+await import('./run-program.ts');

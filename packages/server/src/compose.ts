@@ -22,6 +22,7 @@ import { type Listening, listen } from './http/listen.ts';
 import { mountPlugins } from './http/mount-plugins.ts';
 import type { Parts } from './http/readiness.ts';
 import { createRequestMetrics } from './http/request-metrics.ts';
+import { registerWatchdogMetrics } from './http/watch-requests.ts';
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts';
 import type { IdempotencyRepository } from './idempotency/idempotency-repository.ts';
 import type { Caller } from './kernel/caller.ts';
@@ -33,6 +34,7 @@ import { createNewId, type NewId } from './kernel/identifier.ts';
 import type { Logger } from './kernel/logger.ts';
 import { createMetrics, type Registry } from './kernel/metrics.ts';
 import type { Secret } from './kernel/secret.ts';
+import type { Watchdog } from './kernel/watchdog.ts';
 import { makeFirstKey } from './projects/first-start.ts';
 import { type KeyRing, openKeyRing } from './projects/key-ring.ts';
 
@@ -85,22 +87,27 @@ export interface Side {
   readonly endStreams: () => void;
 }
 
+export interface ServiceOptions {
+  /** Called before an address opens; requests may come before `openService` returns. */
+  readonly beforeListening?: () => void;
+  readonly watchdog?: Watchdog | undefined;
+}
+
 /**
  * Starts the service: the only place where everything is wired.
- * @param beforeListening called before an address opens; requests may come before this function returns
  * @throws Error when the data folder, the database or a port cannot be had; nothing is left open then.
  */
-export async function openService(config: Config, logger: Logger, beforeListening = () => {}): Promise<Service> {
+export async function openService(config: Config, logger: Logger, options: ServiceOptions = {}): Promise<Service> {
   const closer = createCloser();
   try {
-    return await open({ config, logger, closer, beforeListening });
+    return await open({ config, logger, closer, options });
   } catch (error) {
     await closer.close().catch((closing: unknown) => logger.error({ err: closing }, 'closing after a failed start'));
     throw error;
   }
 }
 
-async function open(start: Omit<Start, 'drain'> & { beforeListening: () => void }): Promise<Service> {
+async function open(start: Omit<Start, 'drain'>): Promise<Service> {
   const { config, logger, closer } = start;
   const drain = createDrain();
   const { base, firstKey } = await openBase({ ...start, drain });
@@ -120,7 +127,7 @@ async function open(start: Omit<Start, 'drain'> & { beforeListening: () => void 
     closer.add('server', () => listening.close(config.stopSeconds * 1000));
     return listening;
   };
-  start.beforeListening();
+  start.options.beforeListening?.();
   const files = await listenTo(sides.files);
   const plugins = await listenTo(sides.plugins);
   const setUpLink =
@@ -157,10 +164,12 @@ interface Start {
   readonly logger: Logger;
   readonly closer: Closer;
   readonly drain: Drain;
+  readonly options: ServiceOptions;
 }
 
-async function openBase({ config, logger, closer, drain }: Start) {
+async function openBase({ config, logger, closer, drain, options: { watchdog } }: Start) {
   const registry = createMetrics();
+  if (watchdog !== undefined) registerWatchdogMetrics(registry, watchdog);
   await createFolderPath(config.dataFolder, 0o700);
   if (config.serve !== 'plugins') {
     const lock = lockFolder(config.dataFolder);
@@ -211,7 +220,7 @@ async function openBase({ config, logger, closer, drain }: Start) {
       const url = address === 'files' ? config.publicFilesUrl : config.publicPluginsUrl;
       const { trustedProxies, corsOrigins } = config;
       const overHttps = url?.startsWith('https:') === true;
-      return createApp({ logger, address, requestMetrics, drain, overHttps, trustedProxies, corsOrigins });
+      return createApp({ logger, address, requestMetrics, drain, overHttps, trustedProxies, corsOrigins, watchdog });
     },
     parts: {
       process: async () => {

@@ -73,6 +73,8 @@ export interface Config {
   /** null: 0 on a terminal, otherwise 5. */
   readonly drainSeconds: number | null;
   readonly stopSeconds: number;
+  /** 0: off. */
+  readonly watchdogSeconds: number;
   /** An origin. */
   readonly publicFilesUrl: string | null;
   readonly publicPluginsUrl: string | null;
@@ -249,5 +251,6 @@ function readLimits({ number, optional }: Reader) {
     },
     drainSeconds: optional('DRAIN_SECONDS', Number),
     stopSeconds: number('STOP_SECONDS'),
+    watchdogSeconds: number('WATCHDOG_SECONDS'),
   };
 }

@@ -1,3 +1,5 @@
-import { runUntilSignal } from './run.ts';
+// Replaces Node's listener, which would open the debugger to every user of the machine, before the service is loaded.
+process.on('SIGUSR1', () => {});
+const { runUntilSignal } = await import('./run.ts');
 
 await runUntilSignal();

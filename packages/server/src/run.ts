@@ -5,6 +5,7 @@ import { FatalError } from './kernel/fatal-error.ts';
 import { giveBackMemory } from './kernel/garbage-collection.ts';
 import { createLogDestination } from './kernel/log-destination.ts';
 import { createLogger, type Logger } from './kernel/logger.ts';
+import { startWatchdog, type Watchdog } from './kernel/watchdog.ts';
 import { transportWarnings } from './transport-warnings.ts';
 import { version } from './version.ts';
 
@@ -20,6 +21,7 @@ const sameSignalMs = 500;
 export async function runUntilSignal(): Promise<void> {
   const destination = createLogDestination(process.stderr.fd);
   let logger: Logger | undefined;
+  let watchdog: Watchdog | undefined;
   // Replaces Node's listener, which would open the debugger to every user of the machine.
   process.on('SIGUSR1', () => logger?.warn('debugger refused'));
   try {
@@ -27,11 +29,18 @@ export async function runUntilSignal(): Promise<void> {
     logger = createLogger(config.logLevel, destination);
     endOnDefect(logger, destination);
     for (const warning of transportWarnings(config)) logger.warn({ warning }, 'connection not encrypted');
+    watchdog = startWatchdog({
+      seconds: config.watchdogSeconds,
+      logFd: config.logLevel === 'silent' ? null : process.stderr.fd,
+      flush: () => destination.flushSync(),
+    });
     let stopping = Promise.resolve();
     // A signal must not interrupt requests once connections are accepted.
-    const service = await openService(config, logger, () => {
+    const beforeListening = () => {
       stopping = stopSignal();
-    });
+      watchdog?.watch();
+    };
+    const service = await openService(config, logger, { beforeListening, watchdog });
     greet(service);
     // Nothing was read yet of the first requests.
     giveBackMemory();
@@ -49,6 +58,7 @@ export async function runUntilSignal(): Promise<void> {
     else if (process.stderr.isTTY) console.error(`quartermaster: ${(error as Error).message}`);
     else logger.fatal({ err: error }, 'the service cannot run');
   } finally {
+    await watchdog?.close();
     await destination.end();
   }
 }

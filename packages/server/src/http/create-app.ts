@@ -4,6 +4,7 @@ import { type FastifyServerOptions, fastify, LogController } from 'fastify';
 import type { Logger } from '../kernel/logger.ts';
 import type { Pace } from '../kernel/pace.ts';
 import { Problem } from '../kernel/problem.ts';
+import type { Watchdog } from '../kernel/watchdog.ts';
 import type { App } from './app.ts';
 import { createClientErrorWriter } from './client-error.ts';
 import { allowOrigins } from './cors.ts';
@@ -19,6 +20,7 @@ import { recordRequests } from './request-records.ts';
 import { compileSerializer } from './serialization.ts';
 import { defaultReaderLimits, endSlowReaders, type ReaderLimits } from './slow-readers.ts';
 import { compileValidator } from './validation.ts';
+import { watchRequests } from './watch-requests.ts';
 
 export interface AppDeps {
   readonly logger: Logger;
@@ -32,6 +34,8 @@ export interface AppDeps {
   readonly trustedProxies?: readonly string[];
   /** Origins whose pages may call with a key; default: none. */
   readonly corsOrigins?: readonly string[];
+  /** Gets the requests that are being handled. */
+  readonly watchdog?: Watchdog | undefined;
   /** How slowly answers may be read. */
   readonly readers?: ReaderLimits;
   /** How slowly a JSON body may arrive. */
@@ -96,6 +100,7 @@ export function createApp(deps: AppDeps): App {
   app.server.on('connect', clientErrors.answerConnect);
   answerExpectations(app);
   endSlowReaders(app, { address: deps.address, metrics: deps.requestMetrics, limits: readers });
+  if (deps.watchdog !== undefined) watchRequests(app, deps.watchdog);
   recordRequests(app, { logger: deps.logger, address: deps.address, metrics: deps.requestMetrics });
 
   app.addHook('onRequest', (request, reply, done) => {

@@ -71,6 +71,12 @@ export const addressSettings = {
     default: null,
     check: wholeNumber(0, 3600),
   },
+  WATCHDOG_SECONDS: {
+    description:
+      'Seconds without a turn of the event loop after which the process logs `event loop blocked` and ends with exit code 70, so that a supervisor starts it again. 0: never.',
+    default: '60',
+    check: wholeNumber(0, 3600),
+  },
   STOP_SECONDS: {
     description: 'Seconds that requests in flight get to finish after the addresses are closed.',
     default: '30',

@@ -1,0 +1,13 @@
+import { describeFailure } from './describe-failure.ts';
+import { outliveReaders } from './outlive-readers.ts';
+import { complain } from './print.ts';
+import { createProgram } from './program.ts';
+
+outliveReaders(process.argv[2] === 'start');
+
+try {
+  await createProgram().parseAsync(process.argv);
+} catch (error) {
+  complain(`quartermaster: ${describeFailure(error)}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,35 @@
+import { Gauge, type Registry } from '../kernel/metrics.ts';
+import type { Watchdog } from '../kernel/watchdog.ts';
+import type { App } from './app.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    watchNumber: number;
+  }
+}
+
+/** Tells the watchdog which requests are being handled: method, pattern of the path and id, never a query or a body. */
+export function watchRequests(app: App, watchdog: Watchdog): void {
+  app.decorateRequest('watchNumber', 0);
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.watchNumber = watchdog.begin(`${request.method} ${request.routeOptions.url ?? '(none)'} ${request.id}`);
+    watchdog.during(request.watchNumber, done);
+  });
+  // Events of the body come in the context of the connection: the handler gets that of its request again.
+  app.addHook('preHandler', (request, _reply, done) => watchdog.during(request.watchNumber, done));
+  app.addHook('onResponse', (request, _reply, done) => {
+    watchdog.end(request.watchNumber);
+    done();
+  });
+}
+
+export function registerWatchdogMetrics(registry: Registry, watchdog: Watchdog): void {
+  new Gauge({
+    name: 'quartermaster_event_loop_longest_silence_seconds',
+    help: 'Longest time since the start in which the event loop did not turn, in whole seconds.',
+    registers: [registry],
+    collect() {
+      this.set(watchdog.longestSilence());
+    },
+  });
+}

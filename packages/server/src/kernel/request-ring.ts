@@ -1,0 +1,55 @@
+/** Names of requests in memory that two threads share: one notes them, the other reads them when the first is stuck. */
+export interface RequestRing {
+  /** Notes a request and returns its number. The oldest of the ring gives way to it. */
+  begin(name: string): number;
+  /** Removes a request that was answered. */
+  end(number: number): void;
+  /** Requests that were not answered, newest first, by number. */
+  unanswered(): Map<number, string>;
+}
+
+const slots = 64;
+/** The first byte of a slot is the length of the name; longer names are cut. */
+const slotBytes = 256;
+const headerBytes = 4 * (1 + slots);
+const encoder = new TextEncoder();
+
+export function createRingMemory(): SharedArrayBuffer {
+  return new SharedArrayBuffer(headerBytes + slots * slotBytes);
+}
+
+export function openRequestRing(memory: SharedArrayBuffer): RequestRing {
+  const count = new Int32Array(memory, 0, 1);
+  const numbers = new Int32Array(memory, 4, slots);
+  const bytes = new Uint8Array(memory, headerBytes);
+  const names = Array.from({ length: slots }, (_, slot) =>
+    bytes.subarray(slot * slotBytes + 1, (slot + 1) * slotBytes),
+  );
+
+  return {
+    begin(name) {
+      const number = ((count[0] ?? 0) + 1) & 0x3fffffff;
+      const slot = number % slots;
+      const { written } = encoder.encodeInto(name, names[slot] as Uint8Array);
+      bytes[slot * slotBytes] = written;
+      numbers[slot] = number;
+      count[0] = number;
+      return number;
+    },
+    end(number) {
+      const slot = number % slots;
+      if (numbers[slot] === number) bytes[slot * slotBytes] = 0;
+    },
+    unanswered() {
+      const found = new Map<number, string>();
+      const newest = count[0] ?? 0;
+      for (let number = newest; number > newest - slots; number--) {
+        const slot = ((number % slots) + slots) % slots;
+        const length = bytes[slot * slotBytes] ?? 0;
+        // A copy, because shared memory cannot be decoded.
+        if (length > 0) found.set(numbers[slot] ?? 0, Buffer.from(names[slot]?.slice(0, length) ?? []).toString());
+      }
+      return found;
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import { registerHooks } from 'node:module';
+import { isMainThread } from 'node:worker_threads';
+
+/** Preloaded into a service (`--import`), it sends the process SIGUSR1 while its modules are being loaded. */
+let isSent = !isMainThread;
+
+registerHooks({
+  load(url, context, next) {
+    if (!isSent && url.endsWith('/server/src/compose.ts')) {
+      isSent = true;
+      process.kill(process.pid, 'SIGUSR1');
+      process.stderr.write('signal sent while loading\n');
+    }
+    return next(url, context);
+  },
+});
