@@ -44,16 +44,20 @@ function isFresh(from) {
 function compress(name) {
   const path = join(dist, name);
   const content = readFileSync(path);
-  const sizes = { identity: content.length };
+  const digests = { identity: digest(content) };
   if (content.length > 512) {
     const br = brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: content.length } });
     writeFileSync(`${path}.br`, br);
     const gzip = gzipSync(content, { level: 9 });
     writeFileSync(`${path}.gz`, gzip);
-    Object.assign(sizes, { br: br.length, gzip: gzip.length });
+    Object.assign(digests, { br: digest(br), gzip: digest(gzip) });
   }
-  const hash = createHash('sha256').update(content).digest('base64url').slice(0, 22);
-  return { name, type: types[extname(name)] ?? 'application/octet-stream', hash, sizes };
+  const hash = digests.identity.slice(0, 22);
+  return { name, type: types[extname(name)] ?? 'application/octet-stream', hash, digests };
+}
+
+function digest(bytes) {
+  return createHash('sha256').update(bytes).digest('base64url');
 }
 
 const from = fingerprint();

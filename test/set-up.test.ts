@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from './support/service.ts';
@@ -22,6 +22,7 @@ async function createInstallation(folder: string, warmUp = "require('node:fs').a
   write(cacheModule, 'const cacheVersion = 1;');
   write('bundles/sums/bundle.yaml', 'id: sums');
   write('scripts/build-console.mjs', '');
+  write('scripts/hash-list.ts', '');
   write('starts', '');
   /** @returns how many times the caches were written until now */
   const setUp = () => {
@@ -47,4 +48,45 @@ test('the set-up writes the caches of a start once, and again after a change of 
 test('an installation whose caches cannot be written starts without them', async (t) => {
   const { setUp } = await createInstallation(await temporaryFolder(t), 'process.exit(1)');
   assert.equal(setUp(), 0);
+});
+
+test('the set-up refuses a pinned Node whose SHA-256 is not the recorded one', async (t) => {
+  const folder = await temporaryFolder(t);
+  const { write, setUp } = await createInstallation(folder);
+  const platform = `${process.platform}-${process.arch}`;
+  const sha256 = createHash('sha256').update('the pinned one').digest('hex');
+  write('scripts/node-checksums.json', JSON.stringify({ sha256: { [platform]: sha256 } }));
+  write(`node_modules/node-${platform}/bin/node`, 'the pinned one');
+  assert.equal(setUp(), 1);
+  write(`node_modules/node-${platform}/bin/node`, 'the pinned 0ne');
+  assert.throws(setUp, new RegExp(`has the SHA-256 [0-9a-f]{64}; scripts/node-checksums.json records ${sha256}`));
+});
+
+test('the set-up uses the Node of the host when asked, refuses an old one, and goes back', async (t) => {
+  const folder = await temporaryFolder(t);
+  const { write } = await createInstallation(folder);
+  const platform = `${process.platform}-${process.arch}`;
+  const pinned = 'the pinned one';
+  write('package.json', JSON.stringify({ engines: { node: '>=24' }, scripts: { 'warm-up': 'true' } }));
+  const sha256 = { [platform]: createHash('sha256').update(pinned).digest('hex') };
+  write('scripts/node-checksums.json', JSON.stringify({ sha256 }));
+  write(`node_modules/node-${platform}/bin/node`, pinned);
+  write('node_modules/.bin/other', '');
+  const setUp = (choice: string, host: string) => {
+    const env = { PATH: process.env.PATH, QUARTERMASTER_NODE: choice, npm_node_execpath: host };
+    return spawnSync(process.execPath, [script], { cwd: folder, env, encoding: 'utf8' });
+  };
+  const node = () => readlinkSync(join(folder, 'node_modules/.bin/node'));
+  assert.equal(setUp('', process.execPath).status, 0);
+  assert.equal(node(), `../node-${platform}/bin/node`);
+  assert.equal(setUp('host', process.execPath).status, 0);
+  assert.equal(node(), process.execPath);
+  write('old-node', '#!/bin/sh\necho v22.1.0\n');
+  chmodSync(join(folder, 'old-node'), 0o755);
+  const old = setUp('host', join(folder, 'old-node'));
+  assert.equal(old.status, 1);
+  assert.match(old.stderr, /old-node is v22\.1\.0; 24 or later is required/);
+  assert.match(setUp('mine', process.execPath).stderr, /QUARTERMASTER_NODE is "mine"; use "pinned" or "host"/);
+  assert.equal(setUp('pinned', process.execPath).status, 0);
+  assert.equal(node(), `../node-${platform}/bin/node`);
 });

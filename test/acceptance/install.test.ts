@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { startService, temporaryFolder } from '../support/service.ts';
 
@@ -94,6 +95,38 @@ test('[install] what is not signed by somebody trusted is refused, until the ope
   const data = await temporaryFolder(t);
   await assert.rejects(quartermaster(['install', archives[0] ?? ''], data), /whom you do not trust yet/);
   assert.match(await quartermaster(['install', archives[0] ?? '', '--allow-unknown'], data), /^installed held@1\.0\.0/);
+});
+
+test('[install] a bundle that was changed after its installation is not offered: the log, the metric and bundle list name the file', async (t) => {
+  const { archives } = await packBoth(t);
+  const data = await temporaryFolder(t);
+  await quartermaster(['install', archives[0] ?? '', '--allow-unknown'], data);
+  assert.match(await quartermaster(['list'], data), / as installed$/m);
+  const before = await startService(t, { folder: data });
+  assert.equal((await fetch(`${before.pluginsUrl}/v1/plugins?bundle_id=held`)).status, 200);
+  const headers = { authorization: `Bearer ${before.key}` };
+  const changed = async () => await (await fetch(`${before.pluginsUrl}/metrics`, { headers })).text();
+  assert.match(await changed(), /^quartermaster_bundles_changed 0$/m);
+  // While the service runs: it follows within seconds.
+  await appendFile(join(data, 'bundles/held/greet.ts'), '// changed\n');
+  while ((await fetch(`${before.pluginsUrl}/v1/plugins?bundle_id=held`)).status === 200) await pause(100);
+  assert.match(await changed(), /^quartermaster_bundles_changed 1$/m);
+  await before.stop();
+  // At a start, where its manifests are cached.
+  const after = await startService(t, { folder: data });
+  assert.equal((await fetch(`${after.pluginsUrl}/v1/plugins?bundle_id=held`)).status, 404);
+  for (const service of [before, after]) {
+    const lines = service
+      .log()
+      .split('\n')
+      .filter((line) => line.includes('is not offered'));
+    assert.equal(lines.length, 1, service.log());
+    assert.match(
+      lines[0] ?? '',
+      /bundle not loaded: held\/bundle\.yaml.*differ from its archive: greet\.ts\. Remove it/,
+    );
+  }
+  assert.match(await quartermaster(['list'], data), / changed: greet\.ts$/m);
 });
 
 /** Events of `subscriptions/listen` in the revision 2026-07-28. */

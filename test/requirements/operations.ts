@@ -55,6 +55,27 @@ export const operationsRequirements: Requirements = {
       '[operations] SIGUSR1 opens no debugger while the ${name} is being loaded',
     ],
   },
+  'operations.verify': {
+    promise:
+      'Changed files of the product are found: by a command, when a bundle is loaded, and when a console file is served.',
+    source: 'ADR 0080',
+    tests: [
+      'verify names a changed handler, console file and package, and what was added or removed',
+      'verify compares a product without a repository with the list of its release',
+      'verify does not take an installation without a list for a good one',
+      'an installed bundle differs from its archive when ${what}: the file is named',
+      '[install] a bundle that was changed after its installation is not offered: the log, the metric and bundle list name the file',
+      'a file of the console that was changed after the build is refused and named, in each of its forms',
+    ],
+  },
+  'operations.node': {
+    promise: 'The pinned Node is the recorded one, and a host Node is used only when it is new enough.',
+    source: 'ADR 0080',
+    tests: [
+      'the set-up refuses a pinned Node whose SHA-256 is not the recorded one',
+      'the set-up uses the Node of the host when asked, refuses an old one, and goes back',
+    ],
+  },
   'operations.watchdog': {
     promise:
       'A process whose event loop does not turn for 60 s (a setting) logs the request and the stack and ends with exit code 70.',

@@ -33,12 +33,13 @@ export function addInstallCommands(bundle: Command): void {
     .action(async () => {
       const rows = await store().list();
       printTable(
-        ['bundle', 'version', 'archive', 'publisher'],
-        rows.map(({ bundleId, contents, id, publisher }) => [
+        ['bundle', 'version', 'archive', 'publisher', 'files'],
+        rows.map(({ bundleId, contents, id, publisher, changed }) => [
           bundleId,
           contents.version,
           id,
           publisher ?? 'not signed',
+          changed.length === 0 ? 'as installed' : `changed: ${changed.join(', ')}`,
         ]),
       );
     });

@@ -10,6 +10,7 @@ import { quarantineCommands } from './quarantine-commands.ts';
 import { runCommands } from './run-commands.ts';
 import { storeCommands } from './store-commands.ts';
 import { verificationCommands } from './verification-commands.ts';
+import { verifyCommand } from './verify-command.ts';
 
 /** Every command. Settings are the `QUARTERMASTER_…` variables, the same as the service's. */
 export function createProgram(): Command {
@@ -25,6 +26,7 @@ export function createProgram(): Command {
   for (const command of storeCommands()) program.addCommand(command);
   program.addCommand(quarantineCommands());
   program.addCommand(verificationCommands());
+  program.addCommand(verifyCommand());
   program.addCommand(bundleCommands());
   program.addCommand(runCommands());
   program.addCommand(mcpCommand());

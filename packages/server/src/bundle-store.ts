@@ -1,9 +1,10 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { realpath, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { type BundleCheck, checkBundle } from './authoring.ts';
 import { type Environment, parseConfig } from './config.ts';
 import { exists } from './kernel/exists.ts';
 import { ownBundles } from './own-bundles.ts';
+import { findChangedFiles } from './packaging/changed-files.ts';
 import { type Installation, type InstallWish, installBundle } from './packaging/install-bundle.ts';
 import { createInstalledBundles, type InstalledBundle } from './packaging/installed-bundles.ts';
 import { type PackedBundle, packBundle } from './packaging/pack-bundle.ts';
@@ -14,11 +15,16 @@ import { createTrustedPublishers, type Publisher } from './packaging/trusted-pub
 export { replaceFile } from './kernel/replace-file.ts';
 export type { Installation, InstalledBundle, Publisher };
 
+export interface ListedBundle extends InstalledBundle {
+  /** Files that are not those of the archive, by path: the service does not offer such a bundle. */
+  readonly changed: readonly string[];
+}
+
 /** Installed bundles of this installation, found by the settings. Needs no running service; a running one follows. */
 export interface BundleStore {
   readonly folder: string;
   install(wish: InstallWish): Promise<Installation>;
-  list(): Promise<readonly InstalledBundle[]>;
+  list(): Promise<readonly ListedBundle[]>;
   remove(bundleId: string): Promise<void>;
   /** Those of the settings have no name. */
   publishers(): Promise<readonly Publisher[]>;
@@ -54,7 +60,14 @@ export function createBundleStore(environment: Environment): BundleStore {
       const keys = new Set<PublicKeyText>((await publishers()).map(({ key }) => key));
       return await installBundle(wish, { installed, trusted: keys, check });
     },
-    list: () => installed.list(),
+    list: async () => {
+      const listed: ListedBundle[] = [];
+      for (const bundle of await installed.list()) {
+        const version = dirname(await realpath(join(folder, bundle.bundleId)));
+        listed.push({ ...bundle, changed: await findChangedFiles(version) });
+      }
+      return listed;
+    },
     remove: (bundleId) => installed.remove(bundleId),
     trust: async (key, name) => await trusted.add({ key: readPublicKey(key), name }),
     distrust: async (key) => await trusted.remove(readPublicKey(key)),

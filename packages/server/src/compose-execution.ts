@@ -1,4 +1,6 @@
-import { join, sep } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join, sep } from 'node:path';
+import type { BundleFolder } from './catalogue/bundle-folders.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import { createInstalledManifests } from './catalogue/installed-manifests.ts';
 import type { HandlerIsolation } from './catalogue/load-catalogue.ts';
@@ -13,6 +15,8 @@ import { openSandbox } from './execution/sandbox/open-sandbox.ts';
 import type { Sandbox } from './execution/sandbox/sandbox.ts';
 import { createFolderPath } from './kernel/create-folder-path.ts';
 import { ownBundles, ownManifests } from './own-bundles.ts';
+import { describeChange } from './packaging/changed-files.ts';
+import { versionsName } from './packaging/installed-bundles.ts';
 import type { RunRecorder } from './runs/run-recorder.ts';
 import { version } from './version.ts';
 
@@ -46,6 +50,7 @@ export async function openExecution(base: Base, { recorder, publicUrl, onChange 
     folders: [ownBundles, config.installedBundles, ...config.bundleFolders],
     capabilities: { handlers: createIsolationPolicy(config.isolation), sandboxMissing: opening.then(missingIn) },
     operatorHosts: config.bundleHosts,
+    refusalOf: createRefusal(config.installedBundles),
     publicUrl,
     logger,
     cache: createManifestCache({
@@ -67,6 +72,15 @@ export async function openExecution(base: Base, { recorder, publicUrl, onChange 
   const room = { catalogue: live.current, broker, sandbox };
   const executor = createExecutor({ ...room, newId: base.newId, logger, metrics, limits, journal: recorder, version });
   return { catalogue: live.current, sandbox, executor };
+}
+
+/** A bundle that was installed from an archive must still be what was installed. Other folders may be edited. */
+function createRefusal(installedBundles: string): (folder: BundleFolder) => Promise<string | null> {
+  return async ({ path }) => {
+    if (dirname(path) !== installedBundles) return null;
+    const target = await realpath(path).catch(() => path);
+    return basename(dirname(dirname(target))) === versionsName ? await describeChange(target) : null;
+  };
 }
 
 function missingIn({ capabilities }: Sandbox): string | null {

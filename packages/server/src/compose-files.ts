@@ -73,6 +73,10 @@ export async function openFilesSide(base: Base): Promise<Side & { readonly gate:
   const consoleFiles = createConsoleFiles();
   consoleRoutes(app, consoleFiles);
   referenceRoutes(app, consoleFiles);
+  // Each file is compared again when it is served; the line is for whoever reads the log of the start.
+  void consoleFiles.findChanged().then((files) => {
+    if (files.length > 0) base.logger.error({ files }, 'console files changed');
+  });
   return { app, gate, port: config.filesPort, endStreams: () => room.events.close() };
 }
 

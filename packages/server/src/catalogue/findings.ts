@@ -11,6 +11,8 @@ export interface Findings {
 
 /** The field of a finding that is about the file as a whole. */
 export const wholeFile = '(file)';
+/** The field of a finding that a bundle is not what was installed. */
+export const wholeArchive = '(archive)';
 
 /** Nobody reads more of one file, and each costs a line in the log. */
 const mostFindings = 100;

@@ -29,6 +29,8 @@ export interface LoadCatalogueOptions {
    * thread. Default: all.
    */
   readonly firstReadBytes?: number;
+  /** Why the files of a folder may not be used at all; null when they may. Default: all may. */
+  readonly refusalOf?: (folder: BundleFolder) => Promise<string | null>;
   /** Default: a reader that keeps the most recently used manifests. */
   readonly readManifest?: ManifestReader;
 }
@@ -128,6 +130,7 @@ export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueL
     const { bundle: source, failures } = reading;
     for (const failure of failures) logFailure(failure, logger);
     const isClean = failures.length === 0;
+    if (reading.isRefused) return { name, stamp, inForce: undefined, isClean, failures, isKept: false };
     if (before?.inForce !== undefined && (source === undefined || (!isClean && before.isClean))) {
       return { ...before, stamp, failures, isKept: true };
     }

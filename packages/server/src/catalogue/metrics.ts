@@ -1,7 +1,8 @@
 import { Gauge, type Registry } from '../kernel/metrics.ts';
 import type { Catalogue } from './catalogue.ts';
+import { wholeArchive } from './findings.ts';
 
-/** `quartermaster_bundle_failures`: how many mistakes kept bundles or plugins from being loaded. */
+/** How many mistakes kept bundles or plugins from being loaded, and how many installed bundles were changed. */
 export function registerCatalogueMetrics(registry: Registry, catalogue: () => Catalogue): void {
   new Gauge({
     name: 'quartermaster_bundle_failures',
@@ -9,6 +10,14 @@ export function registerCatalogueMetrics(registry: Registry, catalogue: () => Ca
     registers: [registry],
     collect() {
       this.set(catalogue().failures.length);
+    },
+  });
+  new Gauge({
+    name: 'quartermaster_bundles_changed',
+    help: 'Installed bundles that are not offered, because their files differ from their archive.',
+    registers: [registry],
+    collect() {
+      this.set(catalogue().failures.filter(({ field }) => field === wholeArchive).length);
     },
   });
 }

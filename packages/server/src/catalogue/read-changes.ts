@@ -3,6 +3,7 @@ import { filesAtStart } from './bundle-files.ts';
 import { atOnce, type BundleFolder } from './bundle-folders.ts';
 import { createBundleReader } from './bundle-reader.ts';
 import type { BundleFailure } from './catalogue.ts';
+import { wholeArchive } from './findings.ts';
 import type { ManifestCache } from './manifest-cache.ts';
 import { type PackedBundle, unpackBundle } from './packed-bundle.ts';
 import { type ReadAnswer, type ReadRequest, readPackedBundle } from './read-packed-bundle.ts';
@@ -12,6 +13,8 @@ export interface Reading {
   readonly bundle: PackedBundle | undefined;
   readonly failures: readonly BundleFailure[];
   readonly isCached: boolean;
+  /** The bundle is not what was installed: nothing of it may be in force. */
+  readonly isRefused?: boolean;
 }
 
 /** By the path of the folder; a folder that is missing was not read yet. */
@@ -29,6 +32,8 @@ export interface ChangeReader {
 export interface ChangeReaderOptions {
   readonly cache?: ManifestCache;
   readonly firstReadBytes?: number;
+  /** Why the files of a folder may not be used at all; null when they may. */
+  readonly refusalOf?: (folder: BundleFolder) => Promise<string | null>;
 }
 
 /** Number of bundles that are read before the catalogue with them takes effect, while the service runs. */
@@ -37,14 +42,27 @@ const bundlesPerLoad = 4;
 export function createChangeReader({
   cache,
   firstReadBytes = Number.POSITIVE_INFINITY,
+  refusalOf = async () => null,
 }: ChangeReaderOptions): ChangeReader {
   const reader = createBundleReader();
+
+  /** Adds a reading for each folder that may not be used. */
+  async function refuse(changed: readonly BundleFolder[], readings: Map<string, Reading>): Promise<void> {
+    for (const folder of changed) {
+      const message = await refusalOf(folder);
+      if (message === null) continue;
+      const failure = { file: `${folder.name}/bundle.yaml`, line: null, field: wholeArchive, message };
+      readings.set(folder.path, { bundle: undefined, failures: [failure], isCached: false, isRefused: true });
+    }
+  }
 
   /** The changed bundles that can be read before the service answers requests. */
   async function readAtStart(changed: readonly BundleFolder[]): Promise<Map<string, Reading>> {
     const readings = new Map<string, Reading>();
     let left = firstReadBytes;
+    await refuse(changed, readings);
     for (const folder of changed) {
+      if (readings.has(folder.path)) continue;
       const cached = cache?.find(folder);
       if (cached !== undefined) readings.set(folder.path, { bundle: cached, failures: [], isCached: true });
     }
@@ -66,7 +84,9 @@ export function createChangeReader({
   ): Promise<Map<string, Reading>> {
     const readings = new Map<string, Reading>();
     const inForceFirst = changed.toSorted((a, b) => Number(known.has(b.path)) - Number(known.has(a.path)));
-    for (const folder of inForceFirst.slice(0, bundlesPerLoad)) {
+    const next = inForceFirst.slice(0, bundlesPerLoad);
+    await refuse(next, readings);
+    for (const folder of next.filter(({ path }) => !readings.has(path))) {
       readings.set(folder.path, await read(folder, (request) => reader.read(request)));
     }
     if (changed.length <= bundlesPerLoad) await reader.rest();

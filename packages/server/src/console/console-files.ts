@@ -1,25 +1,33 @@
-import { createReadStream, type ReadStream } from 'node:fs';
+import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { consoleNotBuilt } from './problems.ts';
+import { consoleChanged, consoleNotBuilt } from './problems.ts';
 
 /** A file of the built console; `name` is its path in the folder, never a text of a request. */
 export interface ConsoleFile {
   readonly name: string;
   readonly type: string;
-  /** Hash of the content. */
+  /** The start of `digests.identity`, for the ETag. */
   readonly hash: string;
-  /** Bytes of each form there is: as it is, and compressed at build time. */
-  readonly sizes: { readonly identity: number; readonly br?: number; readonly gzip?: number };
+  /** SHA-256 in base64url of each form there is: as it is, and compressed at build time. */
+  readonly digests: { readonly identity: string; readonly br?: string; readonly gzip?: string };
 }
+
+export type Encoding = keyof ConsoleFile['digests'];
+
+const suffixes = { identity: '', br: '.br', gzip: '.gz' } as const;
 
 /** The folder that `scripts/build-console.mjs` writes. Nothing of it is kept in memory but the list. */
 export interface ConsoleFiles {
   /** @throws Problem SERVICE_UNAVAILABLE when the console was not built. */
   find(name: string): Promise<ConsoleFile | undefined>;
-  /** A page whole: pages are small and get a nonce. */
-  readPage(name: string): Promise<string>;
-  stream(file: ConsoleFile, suffix: '' | '.br' | '.gz'): ReadStream;
+  /**
+   * The content of a form, which is what the build wrote: files are compared with their digest each time.
+   * @throws Problem SERVICE_UNAVAILABLE when the file was changed
+   */
+  read(file: ConsoleFile, encoding: Encoding): Promise<Buffer>;
+  /** Reads every file. @returns the paths of those that were changed; empty when the console was not built */
+  findChanged(): Promise<readonly string[]>;
 }
 
 export const builtConsole = fileURLToPath(new URL('../../../console/dist/', import.meta.url));
@@ -30,6 +38,8 @@ export function createConsoleFiles(folder = builtConsole): ConsoleFiles {
     const text = await readFile(`${folder}manifest.json`, 'utf8').catch(() => null);
     if (text === null) throw consoleNotBuilt();
     const { files } = JSON.parse(text) as { files: ConsoleFile[] }; // written by scripts/build-console.mjs
+    // An earlier version of the build wrote no digests.
+    if (files.some(({ digests }) => digests === undefined)) throw consoleNotBuilt();
     return new Map(files.map((file) => [file.name, file]));
   };
   const known = () => {
@@ -40,12 +50,27 @@ export function createConsoleFiles(folder = builtConsole): ConsoleFiles {
     });
     return list;
   };
+  async function read(file: ConsoleFile, encoding: Encoding): Promise<Buffer> {
+    const path = file.name + suffixes[encoding];
+    const content = await readFile(folder + path).catch(() => undefined);
+    if (content === undefined || hash('sha256', content, 'base64url') !== file.digests[encoding]) {
+      throw consoleChanged(path);
+    }
+    return content;
+  }
+
   return {
     find: async (name) => (await known()).get(name),
-    readPage: async (name) => {
-      await known();
-      return readFile(`${folder}${name}`, 'utf8');
+    read,
+    async findChanged() {
+      const files = await known().catch(() => new Map<string, ConsoleFile>());
+      const changed: string[] = [];
+      for (const file of files.values()) {
+        for (const encoding of Object.keys(file.digests) as Encoding[]) {
+          await read(file, encoding).catch(() => changed.push(file.name + suffixes[encoding]));
+        }
+      }
+      return changed;
     },
-    stream: (file, suffix) => createReadStream(`${folder}${file.name}${suffix}`),
   };
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../http/app.ts';
-import type { ConsoleFile, ConsoleFiles } from './console-files.ts';
+import type { ConsoleFile, ConsoleFiles, Encoding } from './console-files.ts';
 import { pageNotFound } from './problems.ts';
 
 /** Paths of the console: its own code decides what stands there. */
@@ -52,7 +52,9 @@ function pagePolicy(nonce: string): string {
 
 async function sendPage(files: ConsoleFiles, name: string, reply: FastifyReply): Promise<FastifyReply> {
   const nonce = randomBytes(16).toString('base64url');
-  const page = await files.readPage(name);
+  const file = await files.find(name);
+  if (file === undefined) throw pageNotFound();
+  const page = (await files.read(file, 'identity')).toString('utf8');
   reply.header('Content-Security-Policy', pagePolicy(nonce)).header('Cache-Control', 'no-cache');
   return reply.type('text/html; charset=utf-8').send(page.replace('__NONCE__', nonce));
 }
@@ -62,29 +64,29 @@ interface Exchange {
   readonly reply: FastifyReply;
 }
 
-const forms = [
-  { encoding: 'br', suffix: '.br', accepted: /\bbr\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/ },
-  { encoding: 'gzip', suffix: '.gz', accepted: /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/ },
+/** The smallest first. */
+const compressed = [
+  { encoding: 'br', accepted: /\bbr\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/ },
+  { encoding: 'gzip', accepted: /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/ },
 ] as const;
 
 async function sendFile(files: ConsoleFiles, name: string, { request, reply }: Exchange): Promise<FastifyReply> {
   const file = await files.find(name);
   if (file === undefined) throw pageNotFound();
-  const form = formFor(file, request.headers['accept-encoding'] ?? '');
-  const etag = `"${file.hash}${form.suffix}"`;
+  const encoding = encodingFor(file, request.headers['accept-encoding'] ?? '');
+  const etag = `"${file.hash}${encoding === 'identity' ? '' : `.${encoding}`}"`;
   // The names of assets hold a hash of their content.
   const lasting = name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
+  const content = await files.read(file, encoding);
   reply.header('ETag', etag).header('Vary', 'Accept-Encoding').header('Cache-Control', lasting);
   if (request.headers['if-none-match'] === etag) return reply.code(304).send();
-  if (form.encoding !== undefined) reply.header('Content-Encoding', form.encoding);
-  reply.type(file.type).header('Content-Length', form.size);
-  return reply.send(request.method === 'HEAD' ? undefined : files.stream(file, form.suffix));
+  if (encoding !== 'identity') reply.header('Content-Encoding', encoding);
+  reply.type(file.type).header('Content-Length', content.length);
+  return reply.send(request.method === 'HEAD' ? undefined : content);
 }
 
-function formFor(file: ConsoleFile, header: string) {
-  for (const { encoding, suffix, accepted } of forms) {
-    const size = file.sizes[encoding];
-    if (size !== undefined && accepted.test(header)) return { encoding, suffix, size };
-  }
-  return { encoding: undefined, suffix: '' as const, size: file.sizes.identity };
+function encodingFor(file: ConsoleFile, header: string): Encoding {
+  const isUsable = ({ encoding, accepted }: (typeof compressed)[number]) =>
+    file.digests[encoding] !== undefined && accepted.test(header);
+  return compressed.find(isUsable)?.encoding ?? 'identity';
 }

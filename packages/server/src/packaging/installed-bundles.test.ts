@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { openArchive, writeArchive } from './archive.ts';
+import { describeChange, findChangedFiles } from './changed-files.ts';
 import { listFile, writeContents } from './contents.ts';
 import { installBundle } from './install-bundle.ts';
 import { createInstalledBundles } from './installed-bundles.ts';
@@ -156,3 +157,34 @@ test('a list of publishers that cannot be read is named; trusting leaves nothing
   await assert.rejects(trusted.list(), /\.publishers\.json holds no list of publishers/);
   await assert.rejects(trusted.add(publisher), /\.publishers\.json holds no list of publishers/);
 });
+
+for (const [what, damage, named] of [
+  [
+    'a file is changed',
+    (version: string) => writeFile(join(version, 'weather/lib/get.ts'), 'export {};\n'),
+    'lib/get.ts',
+  ],
+  ['a file is missing', (version: string) => rm(join(version, 'weather/lib/get.ts')), 'lib/get.ts'],
+  ['a file is added', (version: string) => writeFile(join(version, 'weather/lib/more.ts'), ''), 'lib/more.ts'],
+  ['its list of hashes is that of other files', replaceSeal, 'seal.json'],
+] as const) {
+  test(`an installed bundle differs from its archive when ${what}: the file is named`, async (t) => {
+    const place = await temporaryFolder(t);
+    const installed = createInstalledBundles(place);
+    const archive = archiveOf('weather');
+    await installed.put(archive, check);
+    const version = join(place, '.versions', archive.digest);
+    assert.deepEqual(await findChangedFiles(version), []);
+    assert.equal(await describeChange(join(version, 'weather')), null);
+    await damage(version);
+    assert.deepEqual(await findChangedFiles(version), [named]);
+    assert.match((await describeChange(join(version, 'weather'))) ?? '', new RegExp(`not offered.*: ${named}\\.`));
+  });
+}
+
+/** As somebody would who changes a file and the list of hashes with it. */
+async function replaceSeal(version: string): Promise<void> {
+  await writeFile(join(version, 'weather/lib/get.ts'), 'export {};\n');
+  const contents = archiveOf('weather', '1.0.1').contentsBytes.toString();
+  await writeFile(join(version, 'seal.json'), JSON.stringify({ contents, signature: null, installed_at: 0 }));
+}

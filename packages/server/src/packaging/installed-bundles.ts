@@ -31,7 +31,7 @@ export interface InstalledBundles {
   remove(bundleId: string): Promise<void>;
 }
 
-const versionsName = '.versions';
+export const versionsName = '.versions';
 /** Runs that began before may still read a version that is no longer in force; none takes nearly as long. */
 const keptMs = 3_600_000;
 

@@ -71,6 +71,12 @@ export const addressSettings = {
     default: null,
     check: wholeNumber(0, 3600),
   },
+  NODE: {
+    description:
+      'Which Node.js runs the npm scripts: `pinned` (the version that the lockfile names) or `host` (the one that runs npm, if it is new enough). Read by the set-up before a start.',
+    default: 'pinned',
+    check: oneOf(['pinned', 'host']),
+  },
   WATCHDOG_SECONDS: {
     description:
       'Seconds without a turn of the event loop after which the process logs `event loop blocked` and ends with exit code 70, so that a supervisor starts it again. 0: never.',

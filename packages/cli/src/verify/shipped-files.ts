@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+
+/** SHA-256 in hexadecimal by path from the root of an installation. */
+export type HashList = ReadonlyMap<string, string>;
+
+/** What a comparison found, sorted by path. */
+export interface Difference {
+  readonly kind: 'changed' | 'missing' | 'added';
+  readonly path: string;
+}
+
+/** Written by a release into the packed product. */
+export const releaseList = 'hashes.json';
+/** Written by the set-up, right after npm has compared each package with the lockfile. */
+export const installedList = 'node_modules/.hashes.json';
+export const builtConsole = 'packages/console/dist';
+
+/** Folders and files of the product that run, without the installed packages. */
+export const shippedPaths = ['bundles', 'packages', 'scripts', 'package.json', 'package-lock.json', '.npmrc'];
+
+/** Paths of the files below a folder or of the file itself, from the root; nothing when it is missing. */
+export async function filesBelow(root: string, path: string, skip: (path: string) => boolean): Promise<string[]> {
+  const entries = await readdir(join(root, path), { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOTDIR') return undefined;
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  if (entries === undefined) return [path];
+  const found: string[] = [];
+  for (const entry of entries) {
+    const child = `${path}/${entry.name}`;
+    if (skip(child)) continue;
+    if (entry.isDirectory()) found.push(...(await filesBelow(root, child, skip)));
+    else found.push(child);
+  }
+  return found;
+}
+
+/** Source files and bundles: without installed packages and the built console. */
+export async function listShipped(root: string): Promise<string[]> {
+  const skip = (path: string) => path.endsWith('/node_modules') || path === builtConsole;
+  const lists = await Promise.all(shippedPaths.map((path) => filesBelow(root, path, skip)));
+  return lists.flat().sort();
+}
+
+/** The built console and the packages that production needs, as the lockfile names them. */
+export async function listInstalled(root: string): Promise<string[]> {
+  const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as Lockfile;
+  const packages = Object.entries(lock.packages).filter(
+    ([path, { dev, link }]) => path.includes('node_modules/') && dev !== true && link !== true,
+  );
+  const lists = [await filesBelow(root, builtConsole, () => false)];
+  // A package within another one has an entry of its own.
+  for (const [path] of packages) lists.push(await filesBelow(root, path, (child) => child.endsWith('/node_modules')));
+  return [...new Set(lists.flat())].sort();
+}
+
+interface Lockfile {
+  readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly link?: boolean }>>;
+}
+
+export async function hashFiles(root: string, paths: readonly string[]): Promise<HashList> {
+  const hashes = new Map<string, string>();
+  for (const path of paths) hashes.set(path, await hashFile(join(root, path), createHash('sha256')));
+  return hashes;
+}
+
+export async function hashFile(file: string, hash: ReturnType<typeof createHash>): Promise<string> {
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex');
+}
+
+export function writeHashList(hashes: HashList): string {
+  return `${JSON.stringify({ algorithm: 'sha256', files: Object.fromEntries(hashes) }, null, 1)}\n`;
+}
+
+/** Undefined when there is no list. */
+export async function readHashList(file: string): Promise<HashList | undefined> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (text === undefined) return undefined;
+  const { algorithm, files } = JSON.parse(text) as { algorithm?: unknown; files?: Record<string, string> };
+  if (algorithm !== 'sha256' || files === undefined) throw new Error(`${file} is not a list of hashes.`);
+  return new Map(Object.entries(files));
+}
+
+/** Compares the files that are there with those that are expected. @param isSame whether the content of a file is as expected */
+export async function compareFiles(
+  present: readonly string[],
+  expected: ReadonlyMap<string, string>,
+  isSame: (path: string, hash: string) => Promise<boolean>,
+): Promise<Difference[]> {
+  const found: Difference[] = [];
+  const there = new Set(present);
+  for (const path of there) if (!expected.has(path)) found.push({ kind: 'added', path });
+  for (const [path, hash] of expected) {
+    if (!there.has(path)) found.push({ kind: 'missing', path });
+    else if (!(await isSame(path, hash))) found.push({ kind: 'changed', path });
+  }
+  return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+}

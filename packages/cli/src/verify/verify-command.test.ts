@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { appendFileSync, copyFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { builtConsole, installedList, releaseList } from './shipped-files.ts';
+
+const root = resolve(import.meta.dirname, '../../../..');
+
+/** A clone of this repository with two packages that production needs, and a console. */
+function createInstallation(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'quartermaster-verify-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const clone = join(folder, 'clone');
+  execFileSync('git', ['clone', '-q', '--shared', root, clone]);
+  for (const path of ['node_modules/fastify', 'node_modules/chardet']) {
+    cpSync(join(root, path), join(clone, path), { recursive: true });
+  }
+  cpSync(join(root, builtConsole), join(clone, builtConsole), { recursive: true });
+  execFileSync(process.execPath, ['scripts/hash-list.ts', '--installed', clone], { cwd: root });
+  return clone;
+}
+
+function verify(folder: string) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['packages/cli/src/main.ts', 'verify', folder], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  return { status, lines: stdout.trim().split('\n').filter(Boolean), stderr };
+}
+
+test('verify names a changed handler, console file and package, and what was added or removed', (t) => {
+  const clone = createInstallation(t);
+  const clean = verify(clone);
+  assert.deepEqual([clean.status, clean.lines], [0, []], clean.stderr);
+  assert.match(clean.stderr, /\d{3,} files compared with commit [0-9a-f]{40}/);
+
+  appendFileSync(join(clone, 'bundles/calculator/evaluate.ts'), ' ');
+  appendFileSync(join(clone, builtConsole, 'index.html'), ' ');
+  appendFileSync(join(clone, 'node_modules/fastify/fastify.js'), ' ');
+  writeFileSync(join(clone, 'bundles/calculator/added.ts'), '');
+  rmSync(join(clone, 'node_modules/chardet/package.json'));
+  const changed = verify(clone);
+  assert.equal(changed.status, 1);
+  assert.deepEqual(changed.lines, [
+    'added bundles/calculator/added.ts',
+    'changed bundles/calculator/evaluate.ts',
+    'missing node_modules/chardet/package.json',
+    'changed node_modules/fastify/fastify.js',
+    `changed ${builtConsole}/index.html`,
+  ]);
+});
+
+test('verify compares a product without a repository with the list of its release', (t) => {
+  const clone = createInstallation(t);
+  execFileSync(process.execPath, ['scripts/hash-list.ts', clone], { cwd: root });
+  rmSync(join(clone, '.git'), { recursive: true });
+  const clean = verify(clone);
+  assert.deepEqual([clean.status, clean.lines], [0, []], clean.stderr);
+  assert.match(clean.stderr, new RegExp(`compared with ${releaseList}`));
+  copyFileSync(join(clone, 'package.json'), join(clone, 'packages/server/package.json'));
+  assert.deepEqual(verify(clone).lines, ['changed packages/server/package.json']);
+  rmSync(join(clone, releaseList));
+  assert.match(verify(clone).stderr, /has neither hashes\.json nor a git repository/);
+});
+
+test('verify does not take an installation without a list for a good one', (t) => {
+  const clone = createInstallation(t);
+  rmSync(join(clone, installedList));
+  const { status, stderr } = verify(clone);
+  assert.equal(status, 1);
+  assert.match(stderr, /\.hashes\.json is missing/);
+});

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { createConsoleFiles } from './console-files.ts';
+
+test('a file of the console that was changed after the build is refused and named, in each of its forms', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-console-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const forms = { identity: ['app.js', 'let a;'], br: ['app.js.br', 'short'], gzip: ['app.js.gz', 'shorter'] } as const;
+  for (const [name, content] of Object.values(forms)) await writeFile(join(folder, name), content);
+  const digests = Object.fromEntries(
+    Object.entries(forms).map(([encoding, [, content]]) => [encoding, hash('sha256', content, 'base64url')]),
+  );
+  const entry = { name: 'app.js', type: 'text/javascript', hash: digests.identity?.slice(0, 22), digests };
+  await writeFile(join(folder, 'manifest.json'), JSON.stringify({ from: '', files: [entry] }));
+  const files = createConsoleFiles(`${folder}/`);
+  const file = await files.find('app.js');
+  assert.ok(file);
+  assert.deepEqual(await files.findChanged(), []);
+  for (const encoding of ['identity', 'br', 'gzip'] as const) {
+    const [name, content] = forms[encoding];
+    assert.equal((await files.read(file, encoding)).toString(), content);
+    await writeFile(join(folder, name), content.toUpperCase());
+    await assert.rejects(files.read(file, encoding), { code: 'SERVICE_UNAVAILABLE', message: new RegExp(name) });
+    assert.deepEqual(await files.findChanged(), [name]);
+    await writeFile(join(folder, name), content);
+  }
+});

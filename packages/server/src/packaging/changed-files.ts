@@ -1,0 +1,44 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import { severalAtOnce } from '../kernel/several-at-once.ts';
+import { sha256, writeContents } from './contents.ts';
+import { readSeal, sealName } from './version-folder.ts';
+
+/** Each file is at most 4 MiB, so a hash takes a few milliseconds. */
+const filesAtOnce = 4;
+
+/**
+ * Files of an installed version that are not those of its archive: changed, missing or added ones, by path. The folder is
+ * named after the digest of the archive, so the list of hashes is checked as well.
+ * @param version the folder of the version
+ */
+export async function findChangedFiles(version: string): Promise<readonly string[]> {
+  const seal = await readSeal(version);
+  const [digest = ''] = basename(version).split('.');
+  if (seal === undefined || sha256(writeContents(seal.contents)) !== digest) return [sealName];
+  const root = join(version, seal.bundleId);
+  const expected = new Map(seal.contents.files.map((file) => [file.path, file.sha256]));
+  const changed = new Set(await pathsBelow(root));
+  for (const path of expected.keys()) changed.add(path);
+  await severalAtOnce([...expected], filesAtOnce, async ([path, digestOfFile]) => {
+    const content = await readFile(join(root, path)).catch(() => undefined);
+    if (content !== undefined && sha256(content) === digestOfFile) changed.delete(path);
+  });
+  return [...changed].sort();
+}
+
+async function pathsBelow(root: string): Promise<string[]> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/'));
+}
+
+/** What the catalogue says about a changed bundle; null when it is what was installed. @param folder the bundle's, without links */
+export async function describeChange(folder: string): Promise<string | null> {
+  const changed = await findChangedFiles(dirname(folder)).catch(() => ['(unreadable)']);
+  if (changed.length === 0) return null;
+  const names = changed.slice(0, 5).join(', ');
+  const more = changed.length > 5 ? ` and ${changed.length - 5} more` : '';
+  return `The installed bundle is not offered, because files differ from its archive: ${names}${more}. Remove it and install it again.`;
+}
