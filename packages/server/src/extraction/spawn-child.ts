@@ -66,7 +66,7 @@ function canGiveUp(version: string): boolean {
   return major > 26 || (major === 26 && minor >= 3);
 }
 
-const libraries = ['gpt-tokenizer', 'htmlparser2', 'marked', 'papaparse', '@hyzyla/pdfium', 'chardet', 'fflate'];
+const libraries = ['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'chardet', 'fflate'];
 
 /** This folder, and the `node_modules` folders that hold the libraries. */
 function readableFolders(): string[] {

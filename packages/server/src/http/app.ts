@@ -1,11 +1,18 @@
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type {
   FastifyBaseLogger,
   FastifyInstance,
+  FastifyTypeProvider,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify';
+import type { Static, TSchema } from 'typebox';
+
+/** Tells Fastify the type of what a TypeBox schema describes. */
+interface TypeBoxTypeProvider extends FastifyTypeProvider {
+  validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
+  serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
+}
 
 /** A Fastify instance whose schemas are TypeBox objects: `request.body` and `request.query` get their types from them. */
 export type App = FastifyInstance<
