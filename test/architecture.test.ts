@@ -28,6 +28,7 @@ const doors = new Set(
     'execution/egress/broker.ts',
     'isolation/cgroup/cgroups.ts',
     'isolation/cgroup/open-cgroups.ts',
+    'isolation/find-isolation.ts',
     'isolation/probe.ts',
     'isolation/spawn-isolated.ts',
     'collections/page-fetcher.ts',

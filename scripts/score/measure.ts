@@ -50,6 +50,7 @@ function extract(
   { format, bytes }: { format: string; bytes: Buffer },
 ): Promise<ExtractionOutcome> {
   const task = {
+    projectId: 'corpus',
     source: {
       kind: 'file',
       extension: format as 'pdf', // the folders of the corpus are named after the formats

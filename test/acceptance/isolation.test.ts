@@ -27,6 +27,21 @@ async function isolationOf(service: StartedService, bundleId: string): Promise<s
   return data.find((bundle) => bundle.bundle_id === bundleId)?.isolation;
 }
 
+/** The lines of the log with this message. */
+function linesOf(service: StartedService, message: string): readonly string[] {
+  return service
+    .log()
+    .split('\n')
+    .filter((line) => line.includes(`"msg":"${message}"`));
+}
+
+/** How the making of a record from a text ends, which a process reads. */
+async function readDocument({ client }: StartedService): Promise<string> {
+  const { collection_id: collection } = await client.collections.create({ name: 'tea' });
+  const { record_id: record } = await client.records.create(collection, { content: 'Green tea from Uji.' });
+  return (await client.records.settled(collection, record)).status;
+}
+
 async function add(service: StartedService, bundleId: string): Promise<unknown> {
   const body = (await (await execute(service, bundleId)).json()) as { data?: { data: unknown } };
   return body.data?.data;
@@ -53,6 +68,16 @@ test('[isolation] code from elsewhere runs in a sandbox, ours in a process; both
   assert.match(health, /"sandbox":\{"available":true\}/);
 });
 
+test('[isolation] documents are read in a sandbox; the log says so once, and warns once of a start as root', async (t) => {
+  const service = await startService(t);
+  assert.equal(await readDocument(service), 'ready');
+  assert.equal(await service.stop(), 0);
+  const [line = '', ...others] = linesOf(service, 'document reader isolation');
+  assert.match(line, /"tier":"sandbox"/);
+  assert.deepEqual([others, linesOf(service, 'document readers run without a sandbox')], [[], []]);
+  assert.equal(linesOf(service, 'service runs as root').length, process.getuid?.() === 0 ? 1 : 0);
+});
+
 test('[isolation] the operator decides otherwise by one setting', async (t) => {
   const bundles = await foreignBundles(t);
   const trusting = await startService(t, { settings: { BUNDLES: bundles, ISOLATION: 'process' } });
@@ -73,7 +98,7 @@ const poorMachines: ReadonlyArray<readonly [what: string, change: string, reason
   ],
 ];
 for (const [what, change, reason] of poorMachines) {
-  test(`[isolation] a machine ${what} refuses code from elsewhere, says why, and runs ours`, async (t) => {
+  test(`[isolation] a machine ${what} refuses code from elsewhere, says why, runs ours and reads documents`, async (t) => {
     const launcher = onMachine(change);
     const service = await startService(t, { settings: { BUNDLES: await foreignBundles(t) }, launcher });
     assert.deepEqual(await add(service, 'arithmetic'), { result: 3 });
@@ -86,7 +111,11 @@ for (const [what, change, reason] of poorMachines) {
     const health = await (await fetch(`${service.pluginsUrl}/v1/health_check`)).text();
     assert.ok(health.includes(`"sandbox":{"available":false,"missing":${JSON.stringify(reason)}}`), health);
     assert.match(health, /"bundle_failures":1/);
+    assert.equal(await readDocument(service), 'ready');
     assert.equal(await service.stop(), 0);
+    const [line = '', ...others] = linesOf(service, 'document readers run without a sandbox');
+    assert.ok(line.includes(`"missing":"${reason}"`) && line.includes('"remedy":'), line);
+    assert.deepEqual(others, []);
     assert.match(service.log(), /handlers that need a sandbox are refused/);
   });
 }

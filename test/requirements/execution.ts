@@ -38,7 +38,7 @@ export const executionRequirements: Requirements = {
     tests: [
       '[isolation] code from elsewhere runs in a sandbox, ours in a process; both work and the lists say so',
       '[isolation] the operator decides otherwise by one setting',
-      '[isolation] a machine ${what} refuses code from elsewhere, says why, and runs ours',
+      '[isolation] a machine ${what} refuses code from elsewhere, says why, runs ours and reads documents',
       'in a sandbox the kernel alone contains what Node does not',
       'the page of isolation says what was measured',
       'a change of containment is one of the page; an attempt for which there was no time is not',

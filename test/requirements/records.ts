@@ -45,6 +45,24 @@ export const recordsRequirements: Requirements = {
     source: 'docs/contract.md "Records"',
     tests: ['the metrics tell records by status, the seconds of each stage and the chunks that were written'],
   },
+  'records.reader-isolated': {
+    promise:
+      'The process that reads documents is isolated as handlers are, reads for one project only, and can read nothing but its program.',
+    source: 'docs/contract.md "Isolation"; ADR 0081',
+    tests: [
+      '[isolation] documents are read in a sandbox; the log says so once, and warns once of a start as root',
+      'a reader has a user of its own, no capability, no new privileges and, in a sandbox, no network',
+      'a reader of root without a user of its own has no capability of root',
+      '${tier}: a reader of an ordinary user has no capability and no new privileges',
+      'in a sandbox the kernel alone keeps a reader from everything but its program',
+      'without a sandbox a user of its own keeps a reader of root from the data folder and from the server',
+      'with the isolation of a ${tier} the process can read its program only, and reach nothing',
+      'a reader that is ended while it starts is gone, whatever it was doing',
+      'a process that has read for one project never reads for another',
+      'documents of many projects at once never have more processes than there may be',
+      'a start as root is one warning with the remedy, and a start as another user is none',
+    ],
+  },
   'records.reader-killed': {
     promise: 'A reader that is killed from outside is started again; killed in every try, its record says so.',
     source: 'docs/contract.md "Records"; ADR 0035',
@@ -99,7 +117,7 @@ export const recordsRequirements: Requirements = {
     tests: [
       'a document that takes too much memory is given up, and the pool goes on',
       'entity bombs and document types are refused, in any encoding of XML',
-      'the process can read its program only, and reach nothing',
+      'with the isolation of a ${tier} the process can read its program only, and reach nothing',
     ],
   },
 };

@@ -17,6 +17,7 @@ import { consoleRoutes, referenceRoutes } from './console/routes.ts';
 import { createBroker } from './execution/egress/create-broker.ts';
 import { fetchPage } from './execution/egress/fetch-page.ts';
 import { openExtractor } from './extraction/open-extractor.ts';
+import { findReaderIsolation } from './extraction/reader-isolation.ts';
 import { createAdmissions } from './files/admission.ts';
 import { createFileAccess } from './files/create-file-access.ts';
 import type { FileAccess } from './files/file-access.ts';
@@ -26,6 +27,7 @@ import { createUploads } from './files/upload.ts';
 import type { Gate } from './http/gate.ts';
 import { collectOpenApi } from './http/openapi.ts';
 import { operationRoutes } from './http/operations.ts';
+import { lazilyRetried } from './kernel/lazily-retried.ts';
 import { startUpkeep } from './kernel/upkeep.ts';
 import { limitsToWire } from './limits.ts';
 import { projectRoutes } from './projects/routes.ts';
@@ -114,7 +116,15 @@ function addFileRoutes(
 
 async function openCollections(base: Base, files: FileAccess): Promise<CollectionRoom> {
   const { config, clock, newId, logger, closer, database } = base;
+  const isolation = lazilyRetried(() => findReaderIsolation(logger));
+  // Begun at the start, for the log; after a failure the next document tries again.
+  const isFound = isolation().then(
+    () => {},
+    (cause: unknown) => logger.error({ err: cause }, 'document readers cannot be started'),
+  );
+  closer.add('probe of document readers', () => isFound);
   const extractor = openExtractor({
+    isolation,
     // One more, started when it is needed, for the worker that is reserved for projects without a record in work.
     processes: config.extractionProcesses + 1,
     timeoutMs: config.extractionSeconds * 1000,

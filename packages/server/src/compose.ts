@@ -34,6 +34,7 @@ import { createNewId, type NewId } from './kernel/identifier.ts';
 import type { Logger } from './kernel/logger.ts';
 import { createMetrics, type Registry } from './kernel/metrics.ts';
 import type { Secret } from './kernel/secret.ts';
+import { warnAboutRoot } from './kernel/warn-about-root.ts';
 import type { Watchdog } from './kernel/watchdog.ts';
 import { makeFirstKey } from './projects/first-start.ts';
 import { type KeyRing, openKeyRing } from './projects/key-ring.ts';
@@ -168,6 +169,7 @@ interface Start {
 }
 
 async function openBase({ config, logger, closer, drain, options: { watchdog } }: Start) {
+  warnAboutRoot(logger);
   const registry = createMetrics();
   if (watchdog !== undefined) registerWatchdogMetrics(registry, watchdog);
   await createFolderPath(config.dataFolder, 0o700);

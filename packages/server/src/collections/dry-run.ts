@@ -88,6 +88,7 @@ async function preview(deps: DryRunDeps, wish: Wish, signal: AbortSignal): Promi
 
   const task = {
     ...taskOf(source),
+    projectId,
     source: opened,
     maxChunks: capacity,
     onBatch: (batch: ChunkBatch) => looking.add(async () => batch, look),

@@ -87,6 +87,7 @@ export async function extractRecord(deps: ProcessDeps, extraction: Extraction, w
   const store = createStore(deps, job, work);
   const task: ExtractionTask = {
     ...taskOf(job),
+    projectId: job.projectId,
     source,
     maxChunks: room,
     onBatch: (batch) => storing.add(() => store.prepare(batch), store.write),

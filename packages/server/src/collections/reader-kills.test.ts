@@ -236,13 +236,14 @@ async function openKills(t: TestContext, database: Database) {
   return { room, make, undisturbed, settleAll };
 }
 
-/** The processes of ours that read documents. */
+/** The processes of ours that read documents: within bubblewrap a child of the one that was started. */
 function readers(): number[] {
-  return children().filter((pid) => {
+  return children().flatMap((pid) => {
     try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('/extraction/child.ts');
+      const isReader = readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('/extraction/child.ts');
+      return isReader ? (children(pid)[0] ?? pid) : [];
     } catch {
-      return false; // it has ended meanwhile
+      return []; // it has ended meanwhile
     }
   });
 }

@@ -1,12 +1,14 @@
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
+import type { SpawnSettings } from '../isolation/spawn-isolated.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { explainExit } from './explain-exit.ts';
 import { createFrameReader, type FromChild, parseFromChild } from './protocol.ts';
-import { spawnChild } from './spawn-child.ts';
+import { spawnReader } from './spawn-reader.ts';
 
 /** A running child and the server's ends of its pipes. */
 export interface Child {
-  readonly pid: number;
+  /** Of the process that reads; undefined until it is known. */
+  pid(): number | undefined;
   readonly input: Writable;
   /** Who is told what comes next; at once when the child has ended. */
   listen(listener: Listener): void;
@@ -26,11 +28,14 @@ export interface ChildOptions {
   readonly memoryMb: number;
   readonly cpuSeconds: number;
   readonly program?: string;
+  readonly isolation: SpawnSettings;
   readonly logger: Logger;
 }
 
 export function startChild(options: ChildOptions): Child {
-  const process = spawnChild(options, options.program);
+  const { process, pid, kill } = spawnReader(options, options.isolation);
+  // All three are made as pipes by \`spawnReader\`.
+  const [stdin, stdout, stderrOf] = process.stdio as unknown as [Writable, Readable, Readable];
   let listener: Listener | undefined;
   let why: ReturnType<typeof explainExit> | undefined;
   let ready = false;
@@ -48,8 +53,8 @@ export function startChild(options: ChildOptions): Child {
   process.on('error', (cause) => {
     stderr += String(cause);
   });
-  process.stdin.on('error', () => {});
-  process.stderr.setEncoding('utf8').on('data', (text: string) => {
+  stdin.on('error', () => {});
+  stderrOf.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-stderrKept);
   });
   const read = createFrameReader((kind, content) => {
@@ -57,25 +62,27 @@ export function startChild(options: ChildOptions): Child {
     if (message.type === 'ready') ready = true;
     else listener?.message(message);
   });
-  process.stdout.on('data', (bytes: Buffer) => {
+  stdout.on('data', (bytes: Buffer) => {
     try {
       read(bytes);
     } catch (cause) {
       options.logger.error({ cause: String(cause) }, 'a process that reads documents said what it may not say');
-      process.kill('SIGKILL');
+      kill();
     }
   });
 
   return {
-    pid: process.pid ?? -1,
-    input: process.stdin,
+    pid,
+    input: stdin,
     listen: (next) => {
       listener = next;
       if (why !== undefined) next.ended(why);
     },
     isAlive: () => why === undefined,
     kill: () => {
-      process.kill('SIGKILL');
+      kill();
+      // One that bubblewrap was just starting survives it: it ends when its input does.
+      stdin.destroy();
       return gone;
     },
   };

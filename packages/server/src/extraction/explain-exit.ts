@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import type { ExtractionOutcome } from './extraction.ts';
 import { Unreadable } from './unreadable.ts';
 
@@ -11,11 +12,18 @@ export interface Exit {
 }
 
 /** What the end of a child says about its document; an Error when the document cannot be the reason. */
-export function explainExit({ code, signal, stderr, ready }: Exit): ExtractionOutcome | Error {
+export function explainExit({ code, signal: own, stderr, ready }: Exit): ExtractionOutcome | Error {
+  const signal = own ?? reportedSignal(code);
   if (!ready) return new Error(`a process that reads documents did not start (${signal ?? code}): ${stderr}`);
   const { code: why, message } = new Unreadable(failureCode(signal, stderr));
   const failure = { kind: 'failed', code: why, message, report: null } as const;
   return signal === 'SIGKILL' ? { ...failure, killed: true } : failure;
+}
+
+/** Bubblewrap reports the signal that ended its child as a code above 128. */
+function reportedSignal(code: number | null): string | null {
+  const number = (code ?? 0) - 128;
+  return Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? null;
 }
 
 function failureCode(signal: string | null, stderr: string) {

@@ -15,6 +15,8 @@ export interface Extractor {
 }
 
 export interface ExtractionTask {
+  /** Whose document it is: a process that has read for one project never reads for another. */
+  readonly projectId: string;
   readonly source: ExtractionSource;
   /** null: the structure of the document decides, 400 tokens at most. Ignored for question–answer sheets. */
   readonly splitter: TextSplitter | null;

@@ -7,10 +7,22 @@ import { afterEach, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { zipSync } from 'fflate';
+import { findIsolation } from '../isolation/find-isolation.ts';
 import type { ExtractionSource, Extractor } from './extraction.ts';
-import { children, file, isRunning, never, onlyChild, open, readsOn, short, taskOf } from './extractor.fixture.ts';
+import {
+  children,
+  file,
+  isRunning,
+  never,
+  onlyChild,
+  onlyReader,
+  open,
+  readsOn,
+  short,
+  taskOf,
+} from './extractor.fixture.ts';
 import { mostBatchesSent } from './protocol.ts';
-import { spawnChild } from './spawn-child.ts';
+import { spawnReader } from './spawn-reader.ts';
 
 /** Takes the reader minutes: letters without a break are merged to tokens pair by pair. */
 const long = file(
@@ -23,6 +35,7 @@ let extractor: Extractor | undefined;
 let timeoutMs: number;
 
 before(async () => {
+  await findIsolation();
   const pool = open();
   const started = performance.now();
   await readsOn(pool);
@@ -97,6 +110,16 @@ test('a child that dies fails its document only', async () => {
   const outcome = await pool.extract(task, never);
   assert.equal(outcome.kind === 'failed' && outcome.code, 'parser_crashed');
   await readsOn(pool);
+});
+
+test('a reader that others kill is told from one that crashes, also within its sandbox', async () => {
+  for (const who of [onlyChild, onlyReader]) {
+    const pool = opened({ processes: 1 });
+    const { task } = taskOf(long, { onStage: () => process.kill(who(), 'SIGKILL') });
+    const outcome = await pool.extract(task, never);
+    assert.ok(outcome.kind === 'failed' && outcome.code === 'memory_limit' && outcome.killed, JSON.stringify(outcome));
+    await pool.close();
+  }
 });
 
 test('cancelling ends the child at once; waiting documents can be cancelled too', async () => {
@@ -217,16 +240,22 @@ test('a batch that no reader of ours packs ends the reader', async () => {
   assert.deepEqual([chunks, children()], [[], []]);
 });
 
-test('the process can read its program only, and reach nothing', async () => {
-  const hostile = fileURLToPath(new URL('./hostile-child.fixture.ts', import.meta.url));
-  const child = spawnChild({ memoryMb: 128, cpuSeconds: 60 }, hostile);
-  child.stdout.resume();
-  const gone = once(child, 'close');
-  const said: Record<string, Record<string, string>> = JSON.parse(await text(child.stderr));
-  await gone;
-  for (const who of ['child', 'thread']) {
-    const outcomes = Object.entries(said[who] ?? {});
-    assert.ok(outcomes.length >= 11);
-    for (const [attempt, outcome] of outcomes) assert.match(outcome, /^denied/, `${who}: ${attempt}`);
-  }
-});
+for (const tier of ['sandbox', 'machine'] as const) {
+  test(`with the isolation of a ${tier} the process can read its program only, and reach nothing`, async () => {
+    const hostile = fileURLToPath(new URL('./hostile-child.fixture.ts', import.meta.url));
+    const { settings } = (await findIsolation())[tier];
+    assert.ok(settings !== undefined);
+    // Memory for one more thread than a reader has.
+    const { process: child } = spawnReader({ memoryMb: 512, cpuSeconds: 60, program: hostile }, settings);
+    assert.ok(child.stdout !== null && child.stderr !== null);
+    child.stdout.resume();
+    const gone = once(child, 'close');
+    const said: Record<string, Record<string, string>> = JSON.parse(await text(child.stderr));
+    await gone;
+    for (const who of ['child', 'thread']) {
+      const outcomes = Object.entries(said[who] ?? {});
+      assert.ok(outcomes.length >= 11);
+      for (const [attempt, outcome] of outcomes) assert.match(outcome, /^denied/, `${who}: ${attempt}`);
+    }
+  });
+}

@@ -21,6 +21,12 @@ export function onlyChild(): number {
   return pid;
 }
 
+/** The process that reads: within bubblewrap a child of the only one that was started. */
+export function onlyReader(): number {
+  const [inner] = children(onlyChild());
+  return inner ?? onlyChild();
+}
+
 /** A process that ended but that nobody has waited for yet runs no more. */
 export function isRunning(pid: number): boolean {
   try {
@@ -49,6 +55,7 @@ export function taskOf(source: ExtractionSource, more: Partial<ExtractionTask> =
   const chunks: ExtractedChunk[] = [];
   const rows: ReportedRow[] = [];
   const task: ExtractionTask = {
+    projectId: 'project',
     source,
     splitter: null,
     title: '',

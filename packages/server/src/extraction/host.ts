@@ -1,3 +1,4 @@
+import type { SpawnSettings } from '../isolation/spawn-isolated.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { watchMemory } from '../kernel/watch-memory.ts';
 import { type Child, startChild } from './child-process.ts';
@@ -14,6 +15,7 @@ export interface HostOptions {
   readonly memoryMb: number;
   /** What the process runs; absent: the reader of documents. */
   readonly program?: string;
+  readonly isolation: SpawnSettings;
   readonly logger: Logger;
 }
 

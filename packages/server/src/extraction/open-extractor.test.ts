@@ -6,7 +6,7 @@ import { wordDocument, workbook } from '../../../../test/support/sample-office.t
 import { arabicPdf, encryptedPdf } from '../../../../test/support/sample-pdf.ts';
 import { csvOf, longHandbook, pairsIn } from '../../../../test/support/sample-texts.ts';
 import type { Extractor } from './extraction.ts';
-import { children, file, never, onlyChild, open, readsOn, taskOf } from './extractor.fixture.ts';
+import { children, file, never, onlyChild, onlyReader, open, readsOn, taskOf } from './extractor.fixture.ts';
 import { mostBatchesSent } from './protocol.ts';
 
 let extractor: Extractor | undefined;
@@ -57,9 +57,11 @@ for (const [extension, bytes, kind] of [
       chunks.map((chunk) => chunk.ordinal),
       chunks.map((_, index) => index),
     );
-    assert.equal(readFileSync(`/proc/${onlyChild()}/environ`, 'utf8'), '');
-    assert.match(readFileSync(`/proc/${onlyChild()}/limits`, 'utf8'), /Max cpu time +490 /);
-    const command = readFileSync(`/proc/${onlyChild()}/cmdline`, 'utf8');
+    const folder = `/proc/${onlyReader()}`;
+    // Bubblewrap sets the working folder.
+    assert.match(readFileSync(`${folder}/environ`, 'utf8'), /^(PWD=\/\0)?$/);
+    assert.match(readFileSync(`${folder}/limits`, 'utf8'), /Max cpu time +490 /);
+    const command = readFileSync(`${folder}/cmdline`, 'utf8');
     for (const flag of ['--permission', '--no-experimental-sqlite', '--disable-sigusr1'])
       assert.ok(command.includes(flag));
     // The right to start a thread is given up before the first document: see extractor-limits.test.ts.

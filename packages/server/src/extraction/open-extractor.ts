@@ -1,10 +1,13 @@
+import type { SpawnSettings } from '../isolation/spawn-isolated.ts';
+import { lazilyRetried } from '../kernel/lazily-retried.ts';
 import type { Logger } from '../kernel/logger.ts';
-import type { Extractor } from './extraction.ts';
-import { type Host, type HostOptions, startHost } from './host.ts';
+import type { ExtractionOutcome, ExtractionTask, Extractor } from './extraction.ts';
+import { type Host, startHost } from './host.ts';
+import { findReaderIsolation } from './reader-isolation.ts';
 import { createTurns } from './turns.ts';
 
 export interface ExtractorOptions {
-  /** Most documents read at once, a process each. */
+  /** Most documents read at once, a process each; and most processes, idle ones included. */
   readonly processes?: number;
   /** Wall-clock time to read one document, in milliseconds. */
   readonly timeoutMs?: number;
@@ -14,76 +17,126 @@ export interface ExtractorOptions {
   readonly idleMs?: number;
   /** What a process runs; absent: the reader of documents. */
   readonly program?: string;
+  /** How processes are isolated. Absent: as this machine allows, found when the first document comes. */
+  readonly isolation?: () => Promise<SpawnSettings>;
   readonly logger: Logger;
 }
 
 export const extractorDefaults = { processes: 2, timeoutMs: 120_000, memoryMb: 1024, idleMs: 60_000 } as const;
 
-/** A pool of processes, started when needed. More documents than processes wait in order. */
+/**
+ * Processes that are started when needed. More documents than processes wait in order. A process reads for one project
+ * only: where there is no room for another process, the one that has been idle longest ends.
+ */
 export function openExtractor(given: ExtractorOptions): Extractor {
   const options = { ...extractorDefaults, ...given };
-  const hosts = createHosts(options);
+  const isolation = given.isolation ?? lazilyRetried(() => findReaderIsolation(options.logger));
+  const pool = createHosts(options.processes, options.idleMs);
   const turns = createTurns(options.processes);
   const closing = new AbortController();
+
+  async function read(task: ExtractionTask, signal: AbortSignal): Promise<ExtractionOutcome> {
+    const start = { ...options, isolation: await isolation() };
+    const worker = await pool.take(task.projectId, () => (signal.aborted ? undefined : startHost(start)));
+    if (worker === undefined) return { kind: 'cancelled' };
+    try {
+      return await worker.host.run(task, signal);
+    } finally {
+      await pool.giveBack(worker);
+    }
+  }
+
   return {
     extract: async (task, signal) => {
       const stop = AbortSignal.any([signal, closing.signal]);
       if (!(await turns.wait(stop))) return { kind: 'cancelled' };
-      const host = hosts.take();
       try {
-        return await host.run(task, stop);
+        return await read(task, stop);
       } finally {
-        await hosts.giveBack(host);
         turns.pass();
       }
     },
     close: async () => {
       closing.abort();
-      await hosts.close();
+      await pool.close();
     },
   };
 }
 
+/** A process, and the one project that it reads for. */
+interface Worker {
+  readonly projectId: string;
+  readonly host: Host;
+}
+
 interface Hosts {
-  /** The warmest of the idle processes that are fit, or a new one. */
-  take(): Host;
-  giveBack(host: Host): Promise<void>;
+  /**
+   * The warmest of the project's idle processes that are fit, or a new one, when there is room for it. Undefined when
+   * `start` starts none.
+   */
+  take(projectId: string, start: () => Host | undefined): Promise<Worker | undefined>;
+  giveBack(worker: Worker): Promise<void>;
   /** Resolves when all processes are gone. */
   close(): Promise<void>;
 }
 
-function createHosts(options: HostOptions & { readonly idleMs: number }): Hosts {
-  const all = new Set<Host>();
-  const idle: Host[] = [];
-  const timers = new Map<Host, NodeJS.Timeout>();
+function createHosts(most: number, idleMs: number): Hosts {
+  const all = new Set<Worker>();
+  /** The longest idle first. */
+  const idle = new Map<Worker, NodeJS.Timeout>();
+  const leaving = new Map<Worker, Promise<void>>();
   let closed = false;
 
-  async function retire(host: Host): Promise<void> {
-    clearTimeout(timers.get(host));
-    timers.delete(host);
-    await host.stop();
-    all.delete(host);
+  function retire(worker: Worker): Promise<void> {
+    clearTimeout(idle.get(worker));
+    idle.delete(worker);
+    const gone = leaving.get(worker) ?? end(worker);
+    leaving.set(worker, gone);
+    return gone;
+  }
+
+  async function end(worker: Worker): Promise<void> {
+    await worker.host.stop();
+    all.delete(worker);
+    leaving.delete(worker);
+  }
+
+  function takeIdle(projectId: string): Worker | undefined {
+    for (const worker of [...idle.keys()].reverse()) {
+      if (worker.projectId !== projectId) continue;
+      if (worker.host.isFit()) {
+        clearTimeout(idle.get(worker));
+        idle.delete(worker);
+        return worker;
+      }
+      void retire(worker);
+    }
+    return undefined;
+  }
+
+  function add(projectId: string, host: Host | undefined): Worker | undefined {
+    if (host === undefined) return undefined;
+    const worker = { projectId, host };
+    all.add(worker);
+    return worker;
   }
 
   return {
-    take: () => {
-      for (let host = idle.pop(); host !== undefined; host = idle.pop()) {
-        clearTimeout(timers.get(host));
-        if (host.isFit()) return host;
-        void retire(host);
+    take: async (projectId, start) => {
+      for (;;) {
+        const found = takeIdle(projectId);
+        if (found !== undefined) return found;
+        if (all.size < most) return add(projectId, start());
+        const [longest] = idle.keys();
+        await (longest === undefined ? Promise.race(leaving.values()) : retire(longest));
       }
-      const host = startHost(options);
-      all.add(host);
-      return host;
     },
-    giveBack: async (host) => {
-      if (closed || !host.isFit()) return retire(host);
-      idle.push(host);
-      const rest = () => {
-        idle.splice(idle.indexOf(host), 1);
-        void retire(host);
-      };
-      timers.set(host, setTimeout(rest, options.idleMs));
+    giveBack: async (worker) => {
+      if (closed || !worker.host.isFit()) return retire(worker);
+      idle.set(
+        worker,
+        setTimeout(() => void retire(worker), idleMs),
+      );
     },
     close: async () => {
       closed = true;

@@ -29,7 +29,8 @@ export type SandboxProbe =
   | { readonly settings: SpawnSettings }
   | { readonly settings: undefined; readonly missing: string; readonly detail: string };
 
-const probeLimitMs = 10_000;
+/** A probe that runs out of time weakens the isolation of all children: a busy machine gets long. */
+const probeLimitMs = 30_000;
 const folder = import.meta.dirname;
 
 /** Starts children with ever fewer of the machine's means until one works. Throws when none does. */

@@ -63,6 +63,8 @@ export interface IsolatedChild {
   readonly process: ChildProcess;
   /** Of the process that runs the program: within bubblewrap another one than was started. Undefined until known. */
   pid(): number | undefined;
+  /** Ends it, with everything that is in its process group, if it leads one. */
+  kill(): void;
   /** Whether the kernel ended it for want of memory. Known when it has ended. */
   hasRunOutOfMemory(): boolean;
 }
@@ -89,11 +91,28 @@ export function spawnIsolated(program: IsolatedProgram, settings: SpawnSettings)
   };
   const group = settings.cgroups?.open(program.memoryMb);
   const child = group === undefined ? spawnWords(words, options) : spawnInto(group, words, options);
+  const isLeader = program.isDetached === true;
+  // What bubblewrap has not set up yet waits for its parent for ever, and holds the pipes open.
+  if (isLeader) child.once('exit', () => killGroup(child));
   return {
     process: child,
+    kill: () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      if (isLeader) killGroup(child);
+      else child.kill('SIGKILL');
+    },
     pid: settings.isSandboxed ? instructBubblewrap(child, program) : () => child.pid,
     hasRunOutOfMemory: group === undefined ? () => false : endWith(child, group),
   };
+}
+
+/** Called only until the leader was waited for just now: later its number may be that of a stranger. */
+function killGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // There is no such group any more.
+  }
 }
 
 type Options = SpawnOptions & { readonly stdio: Array<StdioNull | StdioPipe | number> };

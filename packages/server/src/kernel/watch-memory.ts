@@ -4,13 +4,14 @@ const intervalMs = 100;
 
 /**
  * Calls `onExceeded` once when a process holds more memory of its own than the limit; buffers and WebAssembly are not
- * bounded by the limit of the heap. Does nothing where there is no /proc.
+ * bounded by the limit of the heap. Does nothing where there is no /proc, or until the process is known.
  * @returns a function that ends the watch.
  */
-export function watchMemory(pid: number, limitMb: number, onExceeded: () => void): () => void {
+export function watchMemory(pidOf: () => number | undefined, limitMb: number, onExceeded: () => void): () => void {
   let reading = false;
   const timer = setInterval(async () => {
-    if (reading) return;
+    const pid = pidOf();
+    if (reading || pid === undefined) return;
     reading = true;
     const used = await ownMemoryMb(pid);
     reading = false;

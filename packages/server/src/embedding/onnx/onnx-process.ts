@@ -78,8 +78,10 @@ export function startOnnxProcess(options: OnnxProcessOptions): OnnxProcess {
     return found;
   }
 
-  const unwatch = watchMemory(child.pid ?? -1, memoryMb, () =>
-    end(`the local model took more than ${memoryMb} MiB of memory (QUARTERMASTER_EMBEDDING_MEMORY_MB)`),
+  const unwatch = watchMemory(
+    () => child.pid,
+    memoryMb,
+    () => end(`the local model took more than ${memoryMb} MiB of memory (QUARTERMASTER_EMBEDDING_MEMORY_MB)`),
   );
   const gone = new Promise<void>((resolve) => {
     const finish = (how: string) => {

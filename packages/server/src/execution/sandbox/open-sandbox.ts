@@ -2,7 +2,8 @@ import { realpath } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type CgroupProbe, cgroupsOff, openCgroups } from '../../isolation/cgroup/open-cgroups.ts';
-import { isReadableByAll, probeMachine, probeSandbox, type SandboxProbe } from '../../isolation/probe.ts';
+import { findIsolation } from '../../isolation/find-isolation.ts';
+import { isReadableByAll, type SandboxProbe } from '../../isolation/probe.ts';
 import { nobody, type SpawnSettings } from '../../isolation/spawn-isolated.ts';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/logger.ts';
@@ -52,7 +53,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       `maxChildrenPerBundle (${maxChildrenPerBundle}) must be less than maxChildren (${maxChildren})`,
     );
   }
-  const [machine, sandbox] = await Promise.all([probeMachine(), probeSandbox()]);
+  const { machine, sandbox } = await findIsolation();
   const { denied, endsWithServer } = machine;
   const { cgroups, state: cgroup } = await findCgroups(options, machine.settings);
   const capabilities: SandboxCapabilities = { ...machine.capabilities, sandbox: describeSandbox(sandbox), cgroup };

@@ -3,6 +3,7 @@ import { type OpenPdf, pdfiumCode } from './open-pdf.ts';
 import type { PageThread } from './page-thread.ts';
 import { createSegmentReader, type PageSegments } from './read-segments.ts';
 import type { PageJob } from './read-share.ts';
+import { residentBytes } from './resident-bytes.ts';
 
 /** Shorter documents are read before another thread has opened them. */
 const fewestPages = 24;
@@ -40,5 +41,5 @@ async function toJob(bytes: Uint8Array, numPages: number): Promise<PageJob> {
 
 /** The thread holds a document twice, as its caller does: as it came, and in the memory of PDFium. */
 function isWorthIt({ bytes, numPages, mostMemoryBytes }: PageJob): boolean {
-  return numPages >= fewestPages && process.memoryUsage.rss() + 2 * bytes.length < mostMemoryBytes;
+  return numPages >= fewestPages && residentBytes() + 2 * bytes.length < mostMemoryBytes;
 }

@@ -1,6 +1,7 @@
 import { printToLog, readNoMoreFiles } from '../confine.ts';
 import { openPdf } from './open-pdf.ts';
 import { createSegmentReader, type PageSegments } from './read-segments.ts';
+import { residentBytes } from './resident-bytes.ts';
 
 /** A document whose pages two threads read; travels to the other one. */
 export interface PageJob {
@@ -31,7 +32,7 @@ export async function readShare(job: PageJob): Promise<readonly ReadPage[]> {
     const reader = createSegmentReader(pdf);
     for (let index = Atomics.add(next, 0, 1); index < numPages; index = Atomics.add(next, 0, 1)) {
       // The end of a thread gives its memory back at once. To ask takes as long as a tenth of a page.
-      if (read.length % 10 === 0 && process.memoryUsage.rss() > mostMemoryBytes) process.exit();
+      if (read.length % 10 === 0 && residentBytes() > mostMemoryBytes) process.exit();
       read.push([index, reader.read(index)]);
     }
     pdf.close();

@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+
+/** A reader that a document has taken over and that has got past Node's permissions: it tries what the kernel lets it. */
+interface Targets {
+  /** By what they are. */
+  readonly files: Readonly<Record<string, string>>;
+  /** The data folder. */
+  readonly folder: string;
+  readonly port: number;
+  readonly server: number;
+}
+
+const [line] = await once(process.stdin, 'data');
+const { files, folder, port, server }: Targets = JSON.parse(String(line));
+
+async function dial(): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.destroy();
+}
+
+function start(): void {
+  const { error } = spawnSync(process.execPath, ['--version']);
+  if (error !== undefined) throw error;
+}
+
+const attempts: Record<string, () => unknown> = {
+  'read a file of the system': () => readFileSync('/etc/passwd'),
+  ...Object.fromEntries(Object.entries(files).map(([what, path]) => [`read ${what}`, () => readFileSync(path)])),
+  'list the data folder': () => readdirSync(folder),
+  'write to the data folder': () => writeFileSync(`${folder}/written`, ''),
+  'write a byte to a folder of all users': () => writeFileSync(`/tmp/quartermaster-reader-${process.pid}`, 'x'),
+  'read the environment of the server': () => readFileSync(`/proc/${server}/environ`),
+  'signal the server': () => process.kill(server, 0),
+  'connect to a server of this machine': dial,
+  'start a program': start,
+};
+
+const open: string[] = [];
+for (const [what, attempt] of Object.entries(attempts)) {
+  try {
+    await attempt();
+    open.push(what);
+  } catch {
+    // It is contained.
+  }
+}
+process.stdout.write(JSON.stringify(open), () => process.exit());
