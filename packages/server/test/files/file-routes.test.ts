@@ -104,7 +104,8 @@ describe('GET /v1/files/{file_id}', () => {
     assert.equal(text, content);
     assert.equal(headers.get('content-type'), 'application/octet-stream');
     assert.equal(headers.get('x-content-type-options'), 'nosniff');
-    assert.equal(headers.get('content-security-policy'), "sandbox; default-src 'none'");
+    assert.equal(headers.get('cache-control'), 'no-store');
+    assert.equal(headers.get('content-security-policy'), "sandbox; default-src 'none'; frame-ancestors 'none'");
     assert.equal(
       headers.get('content-disposition'),
       `attachment; filename="Gr__e _1_.txt"; filename*=UTF-8''Gr%C3%BC%C3%9Fe%20%221%22.txt`,
