@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { describeBundles } from './reference/bundles-page.ts';
 import { describeErrors } from './reference/errors-page.ts';
 import { describeLimits } from './reference/limits-page.ts';
+import { describeLog } from './reference/log-page.ts';
 import { describeOpenApi } from './reference/openapi-pages.ts';
 import { describeSettings } from './reference/settings-page.ts';
 
@@ -11,6 +12,7 @@ const pages: Record<string, string> = {
   'docs/reference/settings.md': describeSettings(),
   'docs/reference/errors.md': describeErrors(),
   'docs/reference/limits.md': describeLimits(),
+  'docs/reference/log.md': describeLog(),
   ...(await describeBundles()),
   ...(await describeOpenApi()),
 };

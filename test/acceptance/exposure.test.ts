@@ -144,7 +144,7 @@ test('[exposure] the client address counts from trusted proxies only: it throttl
 
   await ask(`${trusting.filesUrl}/v1/version`, { headers: { 'x-forwarded-for': '"},{"level":"fatal' } });
   for (const { process, stop } of [trusting, plain]) await Promise.all([once(process, 'close'), stop()]);
-  assert.match(trusting.log(), /"event":"sign_in_refused","address":"203\.0\.113\.9"/);
+  assert.match(trusting.log(), /"event":"sign_in_refused","client":"203\.0\.113\.9"/);
   assert.ok(trusting.log().includes('"client":"198.51.100.4"'));
   assert.ok(!/203\.0\.113\.9|198\.51\.100\.4/.test(plain.log()));
   for (const line of trusting.log().trim().split('\n')) assert.doesNotThrow(() => JSON.parse(line), line);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { csrfHeader } from '@quartermaster/contract';
+import { consoleTokenHeader, csrfHeader } from '@quartermaster/contract';
 import { setUp } from '../support/administrator.ts';
 import { startService } from '../support/service.ts';
 
@@ -30,8 +30,8 @@ const forms: ReadonlyArray<(name: string) => unknown> = [
 
 test('[secrets] no error repeats a field that the contract marks as a secret, whatever its type or place', async (t) => {
   const service = await startService(t, { settings: { LOG_LEVEL: 'info' } });
-  const { cookie } = await setUp(service);
-  const session = { cookie, [csrfHeader]: '1' };
+  const { cookie, consoleToken } = await setUp(service);
+  const session = { cookie, [consoleTokenHeader]: consoleToken, [csrfHeader]: '1' };
   let answers = 0;
   const send = async (url: string, headers: Record<string, string>, { method, path }: Operation, body: string) => {
     const answer = await fetch(url + path.replaceAll(/\{\w+\}/g, 'none'), {

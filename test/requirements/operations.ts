@@ -2,6 +2,14 @@ import type { Requirements } from './requirement.ts';
 
 /** Starting, stopping, settings, and what is documented. */
 export const operationsRequirements: Requirements = {
+  'log.who': {
+    promise: 'The log says who did what, without secrets, and callers cannot fill the disk with refusals.',
+    source: 'docs/contract.md "Both addresses"',
+    tests: [
+      '[log] the log names project, key and client of each request, and each sign-in, refusal and change of a key',
+      'a log that callers can fill writes a bounded number of lines a minute and counts those that it leaves out',
+    ],
+  },
   'operations.stop': {
     promise: 'Told to stop, the service finishes or cleanly aborts what is in flight.',
     source: 'docs/contract.md "Durability"',

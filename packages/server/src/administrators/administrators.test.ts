@@ -21,6 +21,8 @@ const minute = 60_000;
 const password = 'seven otters paint slowly';
 const wrong = 'eight otters paint slowly';
 
+const visitor = { address: '10.0.0.1', mark: undefined };
+
 async function openOn(t: TestContext, kind: Kind) {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-administrators-'));
   const logger = createLogger('silent');
@@ -46,7 +48,7 @@ async function openOn(t: TestContext, kind: Kind) {
 async function openSetUp(t: TestContext, kind: Kind) {
   const opened = await openOn(t, kind);
   const room = opened.makeRoom();
-  const begun = await room.setUp({ token: await opened.newToken(), name: 'Ada', password });
+  const begun = await room.setUp({ token: await opened.newToken(), name: 'Ada', password }, visitor);
   const signIn = (wish: { password?: string; name?: string; address?: string; mark?: string } = {}) =>
     room.signIn(
       { name: wish.name ?? 'Ada', password: wish.password ?? password },
@@ -78,11 +80,11 @@ function setUpTests(kind: Kind): void {
 
     const room = makeRoom();
     for (const name of [' ', 'Ada\0', 'Ada\u009b31m', '\ud83d']) {
-      await assert.rejects(room.setUp({ token, name, password }), isProblem('REQUEST_VALIDATION_ERROR'));
+      await assert.rejects(room.setUp({ token, name, password }, visitor), isProblem('REQUEST_VALIDATION_ERROR'));
     }
-    const { administrator } = await room.setUp({ token, name: 'Ada', password });
+    const { administrator } = await room.setUp({ token, name: 'Ada', password }, visitor);
     assert.equal(administrator.name, 'Ada');
-    await assert.rejects(room.setUp({ token, name: 'Eve', password }), isProblem('OBJECT_NOT_FOUND'));
+    await assert.rejects(room.setUp({ token, name: 'Eve', password }, visitor), isProblem('OBJECT_NOT_FOUND'));
     await assert.rejects(room.getSetUp(), isProblem('OBJECT_NOT_FOUND'));
     assert.equal(await newToken(), '', 'no link is made when there is an administrator');
     await assert.rejects(stat(file));
@@ -101,7 +103,7 @@ function setUpTests(kind: Kind): void {
     const token = await newToken();
     const room = makeRoom();
     const ends = await Promise.allSettled(
-      Array.from({ length: 20 }, (_, i) => room.setUp({ token, name: `racer ${i}`, password })),
+      Array.from({ length: 20 }, (_, i) => room.setUp({ token, name: `racer ${i}`, password }, visitor)),
     );
     assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 1);
   });
@@ -113,11 +115,11 @@ function setUpTests(kind: Kind): void {
     const token = await newToken();
     const isForbidden = isProblem('PERMISSION_DENIED');
     for (const bad of [older, `${token}x`, 'guessed']) {
-      await assert.rejects(room.setUp({ token: bad, name: 'Eve', password }), isForbidden);
+      await assert.rejects(room.setUp({ token: bad, name: 'Eve', password }, visitor), isForbidden);
     }
     clock.time += 60 * minute;
-    await assert.rejects(room.setUp({ token, name: 'Ada', password }), isForbidden);
-    await room.setUp({ token: await newToken(), name: 'Ada', password });
+    await assert.rejects(room.setUp({ token, name: 'Ada', password }, visitor), isForbidden);
+    await room.setUp({ token: await newToken(), name: 'Ada', password }, visitor);
   });
 }
 

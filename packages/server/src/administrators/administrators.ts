@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { PasswordChange, SetUp, SignIn } from '@quartermaster/contract';
+import { createBoundedLog } from '../kernel/bounded-log.ts';
 import { checkName } from '../kernel/check-name.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/logger.ts';
+import { isTemporary } from '../kernel/problem.ts';
 import type { Administrator, AdministratorRepository } from './administrator-repository.ts';
 import { readBrowserMark } from './browser-mark.ts';
 import { createHashingLine } from './hashing-line.ts';
@@ -18,6 +20,8 @@ export interface Comer {
   readonly address: string;
   /** The browser mark that was sent. */
   readonly mark: string | undefined;
+  /** For the log. */
+  readonly requestId?: string;
 }
 
 /** The administrator: made once, signs in, changes the password. */
@@ -25,7 +29,7 @@ export interface Administrators {
   /** @throws Problem OBJECT_NOT_FOUND once there is an administrator. */
   getSetUp(): Promise<{ readonly expiresAt: number }>;
   /** Makes the administrator and a session. @throws Problem as getSetUp, PERMISSION_DENIED for another or an old link. */
-  setUp(wish: SetUp): Promise<NewSession>;
+  setUp(wish: SetUp, comer: Comer): Promise<NewSession>;
   /** @throws Problem SESSION_VALIDATION_FAILED, TOO_MANY_REQUESTS */
   signIn(wish: SignIn, comer: Comer): Promise<NewSession>;
   /** Ends every session and begins a new one. */
@@ -40,10 +44,13 @@ export interface AdministratorsDeps {
   readonly logger: Logger;
 }
 
+const mostRefusalsInMinute = 60;
+
 export function createAdministrators(deps: AdministratorsDeps): Administrators {
   const { repository, sessions, clock, logger } = deps;
   const throttle = createSignInThrottle(repository, clock.now);
   const line = createHashingLine();
+  const refusals = createBoundedLog(logger, mostRefusalsInMinute);
   const hash = (password: string) => line.run(() => hashPassword(password));
   // Compared with when there is no such administrator, so that the answer takes as long.
   let decoy: Promise<string> | undefined;
@@ -65,9 +72,13 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
     const only = await repository.findAdministrator();
     const named = only !== undefined && isSameName(only.name, wish.name) ? only : undefined;
     const attempt = { name: wish.name, address: comer.address, browser: readBrowserMark(comer.mark, named) };
-    await throttle.admit(attempt);
+    await throttle.admit(attempt).catch((error: unknown) => {
+      if (isTemporary(error)) refusals.warn(lineOf('sign_in_refused', comer, named, 'throttled'), 'sign-in refused');
+      throw error;
+    });
     if (!(await compare(wish.password, named)) || named === undefined) {
-      logger.warn({ event: 'sign_in_refused', address: comer.address }, 'sign-in refused');
+      const reason = named === undefined ? 'unknown_name' : 'wrong_password';
+      refusals.warn(lineOf('sign_in_refused', comer, named, reason), 'sign-in refused');
       throw signInRefused();
     }
     await throttle.forgive(attempt);
@@ -76,7 +87,7 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
 
   return {
     getSetUp,
-    setUp: async ({ token, name, password }) => {
+    setUp: async ({ token, name, password }, comer) => {
       await getSetUp();
       const tokenHash = hashToken(token);
       const stored = await repository.findSetUpToken();
@@ -93,7 +104,7 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
         updatedAt: at,
       };
       if (!(await repository.addAdministrator(administrator, tokenHash, clock.now()))) throw setUpOver();
-      logger.info({ event: 'administrator_made', administrator_id: administrator.id }, 'the administrator was made');
+      logger.info(lineOf('set_up_link_used', comer, administrator), 'set-up link used, administrator created');
       return sessions.begin(administrator);
     },
     signIn: async (wish, comer) => {
@@ -102,7 +113,7 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
         administrator = { ...administrator, passwordHash: await hash(wish.password) };
         await repository.setPassword(administrator, false);
       }
-      logger.info({ event: 'signed_in', administrator_id: administrator.id, address: comer.address }, 'signed in');
+      logger.info(lineOf('signed_in', comer, administrator), 'signed in');
       return sessions.begin(administrator);
     },
     changePassword: async ({ administrator }, change, comer) => {
@@ -115,9 +126,20 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
         updatedAt: clock.now(),
       };
       await repository.setPassword(changed, true);
-      logger.info({ event: 'password_changed', administrator_id: changed.id }, 'password changed, sessions ended');
+      logger.info(lineOf('password_changed', comer, changed), 'password changed, sessions ended');
       return sessions.begin(changed);
     },
+  };
+}
+
+/** A name that is not the administrator's is left out: people type passwords into the wrong field. */
+function lineOf(event: string, comer: Comer, administrator: Administrator | undefined, reason?: string) {
+  return {
+    event,
+    client: comer.address,
+    request_id: comer.requestId,
+    ...(administrator === undefined ? {} : { administrator: administrator.id, name: administrator.name }),
+    ...(reason === undefined ? {} : { reason }),
   };
 }
 

@@ -2,7 +2,7 @@ import { fieldInvalid, Problem } from '../kernel/problem.ts';
 
 /** One answer for an unknown name and a wrong password. */
 export function signInRefused(): Problem {
-  return new Problem('SESSION_VALIDATION_FAILED', 'Name or password is wrong.');
+  return new Problem('SESSION_VALIDATION_FAILED', 'Name or password is wrong.', { isLogged: true });
 }
 
 /** One answer for a session that never was, is over, or was ended. */

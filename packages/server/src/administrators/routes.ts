@@ -11,6 +11,7 @@ import {
 } from '@quartermaster/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../http/app.ts';
+import { accessEvent, identify } from '../kernel/request-identity.ts';
 import type { Administrators, Comer } from './administrators.ts';
 import { makeBrowserMark } from './browser-mark.ts';
 import type { Cookies } from './cookies.ts';
@@ -69,7 +70,8 @@ function setUpRoutes(app: App, deps: AdministratorRoutesDeps): void {
         response: begunResponse,
       },
     },
-    async (request, reply) => answerBegun(deps, reply, await administrators.setUp(request.body)),
+    async (request, reply) =>
+      answerBegun(deps, reply, await administrators.setUp(request.body, comerOf(deps, request))),
   );
 }
 
@@ -123,7 +125,9 @@ function sessionRoutes(app: App, deps: AdministratorRoutesDeps): void {
     },
     async (request, reply) => {
       const { session, administrator } = foundFor(found, request);
-      await (request.query.everywhere === true ? sessions.endAll(administrator.id) : sessions.end(session));
+      const everywhere = request.query.everywhere === true;
+      await (everywhere ? sessions.endAll(administrator.id) : sessions.end(session));
+      request.log.info({ ...accessEvent('signed_out', request), everywhere }, 'signed out, session ended');
       reply.header('Set-Cookie', cookies.endSession()).header('Clear-Site-Data', '"cache", "storage"');
       return { status: 'success' as const };
     },
@@ -166,12 +170,15 @@ function foundFor(found: FoundSessions, request: FastifyRequest): FoundSession {
 function useHook({ origins, sessions, cookies }: AdministratorRoutesDeps, found: FoundSessions) {
   return async (request: FastifyRequest) => {
     origins.check({ method: request.method, headers: request.headers });
-    found.set(request, await sessions.use(cookies.readTokens(request.headers)));
+    const session = await sessions.use(cookies.readTokens(request.headers));
+    identify(request, { administrator: session.administrator.id });
+    found.set(request, session);
   };
 }
 
 function comerOf(deps: AdministratorRoutesDeps, request: FastifyRequest): Comer {
-  return { address: deps.addressOf(request), mark: deps.cookies.readBrowser(request.headers.cookie) };
+  const mark = deps.cookies.readBrowser(request.headers.cookie);
+  return { address: deps.addressOf(request), mark, requestId: request.id };
 }
 
 function answerBegun({ cookies }: AdministratorRoutesDeps, reply: FastifyReply, begun: NewSession) {

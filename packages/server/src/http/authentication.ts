@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Scope } from '@quartermaster/contract';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Caller } from '../kernel/caller.ts';
+import { identify } from '../kernel/request-identity.ts';
 import type { KeyRing } from '../projects/key-ring.ts';
 import { scopeMissing } from '../projects/problems.ts';
 import { createAdmitted } from './admitted.ts';
@@ -15,12 +16,19 @@ export function createGate(keyRing: KeyRing, sessions: SessionCallers): Gate {
     requires: (scope) => async (request) => {
       const caller = sessions.isMeant(request)
         ? await sessions.callerOf(request)
-        : await keyRing.authenticate(request.headers.authorization);
+        : await authenticateKey(keyRing, request);
       if (!caller.scopes.has(scope)) throw scopeMissing(scope);
       callers.add(request, caller);
     },
     callerOf: callers.get,
   };
+}
+
+/** Names the key in the log, also when the request is refused afterwards. */
+export async function authenticateKey(keyRing: KeyRing, request: FastifyRequest): Promise<Caller> {
+  const caller = await keyRing.authenticate(request.headers.authorization);
+  identify(request, { project: caller.projectId, key: caller.keyId });
+  return caller;
 }
 
 /** The gate of the plugins address: a key where it is asked for; one that is sent is always checked. */
@@ -44,7 +52,7 @@ export function createPluginsGate(
 
   /** @param scope what the key must have, or @param other instead of it. */
   async function authenticate(request: FastifyRequest, scope: Scope, other = scope): Promise<void> {
-    const caller = mounted.get(request.raw) ?? (await keyRing.authenticate(request.headers.authorization));
+    const caller = mounted.get(request.raw) ?? (await authenticateKey(keyRing, request));
     if (!caller.scopes.has(scope) && !caller.scopes.has(other)) throw scopeMissing(scope);
     callers.add(request, caller);
   }

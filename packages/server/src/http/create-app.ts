@@ -12,6 +12,7 @@ import type { Drain } from './drain.ts';
 import { writeError } from './error-writer.ts';
 import { hintAtHttps } from './https-hint.ts';
 import { readJson } from './json-body.ts';
+import { logRefusals } from './log-refusals.ts';
 import { handleNotFound } from './not-found.ts';
 import { protectiveHeaders } from './protective-headers.ts';
 import { endUnreadBodies } from './read-text.ts';
@@ -102,6 +103,7 @@ export function createApp(deps: AppDeps): App {
   endSlowReaders(app, { address: deps.address, metrics: deps.requestMetrics, limits: readers });
   if (deps.watchdog !== undefined) watchRequests(app, deps.watchdog);
   recordRequests(app, { logger: deps.logger, address: deps.address, metrics: deps.requestMetrics });
+  logRefusals(app);
 
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers);

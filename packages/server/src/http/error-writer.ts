@@ -1,11 +1,13 @@
 import type { ErrorCode } from '@quartermaster/contract';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../kernel/problem.ts';
+import { noteProblem } from './log-refusals.ts';
 import { validationProblem } from './validation.ts';
 
 /** The one place that writes an error. Source: docs/contract.md "Both addresses". */
 export function writeError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = toProblem(error, request);
+  noteProblem(request, problem);
   if (problem.isFault || (problem.status >= 500 && problem.status !== 502 && problem.status !== 503)) {
     request.log.error({ err: error, request_id: request.id, code: problem.code }, 'request failed');
   }

@@ -2,6 +2,7 @@ import { scopes } from '@quartermaster/contract';
 import type { KeyRing } from '../projects/key-ring.ts';
 import { scopeMissing } from '../projects/problems.ts';
 import { createAdmitted } from './admitted.ts';
+import { authenticateKey } from './authentication.ts';
 import type { Manager, ManagerGate } from './gate.ts';
 import type { SessionCallers } from './session-callers.ts';
 
@@ -15,7 +16,7 @@ export function createManagerGate(keyRing: KeyRing, sessions: SessionCallers): M
         managers.add(request, { projectId: null, scopes: new Set(scopes), keyId: null });
         return;
       }
-      const caller = await keyRing.authenticate(request.headers.authorization);
+      const caller = await authenticateKey(keyRing, request);
       if (!caller.scopes.has('admin')) throw scopeMissing('admin');
       managers.add(request, { projectId: caller.projectId, scopes: caller.scopes, keyId: caller.keyId });
     },

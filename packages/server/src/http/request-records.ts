@@ -1,6 +1,6 @@
 import { infoLines, type Logger } from '../kernel/logger.ts';
+import { clientAddress, identityFields } from '../kernel/request-identity.ts';
 import type { App } from './app.ts';
-import { clientAddress } from './client-address.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
 /** Where the answers of one address are told. */
@@ -19,7 +19,8 @@ interface Kind {
 }
 
 /**
- * One metric and, at level info, one log line a request: the route's pattern, never the query, a body or a header.
+ * One metric and, at level info, one log line a request: who made it, and the route's pattern; never the query, a body or a
+ * header.
  * What is the same for all answers of one kind is prepared once.
  */
 export function recordRequests(app: App, { logger, address, metrics }: RequestRecords): void {
@@ -43,7 +44,7 @@ export function recordRequests(app: App, { logger, address, metrics }: RequestRe
     kind.record(ms / 1000);
     // A request id has no character that JSON would escape: it is ours, or has passed the pattern of ours.
     lines?.write(
-      `{"level":"info","time":${Date.now()},${kind.fields},"request_id":"${request.id}","client":"${clientAddress(request)}","ms":${Math.round(ms * 100) / 100},"msg":"answered"}\n`,
+      `{"level":"info","time":${Date.now()},${kind.fields},"request_id":"${request.id}","client":"${clientAddress(request)}"${identityFields(request)},"ms":${Math.round(ms * 100) / 100},"msg":"answered"}\n`,
     );
     done();
   });

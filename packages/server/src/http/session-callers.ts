@@ -6,6 +6,7 @@ import type { OriginCheck } from '../administrators/same-origin.ts';
 import type { FoundSession, Sessions } from '../administrators/sessions.ts';
 import type { Caller } from '../kernel/caller.ts';
 import { objectNotFound } from '../kernel/problem.ts';
+import { identify } from '../kernel/request-identity.ts';
 
 /** Requests that come with the cookie of a session instead of a key. */
 export interface SessionCallers {
@@ -38,7 +39,9 @@ export function createSessionCallers(deps: SessionCallersDeps): SessionCallers {
   }
   async function sessionOf(request: FastifyRequest): Promise<FoundSession> {
     origins.check({ method: request.method, headers: request.headers });
-    return sessions.use(cookies.readTokens(request.headers));
+    const found = await sessions.use(cookies.readTokens(request.headers));
+    identify(request, { administrator: found.administrator.id });
+    return found;
   }
   return {
     isMeant: ({ headers }) => headers.authorization === undefined && cookies.readSession(headers.cookie) !== undefined,
@@ -48,6 +51,7 @@ export function createSessionCallers(deps: SessionCallersDeps): SessionCallers {
       const projectId = chosenProject(request);
       if (projectId === undefined) throw projectNotChosen(projectHeader);
       await checkProject(projectId);
+      identify(request, { project: projectId, administrator: administrator.id });
       return { projectId, keyId: administrator.id, scopes: everyScope };
     },
   };

@@ -11,6 +11,8 @@ export interface ProblemOptions {
   readonly cause?: unknown;
   /** The machine failed: logged as an error, also with a status that is not logged otherwise. */
   readonly isFault?: true;
+  /** Whoever throws it has logged it: a refused request is logged otherwise. */
+  readonly isLogged?: true;
 }
 
 /** A failure that the caller is told about. Made by the named factories in each room's `problems.ts`. */
@@ -20,6 +22,7 @@ export class Problem extends Error {
   readonly details: ReadonlyArray<Record<string, unknown>> | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly isFault: boolean;
+  readonly isLogged: boolean;
 
   constructor(code: ErrorCode, message: string, options: ProblemOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -28,6 +31,7 @@ export class Problem extends Error {
     this.status = errorCodes[code].status;
     this.details = options.details;
     this.isFault = options.isFault === true;
+    this.isLogged = options.isLogged === true;
     this.headers = {
       ...options.headers,
       ...(options.retryAfter === undefined ? {} : { 'Retry-After': String(options.retryAfter) }),

@@ -17,11 +17,12 @@ import type { App } from '../http/app.ts';
 import type { Manager, ManagerGate } from '../http/gate.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { fieldInvalid, objectNotFound } from '../kernel/problem.ts';
+import { accessEvent } from '../kernel/request-identity.ts';
 import type { KeyRing } from './key-ring.ts';
 import { keyToWire } from './key-to-wire.ts';
 import { pageOf } from './page-of.ts';
 import { onlyAdministrators, scopeNotOwned } from './problems.ts';
-import type { Project as StoredProject } from './project-repository.ts';
+import type { StoredKey, Project as StoredProject } from './project-repository.ts';
 import type { NewKey, Projects } from './projects.ts';
 
 export interface ProjectRoutesDeps {
@@ -136,6 +137,7 @@ function keyListRoutes(app: App, { gate, projects, clock }: ProjectRoutesDeps): 
         throw fieldInvalid('body/expires_timestamp', 'a time that has passed', 'a time in the future');
       }
       const made = await projects.createKey({ projectId, name, scopes: wanted, expiresAt, makerId: manager.keyId });
+      request.log.info(keyEvent('key_created', request, made.stored), 'key created');
       return { status: 'success' as const, data: newKeyToWire(made, clock) };
     },
   );
@@ -163,6 +165,8 @@ function keyRoutes(app: App, { gate, projects, keyRing, clock }: ProjectRoutesDe
       const key = await managedKey(projects, manager, request);
       checkScopes(manager, key.scopes);
       const made = await projects.rotateKey(key.id, (request.body.overlap_seconds ?? 0) * 1000, manager.keyId);
+      const rotated = { ...keyEvent('key_rotated', request, made.stored), replaced_key_id: key.id };
+      request.log.info(rotated, 'key rotated');
       await keyRing.refresh();
       return { status: 'success' as const, data: newKeyToWire(made, clock) };
     },
@@ -183,10 +187,17 @@ function keyRoutes(app: App, { gate, projects, keyRing, clock }: ProjectRoutesDe
     async (request) => {
       const key = await managedKey(projects, gate.managerOf(request), request);
       await projects.revokeKey(key.id);
+      request.log.info(keyEvent('key_revoked', request, key), 'key revoked');
       await keyRing.refresh();
       return { status: 'success' as const };
     },
   );
+}
+
+/** Names the key that was managed (`key_id`) beside the one that manages it (`key`). Never the keys themselves. */
+function keyEvent(event: string, request: FastifyRequest, { id, projectId, scopes, expiresAt }: StoredKey) {
+  const fields = { key_id: id, project: projectId, scopes, expires_timestamp: expiresAt };
+  return { ...accessEvent(event, request), ...fields };
 }
 
 function mayManage(manager: Manager, projectId: string): boolean {

@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+import { createBoundedLog } from '../kernel/bounded-log.ts';
+import type { Problem } from '../kernel/problem.ts';
+import { accessEvent } from '../kernel/request-identity.ts';
+import type { App } from './app.ts';
+
+/** Codes of requests that were refused because of who made them. */
+const codes = new Set(['APIKEY_VALIDATION_FAILED', 'SESSION_VALIDATION_FAILED', 'PERMISSION_DENIED']);
+const problems = new WeakMap<IncomingMessage, Problem>();
+/** The files address passes requests to the plugins address: one line for both. */
+const logged = new WeakSet<IncomingMessage>();
+const longestReason = 200;
+const mostInMinute = 60;
+
+/** Notes why a request was answered with an error. */
+export function noteProblem(request: FastifyRequest, problem: Problem): void {
+  problems.set(request.raw, problem);
+}
+
+/**
+ * One line for each request with a wrong key, an ended session, a missing scope, a foreign origin or host, or without
+ * the header against forged requests. The number of lines is bounded, because anybody can cause them.
+ */
+export function logRefusals(app: App): void {
+  const log = createBoundedLog(app.log, mostInMinute);
+  app.addHook('onResponse', (request, reply, done) => {
+    const { statusCode: status } = reply;
+    if ((status === 401 || status === 403) && !logged.has(request.raw)) {
+      logged.add(request.raw);
+      const problem = problems.get(request.raw);
+      if (problem === undefined || (codes.has(problem.code) && !problem.isLogged)) {
+        log.warn(
+          {
+            ...accessEvent('request_refused', request),
+            ...{ method: request.method, route: request.routeOptions.url ?? '(none)', status },
+            ...{ code: problem?.code, reason: problem?.message.slice(0, longestReason) },
+          },
+          'request refused',
+        );
+      }
+    }
+    done();
+  });
+}
