@@ -67,3 +67,35 @@ test('[keys] a key of scope admin that was created before the scope metrics read
   const body = JSON.stringify({ name: 'prometheus', scopes: ['metrics'] });
   assert.equal((await fetch(service.filesUrl + path, { method: 'POST', headers, body })).status, 200);
 });
+
+test('[keys] a key names its maker, and the API and the command revoke it with its descendants', async (t) => {
+  const service = await startService(t, { settings });
+  const admin = await setUp(service);
+  const keys = `/v1/projects/${admin.projectId}/keys`;
+  const scopes = ['files', 'admin'];
+  const createWith = async (key: string) => {
+    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+    const body = JSON.stringify({ name: 'child', scopes });
+    const answer = await fetch(service.filesUrl + keys, { method: 'POST', headers, body });
+    return ((await answer.json()) as { data: NewApiKey }).data;
+  };
+  const useOf = (key: NewApiKey) => statusOf(`${service.filesUrl}/v1/files`, key.key);
+  const made = await admin.ask('POST', keys, { body: { name: 'maker', scopes } });
+  const { data: maker } = (await made.json()) as { data: NewApiKey };
+  const child = await createWith(maker.key);
+  const grandchild = await createWith(child.key);
+  const makers = [maker, child, grandchild].map((key) => key.maker_key_id);
+  assert.deepEqual(makers, [null, maker.key_id, child.key_id]);
+
+  const plain = await admin.ask('DELETE', `${keys}/${child.key_id}`);
+  assert.equal(plain.status, 200);
+  assert.deepEqual([await useOf(maker), await useOf(child), await useOf(grandchild)], [200, 401, 200]);
+  const offered = await runCommand(service, 'key', 'revoke', child.key_id);
+  assert.match(offered.errors, /1 usable key that it created; --descendants revokes them too/);
+  const revoked = await runCommand(service, 'key', 'revoke', child.key_id, '--descendants');
+  assert.match(revoked.errors, new RegExp(`revoked ${grandchild.key_id}`));
+  const second = await createWith(maker.key);
+  const all = await admin.ask('DELETE', `${keys}/${maker.key_id}?descendants=true`);
+  assert.equal(all.status, 200);
+  assert.deepEqual([await useOf(maker), await useOf(second), await useOf(grandchild)], [401, 401, 401]);
+});

@@ -61,6 +61,24 @@ export const keysRequirements: Requirements = {
       '[keys] a key of scope admin that was created before the scope metrics reads the metrics',
     ],
   },
+  'keys.descendants': {
+    promise: 'A leaked key leaves no way in: the keys that it created end with it if the operator says so.',
+    source: 'docs/contract.md "Keys"',
+    tests: [
+      'a key that an expiring key creates or rotates ends no later than that key',
+      'revoking a key with its descendants revokes the keys that it created, and those that they created',
+      'a key that is revoked while it creates another one leaves no usable key behind',
+      '[keys] a key names its maker, and the API and the command revoke it with its descendants',
+    ],
+  },
+  'keys.streams': {
+    promise: 'A stream ends with the key or session that opened it.',
+    source: 'docs/contract.md "Keys"',
+    tests: [
+      '[streams] streams of runs, records and MCP end with their key, other streams stay open',
+      '[streams] on PostgreSQL streams end with a key that another process revokes, and with their session',
+    ],
+  },
   'keys.managed': {
     promise: 'Keys are made with scopes and expiry, shown once, rotated and revoked over HTTP.',
     source: 'docs/contract.md "Authentication"; docs/contract.md "Keys"',

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { StartedService } from './service.ts';
+import type { ServiceWish, StartedService } from './service.ts';
 
 export interface CommandResult {
   readonly code: number;
@@ -11,12 +11,15 @@ export interface CommandResult {
 
 /** Runs `quartermaster` on the store of a service. */
 export async function runCommand(
-  service: Pick<StartedService, 'folder'>,
+  service: Pick<StartedService, 'folder'> & Pick<ServiceWish, 'settings'>,
   ...args: readonly string[]
 ): Promise<CommandResult> {
+  const settings = Object.fromEntries(
+    Object.entries(service.settings ?? {}).map(([name, value]) => [`QUARTERMASTER_${name}`, value]),
+  );
   const child = spawn(process.execPath, ['packages/cli/src/main.ts', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH ?? '', QUARTERMASTER_DATA: service.folder },
+    env: { PATH: process.env.PATH ?? '', QUARTERMASTER_DATA: service.folder, ...settings },
   });
   let output = '';
   let errors = '';

@@ -45,11 +45,32 @@ export function keyCommands(): Command {
         );
       }),
     );
+  addRevocation(key);
+  addRotation(key);
+  return key;
+}
+
+function addRevocation(key: Command): void {
   key
     .command('revoke')
     .argument('<key>', 'id of the key')
+    .option('--descendants', 'also revoke the keys that it created, directly or by way of other keys')
     .description('end a key at once (running services notice within a second)')
-    .action((keyId: string) => withAdministration(({ projects }) => projects.revokeKey(keyId)));
+    .action((keyId: string, options: { descendants?: true }) =>
+      withAdministration(async ({ projects }) => {
+        const revoked = await projects.revokeKey(keyId, { withDescendants: options.descendants === true });
+        for (const id of revoked) console.error(`revoked ${id}`);
+        const left = await projects.countDescendants(keyId);
+        if (left > 0) {
+          console.error(
+            `${left} usable ${left === 1 ? 'key' : 'keys'} that it created; --descendants revokes them too`,
+          );
+        }
+      }),
+    );
+}
+
+function addRotation(key: Command): void {
   key
     .command('rotate')
     .argument('<key>', 'id of the key')
@@ -62,7 +83,6 @@ export function keyCommands(): Command {
         console.log(made.key.reveal());
       }),
     );
-  return key;
 }
 
 function readScopes(text: string): Scope[] {

@@ -84,6 +84,9 @@ export const ApiKey = Type.Object({
   expires_timestamp: OptionalTime('null: does not expire.'),
   revoked_timestamp: OptionalTime('null: was not revoked.'),
   last_used_timestamp: OptionalTime('To the minute; null: never.'),
+  maker_key_id: Type.Union([Type.String(), Type.Null()], {
+    description: 'The key that created it; null: an administrator or a command.',
+  }),
 });
 export type ApiKey = Static<typeof ApiKey>;
 
@@ -97,6 +100,15 @@ export const ApiKeyCreate = Type.Object({
   ),
 });
 export type ApiKeyCreate = Static<typeof ApiKeyCreate>;
+
+export const ApiKeyRevokeQuery = Type.Object({
+  descendants: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Also revoke the keys that it created, directly or by way of other keys.',
+    }),
+  ),
+});
 
 /** The only answer that holds a key. */
 export const NewApiKey = Type.Interface([ApiKey], {

@@ -4,13 +4,14 @@ import { createAdministrators } from './administrators/administrators.ts';
 import { createCookies } from './administrators/cookies.ts';
 import type { AdministratorRoutesDeps } from './administrators/routes.ts';
 import { createOriginCheck } from './administrators/same-origin.ts';
-import { createSessions } from './administrators/sessions.ts';
+import { createSessions, findUsableSessions } from './administrators/sessions.ts';
 import { windowMs } from './administrators/sign-in-throttle.ts';
 import type { Base } from './compose.ts';
 import { createGate } from './http/authentication.ts';
 import type { Gate } from './http/gate.ts';
 import { createManagerGate } from './http/manager-gate.ts';
 import { createSessionCallers } from './http/session-callers.ts';
+import { createStreamAccess, type StreamAccess } from './http/stream-access.ts';
 import { clientAddress } from './kernel/request-identity.ts';
 import { startUpkeep } from './kernel/upkeep.ts';
 import { createProjects } from './projects/projects.ts';
@@ -20,6 +21,21 @@ import type { ProjectRoutesDeps } from './projects/routes.ts';
 export interface Access extends AdministratorRoutesDeps {
   readonly gate: Gate;
   readonly projectRoutes: ProjectRoutesDeps;
+}
+
+/** What ends the event streams of both addresses with the key or session that opened them. */
+export function openStreamAccess({ database, logger }: Pick<Base, 'database' | 'logger'>): StreamAccess {
+  const { clock } = database;
+  const projects = createProjectRepository(database);
+  const repository = createAdministratorRepository(database);
+  return createStreamAccess({
+    findUsable: async ({ keys, sessions }) =>
+      new Set([
+        ...(await projects.findUsable(keys, clock.now())),
+        ...(await findUsableSessions({ repository, clock }, sessions)),
+      ]),
+    logger,
+  });
 }
 
 const sweepPauseMs = 3_600_000;

@@ -10,6 +10,7 @@ import { openBlobFolder } from './adapters/disk/blob-folder.ts';
 import { lockFolder } from './adapters/disk/folder-lock.ts';
 import { makeSetUpLink, type SetUpLink } from './administrators/set-up-link.ts';
 import { startBackupCheck } from './check-backups.ts';
+import { openStreamAccess } from './compose-access.ts';
 import { openDiskSpace } from './compose-disk-space.ts';
 import { openFilesSide } from './compose-files.ts';
 import { openPluginsSide } from './compose-plugins.ts';
@@ -204,6 +205,8 @@ async function openBase({ config, logger, closer, drain, options: { watchdog } }
   closer.add('key ring', () => keyRing.close());
   const idempotencyRepository = createIdempotencyRepository(database);
   const requestMetrics = createRequestMetrics(registry);
+  const streams = openStreamAccess({ database, logger });
+  closer.add('access of streams', () => streams.close());
   const base: Base = {
     config,
     logger,
@@ -222,7 +225,8 @@ async function openBase({ config, logger, closer, drain, options: { watchdog } }
       const url = address === 'files' ? config.publicFilesUrl : config.publicPluginsUrl;
       const { trustedProxies, corsOrigins } = config;
       const overHttps = url?.startsWith('https:') === true;
-      return createApp({ logger, address, requestMetrics, drain, overHttps, trustedProxies, corsOrigins, watchdog });
+      const limits = { trustedProxies, corsOrigins, watchdog };
+      return createApp({ logger, address, requestMetrics, drain, streams, overHttps, ...limits });
     },
     parts: {
       process: async () => {

@@ -105,6 +105,7 @@ export const shell = {
   'settings.projectName': 'Name of the project',
   'settings.revoke': 'Revoke',
   'settings.revokeAbout': 'Programs that use it get 401 from now on. This cannot be undone.',
+  'settings.revokeDescendants': 'Also revoke the keys that this key created',
   'settings.revokeTitle': 'Revoke the key “{name}”?',
   'settings.revoked': 'The key “{name}” is revoked.',
   'settings.rotate': 'Rotate',

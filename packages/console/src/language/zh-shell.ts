@@ -102,6 +102,7 @@ export const shell = {
   'settings.projectName': '项目名称',
   'settings.revoke': '吊销',
   'settings.revokeAbout': '使用它的程序将立即收到 401，且无法撤销。',
+  'settings.revokeDescendants': '同时吊销由此密钥创建的密钥',
   'settings.revokeTitle': '吊销密钥“{name}”？',
   'settings.revoked': '密钥“{name}”已吊销。',
   'settings.rotate': '轮换',

@@ -78,6 +78,19 @@ export function createSessions(deps: { repository: AdministratorRepository; cloc
   };
 }
 
+/** @returns those hashes of tokens whose sessions can still be used; notes no use. */
+export async function findUsableSessions(
+  { repository, clock }: { repository: Pick<AdministratorRepository, 'findSession'>; clock: Clock },
+  hashes: readonly string[],
+): Promise<string[]> {
+  const found = await Promise.all(hashes.map((hash) => repository.findSession(hash)));
+  const now = clock.now();
+  return hashes.filter((_, i) => {
+    const session = found[i]?.session;
+    return session !== undefined && now < endOf(session);
+  });
+}
+
 /** When a session ends unless it is used before. */
 export function endOf(session: StoredSession): number {
   return Math.min(session.expiresAt, session.lastUsedAt + idleMs);

@@ -20,6 +20,7 @@ import type { RequestMetrics } from './request-metrics.ts';
 import { recordRequests } from './request-records.ts';
 import { compileSerializer } from './serialization.ts';
 import { defaultReaderLimits, endSlowReaders, type ReaderLimits } from './slow-readers.ts';
+import { type StreamAccess, watchStreams } from './stream-access.ts';
 import { compileValidator } from './validation.ts';
 import { watchRequests } from './watch-requests.ts';
 
@@ -39,6 +40,8 @@ export interface AppDeps {
   readonly watchdog?: Watchdog | undefined;
   /** How slowly answers may be read. */
   readonly readers?: ReaderLimits;
+  /** Ends event streams with their key or session; default: they stay open. */
+  readonly streams?: StreamAccess;
   /** How slowly a JSON body may arrive. */
   readonly bodyPace?: Pace;
 }
@@ -104,6 +107,7 @@ export function createApp(deps: AppDeps): App {
   if (deps.watchdog !== undefined) watchRequests(app, deps.watchdog);
   recordRequests(app, { logger: deps.logger, address: deps.address, metrics: deps.requestMetrics });
   logRefusals(app);
+  if (deps.streams !== undefined) watchStreams(app, deps.streams);
 
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers);

@@ -6,7 +6,7 @@ import type { OriginCheck } from '../administrators/same-origin.ts';
 import type { FoundSession, Sessions } from '../administrators/sessions.ts';
 import type { Caller } from '../kernel/caller.ts';
 import { objectNotFound } from '../kernel/problem.ts';
-import { identify } from '../kernel/request-identity.ts';
+import { identify, identifySession } from '../kernel/request-identity.ts';
 
 /** Requests that come with the cookie of a session instead of a key. */
 export interface SessionCallers {
@@ -41,6 +41,7 @@ export function createSessionCallers(deps: SessionCallersDeps): SessionCallers {
     origins.check({ method: request.method, headers: request.headers });
     const found = await sessions.use(cookies.readTokens(request.headers));
     identify(request, { administrator: found.administrator.id });
+    identifySession(request, found.session.hash);
     return found;
   }
   return {

@@ -21,11 +21,22 @@ export interface RequestIdentity {
 
 /** By message instead of by Fastify's request: a request that the files address passes to the other one has two of those. */
 const identities = new WeakMap<IncomingMessage, RequestIdentity>();
+const sessions = new WeakMap<IncomingMessage, string>();
 const nobody: RequestIdentity = {};
 
 /** Notes who was authenticated, for the lines of the log that are about the request. */
 export function identify(request: Pick<ReceivedRequest, 'raw'>, identity: RequestIdentity): void {
   identities.set(request.raw, identity);
+}
+
+/** Notes the session, by the hash of its token, that a request was made with. */
+export function identifySession(request: Pick<ReceivedRequest, 'raw'>, hash: string): void {
+  sessions.set(request.raw, hash);
+}
+
+/** The hash of the session's token. Undefined for requests with a key, or with neither. */
+export function sessionOf(request: Pick<ReceivedRequest, 'raw'>): string | undefined {
+  return sessions.get(request.raw);
 }
 
 export function identityOf(request: Pick<ReceivedRequest, 'raw'>): RequestIdentity {

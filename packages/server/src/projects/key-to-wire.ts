@@ -16,5 +16,6 @@ export function keyToWire(key: StoredKey, now: number): ApiKey {
     expires_timestamp: key.expiresAt,
     revoked_timestamp: key.revokedAt,
     last_used_timestamp: key.lastUsedAt,
+    maker_key_id: key.makerId,
   };
 }

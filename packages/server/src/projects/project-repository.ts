@@ -21,6 +21,8 @@ export interface StoredKey {
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
   readonly lastUsedAt: number | null;
+  /** The key that created it; null: an administrator or a command. */
+  readonly makerId: string | null;
 }
 
 /** Projects and their keys. */
@@ -38,8 +40,13 @@ export interface ProjectRepository {
   listKeys(projectId?: string): Promise<StoredKey[]>;
   findKey(keyId: string): Promise<StoredKey | undefined>;
   addKey(key: StoredKey): Promise<void>;
-  /** @returns false when there is no such key or it is revoked already. */
-  revokeKey(keyId: string, at: number): Promise<boolean>;
+  /**
+   * Revokes a key, with descendants also the keys that it created, directly or by way of others.
+   * @returns ids of the keys that were not revoked before.
+   */
+  revokeKey(keyId: string, at: number, withDescendants: boolean): Promise<string[]>;
+  /** How many descendants of a key may be used at `now`. */
+  countDescendants(keyId: string, now: number): Promise<number>;
   /**
    * The old key ends at `oldEndsAt` (sooner if it did already) and the new one is added: both or neither.
    * @returns false when the old one is revoked by then
@@ -47,6 +54,8 @@ export interface ProjectRepository {
   replaceKey(oldKeyId: string, oldEndsAt: number, newKey: StoredKey): Promise<boolean>;
   /** Keys that may be used at `now`: neither revoked nor expired. */
   usableKeys(now: number): Promise<StoredKey[]>;
+  /** Those of the keys that may be used at `now`. */
+  findUsable(keyIds: readonly string[], now: number): Promise<string[]>;
   /** How many keys of a project may be used at `now`. */
   countUsableKeys(projectId: string, now: number): Promise<number>;
   /** Notes when keys were used last; never moves a time back. */

@@ -174,6 +174,41 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal((await projects.rotateKey(lasting.stored.id, 0, makerId)).stored.expiresAt, endsAt);
     });
 
+    test('revoking a key with its descendants revokes the keys that it created, and those that they created', async (t) => {
+      const { projects, repository, clock } = await open(t);
+      const project = await projects.createProject('one');
+      const wish = { projectId: project.id, name: 'n', scopes: ['admin'] as const, expiresAt: null };
+      const create = async (makerId: string | null) => (await projects.createKey({ ...wish, makerId })).stored.id;
+      const other = await create(null);
+      const [maker, sibling] = [await create(other), await create(other)];
+      const child = await create(maker);
+      const grandchild = await create(child);
+      const rotated = (await projects.rotateKey(child, 60_000)).stored.id;
+      assert.equal((await repository.findKey(rotated))?.makerId, maker, 'it stays a descendant');
+      assert.equal(await projects.countDescendants(maker), 3);
+      await projects.revokeKey(grandchild);
+      assert.equal(await projects.countDescendants(maker), 2);
+      const revoked = await projects.revokeKey(maker, { withDescendants: true });
+      assert.deepEqual(revoked.sort(), [maker, child, rotated].sort());
+      const usable = (await repository.usableKeys(clock.time)).map(({ id }) => id);
+      assert.deepEqual(usable.sort(), [other, sibling].sort());
+      assert.deepEqual(await projects.revokeKey(other), [other], 'without descendants only the key itself');
+    });
+
+    test('a key that is revoked while it creates another one leaves no usable key behind', async (t) => {
+      const { projects, repository, deps } = await open(t);
+      const project = await projects.createProject('one');
+      const wish = { projectId: project.id, name: 'n', scopes: ['admin'] as const, expiresAt: null };
+      const makerId = (await projects.createKey(wish)).stored.id;
+      const addKey: typeof repository.addKey = async (key) => {
+        await repository.revokeKey(makerId, deps.clock.now(), true);
+        await repository.addKey(key);
+      };
+      const late = createProjects({ ...deps, repository: { ...repository, addKey } });
+      await assert.rejects(late.createKey({ ...wish, makerId }), isRejected);
+      assert.deepEqual(await repository.usableKeys(deps.clock.now()), []);
+    });
+
     test('a project has at most 1,000 usable keys; revoking one makes room', async (t) => {
       const { projects, repository, clock } = await open(t);
       const project = await projects.createProject('one');
@@ -194,7 +229,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       // Between the look at the key and the writing of its successor.
       const findKey: typeof repository.findKey = async (keyId) => {
         const found = await repository.findKey(keyId);
-        await repository.revokeKey(keyId, deps.clock.now());
+        await repository.revokeKey(keyId, deps.clock.now(), false);
         return found;
       };
       const late = createProjects({ ...deps, repository: { ...repository, findKey } });

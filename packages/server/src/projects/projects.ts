@@ -5,7 +5,7 @@ import type { NewId } from '../kernel/identifier.ts';
 import { objectNotFound } from '../kernel/problem.ts';
 import { Secret } from '../kernel/secret.ts';
 import { hashApiKey, makeApiKey } from './api-key.ts';
-import { keyOutlivesItsMaker, projectNameTaken, tooManyKeys } from './problems.ts';
+import { apiKeyRejected, keyOutlivesItsMaker, projectNameTaken, tooManyKeys } from './problems.ts';
 import type { Project, ProjectRepository, RunInputs, StoredKey } from './project-repository.ts';
 
 /** A key that was just made: the only time its text exists. */
@@ -32,7 +32,10 @@ export interface Projects {
   setRunInputs(projectId: string, runInputs: RunInputs): Promise<void>;
   createKey(wish: KeyWish): Promise<NewKey>;
   listKeys(projectId?: string): Promise<StoredKey[]>;
-  revokeKey(keyId: string): Promise<void>;
+  /** With descendants also the keys that it created, directly or by way of others. @returns ids of the revoked keys. */
+  revokeKey(keyId: string, options?: { readonly withDescendants?: boolean }): Promise<string[]>;
+  /** How many usable keys the key created, directly or by way of others. */
+  countDescendants(keyId: string): Promise<number>;
   /** A new key with the same name, scopes and expiry; the old one works for `overlapMs` more. */
   rotateKey(keyId: string, overlapMs: number, makerId?: string | null): Promise<NewKey>;
 }
@@ -61,6 +64,12 @@ export function createProjects(deps: ProjectsDeps): Projects {
   async function endOf(makerId: string | null | undefined): Promise<number | null> {
     return typeof makerId === 'string' ? (await getKey(makerId)).expiresAt : null;
   }
+  /** A maker that was revoked while it created the key: its descendants may have been revoked before the key existed. */
+  async function withdrawOrphan({ id, makerId }: StoredKey): Promise<void> {
+    if (makerId === null || (await getKey(makerId)).revokedAt === null) return;
+    await repository.revokeKey(id, clock.now(), false);
+    throw apiKeyRejected();
+  }
   async function checkNumber(projectId: string): Promise<void> {
     const usable = await repository.countUsableKeys(projectId, clock.now());
     if (usable >= maxUsableKeys) throw tooManyKeys(maxUsableKeys);
@@ -85,25 +94,30 @@ export function createProjects(deps: ProjectsDeps): Projects {
       await checkNumber(wish.projectId);
       const made = newKey(deps, { ...wish, expiresAt: wish.expiresAt ?? endsAt });
       await repository.addKey(made.stored);
+      await withdrawOrphan(made.stored);
       return made;
     },
     listKeys: async (projectId) => {
       if (projectId !== undefined) await getProject(projectId);
       return repository.listKeys(projectId);
     },
-    revokeKey: async (keyId) => {
+    revokeKey: async (keyId, { withDescendants = false } = {}) => {
       await getKey(keyId);
-      await repository.revokeKey(keyId, clock.now());
+      return repository.revokeKey(keyId, clock.now(), withDescendants);
     },
+    countDescendants: (keyId) => repository.countDescendants(keyId, clock.now()),
     rotateKey: async (keyId, overlapMs, makerId = null) => {
       const old = await getKey(keyId);
       const isOver = old.expiresAt !== null && old.expiresAt <= clock.now();
       if (old.revokedAt !== null || isOver) throw objectNotFound('usable key', keyId);
       if (overlapMs > 0) await checkNumber(old.projectId);
       const ends = [old.expiresAt, await endOf(makerId)].filter((end) => end !== null);
-      const made = newKey(deps, { ...old, expiresAt: ends.length === 0 ? null : Math.min(...ends) });
+      // Without another maker it stays a descendant of the key that created the old one.
+      const wish = { ...old, makerId: makerId ?? old.makerId };
+      const made = newKey(deps, { ...wish, expiresAt: ends.length === 0 ? null : Math.min(...ends) });
       const isReplaced = await repository.replaceKey(keyId, clock.now() + overlapMs, made.stored);
       if (!isReplaced) throw objectNotFound('usable key', keyId);
+      if (made.stored.makerId === makerId) await withdrawOrphan(made.stored);
       return made;
     },
   };
@@ -127,6 +141,7 @@ export function newKey(deps: Pick<ProjectsDeps, 'clock' | 'newId'>, wish: KeyWis
     expiresAt: wish.expiresAt,
     revokedAt: null,
     lastUsedAt: null,
+    makerId: wish.makerId ?? null,
   };
   return { stored, key: new Secret(key) };
 }

@@ -2,6 +2,7 @@ import {
   Acknowledgement,
   ApiKey,
   ApiKeyCreate,
+  ApiKeyRevokeQuery,
   ApiKeyRotate,
   defaultScopes,
   List,
@@ -178,16 +179,19 @@ function keyRoutes(app: App, { gate, projects, keyRing, clock }: ProjectRoutesDe
       schema: {
         operationId: 'revokeKey',
         tags,
-        summary: 'Ends a key at once. Its row stays in the list.',
+        summary: 'Revoke a key at once, or the key and its descendants. Their rows stay in the list.',
         security,
         params: KeyParams,
+        querystring: ApiKeyRevokeQuery,
         response: { 200: Acknowledgement },
       },
     },
     async (request) => {
       const key = await managedKey(projects, gate.managerOf(request), request);
-      await projects.revokeKey(key.id);
-      request.log.info(keyEvent('key_revoked', request, key), 'key revoked');
+      const withDescendants = request.query.descendants === true;
+      const keyIds = await projects.revokeKey(key.id, { withDescendants });
+      const descendants = keyIds.filter((id) => id !== key.id);
+      request.log.info({ ...keyEvent('key_revoked', request, key), descendants }, 'key revoked');
       await keyRing.refresh();
       return { status: 'success' as const };
     },

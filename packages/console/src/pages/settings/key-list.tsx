@@ -6,7 +6,6 @@ import { ask } from '../../api/call.ts';
 import { useEndlessList } from '../../api/endless-list.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Card, CardList } from '../../pieces/card-list.tsx';
-import { Confirm } from '../../pieces/confirm.tsx';
 import { Empty } from '../../pieces/empty.tsx';
 import { Failure } from '../../pieces/failure.tsx';
 import { formatAge, formatTime } from '../../pieces/format.ts';
@@ -15,6 +14,7 @@ import { Loading } from '../../pieces/loading.tsx';
 import { useToasts } from '../../pieces/toasts.tsx';
 import { MadeKey } from './made-key.tsx';
 import { NewKey } from './new-key.tsx';
+import { RevokeKey } from './revoke-key.tsx';
 import { RotateKey } from './rotate-key.tsx';
 import classes from './settings.module.css';
 
@@ -36,8 +36,8 @@ export function KeyList({ projectId }: { projectId: string }) {
     close();
     void refresh();
   };
-  const revoke = async (key: ApiKey) => {
-    await ask('DELETE', `${path}/${key.key_id}`);
+  const revoke = async (key: ApiKey, withDescendants: boolean) => {
+    await ask('DELETE', `${path}/${key.key_id}${withDescendants ? '?descendants=true' : ''}`);
     await refresh();
     say(t('settings.revoked', { name: key.name }));
   };
@@ -75,16 +75,7 @@ export function KeyList({ projectId }: { projectId: string }) {
       ) : null}
       {doing?.what === 'create' ? <NewKey path={path} onMade={show} onClose={close} /> : null}
       {doing?.what === 'rotate' ? <RotateKey path={path} item={doing.key} onMade={show} onClose={close} /> : null}
-      {doing?.what === 'revoke' ? (
-        <Confirm
-          title={t('settings.revokeTitle', { name: doing.key.name })}
-          action={t('settings.revoke')}
-          onConfirm={() => revoke(doing.key)}
-          onClose={close}
-        >
-          {t('settings.revokeAbout')}
-        </Confirm>
-      ) : null}
+      {doing?.what === 'revoke' ? <RevokeKey item={doing.key} onConfirm={revoke} onClose={close} /> : null}
       {made === null ? null : <MadeKey made={made} onClose={() => setMade(null)} />}
     </section>
   );

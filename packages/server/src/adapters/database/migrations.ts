@@ -20,6 +20,7 @@ import { createRecordTurnsMigration } from './migrations/0028-record-turns.ts';
 import { createRefusedTextsMigration } from './migrations/0029-refused-texts.ts';
 import { createRefreshClaimsMigration } from './migrations/0031-refresh-claims.ts';
 import { createConsoleTokensMigration } from './migrations/0032-console-tokens.ts';
+import { createKeyMakersMigration } from './migrations/0033-key-makers.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -45,6 +46,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0029-refused-texts': createRefusedTextsMigration(),
     '0031-refresh-claims': createRefreshClaimsMigration(dialect),
     '0032-console-tokens': createConsoleTokensMigration(),
+    '0033-key-makers': createKeyMakersMigration(dialect),
   };
 }
 

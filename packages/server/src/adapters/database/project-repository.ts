@@ -51,14 +51,15 @@ export function createProjectRepository(database: Database): ProjectRepository {
     addKey: async (key) => {
       await write.insertInto('api_key').values(toRow(key)).execute();
     },
-    revokeKey: async (keyId, at) => {
-      const result = await write
+    revokeKey: async (keyId, at, withDescendants) => {
+      const rows = await write
         .updateTable('api_key')
         .set({ revoked_at: at })
-        .where('id', '=', keyId)
+        .where('id', withDescendants ? 'in' : '=', withDescendants ? descendantsOf(keyId) : keyId)
         .where('revoked_at', 'is', null)
-        .executeTakeFirst();
-      return result.numUpdatedRows === 1n;
+        .returning('id')
+        .execute();
+      return rows.map(({ id }) => id);
     },
     replaceKey: (oldKeyId, oldEndsAt, newKey) =>
       write.transaction().execute(async (transaction) => {
@@ -74,19 +75,7 @@ export function createProjectRepository(database: Database): ProjectRepository {
         await transaction.insertInto('api_key').values(toRow(newKey)).execute();
         return true;
       }),
-    usableKeys: async (now) => {
-      const rows = await read.selectFrom('api_key').selectAll().where(isUsableAt(now)).execute();
-      return rows.map(toKey);
-    },
-    countUsableKeys: async (projectId, now) => {
-      const row = await read
-        .selectFrom('api_key')
-        .select((select) => select.fn.countAll<number>().as('keys'))
-        .where('project_id', '=', projectId)
-        .where(isUsableAt(now))
-        .executeTakeFirst();
-      return Number(row?.keys ?? 0);
-    },
+    ...usableKeyRows({ read }),
     touchKeys: (uses) =>
       write.transaction().execute(async (transaction) => {
         // One statement a key, but only for keys used since the last look: a handful, once a second, in one commit.
@@ -100,6 +89,49 @@ export function createProjectRepository(database: Database): ProjectRepository {
         }
       }),
   };
+}
+
+type UsableKeyFunctions = 'usableKeys' | 'findUsable' | 'countUsableKeys' | 'countDescendants';
+
+function usableKeyRows({ read }: Pick<Database, 'read'>): Pick<ProjectRepository, UsableKeyFunctions> {
+  return {
+    countDescendants: async (keyId, now) => {
+      const row = await read
+        .selectFrom('api_key')
+        .select((select) => select.fn.countAll<number>().as('keys'))
+        .where('id', 'in', descendantsOf(keyId))
+        .where('id', '<>', keyId)
+        .where(isUsableAt(now))
+        .executeTakeFirst();
+      return Number(row?.keys ?? 0);
+    },
+    usableKeys: async (now) => {
+      const rows = await read.selectFrom('api_key').selectAll().where(isUsableAt(now)).execute();
+      return rows.map(toKey);
+    },
+    findUsable: async (keyIds, now) => {
+      if (keyIds.length === 0) return [];
+      const query = read.selectFrom('api_key').select('id').where('id', 'in', keyIds).where(isUsableAt(now));
+      return (await query.execute()).map(({ id }) => id);
+    },
+    countUsableKeys: async (projectId, now) => {
+      const row = await read
+        .selectFrom('api_key')
+        .select((select) => select.fn.countAll<number>().as('keys'))
+        .where('project_id', '=', projectId)
+        .where(isUsableAt(now))
+        .executeTakeFirst();
+      return Number(row?.keys ?? 0);
+    },
+  };
+}
+
+/** The key, the keys that it created, those that they created, and so on. */
+function descendantsOf(keyId: string) {
+  return sql<string>`(with recursive descendant(id) as (
+    select id from api_key where id = ${keyId}
+    union select api_key.id from api_key join descendant on api_key.maker_id = descendant.id
+  ) select id from descendant)`;
 }
 
 function toProject(row: { id: string; name: string; created_at: number }) {
@@ -118,6 +150,7 @@ function toKey(row: Selectable<KeyTable>): StoredKey {
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,
+    makerId: row.maker_id,
   };
 }
 
@@ -141,5 +174,6 @@ function toRow(key: StoredKey): KeyTable {
     expires_at: key.expiresAt,
     revoked_at: key.revokedAt,
     last_used_at: key.lastUsedAt,
+    maker_id: key.makerId,
   };
 }

@@ -80,6 +80,8 @@ export interface KeyTable {
   expires_at: number | null;
   revoked_at: number | null;
   last_used_at: number | null;
+  /** The key that created it; null: an administrator or a command. */
+  maker_id: string | null;
 }
 
 /** Bytes kept once per project. Unique (project_id, sha256) among those that are `live`. */

@@ -1,0 +1,101 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { onSendHookHandler } from 'fastify';
+import type { Logger } from '../kernel/logger.ts';
+import { accessEvent, type ReceivedRequest, sessionOf } from '../kernel/request-identity.ts';
+import type { App } from './app.ts';
+
+/** Keys and sessions by which streams were opened: ids of keys, hashes of the tokens of sessions. */
+export interface StreamOwners {
+  readonly keys: readonly string[];
+  readonly sessions: readonly string[];
+}
+
+export interface StreamAccessDeps {
+  /** @returns those that can still be used. */
+  readonly findUsable: (owners: StreamOwners) => Promise<ReadonlySet<string>>;
+  readonly logger: Logger;
+  /** Milliseconds between checks. */
+  readonly intervalMs?: number;
+}
+
+/** Ends event streams within a second of the end of the key or session that opened them. */
+export interface StreamAccess {
+  /** Watches the answer to a request until it is closed. Requests without a key or session are not watched. */
+  watch(request: ReceivedRequest, response: ServerResponse): void;
+  close(): void;
+}
+
+interface Watched {
+  readonly kind: keyof StreamOwners;
+  readonly owner: string;
+  readonly event: ReturnType<typeof accessEvent>;
+}
+
+const defaultIntervalMs = 400;
+
+/** One query per interval for all open streams finds keys and sessions that other processes have ended as well. */
+export function createStreamAccess({ findUsable, logger, intervalMs }: StreamAccessDeps): StreamAccess {
+  const open = new Map<ServerResponse<IncomingMessage>, Watched>();
+  let timer: NodeJS.Timeout | undefined;
+  let isChecking = false;
+
+  async function check(): Promise<void> {
+    const ownersOf = (kind: keyof StreamOwners) => [
+      ...new Set([...open.values()].flatMap((one) => (one.kind === kind ? [one.owner] : []))),
+    ];
+    const owners = { keys: ownersOf('keys'), sessions: ownersOf('sessions') };
+    const asked = new Set([...owners.keys, ...owners.sessions]);
+    const usable = await findUsable(owners);
+    for (const [response, { owner, event }] of open) {
+      // A stream that was opened meanwhile is in the next check.
+      if (!asked.has(owner) || usable.has(owner)) continue;
+      logger.info(event, 'stream ended: its key or session has ended');
+      response.destroy();
+    }
+  }
+  function tick(): void {
+    if (isChecking) return;
+    isChecking = true;
+    check()
+      .catch((error: unknown) => logger.warn({ err: error }, 'access of open streams not checked'))
+      .finally(() => {
+        isChecking = false;
+      });
+  }
+  function stop(): void {
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  return {
+    watch: (request, response) => {
+      const session = sessionOf(request);
+      const event = accessEvent('stream_ended', request);
+      const owner = session ?? event.key;
+      if (owner === undefined || response.destroyed) return;
+      open.set(response, { kind: session === undefined ? 'keys' : 'sessions', owner, event });
+      timer ??= setInterval(tick, intervalMs ?? defaultIntervalMs).unref();
+      response.once('close', () => {
+        open.delete(response);
+        if (open.size === 0) stop();
+      });
+    },
+    close: stop,
+  };
+}
+
+const eventStream = 'text/event-stream';
+
+/** Only routes that may answer with an event stream pay for the look at their answers: those that declare it, and MCP. */
+export function watchStreams(app: App, streams: StreamAccess): void {
+  const watch: onSendHookHandler = (request, reply, payload, done) => {
+    const type = reply.getHeader('content-type');
+    if (typeof type === 'string' && type.startsWith(eventStream)) streams.watch(request, reply.raw);
+    done(null, payload);
+  };
+  app.addHook('onRoute', (route) => {
+    const { url, schema } = route;
+    if (!url.startsWith('/mcp') && !JSON.stringify(schema?.response ?? {}).includes(eventStream)) return;
+    route.onSend = [...[route.onSend ?? []].flat(), watch];
+  });
+}
