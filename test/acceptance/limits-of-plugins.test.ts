@@ -47,3 +47,15 @@ test('the limit input_members accepts exactly as many members of input_params an
   assert.deepEqual([status, code], [404, 'OBJECT_NOT_FOUND']);
   assertRefused(row, await ask(row.value + 1));
 });
+
+test('the limit mcp_batch accepts a batch of exactly as many messages and refuses one more', async () => {
+  const row = limited.limit('mcp_batch');
+  const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
+  const send = async (count: number) => {
+    const batch = Array.from({ length: count }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }));
+    return await limited.send(`${limited.service.pluginsUrl}/mcp`, { ...json(batch), headers });
+  };
+  assertAccepted(await send(row.value));
+  const { status, body } = await send(row.value + 1);
+  assert.deepEqual([status, body.error.code], [400, -32600]);
+});

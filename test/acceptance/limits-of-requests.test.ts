@@ -74,3 +74,12 @@ test('the limit json_members accepts exactly as many members and items and refus
   assert.deepEqual([status, code], [404, 'OBJECT_NOT_FOUND']);
   assertRefused(row, await limited.send(url, body(row.value + 1)));
 });
+
+test('the limit json_escaped_names accepts a body of exactly as many escaped names and refuses one more', async () => {
+  const row = limited.limit('json_escaped_names');
+  const url = `${limited.service.filesUrl}/v1/collections`;
+  const names = (count: number) => Array.from({ length: count }, (_, index) => `"\\"${index}":1`).join(',');
+  const body = (count: number) => json(`{"name":"a","extra":{${names(count)}}}`);
+  assertAccepted(await limited.send(url, body(row.value)));
+  assertRefused(row, await limited.send(url, body(row.value + 1)));
+});

@@ -18,7 +18,7 @@ import {
   isRepeatable,
   type PreparedRun,
 } from './executor.ts';
-import { isShallow } from './json-bounds.ts';
+import { hasFewParts, isShallow, maxOutputParts, tooManyParts } from './json-bounds.ts';
 import type { Outcome } from './outcome.ts';
 import { createPreparedCalls } from './prepared-calls.ts';
 import {
@@ -219,6 +219,7 @@ function finish(raw: RawOutcome, scrubber: Scrubber, plugin: CompiledPlugin | un
   if (!isShallow(raw.output, maxDepth)) {
     return { kind: 'failed', message: `the output is nested deeper than ${maxDepth} levels` };
   }
+  if (!hasFewParts(raw.output, maxOutputParts)) return { kind: 'failed', message: tooManyParts };
   const output = scrubber.deep(raw.output);
   return { kind: 'succeeded', output, violations: scrubber.deep(plugin?.checkOutput(output) ?? []) };
 }

@@ -29,18 +29,22 @@ export function parseJson(text: string): unknown {
   return plain.restore(value);
 }
 
-/** For parsers that call `JSON.parse` themselves. */
-export function withPlainNames(text: string): PlainNames {
+/** For parsers that call `JSON.parse` themselves. @returns `null` when more than `most` names cannot be written without an escape */
+export function withPlainNames(text: string): PlainNames;
+export function withPlainNames(text: string, most: number): PlainNames | null;
+export function withPlainNames(text: string, most = Number.POSITIVE_INFINITY): PlainNames | null {
   if (!text.includes('\\')) return { text, restore: (value) => value };
   const parts: string[] = [];
   const numbers = new Map<string, number>();
   let copied = 0;
+  let escaped = 0;
   for (const [start, end] of escapedNames(text)) {
     const name = readName(text.slice(start, end));
     if (name === undefined) break;
     // One name has one form, whichever way it was escaped: of equal names the last one counts.
     let written = JSON.stringify(name);
     if (written.includes('\\')) {
+      if (++escaped > most) return null;
       const number = numbers.get(name) ?? numbers.size;
       numbers.set(name, number);
       written = `"${standIn}${number}"`;

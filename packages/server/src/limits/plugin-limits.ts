@@ -1,5 +1,7 @@
 import { maxInputMembers } from '@quartermaster/contract';
 import { credentialLimits } from '../execution/credential-bounds.ts';
+import { maxOutputParts } from '../execution/json-bounds.ts';
+import { maxBatch } from '../mcp/routes.ts';
 import { type Limit, refused } from './limit.ts';
 
 /** Limits of the plugins address: credentials, runs and their results. */
@@ -27,5 +29,17 @@ export const pluginLimits = {
     unit: 'members',
     value: () => maxInputMembers,
     above: refused('REQUEST_VALIDATION_ERROR'),
+  },
+  output_parts: {
+    bounds: 'that are values and names of members in the output of a run',
+    unit: 'items',
+    value: () => maxOutputParts,
+    above: refused('PLUGIN_FAILED'),
+  },
+  mcp_batch: {
+    bounds: 'that are messages of one MCP batch',
+    unit: 'items',
+    value: () => maxBatch,
+    above: '400 with the JSON-RPC error -32600',
   },
 } as const satisfies Record<string, Limit>;

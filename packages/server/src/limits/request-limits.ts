@@ -34,4 +34,10 @@ export const requestLimits = {
     value: () => jsonLimits.members,
     above: refused('INVALID_REQUEST'),
   },
+  json_escaped_names: {
+    bounds: 'that are member names with a quotation mark, a backslash or a control character in a JSON body',
+    unit: 'items',
+    value: () => jsonLimits.escapedNames,
+    above: refused('INVALID_REQUEST'),
+  },
 } as const satisfies Record<string, Limit>;

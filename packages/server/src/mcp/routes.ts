@@ -24,6 +24,9 @@ export interface McpRoutesDeps {
   readonly keyOf: (request: FastifyRequest) => string | null;
 }
 
+/** Messages of one batch. The library reads all of them at once, and clients send a few. */
+export const maxBatch = 100;
+
 /**
  * The catalogue as MCP servers: `POST /mcp` with every plugin, `POST /mcp/{bundle_id}` with those of a bundle. What is
  * wrong with the HTTP request is answered in the envelope; what is wrong with the message, as JSON-RPC.
@@ -38,6 +41,9 @@ export function mcpRoutes(app: App, { open, checkSite, onRequest, projectOf, key
     const { endpoints } = await open();
     const endpoint = endpoints.getEndpoint(bundleId);
     if (request.body === undefined) return reply.code(400).send(rpcError(-32700, 'Parse error: the body is empty'));
+    if (Array.isArray(request.body) && request.body.length > maxBatch) {
+      return reply.code(400).send(rpcError(-32600, `Invalid Request: a batch has more than ${maxBatch} messages`));
+    }
     const caller = { projectId: projectOf(request) ?? '-', keyId: keyOf(request) ?? undefined };
     return send(reply, await endpoint.answer(toMcpRequest(request, reply), request.body, caller));
   }

@@ -1,5 +1,6 @@
 import type { ResponseMapping } from '@quartermaster/plugin-kit';
 import { jsonSize } from '../../kernel/json-size.ts';
+import { hasFewParts, maxOutputParts, tooManyParts } from '../json-bounds.ts';
 import type { Outcome } from '../outcome.ts';
 import { type BodyFormat, decodeText, readBody } from './body.ts';
 import { ExpressionTooExpensive } from './expression-budget.ts';
@@ -111,6 +112,8 @@ function mapOutput(expression: Evaluate | null, scope: MappingScope, maxBytes: n
   if (jsonSize(evaluated.value, maxBytes) > maxBytes) {
     return { kind: 'failed', message: `the output is larger than ${maxBytes} bytes` };
   }
+  // Before it leaves the thread: copying it to the event loop visits every part.
+  if (!hasFewParts(evaluated.value, maxOutputParts)) return { kind: 'failed', message: tooManyParts };
   return { kind: 'returned', output: evaluated.value ?? null };
 }
 

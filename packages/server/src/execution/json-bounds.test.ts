@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compileAnswerRules, interpretAnswer } from './declarative/interpret-answer.ts';
+import { hasFewParts, maxOutputParts } from './json-bounds.ts';
+
+function interpret(items: number) {
+  const rules = compileAnswerRules({ output: '[body, body]' });
+  const answer = { status: 200, headers: {}, body: Buffer.from(`[${Array(items).fill(1).join(',')}]`) };
+  return interpretAnswer(rules, answer, { input: {}, takesCredentials: false, maxOutputBytes: 1024 * 1024 });
+}
+
+test('the limit output_parts accepts an output of exactly as many values and fails the run of one with more', () => {
+  // Three lists stand beside the items of two.
+  const items = (maxOutputParts - 3 - 1) / 2;
+  assert.equal(interpret(Math.floor(items)).kind, 'returned');
+  assert.deepEqual(interpret(Math.ceil(items) + 1), {
+    kind: 'failed',
+    message: `the output has more than ${maxOutputParts} values and names`,
+  });
+});
+
+test('values and names of members are counted, at every depth', () => {
+  const value = { a: [1, { b: null }], c: 'text' };
+  assert.equal(hasFewParts(value, 9), true);
+  assert.equal(hasFewParts(value, 8), false);
+  assert.equal(hasFewParts(1, 1), true);
+});
+
+test('of a value with too many parts only the first are visited', () => {
+  let visited = 0;
+  const member = {
+    enumerable: true,
+    get: () => {
+      visited += 1;
+      return 1;
+    },
+  };
+  const value = Object.defineProperties(
+    {},
+    Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`k${at}`, member])),
+  );
+  assert.equal(hasFewParts(value, 100), false);
+  assert.equal(visited, 50);
+});
