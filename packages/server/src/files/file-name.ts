@@ -12,11 +12,28 @@ export interface FileName {
 /** Bytes of UTF-8: what the file systems that a download lands on take. */
 const longestName = 255;
 
-/** Throws REQUEST_VALIDATION_ERROR for a name that is empty or too long, or whose extension the purpose does not take. */
+/**
+ * They change the order in which a name is shown, so that `invoice\u202efdp.txt` looks like a PDF. Marks that names in
+ * Arabic or Hebrew need (U+200E, U+200F, U+061C) are not among them.
+ */
+const directionControl = /[\u202a-\u202e\u2066-\u2069]/;
+
+/**
+ * Throws REQUEST_VALIDATION_ERROR for a name that is empty, too long or shown in another order than stored, or whose
+ * extension the purpose does not take.
+ */
 export function readFileName(name: string, purpose: Purpose): FileName {
   if (name === '') throw fieldInvalid('body/file', 'an empty filename', 'a name with an extension');
   if (Buffer.byteLength(name) > longestName) {
     throw fieldInvalid('body/file', 'a longer filename', `at most ${longestName} bytes of UTF-8`);
+  }
+  const control = directionControl.exec(name)?.[0].charCodeAt(0).toString(16).toUpperCase();
+  if (control !== undefined) {
+    throw fieldInvalid(
+      'body/file',
+      `a filename with U+${control}`,
+      'a name without characters that change its direction',
+    );
   }
   const dot = name.lastIndexOf('.');
   const written = dot === -1 ? '' : name.slice(dot + 1).toLowerCase();

@@ -7,6 +7,8 @@ export type AddressCheck = (address: string) => boolean;
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
+/** Services that a cloud offers to its own machines at addresses that the registry calls public: Azure's host. */
+const machineServices = new Set(['168.63.129.16']);
 const mapped = ipaddr.IPv6.parseCIDR('::ffff:0:0/96');
 const translated = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
@@ -63,7 +65,7 @@ function unwrap(address: Address): Address {
 }
 
 function isPublic(address: Address): boolean {
-  if (address.range() !== 'unicast') return false;
+  if (address.range() !== 'unicast' || machineServices.has(address.toString())) return false;
   return !isV6(address) || address.match(globalUnicast);
 }
 

@@ -1,15 +1,26 @@
-import type { EgressResult } from './broker.ts';
+import type { EgressPolicy, EgressResult } from './broker.ts';
 import { isAddressRefusal } from './connections.ts';
 import type { ExchangeFailure } from './exchange.ts';
 import type { Scrubber } from './scrub.ts';
 
 /** What the caller is told when no answer came. */
-export function describeFailure({ error, beforeAnswer }: ExchangeFailure, scrubber: Scrubber): EgressResult {
-  if (isAddressRefusal(error)) return { kind: 'refused', message: scrubber.text(error.message) };
+export function describeFailure(
+  { error, beforeAnswer }: ExchangeFailure,
+  scrubber: Scrubber,
+  { hosts }: Pick<EgressPolicy, 'hosts'>,
+): EgressResult {
   const code = codeOf(error);
+  // Where the caller chooses the host, the answer must not tell which names exist in the internal network.
+  if (hosts === 'any' && (isAddressRefusal(error) || code === 'ENOTFOUND')) return noPublicAddress;
+  if (isAddressRefusal(error)) return { kind: 'refused', message: scrubber.text(error.message) };
   const message = (code !== undefined && reasons[code]) || (beforeAnswer ? 'the call failed' : 'the answer broke off');
   return { kind: 'unreachable', message: code === undefined ? message : `${message} (${code})` };
 }
+
+const noPublicAddress = {
+  kind: 'refused',
+  message: 'the host name does not exist or leads to an address that is not of the public internet',
+} as const satisfies EgressResult;
 
 /** In our words: the libraries' messages name addresses and may quote what was sent. */
 const reasons: Readonly<Record<string, string>> = {

@@ -49,11 +49,12 @@ describe('fetching a page', () => {
       },
     });
     const fetch = fetchPage(broker, { ...defaultPageLimits, maxBytes: 2000, timeoutMs: 300 });
-    const code = async (url: string) => {
+    const failure = async (url: string) => {
       const result = await fetch(url, never);
       assert.ok(result.kind === 'failed' && result.message.endsWith('.'));
-      return result.code;
+      return result;
     };
+    const code = async (url: string) => (await failure(url)).code;
     assert.equal(await code(`${page}/gone`), 'page_status');
     assert.equal(await code(`${page}/around`), 'page_status');
     assert.equal(await code(`${page}/large`), 'page_too_large');
@@ -63,6 +64,19 @@ describe('fetching a page', () => {
     assert.equal(await code('http://page.example.com/'), 'page_refused');
     assert.equal(await code('https://page.example.com:8443/'), 'page_refused');
     assert.equal(await code('not a url'), 'page_refused');
-    assert.equal(await code('https://nowhere.example.com/'), 'page_unreachable');
+  });
+
+  it('gives one answer for a name that does not exist and for one of the internal network', async (t) => {
+    const resolve = async (name: string) => {
+      if (name === 'inside.example.com') return [{ address: '10.0.0.7', family: 4 }];
+      throw Object.assign(new Error('no such name'), { code: name.startsWith('slow') ? 'EAI_AGAIN' : 'ENOTFOUND' });
+    };
+    const fetch = fetchPage(startBroker(t, { resolve }));
+    const missing = await fetch('https://nowhere.example.com/', never);
+    assert.ok(missing.kind === 'failed' && missing.code === 'page_refused');
+    assert.match(missing.message, /does not exist or leads to an address that is not of the public internet/);
+    assert.deepEqual(await fetch('https://inside.example.com/', never), missing);
+    const unknown = await fetch('https://slow.example.com/', never);
+    assert.ok(unknown.kind === 'failed' && unknown.code === 'page_unreachable');
   });
 });

@@ -53,7 +53,7 @@ export async function followHops(request: EgressRequest, policy: EgressPolicy, r
     if ('refused' in wire) return { kind: 'refused', message: wire.refused };
     const exchanged = await sendHop(judged.target, wire, { policy, rules });
     if ('tooLarge' in exchanged) return tooLarge(policy);
-    if ('failure' in exchanged) return describeFailure(exchanged.failure, rules.scrubber);
+    if ('failure' in exchanged) return describeFailure(exchanged.failure, rules.scrubber, policy);
     const next = nextHop(hop, exchanged.response, judged.target);
     if (next === null) return await finish(exchanged.response, hop, { policy, scrubber: rules.scrubber });
     if (redirects >= policy.maxRedirects) {
