@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rename, stat } from 'node:fs/promises';
+import { chmod, mkdir, rename, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -194,6 +194,26 @@ test('[settings] a setting that is wrong or does not exist stops the start, and 
       error.message.includes('QUARTERMASTER_FILES_PORT') &&
       error.message.includes('QUARTERMASTER_NONSENSE'),
   );
+});
+
+test('[storage] a data folder or a folder of bundles that all users can write to stops the start', async (t) => {
+  const service = await startService(t);
+  for (const file of ['in-use.lock', 'store.json']) {
+    assert.equal((await stat(join(service.folder, file))).mode & 0o777, 0o600, file);
+  }
+  const bundles = join(service.folder, 'more-bundles');
+  await mkdir(bundles);
+  await chmod(bundles, 0o777);
+  assert.equal(await service.stop(), 0);
+  const settings = { BUNDLES: bundles };
+  await assert.rejects(startService(t, { folder: service.folder, settings }), /can write to the folder .*more-bundles/);
+  await chmod(service.folder, 0o777);
+  await assert.rejects(
+    startService(t, { folder: service.folder }),
+    /can write to the data folder .*Run .{1,4}chmod o-w/,
+  );
+  await chmod(service.folder, 0o700);
+  await startService(t, { folder: service.folder });
 });
 
 test('[storage] two services on one data folder: the second refuses to start', async (t) => {

@@ -104,6 +104,15 @@ export const operationsRequirements: Requirements = {
       'a data folder belongs to one process at a time, and is free again when that one is killed',
     ],
   },
+  'operations.folder-access': {
+    promise: 'A start refuses a data folder and folders of bundles that all users of the machine can write to.',
+    source: 'docs/contract.md "Storage"',
+    tests: [
+      '[storage] a data folder or a folder of bundles that all users can write to stops the start',
+      'a data folder that all users can write to is refused, with its mode and the remedy',
+      'a folder of bundles, or a bundle in it, that all users can write to is refused',
+    ],
+  },
   'operations.one-database': {
     promise: 'A store has one database and one data folder, which name each other; others are refused.',
     source: 'ADR 0068',

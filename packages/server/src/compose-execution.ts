@@ -7,6 +7,7 @@ import type { HandlerIsolation } from './catalogue/load-catalogue.ts';
 import { createManifestCache } from './catalogue/manifest-cache.ts';
 import { registerCatalogueMetrics } from './catalogue/metrics.ts';
 import { openCatalogue } from './catalogue/open-catalogue.ts';
+import { checkBundleFolders } from './check-folder-access.ts';
 import type { Base } from './compose.ts';
 import type { Config } from './config.ts';
 import { createExecutor } from './execution/create-executor.ts';
@@ -46,6 +47,7 @@ export async function openExecution(base: Base, { recorder, publicUrl, onChange 
   });
   closer.add('sandbox', async () => (await opening).close());
   await createFolderPath(config.installedBundles, 0o755);
+  await checkBundleFolders([config.installedBundles, ...config.bundleFolders], logger);
   const openingCatalogue = openCatalogue({
     folders: [ownBundles, config.installedBundles, ...config.bundleFolders],
     capabilities: { handlers: createIsolationPolicy(config.isolation), sandboxMissing: opening.then(missingIn) },

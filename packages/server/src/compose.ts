@@ -10,6 +10,7 @@ import { openBlobFolder } from './adapters/disk/blob-folder.ts';
 import { lockFolder } from './adapters/disk/folder-lock.ts';
 import { makeSetUpLink, type SetUpLink } from './administrators/set-up-link.ts';
 import { startBackupCheck } from './check-backups.ts';
+import { checkDataFolder } from './check-folder-access.ts';
 import { openStreamAccess } from './compose-access.ts';
 import { openDiskSpace } from './compose-disk-space.ts';
 import { openFilesSide } from './compose-files.ts';
@@ -174,6 +175,7 @@ async function openBase({ config, logger, closer, drain, options: { watchdog } }
   const registry = createMetrics();
   if (watchdog !== undefined) registerWatchdogMetrics(registry, watchdog);
   await createFolderPath(config.dataFolder, 0o700);
+  await checkDataFolder(config.dataFolder, logger);
   if (config.serve !== 'plugins') {
     const lock = lockFolder(config.dataFolder);
     closer.add('lock of the data folder', lock.release);

@@ -92,7 +92,7 @@ async function readIdentityFile(folder: string): Promise<{ storeId?: string; fol
 }
 
 async function writeIdentityFile(folder: string, identity: object): Promise<void> {
-  await replaceFile(join(folder, identityFile), `${JSON.stringify(identity)}\n`);
+  await replaceFile(join(folder, identityFile), `${JSON.stringify(identity)}\n`, 0o600);
 }
 
 async function readIfThere(file: string): Promise<string | undefined> {

@@ -7,11 +7,11 @@ import { syncToDisk } from './sync-to-disk.ts';
  * Writes a file whole or not at all, whatever ends the process: who reads it meets what was there before or all of this.
  * A link of that name is replaced, not followed.
  */
-export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
+export async function replaceFile(path: string, content: string | Uint8Array, mode = 0o644): Promise<void> {
   const folder = dirname(path);
   const draft = join(folder, `.${randomUUID()}`);
   try {
-    const file = await open(draft, 'wx', 0o644);
+    const file = await open(draft, 'wx', mode);
     try {
       await file.writeFile(content);
       await file.sync();

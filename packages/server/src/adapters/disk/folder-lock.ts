@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -7,12 +8,23 @@ import { DatabaseSync } from 'node:sqlite';
  * @throws Error when another process holds the folder.
  */
 export function lockFolder(folder: string): { release(): void } {
-  const database = new DatabaseSync(join(folder, 'in-use.lock'), { timeout: 0 });
+  const file = join(folder, 'in-use.lock');
+  const database = new DatabaseSync(file, { timeout: 0 });
   try {
     database.exec('BEGIN EXCLUSIVE');
   } catch (cause) {
     database.close();
     throw new Error(`The data folder ${folder} is in use by another process.`, { cause });
   }
+  keepForOwner(file);
   return { release: () => database.close() };
+}
+
+/** Whoever can open the file can hold the lock and keep the service from starting. */
+function keepForOwner(file: string): void {
+  try {
+    chmodSync(file, 0o600);
+  } catch {
+    // The file belongs to another user, who could open it anyway.
+  }
 }
