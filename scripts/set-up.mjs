@@ -14,7 +14,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const stamp = 'node_modules/.installed-from';
 const wanted = createHash('sha256').update(readFileSync('package-lock.json')).digest('hex');
@@ -98,6 +98,7 @@ function checkPinned(file) {
 
 function point(link, target) {
   if (existsSync(link) && readlinkSync(link) === target) return;
+  mkdirSync(dirname(link), { recursive: true });
   rmSync(link, { force: true });
   symlinkSync(target, link);
 }

@@ -71,7 +71,6 @@ test('the set-up uses the Node of the host when asked, refuses an old one, and g
   const sha256 = { [platform]: createHash('sha256').update(pinned).digest('hex') };
   write('scripts/node-checksums.json', JSON.stringify({ sha256 }));
   write(`node_modules/node-${platform}/bin/node`, pinned);
-  write('node_modules/.bin/other', '');
   const setUp = (choice: string, host: string) => {
     const env = { PATH: process.env.PATH, QUARTERMASTER_NODE: choice, npm_node_execpath: host };
     return spawnSync(process.execPath, [script], { cwd: folder, env, encoding: 'utf8' });

@@ -79,6 +79,8 @@ export function startWatchdog({ seconds, logFd, flush }: WatchdogOptions): Watch
 
   return {
     watch() {
+      // The first beat comes at once: the first request may be the one that blocks the event loop.
+      Atomics.add(cells, beatCell, 1);
       beat ??= setInterval(() => Atomics.add(cells, beatCell, 1), tickMs / 2).unref();
     },
     begin: ring.begin,
