@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { ConfigError, parseConfig } from './config.ts';
@@ -57,4 +60,25 @@ test('lists and maps are read; an empty value counts as unset', () => {
   assert.equal(config.egressOverrides.get('https://api.example.com'), 'http://127.0.0.1:9000');
   assert.deepEqual(config.egressAllow, ['127.0.0.1', '10.0.0.0/8']);
   assert.equal(config.filesPort, 8080);
+});
+
+test('the address of the database comes from its setting or from a file, not from both, and no complaint repeats it', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-config-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'url');
+  const url = 'postgres://service:a-password@db.example.com/quartermaster';
+  await writeFile(file, `${url}\n`);
+  assert.equal(parseConfig({ QUARTERMASTER_DATABASE_URL_FILE: file }).databaseUrl?.reveal(), url);
+
+  const broken = join(folder, 'broken');
+  await writeFile(broken, 'a-password');
+  for (const [settings, complaint] of [
+    [{ QUARTERMASTER_DATABASE_URL_FILE: file, QUARTERMASTER_DATABASE_URL: url }, /is set as well as DATABASE_URL/],
+    [{ QUARTERMASTER_DATABASE_URL_FILE: join(folder, 'missing') }, /cannot be read/],
+    [{ QUARTERMASTER_DATABASE_URL_FILE: broken }, /is not a postgres:\/\/ URL/],
+  ] as const) {
+    const refused = (error: unknown) =>
+      error instanceof ConfigError && complaint.test(error.message) && !error.message.includes('a-password');
+    assert.throws(() => parseConfig(settings), refused);
+  }
 });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { withoutTrailingSlashes } from '@quartermaster/contract';
@@ -105,7 +106,7 @@ export function processEnvironment(): Environment {
 const prefix = 'QUARTERMASTER_';
 
 /**
- * Reads the settings. Pure. Reports every bad variable at once, by name, and refuses names under `QUARTERMASTER_`
+ * Reads the settings, and the files that settings name in place of a secret. Reports every bad variable at once, by name, and refuses names under `QUARTERMASTER_`
  * that do not exist, so that a typing error is an error. An empty value counts as unset.
  * @throws ConfigError
  */
@@ -154,12 +155,31 @@ function createReader(environment: Environment, findings: string[]) {
       const value = read(key);
       return value === null ? null : make(value);
     },
+    /** A secret, from its setting or from the file that another setting names. */
+    secret(key: SettingName, fileKey: SettingName): Secret | null {
+      const value = read(key);
+      const path = read(fileKey);
+      if (path === null) return value === null ? null : new Secret(value);
+      const finding = value === null ? null : `is set as well as ${key}; set one`;
+      const content = finding === null ? readSecret(path) : null;
+      const complaint = finding ?? (content === null ? 'cannot be read' : settings[key].check(content));
+      if (complaint !== null) findings.push(`${prefix}${fileKey}: the file ${complaint}`);
+      return content === null ? null : new Secret(content);
+    },
     list: (key: SettingName): string[] =>
       text(key)
         .split(',')
         .map((item) => item.trim())
         .filter((item) => item !== ''),
   };
+}
+
+function readSecret(path: string): string | null {
+  try {
+    return readFileSync(resolve(path), 'utf8').trim();
+  } catch {
+    return null;
+  }
 }
 
 /** Where it listens, and what it is called from outside. */
@@ -179,10 +199,10 @@ function readAddresses({ text, number, optional, list }: Reader) {
 }
 
 /** Where things are kept, and how much of them comes in. */
-function readStorage({ text, number, optional, list }: Reader) {
+function readStorage({ text, number, optional, list, secret }: Reader) {
   return {
     dataFolder: resolve(text('DATA')),
-    databaseUrl: optional('DATABASE_URL', (value) => new Secret(value)),
+    databaseUrl: secret('DATABASE_URL', 'DATABASE_URL_FILE'),
     databaseConnections: number('DATABASE_CONNECTIONS'),
     databaseDurability: text('DATABASE_DURABILITY') as Config['databaseDurability'], // checked against its list
     sealingKeys: list('SEALING_KEY').map((key) => new Secret(key)),

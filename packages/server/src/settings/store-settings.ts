@@ -14,6 +14,12 @@ export const storeSettings = {
     check: (text) => (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? null : 'is not a postgres:// URL'),
     secret: true,
   },
+  DATABASE_URL_FILE: {
+    description:
+      'Read DATABASE_URL from this file instead, so that its password is not in the environment of the process.',
+    default: null,
+    check: anyText,
+  },
   SEALING_KEY: {
     description:
       'Encrypt stored credentials with these keys, base64 of 32 bytes each, separated by commas: the first encrypts, all of them decrypt. `quartermaster profile new-key` prints one. Unset, and no SEALING_KEY_FILE: with SQLite the file `encryption-key` in the data folder, created at the first start; with PostgreSQL no credential profiles.',

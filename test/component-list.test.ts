@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+interface Component {
+  readonly name: string;
+  readonly version: string;
+  readonly hashes?: ReadonlyArray<{ readonly alg: string }>;
+}
+
+test('the list of components has every production package of the server with its hash, and no tool of the development', async () => {
+  const { stdout } = await run('npm', ['run', '--silent', 'sbom'], { maxBuffer: 16 * 1024 * 1024 });
+  const list = JSON.parse(stdout) as { bomFormat: string; components: Component[] };
+  assert.equal(list.bomFormat, 'CycloneDX');
+  const listed = new Map(list.components.map((component) => [component.name, component]));
+  const { dependencies } = JSON.parse(readFileSync('packages/server/package.json', 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  const packages = Object.entries(dependencies).filter(([name]) => !name.startsWith('@quartermaster/'));
+  assert.ok(packages.length >= 15, `only ${packages.length} packages`);
+  for (const [name, version] of packages) {
+    assert.equal(listed.get(name)?.version, version, name);
+    assert.ok(
+      listed.get(name)?.hashes?.some(({ alg }) => alg === 'SHA-512'),
+      name,
+    );
+  }
+  for (const tool of ['typescript', 'vite', 'playwright-core', '@biomejs/biome']) assert.ok(!listed.has(tool), tool);
+});
