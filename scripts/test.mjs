@@ -24,7 +24,7 @@ const ofCorpus = /\.corpus\.test\.ts$/;
 const files =
   wanted.length > 0
     ? wanted
-    : globSync(['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'])
+    : globSync(['packages/*/{src,test}/**/*.test.ts', 'test/**/*.test.ts'])
         .filter((file) => ofCorpus.test(file) === isCorpusRun)
         .sort();
 await installSystemTools();

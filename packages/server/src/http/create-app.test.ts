@@ -23,7 +23,10 @@ async function serve(t: TestContext) {
     overHttps: true,
     bodyPace: { idle: 2_000, grace: 100, leastRate: 1_000_000 },
   });
-  const Body = Type.Object({ count: Type.Integer({ minimum: 1 }), credentials: Type.Optional(Type.Object({})) });
+  const Body = Type.Object({
+    count: Type.Integer({ minimum: 1 }),
+    credentials: Type.Optional(Type.Object({}, { 'x-secret': true })),
+  });
   app.post('/v1/things/:id', { schema: { body: Body } }, async (request) => ({ count: request.body.count }));
   app.get(
     '/v1/things',
