@@ -5,6 +5,7 @@ import type { Injection, OAuth2 } from '@quartermaster/plugin-kit';
 import type { Clock } from '../../kernel/clock.ts';
 import { Problem } from '../../kernel/problem.ts';
 import type { StoredRefreshToken } from '../../profiles/resolve-credentials.ts';
+import { credentialLimits } from '../credential-bounds.ts';
 import { apiHost, apiOrigin, never, policyFor, secretsOf, startBroker, startServer } from './broker.suite.ts';
 import type { EgressPolicy } from './broker.ts';
 
@@ -223,6 +224,34 @@ describe('an access token', () => {
       'call',
       'call',
     ]);
+  });
+
+  it('of the size that a credential may have is accepted, and a larger token is neither stored nor sent', async (t) => {
+    const text = (bytes: number) => 't'.repeat(bytes);
+    const most = credentialLimits.valueBytes;
+    for (const [more, isAccepted] of [
+      [{ access_token: text(most), refresh_token: text(most) }, true],
+      [{ access_token: text(most + 1) }, false],
+      [{ refresh_token: text(most + 1) }, false],
+    ] as const) {
+      const { upstream, send } = await open(t, { tokens: grant(more) });
+      const stored: unknown[] = [];
+      const storedRefreshToken: StoredRefreshToken = {
+        version: 'profile 1',
+        superseded: [],
+        async refresh(_name, ask) {
+          const answer = await ask('refresh-0-0123456789');
+          if (answer.rotated !== undefined) stored.push(answer.rotated);
+          return answer;
+        },
+      };
+      const result = await send(refreshToken, { storedRefreshToken });
+      const count = isAccepted ? 1 : 0;
+      assert.deepEqual(
+        [result.kind === 'response', stored.length, upstream.requests.length],
+        [isAccepted, count, count],
+      );
+    }
   });
 
   it('of a stored credential is not used when the new refresh token cannot be stored', async (t) => {

@@ -1,4 +1,5 @@
 import type { AuthorizationServer, ClientAuth } from 'oauth4webapi';
+import { credentialLimits } from '../credential-bounds.ts';
 import type { EgressRequest, EgressResult } from './broker.ts';
 import { formEncoded, type TokenNeed } from './token-need.ts';
 import type { Granted } from './tokens.ts';
@@ -34,12 +35,23 @@ export async function requestToken(need: TokenNeed, send: Send): Promise<Granted
     const response = await oauth.genericTokenEndpointRequest(server, client, identity, need.grant, parameters, options);
     const granted = await oauth.processGenericTokenEndpointResponse(server, client, await withoutIdToken(response));
     const { access_token: accessToken, expires_in: expiresIn, refresh_token: refreshToken } = granted;
+    if (isTooLarge(accessToken) || isTooLarge(refreshToken)) return { failure: tokenTooLarge };
     return { token: { accessToken, expiresIn, refreshToken } };
   } catch (error) {
     if (result === undefined) throw error;
     return { failure: describeFailure(result, error) };
   }
 }
+
+/** A token is sent and redacted as a credential is, so it has the same bound. A refresh token beyond it is not stored. */
+function isTooLarge(token: string | undefined): boolean {
+  return token !== undefined && Buffer.byteLength(token) > credentialLimits.valueBytes;
+}
+
+const tokenTooLarge = {
+  kind: 'unreachable',
+  message: `no access token: the token endpoint answered with a token of more than ${credentialLimits.valueBytes} bytes`,
+} as const;
 
 interface TokenRequest {
   readonly method: string;
