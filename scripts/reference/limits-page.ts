@@ -5,7 +5,8 @@ import { findLimitTests } from './limit-tests.ts';
 
 const headings = {
   requests: 'Every request',
-  store: 'Files address',
+  store: 'Files, projects and keys',
+  collections: 'Collections, records and chunks',
   plugins: 'Plugins address',
 } as const satisfies Record<keyof typeof limits, string>;
 

@@ -75,8 +75,8 @@ export const runsRequirements: Requirements = {
     promise: 'Runs and results are kept within bounds of age, count and bytes.',
     source: 'docs/contract.md "Storage"',
     tests: [
-      'each project keeps its newest runs, none older than the bound, and nothing of one under way is deleted',
-      'results go when they are over, and the oldest beyond the sum; the runs stay',
+      'the limit run_records keeps the newest runs of a project, none too old, and deletes nothing of one under way',
+      'the limit run_result_bytes deletes the oldest results beyond it, and those that are over; the runs stay',
       'the queue of accepted runs is bounded in all, of each key, and in bytes; what has ended makes room',
     ],
   },

@@ -1,6 +1,8 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { ListQuery, Timestamp } from './envelope.ts';
+import { MapOf, Metadata, StringMetadata } from './metadata.ts';
 import { MetadataFilter } from './metadata-filter.ts';
+import { separatorLimits, textLimits } from './store-bounds.ts';
 import {
   collectionTypes,
   duplicatePolicies,
@@ -15,21 +17,6 @@ import {
 
 /** The built-in model: words only, no vectors. Exactly 8 characters, as the official client demands. */
 export const builtInEmbeddingModel = 'QmBm25v1';
-
-/** Names of any text to values of one kind. (`Type.Record` says it by a pattern that misses names with a line break.) */
-function MapOf<Value>(values: TSchema, options: object = {}) {
-  return Type.Unsafe<Record<string, Value>>({ type: 'object', additionalProperties: values, ...options });
-}
-
-const metadataBounds = { maxProperties: 16, propertyNames: { type: 'string', maxLength: 64 } };
-const Metadata = MapOf<unknown>(Type.Unknown(), {
-  ...metadataBounds,
-  description: 'Up to 16 entries of your own: names up to 64 characters, any values; together at most 16 KiB of JSON.',
-});
-const StringMetadata = MapOf<string>(Type.String({ maxLength: 512 }), {
-  ...metadataBounds,
-  description: 'Up to 16 entries of your own: names up to 64 characters, values up to 512.',
-});
 
 export const Collection = Type.Object({
   object: Type.Literal('Collection'),
@@ -58,8 +45,8 @@ export const Collection = Type.Object({
 export type Collection = Static<typeof Collection>;
 
 export const CollectionCreate = Type.Object({
-  name: Type.Optional(Type.String({ maxLength: 127, default: '' })),
-  description: Type.Optional(Type.String({ maxLength: 512, default: '' })),
+  name: Type.Optional(Type.String({ maxLength: textLimits.name, default: '' })),
+  description: Type.Optional(Type.String({ maxLength: textLimits.description, default: '' })),
   type: Type.Optional(Type.Enum([...collectionTypes], { default: 'text' })),
   capacity: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000_000 })),
   embedding_model_id: Type.Optional(Type.String({ minLength: 8, maxLength: 8 })),
@@ -68,8 +55,8 @@ export const CollectionCreate = Type.Object({
 export type CollectionCreate = Static<typeof CollectionCreate>;
 
 export const CollectionUpdate = Type.Object({
-  name: Type.Optional(Type.String({ maxLength: 127 })),
-  description: Type.Optional(Type.String({ maxLength: 512 })),
+  name: Type.Optional(Type.String({ maxLength: textLimits.name })),
+  description: Type.Optional(Type.String({ maxLength: textLimits.description })),
   metadata: Type.Optional(Metadata),
 });
 export type CollectionUpdate = Static<typeof CollectionUpdate>;
@@ -79,7 +66,12 @@ export const TextSplitter = Type.Object({
   type: Type.Enum(['token', 'separator']),
   chunk_size: Type.Optional(Type.Integer({ minimum: 50, maximum: 1000, description: 'Tokens in a chunk.' })),
   chunk_overlap: Type.Optional(Type.Integer({ minimum: 0, maximum: 200, description: 'At most half of chunk_size.' })),
-  separators: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 49 }), { minItems: 1, maxItems: 16 })),
+  separators: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: separatorLimits.characters }), {
+      minItems: 1,
+      maxItems: separatorLimits.separators,
+    }),
+  ),
 });
 export type TextSplitter = Static<typeof TextSplitter>;
 
@@ -120,8 +112,8 @@ export type RecordItem = Static<typeof RecordItem>;
 const recordFields = {
   file_id: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
   url: Type.Optional(Type.String({ minLength: 1, maxLength: 2048 })),
-  title: Type.Optional(Type.String({ maxLength: 255 })),
-  content: Type.Optional(Type.String({ minLength: 1, maxLength: 65_535 })),
+  title: Type.Optional(Type.String({ maxLength: textLimits.title })),
+  content: Type.Optional(Type.String({ minLength: 1, maxLength: textLimits.content })),
   text_splitter: Type.Optional(TextSplitter),
   on_duplicate: Type.Optional(
     Type.Enum([...duplicatePolicies], {
@@ -217,18 +209,18 @@ export const ScoredChunk = Type.Object({
 export type ScoredChunk = Static<typeof ScoredChunk>;
 
 export const ChunkCreate = Type.Object({
-  content: Type.String({ minLength: 1, maxLength: 65_535 }),
+  content: Type.String({ minLength: 1, maxLength: textLimits.content }),
   metadata: Type.Optional(Metadata),
 });
 export type ChunkCreate = Static<typeof ChunkCreate>;
 export const ChunkUpdate = Type.Object({
-  content: Type.Optional(Type.String({ minLength: 1, maxLength: 65_535 })),
+  content: Type.Optional(Type.String({ minLength: 1, maxLength: textLimits.content })),
   metadata: Type.Optional(Metadata),
 });
 export type ChunkUpdate = Static<typeof ChunkUpdate>;
 
 export const ChunkQuery = Type.Object({
-  query_text: Type.String({ minLength: 1, maxLength: 32_768 }),
+  query_text: Type.String({ minLength: 1, maxLength: textLimits.query }),
   top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 3 })),
   max_tokens: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Most tokens of all chunks together.' }),

@@ -12,4 +12,5 @@ export * from './purposes.ts';
 export * from './runs.ts';
 export * from './scopes.ts';
 export * from './session-rules.ts';
+export * from './store-bounds.ts';
 export * from './vocabulary.ts';

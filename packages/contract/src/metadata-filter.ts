@@ -2,8 +2,11 @@ import { type Static, Type } from 'typebox';
 
 /** Conditions on metadata. Source: docs/contract.md "Collections, records, chunks". */
 
+/** Of a filter: conditions of one group, values of `in` and `nin`, characters of a text. */
+export const filterLimits = { conditions: 16, values: 100, textCharacters: 512 } as const;
+
 const Key = Type.String({ minLength: 1, maxLength: 64, description: 'Name of an entry of the metadata.' });
-const text = Type.String({ maxLength: 512 });
+const text = Type.String({ maxLength: filterLimits.textCharacters });
 
 const Equality = Type.Object({
   type: Type.Enum(['eq', 'ne']),
@@ -20,10 +23,10 @@ const Order = Type.Object({
 const Membership = Type.Object({
   type: Type.Enum(['in', 'nin']),
   key: Key,
-  value: Type.Array(Type.Union([text, Type.Number(), Type.Boolean()]), { minItems: 1, maxItems: 100 }),
+  value: Type.Array(Type.Union([text, Type.Number(), Type.Boolean()]), { minItems: 1, maxItems: filterLimits.values }),
 });
 const group = Type.Enum(['and', 'or']);
-const bounds = { minItems: 1, maxItems: 16 };
+const bounds = { minItems: 1, maxItems: filterLimits.conditions };
 const Condition = [Equality, Order, Membership] as const;
 const InnerGroup = Type.Object({ type: group, filters: Type.Array(Type.Union([...Condition]), bounds) });
 const Group = Type.Object({ type: group, filters: Type.Array(Type.Union([...Condition, InnerGroup]), bounds) });

@@ -1,15 +1,18 @@
 import type { Limit as LimitOnWire } from '@quartermaster/contract';
 import type { Config } from './config.ts';
+import { collectionLimits } from './limits/collection-limits.ts';
 import type { Limit } from './limits/limit.ts';
 import { pluginLimits } from './limits/plugin-limits.ts';
 import { requestLimits } from './limits/request-limits.ts';
 import { storeLimits } from './limits/store-limits.ts';
 
 /** Every limit by group and name. `docs/reference/limits.md` is generated from this table. */
-export const limits = { requests: requestLimits, store: storeLimits, plugins: pluginLimits } as const satisfies Record<
-  string,
-  Record<string, Limit>
->;
+export const limits = {
+  requests: requestLimits,
+  store: storeLimits,
+  collections: collectionLimits,
+  plugins: pluginLimits,
+} as const satisfies Record<string, Record<string, Limit>>;
 
 /** The rows of some groups, as `GET /v1/limits` answers them. */
 export function limitsToWire(config: Config, groups: ReadonlyArray<keyof typeof limits>): LimitOnWire[] {

@@ -13,7 +13,7 @@ export function readText(text: string, path: string): string {
 }
 
 /** Of one collection, record or chunk. Source: docs/contract.md "Collections, records, chunks". */
-const mostMetadataBytes = 16 * 1024;
+export const mostMetadataBytes = 16 * 1024;
 
 /**
  * Metadata as they can be stored and searched: PostgreSQL reads no JSON that has half a surrogate pair, and one entry of

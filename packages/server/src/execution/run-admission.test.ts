@@ -23,3 +23,16 @@ test('a key has so many runs at once; others are not kept from theirs, and what 
   ends[1]?.();
   await running[1];
 });
+
+test('the limit runs_of_key accepts exactly as many runs of a key at once and refuses one more', async () => {
+  const most = 3;
+  const admission = createRunAdmission(most);
+  const end = Promise.withResolvers<void>();
+  const running = Array.from({ length: most }, () => admission.admit('a', () => end.promise));
+  await assert.rejects(
+    admission.admit('a', () => end.promise),
+    (error) => error instanceof Problem && error.code === 'TOO_MANY_REQUESTS',
+  );
+  end.resolve();
+  await Promise.all(running);
+});

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { unzipSync, zipSync } from 'fflate';
 import { encryptedOfficeFile, wordDocument } from '../../../../test/support/sample-office.ts';
-import { openPackage, packageLimits } from './open-package.ts';
+import { openPackage } from './open-package.ts';
+import { packageLimits } from './package-limits.ts';
 import { readXlsx } from './read-xlsx.ts';
 
 const entryMark = 'PK\x01\x02';
@@ -31,17 +32,23 @@ test('a part that unpacks to a thousand times its size is refused, whatever size
   refuses(zip, 'unpacked_limit');
 });
 
-test('unpacking stops at the limit of all parts together', () => {
+test('the limit archive_unpacked_bytes accepts parts of exactly its size together and refuses one byte more', () => {
   const part = Buffer.from('<a/>'.repeat(300));
   const zip = zipSync({ ...types, 'a.xml': part, 'b.xml': part });
-  const limits = { ...packageLimits, unpackedBytes: 2000 };
-  assert.throws(() => openPackage(zip, 'docx', limits), { code: 'unpacked_limit' });
+  const bytes = 2 * part.length + types['[Content_Types].xml'].length;
+  const open = (unpackedBytes: number) => openPackage(zip, 'docx', { ...packageLimits, unpackedBytes });
+  assert.equal(open(bytes).parts.size, 3);
+  assert.throws(() => open(bytes - 1), { code: 'unpacked_limit' });
   assert.equal(openPackage(zip, 'docx').parts.size, 3);
 });
 
-test('more than ten thousand entries are refused', () => {
-  const many = Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`${index}.bin`, Buffer.alloc(0)]));
-  refuses(zipSync(many, { level: 0 }), 'unpacked_limit');
+test('the limit archive_entries accepts exactly as many entries and refuses one more', () => {
+  const many = (count: number) => {
+    const names = Array.from({ length: count - 1 }, (_, index) => [`${index}.bin`, Buffer.alloc(0)]);
+    return zipSync({ ...types, ...Object.fromEntries(names) }, { level: 0 });
+  };
+  assert.equal(openPackage(many(packageLimits.entries), 'docx').parts.size, 1);
+  refuses(many(packageLimits.entries + 1), 'unpacked_limit');
 });
 
 test('entries that share bytes are refused', () => {

@@ -1,16 +1,8 @@
 import { crc32, inflateRawSync } from 'node:zlib';
 import { zipSync } from 'fflate';
+import { type PackageLimits, packageLimits } from './package-limits.ts';
 import { fileDamaged, fileEmpty, fileEncrypted, fileTypeMismatch, unpackedLimit } from './unreadable.ts';
 import { readZipDirectory, type ZipEntry } from './zip-directory.ts';
-
-/** Bounds of an Office package, whatever its directory claims. The ratio is that of a part of some size. */
-export const packageLimits = {
-  entries: 10_000,
-  unpackedBytes: 500 * 2 ** 20,
-  ratio: 300,
-  ratioFromBytes: 32 * 2 ** 20,
-};
-export type PackageLimits = typeof packageLimits;
 
 interface Bounds {
   readonly format: string;

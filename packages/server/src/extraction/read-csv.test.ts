@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import papaparse from 'papaparse';
 import { readRecords } from './csv-records.ts';
 import { readCsv } from './read-csv.ts';
+import { mostColumns } from './sheet.ts';
 
 function rowsOf(bytes: Uint8Array | string) {
   const warnings: string[] = [];
@@ -131,5 +132,17 @@ test('records do not depend on how the text comes in pieces', () => {
         rows.map((row) => row.map((value) => value.replace(/\r\n?/g, '\n'))),
       );
     }),
+  );
+});
+
+test('the limit sheet_columns accepts exactly as many columns of a row and cuts one more', () => {
+  const row = (columns: number) => Array.from({ length: columns }, (_, index) => `c${index}`).join(',');
+  const { rows } = rowsOf(`${row(mostColumns)}\n${row(mostColumns + 1)}\n`);
+  assert.deepEqual(
+    rows.map(({ cells, isCut = false }) => [cells.length, isCut]),
+    [
+      [mostColumns, false],
+      [mostColumns, true],
+    ],
   );
 });

@@ -2,6 +2,7 @@ import { maxInputMembers } from '@quartermaster/contract';
 import { credentialLimits } from '../execution/credential-bounds.ts';
 import { maxOutputParts } from '../execution/json-bounds.ts';
 import { maxBatch } from '../mcp/routes.ts';
+import { backgroundDefaults } from '../runs/background-runs.ts';
 import { type Limit, refused } from './limit.ts';
 
 /** Limits of the plugins address: credentials, runs and their results. */
@@ -41,5 +42,44 @@ export const pluginLimits = {
     unit: 'items',
     value: () => maxBatch,
     above: '400 with the JSON-RPC error -32600',
+  },
+  runs_of_key: {
+    bounds: 'that are runs of one key at the same time, waiting or running',
+    unit: 'items',
+    value: (config) => config.maxRunsOfKey,
+    setting: 'MAX_RUNS_OF_KEY',
+    above: refused('TOO_MANY_REQUESTS'),
+  },
+  queued_runs: {
+    bounds: 'that are asynchronous runs of one process, waiting or running',
+    unit: 'items',
+    value: () => backgroundDefaults.maxAccepted,
+    above: refused('TOO_MANY_REQUESTS'),
+  },
+  queued_runs_of_key: {
+    bounds: 'that are asynchronous runs of one key, waiting or running',
+    unit: 'items',
+    value: () => backgroundDefaults.maxAcceptedOfKey,
+    above: refused('TOO_MANY_REQUESTS'),
+  },
+  queued_run_characters: {
+    bounds: 'of the requests of all asynchronous runs that wait or run',
+    unit: 'characters',
+    value: () => backgroundDefaults.maxSize,
+    above: refused('TOO_MANY_REQUESTS'),
+  },
+  run_records: {
+    bounds: 'that are records of runs of one project',
+    unit: 'items',
+    value: (config) => config.runRetention.most,
+    setting: 'MAX_RUNS',
+    above: 'The oldest are deleted.',
+  },
+  run_result_bytes: {
+    bounds: 'of the stored results of all asynchronous runs together',
+    unit: 'bytes',
+    value: (config) => config.runRetention.resultBytes,
+    setting: 'RUN_RESULTS_MB',
+    above: 'The oldest are deleted.',
   },
 } as const satisfies Record<string, Limit>;

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { Problem } from '../kernel/problem.ts';
 import { createBackgroundQueue, type QueueBounds } from './background-queue.ts';
 import type { BackgroundRun } from './background-run.ts';
+import { backgroundDefaults } from './background-runs.ts';
 
 const bounds: QueueBounds = { maxRunning: 2, maxAccepted: 5, maxAcceptedOfKey: 2, maxSize: 1000 };
 
@@ -74,4 +75,24 @@ test('the queue of accepted runs is bounded in all, of each key, and in bytes; w
   const { accept: acceptLarge } = openQueue({ maxSize: 10 });
   acceptLarge(makeRun('i', null, 8));
   assert.throws(() => acceptLarge(makeRun('j', null, 3)), isRefusal);
+});
+
+test('the limit queued_runs accepts exactly as many runs and refuses one more', () => {
+  const { accept } = openQueue(backgroundDefaults);
+  for (let n = 0; n < backgroundDefaults.maxAccepted; n += 1) accept(makeRun(`${n}`));
+  assert.throws(() => accept(makeRun('further')), isRefusal);
+});
+
+test('the limit queued_runs_of_key accepts exactly as many runs of a key and refuses one more', () => {
+  const { accept } = openQueue(backgroundDefaults);
+  for (let n = 0; n < backgroundDefaults.maxAcceptedOfKey; n += 1) accept(makeRun(`${n}`, 'key'));
+  assert.throws(() => accept(makeRun('further', 'key')), isRefusal);
+  accept(makeRun('other', 'other key'));
+});
+
+test('the limit queued_run_characters accepts requests of exactly its size together and refuses one more', () => {
+  const { accept } = openQueue(backgroundDefaults);
+  accept(makeRun('a', null, backgroundDefaults.maxSize - 1));
+  accept(makeRun('b', null, 1));
+  assert.throws(() => accept(makeRun('c', null, 1)), isRefusal);
 });

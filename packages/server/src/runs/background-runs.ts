@@ -43,7 +43,7 @@ export interface BackgroundOptions extends QueueBounds {
   readonly lookMs: number;
 }
 
-const defaults: BackgroundOptions = {
+export const backgroundDefaults: BackgroundOptions = {
   maxRunning: 64,
   maxAccepted: 1000,
   maxAcceptedOfKey: 250,
@@ -73,7 +73,7 @@ export interface Background {
 
 export function createBackground(deps: BackgroundDeps): Background {
   const { executor, repository, owner, clock, sealer } = deps;
-  const options = { ...defaults, ...deps.options };
+  const options = { ...backgroundDefaults, ...deps.options };
   const stopping = new AbortController();
   const graceOver = new AbortController();
   let graceTimer: NodeJS.Timeout | undefined;

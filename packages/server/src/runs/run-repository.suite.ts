@@ -259,16 +259,20 @@ function testLeases(repository: () => RunRepository): void {
 }
 
 function testSweeping(repository: () => RunRepository): void {
-  test('each project keeps its newest runs, none older than the bound, and nothing of one under way is deleted', async () => {
+  test('the limit run_records keeps the newest runs of a project, none too old, and deletes nothing of one under way', async () => {
     const [busy, quiet] = [newId('project'), newId('project')];
     const old = [underWay(quiet, { owner: 'me', until: 5 }), newRun(quiet)];
     const runs = Array.from({ length: 7 }, () => newRun(busy));
     const young = newRun(quiet);
     await add(repository(), [...old, ...runs, young]);
-    const bounds = { notBefore: runs[0]?.createdAt ?? 0, most: 4 };
-    // Other tests have left theirs; what counts is what is left of these.
-    while ((await repository().sweep(bounds, 100)) > 0);
     const left = async (project: string) => (await repository().list(project, {}, [])).items.map((run) => run.id);
+    const sweep = async (most: number) => {
+      // Other tests have left theirs; what counts is what is left of these.
+      while ((await repository().sweep({ notBefore: runs[0]?.createdAt ?? 0, most }, 100)) > 0);
+    };
+    await sweep(runs.length);
+    assert.equal((await left(busy)).length, runs.length);
+    await sweep(4);
     assert.deepEqual(
       await left(busy),
       runs
@@ -279,7 +283,7 @@ function testSweeping(repository: () => RunRepository): void {
     assert.deepEqual(await left(quiet), [young.id, old[0]?.id]);
   });
 
-  test('results go when they are over, and the oldest beyond the sum; the runs stay', async () => {
+  test('the limit run_result_bytes deletes the oldest results beyond it, and those that are over; the runs stay', async () => {
     const project = newId('project');
     const runs = Array.from({ length: 4 }, () => underWay(project, { owner: 'me', until: 5 }));
     await add(repository(), runs);
@@ -293,6 +297,7 @@ function testSweeping(repository: () => RunRepository): void {
     const bytes = Buffer.byteLength(JSON.stringify(result));
     await repository().sweepResults(10_000, { maxBytes: 3 * bytes, limit: 100 });
     assert.deepEqual(await kept(), [false, true, true, true]);
+    assert.equal(await repository().sweepResults(0, { maxBytes: 3 * bytes, limit: 100 }), 0);
     assert.equal(await repository().sweepResults(0, { maxBytes: 2 * bytes, limit: 100 }), 1);
     assert.deepEqual(await kept(), [false, false, true, true]);
     assert.notEqual(await repository().find(project, runs[0]?.id ?? ''), undefined);

@@ -1,0 +1,20 @@
+import { type TSchema, Type } from 'typebox';
+import { metadataLimits } from './store-bounds.ts';
+
+/** Names of any text to values of one kind. (`Type.Record` says it by a pattern that misses names with a line break.) */
+export function MapOf<Value>(values: TSchema, options: object = {}) {
+  return Type.Unsafe<Record<string, Value>>({ type: 'object', additionalProperties: values, ...options });
+}
+
+const metadataBounds = {
+  maxProperties: metadataLimits.entries,
+  propertyNames: { type: 'string', maxLength: metadataLimits.nameCharacters },
+};
+export const Metadata = MapOf<unknown>(Type.Unknown(), {
+  ...metadataBounds,
+  description: 'Up to 16 entries of your own: names up to 64 characters, any values; together at most 16 KiB of JSON.',
+});
+export const StringMetadata = MapOf<string>(Type.String({ maxLength: metadataLimits.textCharacters }), {
+  ...metadataBounds,
+  description: 'Up to 16 entries of your own: names up to 64 characters, values up to 512.',
+});

@@ -1,0 +1,96 @@
+import { filterLimits, metadataLimits, separatorLimits, textLimits } from '@quartermaster/contract';
+import { mostMetadataBytes } from '../collections/read-fields.ts';
+import { packageLimits } from '../extraction/package-limits.ts';
+import { mostColumns } from '../extraction/sheet.ts';
+import { type Limit, refused } from './limit.ts';
+
+const invalid = refused('REQUEST_VALIDATION_ERROR');
+const unread = 'The record ends in `error` with the code `unpacked_limit`.';
+
+/** Limits of collections, records, chunks and queries. */
+export const collectionLimits = {
+  content_characters: {
+    bounds: 'of the text of a chunk or of a record of type `text`',
+    unit: 'characters',
+    value: () => textLimits.content,
+    above: invalid,
+  },
+  query_characters: {
+    bounds: 'of `query_text`',
+    unit: 'characters',
+    value: () => textLimits.query,
+    above: invalid,
+  },
+  title_characters: {
+    bounds: 'of the title of a record',
+    unit: 'characters',
+    value: () => textLimits.title,
+    above: invalid,
+  },
+  metadata_entries: {
+    bounds: 'that are entries of the metadata of a collection, record or chunk',
+    unit: 'items',
+    value: () => metadataLimits.entries,
+    above: invalid,
+  },
+  metadata_name_characters: {
+    bounds: 'of the name of an entry of metadata',
+    unit: 'characters',
+    value: () => metadataLimits.nameCharacters,
+    above: invalid,
+  },
+  metadata_text_characters: {
+    bounds: "of a value of a record's metadata",
+    unit: 'characters',
+    value: () => metadataLimits.textCharacters,
+    above: invalid,
+  },
+  metadata_bytes: {
+    bounds: 'of the metadata of a collection, record or chunk as JSON',
+    unit: 'bytes',
+    value: () => mostMetadataBytes,
+    above: invalid,
+  },
+  filter_conditions: {
+    bounds: 'that are conditions of one group of a filter; groups stand in groups at most two deep',
+    unit: 'items',
+    value: () => filterLimits.conditions,
+    above: invalid,
+  },
+  filter_values: {
+    bounds: 'that are values of a condition `in` or `nin`',
+    unit: 'items',
+    value: () => filterLimits.values,
+    above: invalid,
+  },
+  filter_text_characters: {
+    bounds: 'of a value in a filter',
+    unit: 'characters',
+    value: () => filterLimits.textCharacters,
+    above: invalid,
+  },
+  separator_count: {
+    bounds: 'that are separators of a text splitter',
+    unit: 'items',
+    value: () => separatorLimits.separators,
+    above: invalid,
+  },
+  archive_entries: {
+    bounds: 'that are entries of a Word or Excel file',
+    unit: 'items',
+    value: () => packageLimits.entries,
+    above: unread,
+  },
+  archive_unpacked_bytes: {
+    bounds: 'of the unpacked parts of a Word or Excel file together',
+    unit: 'bytes',
+    value: () => packageLimits.unpackedBytes,
+    above: unread,
+  },
+  sheet_columns: {
+    bounds: 'that are columns of a row of a sheet',
+    unit: 'items',
+    value: () => mostColumns,
+    above: 'The row is rejected with the code `extra_columns`.',
+  },
+} as const satisfies Record<string, Limit>;

@@ -1,0 +1,123 @@
+import { test } from 'node:test';
+import { assertAccepted, assertRefused, json, limitedService } from '../support/limits.ts';
+
+const limited = limitedService();
+let collection = '';
+
+/** The URL of a collection for all tests. */
+async function openCollection(): Promise<string> {
+  if (collection !== '') return collection;
+  const { body } = await limited.send(`${limited.service.filesUrl}/v1/collections`, json({}));
+  collection = `${limited.service.filesUrl}/v1/collections/${body.data.collection_id}`;
+  return collection;
+}
+
+interface Case {
+  readonly path: string;
+  /** The body whose bounded value has this size. */
+  readonly body: (size: number) => object;
+}
+
+async function checkBodies(name: string, cases: readonly Case[]): Promise<void> {
+  const row = limited.limit(name);
+  const url = await openCollection();
+  for (const { path, body } of cases) {
+    assertAccepted(await limited.send(url + path, json(body(row.value))));
+    assertRefused(row, await limited.send(url + path, json(body(row.value + 1))));
+  }
+}
+
+const text = (length: number) => 'word '.repeat(length / 5 + 1).slice(0, length);
+const entries = (count: number, value: unknown = 'x') =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`e${String(index).padStart(2, '0')}`, value]));
+const query = (filters: object) => ({ query_text: 'word', filters });
+const equal = (value: string) => ({ type: 'eq', key: 'a', value });
+
+/** What takes metadata. */
+const withMetadata = (metadata: (size: number) => object): Case[] => [
+  { path: '', body: (size) => ({ metadata: metadata(size) }) },
+  { path: '/records', body: (size) => ({ type: 'text', content: 'x', metadata: metadata(size) }) },
+  { path: '/chunks', body: (size) => ({ content: 'x', metadata: metadata(size) }) },
+];
+
+test('the limit content_characters accepts a chunk and a record of exactly its length and refuses one character more', async () => {
+  const body = (length: number) => ({ content: text(length) });
+  await checkBodies('content_characters', [
+    { path: '/chunks', body },
+    { path: '/records', body },
+  ]);
+});
+
+test('the limit query_characters accepts a question of exactly its length and refuses one character more', async () => {
+  await checkBodies('query_characters', [{ path: '/chunks/query', body: (length) => ({ query_text: text(length) }) }]);
+});
+
+test('the limit title_characters accepts a title of exactly its length and refuses one character more', async () => {
+  await checkBodies('title_characters', [
+    { path: '/records', body: (length) => ({ content: 'x', title: 't'.repeat(length) }) },
+  ]);
+});
+
+test('the limit metadata_entries accepts exactly as many entries and refuses one more', async () => {
+  await checkBodies('metadata_entries', withMetadata(entries));
+});
+
+test('the limit metadata_name_characters accepts a name of exactly its length and refuses one character more', async () => {
+  await checkBodies(
+    'metadata_name_characters',
+    withMetadata((length) => ({ ['n'.repeat(length)]: 'x' })),
+  );
+});
+
+test('the limit metadata_text_characters accepts a value of exactly its length and refuses one character more', async () => {
+  await checkBodies('metadata_text_characters', [
+    { path: '/records', body: (length) => ({ content: 'x', metadata: { a: 'v'.repeat(length) } }) },
+  ]);
+});
+
+test('the limit metadata_bytes accepts metadata of exactly its size and refuses one byte more', async () => {
+  const ofBytes = (bytes: number) => ({ a: 'v'.repeat(bytes - '{"a":""}'.length) });
+  const [ofCollection, , ofChunk] = withMetadata(ofBytes);
+  await checkBodies(
+    'metadata_bytes',
+    [ofCollection, ofChunk].filter((one) => one !== undefined),
+  );
+  // The values of a record's metadata are short texts; characters outside of ASCII fill the bytes.
+  const ofRecord = (bytes: number) => {
+    const fixed = JSON.stringify(entries(16, '')).length;
+    const metadata = entries(16, '中'.repeat(340)) as Record<string, string>;
+    const left = bytes - fixed - 15 * 340 * 3;
+    metadata.e15 = '中'.repeat(Math.floor(left / 3)) + 'x'.repeat(left % 3);
+    return { content: 'x', metadata };
+  };
+  await checkBodies('metadata_bytes', [{ path: '/records', body: ofRecord }]);
+});
+
+test('the limit filter_conditions accepts exactly as many conditions in a group and refuses one more', async () => {
+  const group = (count: number) => ({ type: 'and', filters: Array.from({ length: count }, () => equal('x')) });
+  await checkBodies('filter_conditions', [
+    { path: '/chunks/query', body: (count) => query(group(count)) },
+    { path: '/chunks/query', body: (count) => query({ type: 'or', filters: [group(count)] }) },
+  ]);
+});
+
+test('the limit filter_values accepts exactly as many values and refuses one more', async () => {
+  const values = (count: number) => ({ type: 'in', key: 'a', value: Array.from({ length: count }, (_, n) => n) });
+  await checkBodies('filter_values', [{ path: '/chunks/query', body: (count) => query(values(count)) }]);
+});
+
+test('the limit filter_text_characters accepts a value of exactly its length and refuses one character more', async () => {
+  await checkBodies('filter_text_characters', [
+    { path: '/chunks/query', body: (length) => query(equal('v'.repeat(length))) },
+  ]);
+});
+
+test('the limit separator_count accepts exactly as many separators and refuses one more', async () => {
+  const splitter = (count: number) => ({
+    type: 'separator',
+    separators: Array.from({ length: count }, (_, n) => String.fromCharCode(0x61 + n)),
+  });
+  await checkBodies('separator_count', [
+    { path: '/records', body: (count) => ({ content: 'x', text_splitter: splitter(count) }) },
+  ]);
+});
