@@ -59,3 +59,21 @@ test('the limit mcp_batch accepts a batch of exactly as many messages and refuse
   const { status, body } = await send(row.value + 1);
   assert.deepEqual([status, body.error.code], [400, -32600]);
 });
+
+test('the limit idempotency_wrong_requests compares exactly as many other requests and refuses one more', async () => {
+  const row = limited.limit('idempotency_wrong_requests');
+  const first = (await limited.send(`${limited.service.pluginsUrl}/metrics`)).message;
+  const calculate = async (credential: string) => {
+    const call = { bundle_id: 'calculator', plugin_id: 'evaluate', input_params: { expression: '1+1' } };
+    const { headers, ...init } = json({ ...call, credentials: { credential } });
+    const url = `${limited.service.pluginsUrl}/v1/execute`;
+    return await limited.send(url, { ...init, headers: { ...headers, 'Idempotency-Key': 'order-1' } });
+  };
+  assertAccepted(await calculate('right'));
+  for (let n = 0; n < row.value; n++) assert.equal((await calculate(`guess ${n}`)).status, 422);
+  assertRefused(row, await calculate('guess'));
+  assertRefused(row, await calculate('right'));
+  assert.doesNotMatch(first, /limit="idempotency_wrong_requests"/);
+  const { message } = await limited.send(`${limited.service.pluginsUrl}/metrics`);
+  assert.match(message, /^quartermaster_limit_exceeded_total\{limit="idempotency_wrong_requests"\} 2$/m);
+});

@@ -18,6 +18,8 @@ export const executionRequirements: Requirements = {
     tests: [
       'gives the same answer for the same arguments, and runs once',
       'answers 422 for other arguments or other credentials, and for a key that is too long',
+      '[kept-answers] nobody gets the answer of another caller by trying credentials: ten are compared, whatever comes at the same time',
+      '[kept-answers] on PostgreSQL without an encryption key the next process gives the same answer, and ten wrong requests close it; a backup leaves the secret out',
     ],
   },
   'execute.isolated': {

@@ -51,6 +51,7 @@ export const runsRequirements: Requirements = {
       '[runs] the events of a run tell its states and its progress, end with it, and are not told twice',
       '[runs] the client and the command line start, list, show, follow and cancel runs',
       'a stream of events says now and then that it is still there, and there are only so many',
+      '[streams] a key has 20 streams over both addresses, and its project leaves room for others',
     ],
   },
   'runs.cancelled': {

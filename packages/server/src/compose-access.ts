@@ -41,7 +41,7 @@ export function openStreamAccess({ database, logger }: Pick<Base, 'database' | '
 const sweepPauseMs = 3_600_000;
 
 /** Keys and sessions: the gate of the files address, and what the routes of administrators and projects need. */
-export function openAccess({ config, clock, newId, logger, closer, database, keyRing }: Base): Access {
+export function openAccess({ config, clock, newId, logger, closer, database, keyRing, countExceeded }: Base): Access {
   const repository = createAdministratorRepository(database);
   const projectRepository = createProjectRepository(database);
   const sweep = { name: 'forget sessions', pause: sweepPauseMs, run: () => sweepNow() };
@@ -62,7 +62,7 @@ export function openAccess({ config, clock, newId, logger, closer, database, key
     addressOf: clientAddress,
     gate: createGate(keyRing, callers),
     projectRoutes: {
-      projects: createProjects({ repository: projectRepository, clock, newId }),
+      projects: createProjects({ repository: projectRepository, clock, newId, countExceeded }),
       keyRing,
       gate: createManagerGate(keyRing, callers),
       clock,

@@ -137,6 +137,7 @@ async function openCollections(base: Base, files: FileAccess): Promise<Collectio
   closer.add('egress broker of pages', () => broker.close());
   const records = createRecordRepository(database);
   const room = openCollectionRoom({
+    shares: base.shares,
     metrics: createRecordMetrics({ registry: base.registry, countRecords: records.countByStatus }),
     repositories: {
       collections: createCollectionRepository(database),

@@ -1,3 +1,4 @@
+import { createAnswerKeyRepository } from './adapters/database/answer-key-repository.ts';
 import { createCredentialProfileRepository } from './adapters/database/credential-profile-repository.ts';
 import { createStoreRepository } from './adapters/database/store-repository.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
@@ -8,6 +9,7 @@ import { openBackgroundRuns, openRunRoom } from './compose-runs.ts';
 import type { Config } from './config.ts';
 import { createConsoleFiles } from './console/console-files.ts';
 import { referenceRoutes } from './console/routes.ts';
+import { openAnswerHashes } from './execution/answer-hashes.ts';
 import { executionRoutes } from './execution/routes.ts';
 import { createRunOnce } from './execution/run-once.ts';
 import type { Sandbox } from './execution/sandbox/sandbox.ts';
@@ -51,14 +53,14 @@ export async function openPluginsSide(base: Base): Promise<Side> {
   const once = createRunOnce({
     idempotency: base.idempotency,
     keep: base.idempotencyRepository.complete,
-    mac: sealer === null ? null : (text) => sealer.mac(text),
+    hashes: await openAnswerHashes(sealer?.hashes ?? null, createAnswerKeyRepository(base.database)),
   });
   const hasBundle = (bundleId: string) => catalogue().findBundle(bundleId) !== undefined;
   const wish = { ...runRoom, recorder, executor, resolveCredentials, hasBundle, sealer };
   const { runs, events, background } = openBackgroundRuns(base, wish);
   const { check: onRequest, projectOf, keyOf } = gate;
   executionRoutes(app, { executor, onRequest, projectOf, keyOf, once, resolveCredentials, background: runs });
-  runRoutes(app, { runs, events, onRequest, projectOf });
+  runRoutes(app, { runs, events, onRequest, projectOf, keyOf });
   const callTool = createCallTool({ executor, once, resolveCredentials });
   const openMcp = () => {
     mcp ??= loadMcp({ catalogue, callTool, version, logger });

@@ -53,7 +53,7 @@ export interface BackgroundWish extends RunRoom {
 
 /** To be opened after whatever runs plugins, so that it is closed before. */
 export function openBackgroundRuns(
-  { clock, logger, closer }: Base,
+  { clock, logger, closer, shares }: Base,
   { recorder, repository, ...wish }: BackgroundWish,
 ): { readonly runs: Runs; readonly events: RunEvents; readonly background: Background } {
   const background = createBackground({
@@ -64,5 +64,5 @@ export function openBackgroundRuns(
   closer.add('leases of asynchronous runs', () => upkeep.close());
   closer.add('asynchronous runs', () => background.close());
   const runs = createRuns({ repository, recorder, background, clock });
-  return { runs, events: createRunEvents({ ...eventDefaults, runs, recorder }), background };
+  return { runs, events: createRunEvents({ ...eventDefaults, runs, recorder, shares }), background };
 }

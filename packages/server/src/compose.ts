@@ -33,9 +33,11 @@ import { type Closer, createCloser } from './kernel/closing.ts';
 import { createFolderPath } from './kernel/create-folder-path.ts';
 import type { DiskSpace } from './kernel/disk-space.ts';
 import { createNewId, type NewId } from './kernel/identifier.ts';
+import { type CountExceeded, createLimitCounter } from './kernel/limit-counter.ts';
 import type { Logger } from './kernel/logger.ts';
 import { createMetrics, type Registry } from './kernel/metrics.ts';
 import type { Secret } from './kernel/secret.ts';
+import { createStreamShares, type StreamShares } from './kernel/stream-shares.ts';
 import { warnAboutRoot } from './kernel/warn-about-root.ts';
 import type { Watchdog } from './kernel/watchdog.ts';
 import { makeFirstKey } from './projects/first-start.ts';
@@ -63,6 +65,9 @@ export interface Base {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly registry: Registry;
+  readonly countExceeded: CountExceeded;
+  /** Event streams of both addresses. */
+  readonly shares: StreamShares;
   readonly database: Database;
   readonly keyRing: KeyRing;
   readonly idempotency: Idempotency;
@@ -193,15 +198,7 @@ async function openBase({ config, logger, closer, drain, options: { watchdog } }
   const { clock } = database;
   const newId = createNewId(clock);
   const repository = createProjectRepository(database);
-  if (config.serve !== 'plugins') {
-    await claimDataFolder(config.dataFolder, {
-      store: createStoreRepository(database),
-      projects: repository,
-      files: createFileRepository(database),
-      blobs: openBlobFolder(config.dataFolder),
-      isDatabaseInFolder: database.dialect === 'sqlite',
-    });
-  }
+  if (config.serve !== 'plugins') await claimFolder(config.dataFolder, database);
   const firstKey = await makeFirstKey({ repository, clock, newId }, config.dataFolder);
   const keyRing = await openKeyRing({ repository, clock, logger });
   closer.add('key ring', () => keyRing.close());
@@ -209,6 +206,7 @@ async function openBase({ config, logger, closer, drain, options: { watchdog } }
   const requestMetrics = createRequestMetrics(registry);
   const streams = openStreamAccess({ database, logger });
   closer.add('access of streams', () => streams.close());
+  const countExceeded = createLimitCounter(registry);
   const base: Base = {
     config,
     logger,
@@ -217,7 +215,9 @@ async function openBase({ config, logger, closer, drain, options: { watchdog } }
     registry,
     database,
     keyRing,
-    idempotency: createIdempotency({ repository: idempotencyRepository, clock, logger }),
+    countExceeded,
+    shares: createStreamShares({ countExceeded, metrics: registry }),
+    idempotency: createIdempotency({ repository: idempotencyRepository, clock, logger, countExceeded }),
     idempotencyRepository,
     closer,
     space,
@@ -226,9 +226,8 @@ async function openBase({ config, logger, closer, drain, options: { watchdog } }
     newApp: (address) => {
       const url = address === 'files' ? config.publicFilesUrl : config.publicPluginsUrl;
       const { trustedProxies, corsOrigins } = config;
-      const overHttps = url?.startsWith('https:') === true;
-      const limits = { trustedProxies, corsOrigins, watchdog };
-      return createApp({ logger, address, requestMetrics, drain, streams, overHttps, ...limits });
+      const access = { trustedProxies, corsOrigins, overHttps: url?.startsWith('https:') === true };
+      return createApp({ logger, address, requestMetrics, drain, streams, watchdog, ...access });
     },
     parts: {
       process: async () => {
@@ -238,4 +237,14 @@ async function openBase({ config, logger, closer, drain, options: { watchdog } }
     },
   };
   return { base, firstKey };
+}
+
+async function claimFolder(dataFolder: string, database: Database): Promise<void> {
+  await claimDataFolder(dataFolder, {
+    store: createStoreRepository(database),
+    projects: createProjectRepository(database),
+    files: createFileRepository(database),
+    blobs: openBlobFolder(dataFolder),
+    isDatabaseInFolder: database.dialect === 'sqlite',
+  });
 }

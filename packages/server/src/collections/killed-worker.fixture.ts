@@ -146,7 +146,7 @@ const room = openCollectionRoom({
 
 async function settle(recordId: string): Promise<void> {
   const key = { projectId, collectionId, recordId };
-  for await (const _ of room.events.follow(key, AbortSignal.timeout(60_000)));
+  for await (const _ of room.events.follow(key, 'key', AbortSignal.timeout(60_000)));
 }
 
 async function settleAll(): Promise<void> {

@@ -4,6 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { DiskSpace } from '../kernel/disk-space.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/logger.ts';
+import { createStreamShares, type StreamShares } from '../kernel/stream-shares.ts';
 import type { ChunkRepository } from './chunk-repository.ts';
 import { type Chunks, createChunks } from './chunks.ts';
 import type { CollectionRepository } from './collection-repository.ts';
@@ -40,6 +41,8 @@ export interface CollectionRoomDeps {
   readonly files: FileAccess;
   /** Work waits while the disk is nearly full. Default: always room. */
   readonly space?: DiskSpace | undefined;
+  /** Default: places of its own. */
+  readonly shares?: StreamShares;
   readonly extractor: Extractor;
   readonly pages: PageFetcher;
   readonly countTokens: CountTokens;
@@ -73,7 +76,10 @@ export function openCollectionRoom(deps: CollectionRoomDeps): CollectionRoom {
   const { repositories, files, clock, newId, logger, countTokens } = deps;
   const timing = { ...workerDefaults, ...deps.timing };
   const tools = { files, clock, newId, space: deps.space };
-  const events = createRecordEvents({ records: repositories.records, space: deps.space, ...eventDefaults });
+  const events = createRecordEvents({
+    ...{ ...eventDefaults, records: repositories.records, space: deps.space },
+    shares: deps.shares ?? createStreamShares(),
+  });
   const sweeper = openSweeper({ ...repositories, metrics: deps.metrics, clock, newId, logger, ...timing });
   const searching = openVectorSearch(deps, timing);
   const worker = openRecordWorker({

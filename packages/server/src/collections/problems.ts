@@ -63,14 +63,6 @@ export function pairContentFixed(id: string): Problem {
   return fieldInvalid('body/content', found, 'the sheet to be changed and its record updated');
 }
 
-export function tooManyListeners(limit: number): Problem {
-  return new Problem(
-    'TOO_MANY_REQUESTS',
-    `${limit} event streams are open already; close one, or read the record instead.`,
-    { retryAfter: 5 },
-  );
-}
-
 export function tooManyDryRuns(limit: number): Problem {
   return new Problem('TOO_MANY_REQUESTS', `${limit} dry runs are under way already; try again when one has ended.`, {
     retryAfter: 5,

@@ -252,5 +252,5 @@ async function settle(
   room: Pick<CollectionRoom, 'events'>,
   key: { projectId: string; collectionId: string; recordId: string },
 ): Promise<void> {
-  for await (const _ of room.events.follow(key, AbortSignal.timeout(120_000)));
+  for await (const _ of room.events.follow(key, 'key', AbortSignal.timeout(120_000)));
 }

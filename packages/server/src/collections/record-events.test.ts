@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { listen } from '../http/listen.ts';
+import { createStreamShares } from '../kernel/stream-shares.ts';
 import { createRecordEvents } from './record-events.ts';
 import { createSteppedExtractor } from './stepped-extractor.suite.ts';
 import { createRepositories, newId, openTestDatabase, openTestService } from './test-room.suite.ts';
@@ -73,23 +74,25 @@ test('the stream ends when the record is deleted', async (t) => {
   assert.equal((await Array.fromAsync(events)).at(-1).status, 'deleting');
 });
 
+const onePlace = () => createStreamShares({ limits: { ofKey: 1, ofProject: 1, ofProcess: 1 } });
+
 test('a client that goes away frees its place', async (t) => {
   const database = await openTestDatabase(t);
   const { records } = createRepositories(database);
-  const deps = { records: { find: records.find }, maxListeners: 1, pollMs: 10_000, heartbeatMs: 10_000 };
+  const deps = { records: { find: records.find }, shares: onePlace(), pollMs: 10_000, heartbeatMs: 10_000 };
   const events = createRecordEvents(deps);
   const key = { projectId: newId('project'), collectionId: newId('collection'), recordId: newId('record') };
-  const creating = { ...deps, records: { find: async () => waitingRecord(key) } };
+  const creating = { ...deps, shares: onePlace(), records: { find: async () => waitingRecord(key) } };
   const busy = createRecordEvents(creating);
   const client = new AbortController();
-  const stream = busy.follow(key, client.signal)[Symbol.asyncIterator]();
+  const stream = busy.follow(key, 'k', client.signal)[Symbol.asyncIterator]();
   await stream.next();
-  assert.throws(() => busy.follow(key, client.signal), { code: 'TOO_MANY_REQUESTS' });
+  assert.throws(() => busy.follow(key, 'k', client.signal), { code: 'TOO_MANY_REQUESTS' });
   const pending = stream.next();
   client.abort();
   assert.equal((await pending).done, true);
-  await busy.follow(key, new AbortController().signal)[Symbol.asyncIterator]().next();
-  assert.equal((await Array.fromAsync(events.follow(key, client.signal))).length, 0);
+  await busy.follow(key, 'k', new AbortController().signal)[Symbol.asyncIterator]().next();
+  assert.equal((await Array.fromAsync(events.follow(key, 'k', client.signal))).length, 0);
 });
 
 test('over HTTP the work of a stream stops with its connection', async (t) => {
@@ -108,8 +111,8 @@ test('over HTTP the work of a stream stops with its connection', async (t) => {
 test('a silent stream sends a comment now and then', async () => {
   const key = { projectId: 'p', collectionId: 'c', recordId: 'r' };
   const records = { find: async () => waitingRecord(key) };
-  const events = createRecordEvents({ records, maxListeners: 1, pollMs: 5, heartbeatMs: 20 });
-  const stream = events.follow(key, new AbortController().signal)[Symbol.asyncIterator]();
+  const events = createRecordEvents({ records, shares: onePlace(), pollMs: 5, heartbeatMs: 20 });
+  const stream = events.follow(key, 'k', new AbortController().signal)[Symbol.asyncIterator]();
   assert.match((await stream.next()).value, /^event: record\ndata: \{.*\}\n\n$/);
   assert.equal((await stream.next()).value, ': still here\n\n');
   events.close();
@@ -119,19 +122,19 @@ test('a silent stream sends a comment now and then', async () => {
 test('a stream that nobody began to read frees its place when its client goes away', async () => {
   const key = { projectId: 'p', collectionId: 'c', recordId: 'r' };
   const records = { find: async () => waitingRecord(key) };
-  const events = createRecordEvents({ records, maxListeners: 1, pollMs: 5, heartbeatMs: 20 });
+  const events = createRecordEvents({ records, shares: onePlace(), pollMs: 5, heartbeatMs: 20 });
   const client = new AbortController();
-  events.follow(key, client.signal);
+  events.follow(key, 'k', client.signal);
   client.abort();
-  await events.follow(key, new AbortController().signal)[Symbol.asyncIterator]().next();
+  await events.follow(key, 'k', new AbortController().signal)[Symbol.asyncIterator]().next();
 });
 
 test('a client that is gone before its stream begins takes no place', async () => {
   const key = { projectId: 'p', collectionId: 'c', recordId: 'r' };
   const records = { find: async () => waitingRecord(key) };
-  const events = createRecordEvents({ records, maxListeners: 1, pollMs: 5, heartbeatMs: 20 });
-  events.follow(key, AbortSignal.abort());
-  await events.follow(key, new AbortController().signal)[Symbol.asyncIterator]().next();
+  const events = createRecordEvents({ records, shares: onePlace(), pollMs: 5, heartbeatMs: 20 });
+  events.follow(key, 'k', AbortSignal.abort());
+  await events.follow(key, 'k', new AbortController().signal)[Symbol.asyncIterator]().next();
 });
 
 function waitingRecord(key: { projectId: string; collectionId: string; recordId: string }) {

@@ -1,7 +1,7 @@
 import type { RecordFailure, RecordProgress, RecordStatus } from '@quartermaster/contract';
 import { createBell } from '../kernel/bell.ts';
 import type { DiskSpace } from '../kernel/disk-space.ts';
-import { tooManyListeners } from './problems.ts';
+import type { StreamShares } from '../kernel/stream-shares.ts';
 import { toProgress } from './record-item.ts';
 import type { RecordKey, RecordRepository, StoredRecord } from './record-repository.ts';
 
@@ -9,22 +9,23 @@ export interface RecordEventsDeps {
   readonly records: Pick<RecordRepository, 'find'>;
   /** Default: always room. */
   readonly space?: DiskSpace | undefined;
-  /** Streams open at the same time in this process. */
-  readonly maxListeners: number;
+  readonly shares: StreamShares;
   /** Milliseconds between looks: another process may work on the record. */
   readonly pollMs: number;
   /** Milliseconds of silence after which a comment is sent, so that nobody in between closes the connection. */
   readonly heartbeatMs: number;
 }
 
-export const eventDefaults = { maxListeners: 200, pollMs: 1_000, heartbeatMs: 15_000 } as const;
+export const eventDefaults = { pollMs: 1_000, heartbeatMs: 15_000 } as const;
 
 export interface RecordEvents {
   /**
    * Server-sent events of one record: one for what is now, one for each change, the last one when it is no longer being
-   * made or is gone. Ends early when the signal is aborted. @throws TOO_MANY_REQUESTS when too many streams are open.
+   * made or is gone. Ends early when the signal is aborted.
+   * @param keyId the API key or administrator that follows
+   * @throws Problem TOO_MANY_REQUESTS when too many streams are open
    */
-  follow(key: RecordKey, signal: AbortSignal): AsyncIterable<string>;
+  follow(key: RecordKey, keyId: string, signal: AbortSignal): AsyncIterable<string>;
   /** The record may have changed. */
   changed(recordId: string): void;
   /** Ends every stream. */
@@ -43,7 +44,6 @@ interface RecordEvent {
 export function createRecordEvents(deps: RecordEventsDeps): RecordEvents {
   const listeners = new Map<string, Set<() => void>>();
   const closing = new AbortController();
-  let open = 0;
 
   function subscribe(recordId: string): Subscription {
     const bell = createBell();
@@ -81,19 +81,9 @@ export function createRecordEvents(deps: RecordEventsDeps): RecordEvents {
   }
 
   return {
-    follow(key, signal) {
-      if (open >= deps.maxListeners) throw tooManyListeners(deps.maxListeners);
+    follow(key, keyId, signal) {
       const ended = AbortSignal.any([signal, closing.signal]);
-      let inside = true;
-      open += 1;
-      const leave = () => {
-        if (inside) open -= 1;
-        inside = false;
-      };
-      // A stream that nobody began to read has no `finally` to run, and a client may be gone already.
-      if (ended.aborted) leave();
-      else ended.addEventListener('abort', leave, { once: true });
-      return stream(key, ended, leave);
+      return stream(key, ended, deps.shares.enter({ projectId: key.projectId, keyId }, ended));
     },
     changed(recordId) {
       for (const ring of listeners.get(recordId) ?? []) ring();

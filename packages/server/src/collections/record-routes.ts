@@ -174,7 +174,7 @@ function eventsRoute(app: App, { gate, records, events }: RecordRoutesDeps): voi
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       await records.get(key);
-      const stream = events.follow(key, gone.signal);
+      const stream = events.follow(key, gate.callerOf(request).keyId, gone.signal);
       reply
         .header('Content-Type', 'text/event-stream; charset=utf-8')
         .header('Cache-Control', 'no-store')

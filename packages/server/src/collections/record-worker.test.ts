@@ -140,7 +140,7 @@ test('a record that is in work when the service stops goes on at once at the nex
 
   const second = await openTestService(t, { database });
   const key = { projectId: first.projectId, collectionId: first.collectionId, recordId };
-  for await (const _ of second.room.events.follow(key, AbortSignal.timeout(60_000)));
+  for await (const _ of second.room.events.follow(key, 'key', AbortSignal.timeout(60_000)));
   assert.equal((await first.get(recordId)).status, 'ready');
   assert.deepEqual(await first.contents(), ['text']);
 });
@@ -159,7 +159,7 @@ test('a process that is alone takes up at once what a crash left', async (t) => 
   const reading = await extractor.next();
   await reading.give('one');
   reading.end();
-  for await (const _ of room.events.follow(keyOf(record), AbortSignal.timeout(60_000)));
+  for await (const _ of room.events.follow(keyOf(record), 'key', AbortSignal.timeout(60_000)));
   assert.deepEqual(await contentsOf(repositories, collection), ['one']);
 });
 
@@ -303,7 +303,7 @@ test('time in which the service was down counts against no limit', async (t) => 
   const queued = await addRecord(repositories, collection, { ...times, content: 'queued' });
   const { room } = await openTestService(t, { database });
   for (const record of [inWork, queued]) {
-    for await (const _ of room.events.follow(keyOf(record), AbortSignal.timeout(60_000)));
+    for await (const _ of room.events.follow(keyOf(record), 'key', AbortSignal.timeout(60_000)));
     assert.equal((await repositories.records.find(keyOf(record)))?.status, 'ready');
   }
 });
@@ -322,7 +322,7 @@ test('all tries of a record share its deadline, and what earlier ones have worke
     .execute();
   const second = await openTestService(t, { database });
   const key = { projectId: first.projectId, collectionId: first.collectionId, recordId };
-  for await (const _ of second.room.events.follow(key, AbortSignal.timeout(60_000)));
+  for await (const _ of second.room.events.follow(key, 'key', AbortSignal.timeout(60_000)));
   assert.equal((await first.get(recordId)).error.code, 'time_limit');
 });
 

@@ -207,7 +207,7 @@ export async function openTestService(t: TestContext, wish: Wish = {}) {
     };
     const settled = async (collectionId: string, recordId: string) => {
       const key = { projectId, collectionId, recordId };
-      for await (const _ of room.events.follow(key, AbortSignal.timeout(60_000)));
+      for await (const _ of room.events.follow(key, 'key', AbortSignal.timeout(60_000)));
       return (await call('GET', `/v1/collections/${collectionId}/records/${recordId}`)).body.data;
     };
     const collection = async (body: object = {}): Promise<string> =>

@@ -134,7 +134,7 @@ async function runFor({ request, reply, deps, origin }: Asked, wanted: ExecuteRe
     const running = new AbortController();
     const caller = { projectId, keyId, origin, cancel: () => running.abort() };
     const run = async () => await executor.execute(await resolved(), running.signal, caller);
-    return await once.runOnce({ projectId, key }, wanted, run);
+    return await once.runOnce({ projectId, key, keyId }, wanted, run);
   }
   const running = abortedWhenGone(reply);
   const caller = { projectId, keyId, origin, cancel: () => running.abort() };
@@ -154,7 +154,9 @@ async function acceptFor(
   const runId =
     key === undefined
       ? await background.accept(wanted, caller)
-      : await once.acceptOnce({ projectId, key }, wanted, (claim) => background.accept(wanted, { ...caller, claim }));
+      : await once.acceptOnce({ projectId, key, keyId: caller.keyId ?? undefined }, wanted, (claim) =>
+          background.accept(wanted, { ...caller, claim }),
+        );
   return await background.get(projectId, runId);
 }
 

@@ -1,18 +1,22 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { createAnswerKeyRepository } from '../adapters/database/answer-key-repository.ts';
 import { createIdempotencyRepository } from '../adapters/database/idempotency-repository.ts';
 import { openDatabase } from '../adapters/database/open-database.ts';
 import { createIdempotency } from '../idempotency/idempotency.ts';
 import { systemClock } from '../kernel/clock.ts';
+import type { KeyedHashes } from '../kernel/keyed-hash.ts';
 import { createLogger } from '../kernel/logger.ts';
 import { createSealer, makeSealingKey, readSealingKey } from '../profiles/sealing.ts';
+import { openAnswerHashes } from './answer-hashes.ts';
 import type { Execution } from './executor.ts';
 import { createRunOnce } from './run-once.ts';
 
-const place = { projectId: '-', key: 'order-1' };
+const place = { projectId: '-', key: 'order-1', keyId: undefined };
 const request = {
   bundle_id: 'echo',
   plugin_id: 'echo',
@@ -29,7 +33,7 @@ function execution(output: unknown): Execution {
   };
 }
 
-async function open(t: TestContext, mac: ((text: string) => string) | null) {
+async function open(t: TestContext, hashes: KeyedHashes = sealerOf().hashes) {
   const dataFolder = await mkdtemp(join(tmpdir(), 'quartermaster-once-'));
   const logger = createLogger('silent');
   const database = await openDatabase({ url: null, dataFolder, logger });
@@ -40,17 +44,19 @@ async function open(t: TestContext, mac: ((text: string) => string) | null) {
   const repository = createIdempotencyRepository(database);
   const idempotency = createIdempotency({ repository, clock: systemClock, logger });
   const rows = () => database.read.selectFrom('idempotency').selectAll().execute();
-  return { once: createRunOnce({ idempotency, keep: repository.complete, mac }), rows };
+  return { once: createRunOnce({ idempotency, keep: repository.complete, hashes }), database, rows };
+}
+
+function newKey() {
+  return readSealingKey(makeSealingKey()) ?? assert.fail();
 }
 
 function sealerOf() {
-  const key = readSealingKey(makeSealingKey());
-  assert.ok(key);
-  return createSealer(key);
+  return createSealer(newKey());
 }
 
 test('an answer above 64 KiB is given once and not stored; a repetition is 409 and runs nothing', async (t) => {
-  const { once, rows } = await open(t, null);
+  const { once, rows } = await open(t);
   const text = 'x'.repeat(400_000);
   const first = await once.runOnce(place, request, async () => execution({ text }));
   assert.deepEqual(first.data, { text });
@@ -60,20 +66,86 @@ test('an answer above 64 KiB is given once and not stored; a repetition is 409 a
   await assert.rejects(again, { code: 'DUPLICATE_OBJECT', message: /run_1 has ended/ });
 });
 
-test('with an encryption key no guess of 65,536 credentials gets the answer of another caller', async (t) => {
+const other = { ...request, credentials: { KEY: 'of another caller' } };
+const runsAgain = async () => assert.fail('it ran again');
+
+test('no hash without the key of the store is that of a kept answer', async (t) => {
   const sealer = sealerOf();
-  const { once, rows } = await open(t, (text) => sealer.mac(text));
+  const { once, rows } = await open(t, sealer.hashes);
   await once.runOnce(place, request, async () => execution({ private: true }));
   const [row] = await rows();
   const tag = row?.fingerprint?.split('.')[1] ?? '';
   assert.match(tag, /^[0-9a-f]{32}$/);
-  const tags = new Set<string>();
-  for (let n = 0; n < 65_536; n++) tags.add(sealer.mac(`- order-1\n{"KEY":"${n}"}`));
-  assert.deepEqual([tags.size, tags.has(tag)], [65_536, false]);
-  assert.equal(sealerOf().mac('text') === sealer.mac('text'), false, 'another key, another hash');
-  const other = { ...request, credentials: { KEY: 'of another caller' } };
-  await assert.rejects(
-    once.runOnce(place, other, async () => assert.fail('it ran')),
-    { code: 'REQUEST_VALIDATION_ERROR' },
-  );
+  const text = `- order-1\n${JSON.stringify(request.credentials)}`;
+  assert.deepEqual(sealer.hashes(text), [tag]);
+  assert.notDeepEqual(sealerOf().hashes(text), [tag]);
+  assert.notEqual(createHash('sha256').update(text).digest('hex').slice(0, 32), tag);
+});
+
+test('ten requests with other credentials are 422; then the key is closed, also for the right ones', async (t) => {
+  const { once } = await open(t);
+  await once.runOnce(place, request, async () => execution({ private: true }));
+  for (let n = 0; n < 10; n++) {
+    const guess = { ...request, credentials: { KEY: `guess ${n}` } };
+    await assert.rejects(once.runOnce(place, guess, runsAgain), { code: 'REQUEST_VALIDATION_ERROR' });
+  }
+  for (const late of [other, request])
+    await assert.rejects(once.runOnce(place, late, runsAgain), {
+      code: 'DUPLICATE_OBJECT',
+      message: /10 requests with other content or credentials/,
+    });
+});
+
+test('wrong requests of another API key do not close an idempotency key for the one that used it first', async (t) => {
+  const { once } = await open(t);
+  const [mine, theirs] = [
+    { ...place, keyId: 'mine' },
+    { ...place, keyId: 'theirs' },
+  ];
+  await once.runOnce(mine, request, async () => execution({ private: true }));
+  for (let n = 0; n < 10; n++)
+    await assert.rejects(once.runOnce(theirs, other, runsAgain), { code: 'REQUEST_VALIDATION_ERROR' });
+  await assert.rejects(once.runOnce(theirs, request, runsAgain), { code: 'DUPLICATE_OBJECT' });
+  assert.deepEqual((await once.runOnce(mine, request, runsAgain)).data, { private: true });
+});
+
+test('after a change of the encryption key an answer is given to its caller and to nobody else', async (t) => {
+  const [before, now] = [newKey(), newKey()];
+  const { once, database } = await open(t, createSealer(before).hashes);
+  await once.runOnce(place, request, async () => execution({ private: true }));
+  const repository = createIdempotencyRepository(database);
+  const idempotency = createIdempotency({ repository, clock: systemClock, logger: createLogger('silent') });
+  const open2 = (hashes: KeyedHashes) => createRunOnce({ idempotency, keep: repository.complete, hashes });
+  const rotated = open2(createSealer(now, [before]).hashes);
+  assert.deepEqual((await rotated.runOnce(place, request, runsAgain)).data, { private: true });
+  await assert.rejects(rotated.runOnce(place, other, runsAgain), { code: 'REQUEST_VALIDATION_ERROR' });
+  await assert.rejects(open2(createSealer(now).hashes).runOnce(place, request, runsAgain), {
+    code: 'REQUEST_VALIDATION_ERROR',
+  });
+});
+
+test('an answer that the first version kept is given to its caller, and closed after ten other requests', async (t) => {
+  const { once, database } = await open(t);
+  await once.runOnce(place, request, async () => execution({ private: true }));
+  const args = createHash('sha256').update('["echo","echo",{"q":1}]').digest('hex');
+  const tag = createHash('sha256').update('- order-1\n{"KEY":"of the first caller"}').digest('hex').slice(0, 4);
+  await database.write
+    .updateTable('idempotency')
+    .set({ fingerprint: `${args}.${tag}` })
+    .execute();
+  assert.deepEqual((await once.runOnce(place, request, runsAgain)).data, { private: true });
+  for (let n = 0; n < 10; n++)
+    await assert.rejects(once.runOnce(place, other, runsAgain), { code: 'REQUEST_VALIDATION_ERROR' });
+  await assert.rejects(once.runOnce(place, other, runsAgain), { code: 'DUPLICATE_OBJECT' });
+});
+
+test('without an encryption key all processes on a database hash with one secret of the database', async (t) => {
+  const { database } = await open(t);
+  const repository = createAnswerKeyRepository(database);
+  const [first, second] = await Promise.all([openAnswerHashes(null, repository), openAnswerHashes(null, repository)]);
+  assert.deepEqual(first('text'), second('text'));
+  assert.match(first('text')[0] ?? '', /^[0-9a-f]{32}$/);
+  const sealer = sealerOf();
+  const later = await openAnswerHashes(sealer.hashes, repository);
+  assert.deepEqual(later('text'), [...sealer.hashes('text'), ...first('text')]);
 });

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ErrorCode, ExecuteRequest, ExecuteResult } from '@quartermaster/contract';
 import type { Idempotency, RunningRequest } from '../idempotency/idempotency.ts';
-import type { CompletedClaim } from '../idempotency/idempotency-repository.ts';
+import type { CompletedClaim, RequestKey } from '../idempotency/idempotency-repository.ts';
+import type { KeyedHashes } from '../kernel/keyed-hash.ts';
 import { Problem } from '../kernel/problem.ts';
 import { resultOf } from './answers.ts';
 import type { Execution } from './executor.ts';
@@ -27,15 +28,18 @@ export type Accept = (claim: (runId: string) => Promise<CompletedClaim>) => Prom
 export interface RunPlace {
   /** `-` without a project. */
   readonly projectId: string;
+  /** The `Idempotency-Key`. */
   readonly key: string;
+  /** The API key that was sent; undefined without one. */
+  readonly keyId: string | undefined;
 }
 
 export interface RunOnceDeps {
   readonly idempotency: Idempotency;
   /** Keeps a completed claim with its answer; `complete` of the idempotency repository. */
   readonly keep: (claim: CompletedClaim) => Promise<boolean>;
-  /** A keyed hash under a secret that is not in the database; null when the service has none. */
-  readonly mac?: ((text: string) => string) | null;
+  /** Bind an answer to the credentials of its caller. */
+  readonly hashes: KeyedHashes;
 }
 
 /** A larger answer is not stored for a repetition, so that answers cannot fill the disk. */
@@ -46,7 +50,7 @@ type Answer =
   | { readonly result: ExecuteResult }
   | { readonly problem: { readonly code: ErrorCode; readonly message: string; readonly details: Problem['details'] } };
 
-export function createRunOnce({ idempotency, keep, mac = null }: RunOnceDeps): RunOnce {
+export function createRunOnce({ idempotency, keep, hashes }: RunOnceDeps): RunOnce {
   async function runAndKeep(
     claim: RunningRequest,
     print: string,
@@ -69,21 +73,21 @@ export function createRunOnce({ idempotency, keep, mac = null }: RunOnceDeps): R
   }
 
   return {
-    async runOnce({ projectId, key }, request, run) {
-      const print = fingerprintOf(request, `${projectId} ${key}`, mac);
-      const begun = await idempotency.begin({ projectId, operation: 'execute', key });
+    async runOnce(place, request, run) {
+      const prints = fingerprintsOf(request, place, hashes);
+      const begun = await idempotency.begin(requestKeyOf(place));
       // Only what `unpack` reads was ever stored.
-      if (begun.kind === 'answered') return unpack(begun.replay(print) as Answer);
-      return await runAndKeep(begun, print, run);
+      if (begun.kind === 'answered') return unpack((await begun.replay(prints)) as Answer);
+      return await runAndKeep(begun, prints[0], run);
     },
-    async acceptOnce({ projectId, key }, request, accept) {
+    async acceptOnce(place, request, accept) {
       // A request that waits for its answer and one that does not are answered differently: they are not the same.
-      const print = `${fingerprintOf(request, `${projectId} ${key}`, mac)}.async`;
-      const begun = await idempotency.begin({ projectId, operation: 'execute', key });
+      const prints = fingerprintsOf(request, place, hashes, '.async');
+      const begun = await idempotency.begin(requestKeyOf(place));
       // Only what is written below was ever stored under such a print.
-      if (begun.kind === 'answered') return (begun.replay(print) as { accepted: string }).accepted;
+      if (begun.kind === 'answered') return ((await begun.replay(prints)) as { accepted: string }).accepted;
       try {
-        const runId = await accept((accepted) => begun.complete(print, { accepted }));
+        const runId = await accept((accepted) => begun.complete(prints[0], { accepted }));
         begun.stored();
         return runId;
       } finally {
@@ -112,22 +116,33 @@ function answerNotStored({ run_id, bytes }: { readonly run_id: string; readonly 
   );
 }
 
+function requestKeyOf({ projectId, key, keyId = '' }: RunPlace): RequestKey {
+  return { projectId, operation: 'execute', key, callerId: keyId };
+}
+
 /**
- * The arguments, and a hash that distinguishes callers' credentials. Credentials themselves are not stored. The keyed hash
- * can neither be guessed nor confirmed without the key. Without a key, it is sixteen bits of a plain hash: too few to confirm a credential
- * with.
+ * The arguments, and a keyed hash of the credentials, which are not stored themselves: the current fingerprint, then those that the
+ * same request had under earlier keys of the store. Last comes that of the first version, with sixteen bits of a plain hash. Its answers
+ * are forgotten a day after the upgrade.
  */
-function fingerprintOf(
+function fingerprintsOf(
   { bundle_id, plugin_id, input_params, credentials }: ExecuteRequest,
-  salt: string,
-  mac: ((text: string) => string) | null,
-): string {
-  const args = createHash('sha256')
-    .update(canonical([bundle_id, plugin_id, input_params]))
-    .digest('hex');
-  const text = `${salt}\n${canonical(credentials)}`;
-  const tag = mac === null ? createHash('sha256').update(text).digest('hex').slice(0, 4) : mac(text);
-  return `${args}.${tag}`;
+  { projectId, key }: RunPlace,
+  hashes: KeyedHashes,
+  ending = '',
+): Fingerprints {
+  const args = sha256(canonical([bundle_id, plugin_id, input_params]));
+  const text = `${projectId} ${key}\n${canonical(credentials)}`;
+  const [current = '', ...earlier] = [...hashes(text), sha256(text).slice(0, 4)].map(
+    (tag) => `${args}.${tag}${ending}`,
+  );
+  return [current, ...earlier];
+}
+
+type Fingerprints = readonly [current: string, ...earlier: string[]];
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /** JSON with sorted members: the order in which a client writes them means nothing. */

@@ -20,6 +20,8 @@ export interface UploadHead {
   readonly contentEncoding: string | undefined;
   /** Undefined when the body comes in chunks. */
   readonly contentLength: number | undefined;
+  /** The API key, or the administrator of a session. */
+  readonly callerId: string;
   readonly idempotencyKey: string | undefined;
 }
 
@@ -60,7 +62,8 @@ export function createAdmissions(deps: AdmissionsDeps): Admissions {
 
   async function claimKey(head: UploadHead): Promise<Admission['claim']> {
     if (head.idempotencyKey === undefined) return null;
-    return deps.idempotency.begin({ projectId: head.projectId, operation: 'upload', key: head.idempotencyKey });
+    const { projectId, callerId, idempotencyKey: key } = head;
+    return deps.idempotency.begin({ projectId, operation: 'upload', key, callerId });
   }
 
   return {

@@ -74,7 +74,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
 
     test('an answer is kept with its file; a file whose claim was lost is not kept, the others are', async () => {
       const claim = async (key: string): Promise<HeldClaim> => {
-        const held = { projectId: project, operation: 'upload' as const, key, heldUntil: 1000 };
+        const held = { projectId: project, operation: 'upload' as const, key, callerId: '', heldUntil: 1000 };
         await opened.idempotency.claim(held, 1);
         return held;
       };
@@ -248,7 +248,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
 
     test('a file that is not kept takes no room: its claim was lost, or its group failed, or it stayed in use', async () => {
       const limits = { maxProjectBytes: 20 };
-      const held = { projectId: project, operation: 'upload' as const, key: 'lost', heldUntil: 1000 };
+      const held = { projectId: project, operation: 'upload' as const, key: 'lost', callerId: '', heldUntil: 1000 };
       await opened.idempotency.claim(held, 1);
       const lost = { ...held, heldUntil: 999, fingerprint: 'print', answer: '{}', expiresAt: 9000 };
       const outcomes = await files.add([{ ...newFile('aa'), claim: lost }, newFile('bb')], limits, isStored);

@@ -84,8 +84,10 @@ function uploadRoute(app: App, deps: FileRoutesDeps): void {
   const admitted = new WeakMap<FastifyRequest, Admission>();
 
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const caller = deps.gate.callerOf(request);
     const admission = await deps.admissions.admit({
-      projectId: deps.gate.callerOf(request).projectId,
+      projectId: caller.projectId,
+      callerId: caller.keyId,
       contentType: request.headers['content-type'],
       contentEncoding: request.headers['content-encoding'],
       contentLength: readLength(request.headers['content-length']),

@@ -20,6 +20,7 @@ export function describeIdempotencyRepository(
       projectId: 'projecta',
       operation: 'upload',
       key: `key ${count++}`,
+      callerId: 'caller',
       heldUntil: 1000,
     });
     const answered = (claim: HeldClaim) => ({ ...claim, fingerprint: 'print', answer: '{"a":1}', expiresAt: 9000 });
@@ -29,10 +30,39 @@ export function describeIdempotencyRepository(
       assert.deepEqual(await repository.claim(claim, 1), { kind: 'claimed' });
       assert.deepEqual(await repository.claim(claim, 1), { kind: 'running' });
       assert.equal(await repository.complete(answered(claim)), true);
-      const known = { kind: 'answered', fingerprint: 'print', answer: '{"a":1}' };
-      assert.deepEqual(await repository.claim({ ...claim, heldUntil: 5000 }, 8999), known);
+      assert.deepEqual(await repository.claim({ ...claim, heldUntil: 5000 }, 8999), { kind: 'answered' });
+      assert.deepEqual(await repository.compare(claim, ['old', 'print'], 10), { kind: 'same', answer: '{"a":1}' });
       assert.deepEqual(await repository.claim({ ...claim, heldUntil: 10_000 }, 9000), { kind: 'claimed' });
       assert.deepEqual(await repository.claim({ ...claim, heldUntil: 10_000 }, 9000), { kind: 'running' });
+    });
+
+    test('ten wrong requests close an answer, also when they come at the same time', async () => {
+      const claim = newClaim();
+      await repository.claim(claim, 1);
+      assert.deepEqual(await repository.compare(claim, ['print'], 10), { kind: 'forgotten' });
+      await repository.complete(answered(claim));
+      const guesses = Array.from({ length: 40 }, (_, n) => repository.compare(claim, [`guess ${n}`], 10));
+      const kinds = (await Promise.all(guesses)).map(({ kind }) => kind);
+      assert.equal(kinds.filter((kind) => kind === 'other').length, 10);
+      assert.equal(kinds.filter((kind) => kind === 'closed').length, 30);
+      assert.deepEqual(await repository.compare(claim, ['print'], 10), { kind: 'closed' });
+      const later = { ...claim, heldUntil: 10_000 };
+      assert.deepEqual(await repository.claim(later, 9000), { kind: 'claimed' });
+      await repository.complete(answered(later));
+      assert.equal((await repository.compare(claim, ['print'], 10)).kind, 'same', 'a new answer begins anew');
+    });
+
+    test('wrong requests of others close an answer for others, not for the caller that made the first request', async () => {
+      const claim = newClaim();
+      await repository.claim(claim, 1);
+      await repository.complete(answered(claim));
+      const others = ['one', 'two', ''].map((callerId) => ({ ...claim, callerId }));
+      for (let n = 0; n < 12; n++) {
+        const guess = { ...claim, callerId: others[n % 3]?.callerId ?? '' };
+        assert.equal((await repository.compare(guess, ['guess'], 10)).kind, n < 10 ? 'other' : 'closed');
+      }
+      for (const other of others) assert.equal((await repository.compare(other, ['print'], 10)).kind, 'closed');
+      assert.equal((await repository.compare(claim, ['print'], 10)).kind, 'same');
     });
 
     test('operation and project are part of the key', async () => {

@@ -3,6 +3,8 @@ export interface RequestKey {
   readonly projectId: string;
   readonly operation: IdempotentOperation;
   readonly key: string;
+  /** The API key or administrator that sends the request, not part of the key; empty without one. */
+  readonly callerId: string;
 }
 export type IdempotentOperation = 'upload' | 'execute';
 
@@ -20,15 +22,24 @@ export interface CompletedClaim extends HeldClaim {
   readonly expiresAt: number;
 }
 
-export type ClaimOutcome =
-  | { readonly kind: 'claimed' }
-  | { readonly kind: 'running' }
-  | { readonly kind: 'answered'; readonly fingerprint: string; readonly answer: string };
+export type ClaimOutcome = { readonly kind: 'claimed' } | { readonly kind: 'running' } | { readonly kind: 'answered' };
+
+export type Comparison =
+  | { readonly kind: 'same'; readonly answer: string }
+  | { readonly kind: 'other' }
+  | { readonly kind: 'closed' }
+  /** The answer is no longer kept. */
+  | { readonly kind: 'forgotten' };
 
 /** Remembered requests. Atomic between processes. */
 export interface IdempotencyRepository {
   /** Takes the key when nobody holds it, its holder's time is over, or its answer is forgotten. */
   claim(claim: HeldClaim, now: number): Promise<ClaimOutcome>;
+  /**
+   * Gives the kept answer if its fingerprint is one of these; counts the request as wrong if it is not. Atomic: after `most` wrong
+   * requests of the caller that made the first request, or of all others together, no further one is compared.
+   */
+  compare(request: RequestKey, fingerprints: readonly string[], most: number): Promise<Comparison>;
   /** False when the claim is no longer ours. */
   renew(claim: HeldClaim, heldUntil: number): Promise<boolean>;
   complete(claim: CompletedClaim): Promise<boolean>;

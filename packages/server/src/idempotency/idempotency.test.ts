@@ -14,10 +14,15 @@ function createMemory(): IdempotencyRepository & { row: HeldClaim | CompletedCla
     row: undefined,
     async claim(claim, now): Promise<ClaimOutcome> {
       const { row } = memory;
-      if (row !== undefined && 'answer' in row && row.expiresAt > now) return { kind: 'answered', ...row };
+      if (row !== undefined && 'answer' in row && row.expiresAt > now) return { kind: 'answered' };
       if (row !== undefined && !('answer' in row) && row.heldUntil > now) return { kind: 'running' };
       memory.row = claim;
       return { kind: 'claimed' };
+    },
+    async compare(_request, fingerprints) {
+      const { row } = memory;
+      if (row === undefined || !('answer' in row)) return { kind: 'forgotten' };
+      return fingerprints.includes(row.fingerprint) ? { kind: 'same', answer: row.answer } : { kind: 'other' };
     },
     async renew(claim, heldUntil) {
       if (!isHeld(claim)) return false;
@@ -37,7 +42,7 @@ function createMemory(): IdempotencyRepository & { row: HeldClaim | CompletedCla
   return memory;
 }
 
-const request = { projectId: 'projecta', operation: 'execute', key: 'k' } as const;
+const request = { projectId: 'projecta', operation: 'execute', key: 'k', callerId: '' } as const;
 const logger = createLogger('silent');
 
 describe('idempotency', () => {
@@ -53,11 +58,8 @@ describe('idempotency', () => {
     await running.release();
     const again = await idempotency.begin(request);
     assert.ok(again.kind === 'answered');
-    assert.deepEqual(again.replay('print'), { a: [1] });
-    assert.throws(
-      () => again.replay('other'),
-      (error: unknown) => error instanceof Problem && error.status === 422,
-    );
+    assert.deepEqual(await again.replay(['another', 'print']), { a: [1] });
+    await assert.rejects(again.replay(['other']), (error: unknown) => error instanceof Problem && error.status === 422);
   });
 
   test('a claim is renewed while its request runs, and can be completed afterwards', async () => {

@@ -1,7 +1,8 @@
 import type { Clock } from '../kernel/clock.ts';
+import type { CountExceeded } from '../kernel/limit-counter.ts';
 import type { Logger } from '../kernel/logger.ts';
 import type { CompletedClaim, HeldClaim, IdempotencyRepository, RequestKey } from './idempotency-repository.ts';
-import { keyMalformed, keyReused, requestInFlight } from './problems.ts';
+import { keyClosed, keyMalformed, keyReused, requestInFlight } from './problems.ts';
 
 /** Same key and content, one effect and one answer, under races and restarts. Source: docs/contract.md "Files". */
 export interface Idempotency {
@@ -28,8 +29,12 @@ export interface RunningRequest {
 
 export interface AnsweredRequest {
   readonly kind: 'answered';
-  /** The answer that was given. Throws REQUEST_VALIDATION_ERROR when this request is another one. */
-  replay(fingerprint: string): unknown;
+  /**
+   * The answer that was given.
+   * @param fingerprints of this request: the current one, and those it had under earlier keys or versions
+   * @throws REQUEST_VALIDATION_ERROR when this request is another one, DUPLICATE_OBJECT when too many of those have come
+   */
+  replay(fingerprints: readonly string[]): Promise<unknown>;
 }
 
 export interface IdempotencyTimes {
@@ -40,11 +45,15 @@ export interface IdempotencyTimes {
 }
 export const defaultIdempotencyTimes: IdempotencyTimes = { lease: 30_000, memory: 24 * 3_600_000 };
 
+/** Wrong repetitions after which a key gives no answer any more: nobody finds the credentials of another caller by trying. */
+export const maxWrongRequests = 10;
+
 export interface IdempotencyDeps {
   readonly repository: IdempotencyRepository;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly times?: IdempotencyTimes;
+  readonly countExceeded?: CountExceeded;
 }
 
 export function createIdempotency(deps: IdempotencyDeps): Idempotency {
@@ -58,9 +67,15 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
       if (outcome.kind === 'claimed') return holdClaim(deps, claim, times);
       return {
         kind: 'answered',
-        replay(fingerprint) {
-          if (fingerprint !== outcome.fingerprint) throw keyReused();
-          return JSON.parse(outcome.answer);
+        async replay(fingerprints) {
+          const compared = await deps.repository.compare(request, fingerprints, maxWrongRequests);
+          if (compared.kind === 'closed') {
+            deps.countExceeded?.('idempotency_wrong_requests');
+            throw keyClosed(maxWrongRequests);
+          }
+          if (compared.kind === 'other') throw keyReused();
+          if (compared.kind === 'forgotten') throw requestInFlight();
+          return JSON.parse(compared.answer);
         },
       };
     },

@@ -10,6 +10,15 @@ export function keyMalformed(): Problem {
   return fieldInvalid('headers/idempotency-key', 'something else', '1 to 255 printable ASCII characters, once');
 }
 
+/** The same for right and wrong requests. */
+export function keyClosed(most: number): Problem {
+  const reason = `${most} requests with other content or credentials were sent with it`;
+  return new Problem(
+    'DUPLICATE_OBJECT',
+    `Idempotency-Key: this key no longer gives its answer, because ${reason}. Use a new key for a new request.`,
+  );
+}
+
 export function keyReused(): Problem {
   return fieldInvalid(
     'headers/idempotency-key',

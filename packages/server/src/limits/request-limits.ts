@@ -1,5 +1,7 @@
 import { maxBodyBytes, maxHeaderBytes, maxHeaders } from '../http/create-app.ts';
 import { jsonLimits } from '../http/json-body.ts';
+import { maxWrongRequests } from '../idempotency/idempotency.ts';
+import { streamLimits } from '../kernel/stream-shares.ts';
 import { type Limit, refused } from './limit.ts';
 
 /** Limits of every request to either address. */
@@ -39,5 +41,29 @@ export const requestLimits = {
     unit: 'items',
     value: () => jsonLimits.escapedNames,
     above: refused('INVALID_REQUEST'),
+  },
+  idempotency_wrong_requests: {
+    bounds: 'with other content or credentials under one `Idempotency-Key`, from the same API key or from all others',
+    unit: 'items',
+    value: () => maxWrongRequests,
+    above: refused('DUPLICATE_OBJECT'),
+  },
+  event_streams_of_key: {
+    bounds: 'that are event streams of one key or session, in one process',
+    unit: 'items',
+    value: () => streamLimits.ofKey,
+    above: refused('TOO_MANY_REQUESTS'),
+  },
+  event_streams_of_project: {
+    bounds: 'that are event streams of one project, in one process; those without a key count as one project',
+    unit: 'items',
+    value: () => streamLimits.ofProject,
+    above: refused('TOO_MANY_REQUESTS'),
+  },
+  event_streams_of_process: {
+    bounds: 'that are event streams of one process',
+    unit: 'items',
+    value: () => streamLimits.ofProcess,
+    above: refused('TOO_MANY_REQUESTS'),
   },
 } as const satisfies Record<string, Limit>;

@@ -50,7 +50,7 @@ export function createCallTool({ executor, once, resolveCredentials }: CallToolD
       return await executor.execute(resolved, running.signal, caller);
     };
     // With a key it goes on when the client has gone: the retry shall find its answer.
-    if (key !== undefined) return await once.runOnce({ projectId, key }, request, start);
+    if (key !== undefined) return await once.runOnce({ projectId, key, keyId }, request, start);
     const end = () => running.abort();
     signal.addEventListener('abort', end);
     if (signal.aborted) end();

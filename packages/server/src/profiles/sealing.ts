@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { keyedHash } from '../kernel/keyed-hash.ts';
 import { Secret } from '../kernel/secret.ts';
 
 /** A key that seals, 32 bytes. Its id tells keys apart and tells nothing about them. */
@@ -22,8 +23,8 @@ export interface Sealer {
   seal(plain: string, place: SealedPlace): Sealed;
   /** @returns null when it was sealed with another key, for another place, or was changed since. */
   open(sealed: string, place: SealedPlace): string | null;
-  /** A keyed hash of 128 bits, in hexadecimal. It cannot be computed from the database alone. */
-  mac(text: string): string;
+  /** Keyed hashes under each of its keys, the current one first. */
+  hashes(text: string): readonly string[];
 }
 
 const version = 'v1';
@@ -59,10 +60,7 @@ export function createSealer(current: SealingKey, others: readonly SealingKey[] 
   return {
     currentKeyId: current.id,
     knows: (keyId) => keys.has(keyId),
-    mac(text) {
-      const key = hkdfSync('sha256', Buffer.from(current.bytes.reveal(), 'base64'), '', 'quartermaster mac', 32);
-      return createHmac('sha256', Buffer.from(key)).update(text).digest('hex').slice(0, 32);
-    },
+    hashes: (text) => [current, ...others].map(({ bytes }) => keyedHash(Buffer.from(bytes.reveal(), 'base64'), text)),
     seal(plain, place) {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv(algorithm, Buffer.from(current.bytes.reveal(), 'base64'), nonce);

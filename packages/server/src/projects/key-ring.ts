@@ -7,7 +7,7 @@ import { hashApiKey, looksLikeApiKey } from './api-key.ts';
 import { apiKeyRejected } from './problems.ts';
 import type { ProjectRepository, StoredKey } from './project-repository.ts';
 
-/** The usable keys, in memory: a request with a good key asks no database. */
+/** The usable keys, in memory: a request with a good key asks no database. Each look loads only the keys that changed. */
 export interface KeyRing {
   /**
    * @param authorization the Authorization header.
@@ -37,6 +37,7 @@ interface Entry {
  * begins after the miss, so that it sees what was committed before.
  */
 const missLookMs = 200;
+const forgetEveryMs = 60_000;
 /** The last use of a key is written at most this often. */
 const noteEveryMs = 60_000;
 
@@ -46,18 +47,39 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
   const noted = new Map<string, number>();
   let entries = new Map<string, Entry>();
   let startedAt = Number.NEGATIVE_INFINITY;
-  /** The look that `entries` are from; an older one that ends later changes nothing. */
-  let entriesFrom = Number.NEGATIVE_INFINITY;
+  /** The change up to which `entries` are known; null before the first look. */
+  let known: number | null = null;
   /** A look that has not begun: it will see whatever is committed now. */
   let nextLook: Promise<void> | undefined;
+  let queued: Promise<void> | undefined;
+  let running: Promise<void> = Promise.resolve();
 
-  async function load(): Promise<void> {
-    const from = performance.now();
-    startedAt = from;
-    const keys = await repository.usableKeys(clock.now());
-    if (from < entriesFrom) return;
-    entriesFrom = from;
-    entries = new Map(keys.map((key) => [key.hash, entryOf(key)]));
+  /** One look after another, so that an older one never undoes a newer one; those that wait for the next share it. */
+  function load(): Promise<void> {
+    queued ??= running
+      .catch(() => undefined)
+      .then(async () => {
+        queued = undefined;
+        await look();
+      });
+    running = queued;
+    return queued;
+  }
+  async function look(): Promise<void> {
+    startedAt = performance.now();
+    const now = clock.now();
+    const { number, isWhole, keys } = await repository.changedKeys(known, now);
+    const next = isWhole ? new Map<string, Entry>() : entries;
+    for (const key of keys) {
+      if (key.revokedAt === null) next.set(key.hash, entryOf(key));
+      else next.delete(key.hash);
+    }
+    [entries, known] = [next, number];
+  }
+  /** Expired keys are refused anyway; this frees their memory. */
+  function forgetExpired(): void {
+    const now = clock.now();
+    for (const [hash, { expiresAt }] of entries) if (expiresAt <= now) entries.delete(hash);
   }
   function lookAgain(): Promise<void> {
     nextLook ??= (async () => {
@@ -85,6 +107,8 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
     );
   }, deps.refreshMs ?? 1000);
   timer.unref();
+  const forgetting = setInterval(forgetExpired, forgetEveryMs);
+  forgetting.unref();
 
   return {
     authenticate: async (authorization) => {
@@ -103,7 +127,9 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
     refresh: load,
     close: async () => {
       clearInterval(timer);
+      clearInterval(forgetting);
       await nextLook?.catch(() => undefined);
+      await running.catch(() => undefined);
       await noteUses(1);
     },
   };

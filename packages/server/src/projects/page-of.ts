@@ -7,7 +7,7 @@ interface Listed<Item, Wire> {
   readonly toWire: (item: Item) => Wire;
 }
 
-/** One page of a list that is whole in memory, oldest first, in the list envelope. Projects and keys are few. */
+/** One page of a list that is whole in memory, oldest first, in the list envelope. Projects are few. */
 export function pageOf<Item extends { readonly id: string }, Wire>(
   items: readonly Item[],
   query: ListQuery,

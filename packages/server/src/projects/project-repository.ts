@@ -1,4 +1,4 @@
-import type { Scope } from '@quartermaster/contract';
+import type { ListQuery, Scope } from '@quartermaster/contract';
 
 export interface Project {
   readonly id: string;
@@ -25,6 +25,22 @@ export interface StoredKey {
   readonly makerId: string | null;
 }
 
+/** The keys that have changed since the last look. */
+export interface KeyChanges {
+  /** Of the last change: the next look begins there. */
+  readonly number: number;
+  /** These are all keys that may be used, not only changed ones. */
+  readonly isWhole: boolean;
+  /** Changed ones may be revoked or expired. */
+  readonly keys: readonly StoredKey[];
+}
+
+export interface KeyBound {
+  readonly now: number;
+  /** Usable keys of one project. */
+  readonly most: number;
+}
+
 /** Projects and their keys. */
 export interface ProjectRepository {
   listProjects(): Promise<Project[]>;
@@ -39,7 +55,10 @@ export interface ProjectRepository {
   projectsThatKeepInputs(): Promise<string[]>;
   listKeys(projectId?: string): Promise<StoredKey[]>;
   findKey(keyId: string): Promise<StoredKey | undefined>;
-  addKey(key: StoredKey): Promise<void>;
+  /** Ordered by id. The caller checks that the cursors exist. */
+  pageOfKeys(projectId: string, query: ListQuery): Promise<{ readonly items: StoredKey[]; readonly hasMore: boolean }>;
+  /** @returns false when the project has as many usable keys as it may have */
+  addKey(key: StoredKey, bound: KeyBound): Promise<boolean>;
   /**
    * Revokes a key, with descendants also the keys that it created, directly or by way of others.
    * @returns ids of the keys that were not revoked before.
@@ -49,15 +68,20 @@ export interface ProjectRepository {
   countDescendants(keyId: string, now: number): Promise<number>;
   /**
    * The old key ends at `oldEndsAt` (sooner if it did already) and the new one is added: both or neither.
-   * @returns false when the old one is revoked by then
+   * @returns `ended` when the old one is revoked by then, `full` when the project would have too many usable keys
    */
-  replaceKey(oldKeyId: string, oldEndsAt: number, newKey: StoredKey): Promise<boolean>;
-  /** Keys that may be used at `now`: neither revoked nor expired. */
-  usableKeys(now: number): Promise<StoredKey[]>;
+  replaceKey(
+    oldKey: StoredKey,
+    newKey: StoredKey,
+    bound: KeyBound & { readonly oldEndsAt: number },
+  ): Promise<'replaced' | 'ended' | 'full'>;
+  /**
+   * What other processes and this one have committed since a change, without reading other keys.
+   * @param after the number of the last look; null: all keys that may be used at `now`
+   */
+  changedKeys(after: number | null, now: number): Promise<KeyChanges>;
   /** Those of the keys that may be used at `now`. */
   findUsable(keyIds: readonly string[], now: number): Promise<string[]>;
-  /** How many keys of a project may be used at `now`. */
-  countUsableKeys(projectId: string, now: number): Promise<number>;
   /** Notes when keys were used last; never moves a time back. */
   touchKeys(uses: ReadonlyMap<string, number>): Promise<void>;
 }

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
-import { scopes } from '@quartermaster/contract';
+import { type ListQuery, scopes } from '@quartermaster/contract';
 import { createTestDatabase } from '../../../../test/support/postgres.ts';
+import type { Database } from '../adapters/database/database.ts';
 import { openDatabase } from '../adapters/database/open-database.ts';
 import { createProjectRepository } from '../adapters/database/project-repository.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -15,6 +16,7 @@ import { Problem } from '../kernel/problem.ts';
 import { looksLikeApiKey, makeApiKey } from './api-key.ts';
 import { makeFirstKey } from './first-start.ts';
 import { type KeyRing, openKeyRing } from './key-ring.ts';
+import type { ProjectRepository, StoredKey } from './project-repository.ts';
 import { createProjects } from './projects.ts';
 
 type Kind = 'SQLite' | 'PostgreSQL';
@@ -28,8 +30,8 @@ async function openOn(t: TestContext, kind: Kind) {
   const repository = createProjectRepository(database);
   const deps = { repository, clock, newId: createNewId(clock) };
   const rings: KeyRing[] = [];
-  const openRing = async () => {
-    const ring = await openKeyRing({ repository, clock, logger, refreshMs: 3_600_000 });
+  const openRing = async (of: ProjectRepository = repository) => {
+    const ring = await openKeyRing({ repository: of, clock, logger, refreshMs: 3_600_000 });
     rings.push(ring);
     return ring;
   };
@@ -39,7 +41,17 @@ async function openOn(t: TestContext, kind: Kind) {
     await server?.drop();
     await rm(folder, { recursive: true });
   });
-  return { folder, clock, deps, repository, openRing, projects: createProjects(deps) };
+  return { folder, database, clock, deps, repository, openRing, projects: createProjects(deps) };
+}
+
+/** Writes keys without the use case, which commits each one by itself. */
+async function addKeys({ write }: Database, { projectId }: StoredKey, count: number): Promise<void> {
+  const row = (id: string) => ({
+    ...{ id, project_id: projectId, name: id, hash: id, hint: '1234', scopes: '["files"]', created_at: 1 },
+    ...{ expires_at: null, revoked_at: null, last_used_at: null },
+  });
+  const rows = Array.from({ length: count }, (_, n) => row(`added ${n}`));
+  await write.insertInto('api_key').values(rows).execute();
 }
 
 const isRejected = (error: unknown) => error instanceof Problem && error.code === 'APIKEY_VALIDATION_FAILED';
@@ -151,7 +163,8 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       const made = await projects.rotateKey(old.stored.id, 60_000);
       const ring = await openRing();
       await ring.authenticate(`Bearer ${old.key.reveal()}`);
-      assert.deepEqual([...(await ring.authenticate(`Bearer ${made.key.reveal()}`)).scopes], ['files', 'admin']);
+      const { scopes: given } = await ring.authenticate(`Bearer ${made.key.reveal()}`);
+      assert.deepEqual([...given], ['files', 'admin', 'metrics']);
       clock.time += 60_001;
       await assert.rejects(ring.authenticate(`Bearer ${old.key.reveal()}`), isRejected);
       await ring.authenticate(`Bearer ${made.key.reveal()}`);
@@ -190,7 +203,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal(await projects.countDescendants(maker), 2);
       const revoked = await projects.revokeKey(maker, { withDescendants: true });
       assert.deepEqual(revoked.sort(), [maker, child, rotated].sort());
-      const usable = (await repository.usableKeys(clock.time)).map(({ id }) => id);
+      const usable = (await repository.changedKeys(null, clock.time)).keys.map(({ id }) => id);
       assert.deepEqual(usable.sort(), [other, sibling].sort());
       assert.deepEqual(await projects.revokeKey(other), [other], 'without descendants only the key itself');
     });
@@ -200,25 +213,124 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       const project = await projects.createProject('one');
       const wish = { projectId: project.id, name: 'n', scopes: ['admin'] as const, expiresAt: null };
       const makerId = (await projects.createKey(wish)).stored.id;
-      const addKey: typeof repository.addKey = async (key) => {
+      const addKey: typeof repository.addKey = async (key, bound) => {
         await repository.revokeKey(makerId, deps.clock.now(), true);
-        await repository.addKey(key);
+        return await repository.addKey(key, bound);
       };
       const late = createProjects({ ...deps, repository: { ...repository, addKey } });
       await assert.rejects(late.createKey({ ...wish, makerId }), isRejected);
-      assert.deepEqual(await repository.usableKeys(deps.clock.now()), []);
+      assert.deepEqual((await repository.changedKeys(null, deps.clock.now())).keys, []);
     });
 
     test('a project has at most 1,000 usable keys; revoking one makes room', async (t) => {
-      const { projects, repository, clock } = await open(t);
+      const { projects, database } = await open(t);
       const project = await projects.createProject('one');
       const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
       const first = await projects.createKey(wish);
-      for (let n = 1; n < 1_000; n++) await repository.addKey({ ...first.stored, id: `${n}`, hash: `${n}` });
-      assert.equal(await repository.countUsableKeys(project.id, clock.time), 1_000);
+      await addKeys(database, first.stored, 998);
+      const two = await Promise.allSettled([projects.createKey(wish), projects.createKey(wish)]);
+      assert.deepEqual(two.map(({ status }) => status).sort(), ['fulfilled', 'rejected'], 'one of two at once');
       await assert.rejects(projects.createKey(wish), { code: 'RESOURCE_LIMIT_REACHED' });
-      await projects.revokeKey(first.stored.id);
+      await assert.rejects(projects.rotateKey(first.stored.id, 60_000), { code: 'RESOURCE_LIMIT_REACHED' });
+      const successor = await projects.rotateKey(first.stored.id, 0);
+      await assert.rejects(projects.createKey(wish), { code: 'RESOURCE_LIMIT_REACHED' });
+      await projects.revokeKey(successor.stored.id);
       await projects.createKey(wish);
+      const other = await projects.createProject('two');
+      await projects.createKey({ ...wish, projectId: other.id });
+    });
+
+    test('a ring loads all keys once, and then those that changed', async (t) => {
+      const { projects, repository, database, clock, openRing } = await open(t);
+      const project = await projects.createProject('one');
+      const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
+      const revoked = await projects.createKey(wish);
+      await addKeys(database, revoked.stored, 500);
+      const loaded: number[] = [];
+      const counted: typeof repository = {
+        ...repository,
+        changedKeys: async (...args) => {
+          const changes = await repository.changedKeys(...args);
+          loaded.push(changes.keys.length);
+          return changes;
+        },
+      };
+      const ring = await openRing(counted);
+      const caller = `Bearer ${revoked.key.reveal()}`;
+      await ring.authenticate(caller);
+      await ring.refresh();
+      await repository.touchKeys(new Map([[revoked.stored.id, clock.time]]));
+      await ring.refresh();
+      // Another process does it, so that the ring is not told.
+      await repository.revokeKey(revoked.stored.id, clock.time, false);
+      await ring.refresh();
+      await assert.rejects(ring.authenticate(caller), isRejected);
+      assert.deepEqual(loaded.slice(0, 4), [501, 0, 0, 1]);
+
+      const before = loaded.length;
+      const unknown = Array.from({ length: 300 }, () => ring.authenticate(`Bearer ${makeApiKey()}`));
+      for (const outcome of await Promise.allSettled(unknown)) assert.equal(outcome.status, 'rejected');
+      assert.ok(loaded.length - before <= 2, `${loaded.length - before} looks for 300 unknown keys`);
+      assert.deepEqual(
+        loaded.slice(4).filter((keys) => keys > 0),
+        [],
+      );
+    });
+
+    test('a ring that looks while keys are created and revoked at the same time misses no change', async (t) => {
+      const { projects, clock, openRing } = await open(t);
+      const project = await projects.createProject('one');
+      const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
+      const ring = await openRing();
+      const work = Array.from({ length: 40 }, async (_, n) => {
+        const made = await projects.createKey({ ...wish, expiresAt: n % 4 === 3 ? clock.time + 1000 : null });
+        if (n % 2 === 0) await projects.revokeKey(made.stored.id);
+        await ring.refresh();
+        return { n, header: `Bearer ${made.key.reveal()}` };
+      });
+      const keys = await Promise.all(work);
+      clock.time += 2000;
+      for (const { n, header } of keys) {
+        const usable = n % 2 !== 0 && n % 4 !== 3;
+        const isKnown = await ring.authenticate(header).then(
+          () => true,
+          () => false,
+        );
+        assert.equal(isKnown, usable, `key ${n}`);
+      }
+    });
+
+    test('a page of keys reads its rows and one more', async (t) => {
+      const { projects, database, clock, deps } = await open(t);
+      const project = await projects.createProject('one');
+      const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
+      const ids: string[] = [];
+      for (let n = 0; n < 5; n++) {
+        clock.time += 1000;
+        ids.push((await projects.createKey(wish)).stored.id);
+      }
+      let rows = 0;
+      const read = database.read.withPlugin({
+        transformQuery: ({ node }) => node,
+        transformResult: async ({ result }) => {
+          rows += result.rows.length;
+          return result;
+        },
+      });
+      const counted = createProjects({ ...deps, repository: createProjectRepository({ ...database, read }) });
+      const page = async (query: ListQuery) => {
+        const { items, hasMore } = await counted.pageOfKeys(project.id, query);
+        return [items.map(({ id }) => ids.indexOf(id)), hasMore];
+      };
+      const [second, fourth] = [ids[1] ?? '', ids[3] ?? ''];
+      assert.deepEqual(await page({ limit: 1 }), [[4], true]);
+      assert.equal(rows, 3, 'the project, the key and one more');
+      assert.deepEqual(await page({ limit: 5 }), [[4, 3, 2, 1, 0], false]);
+      assert.deepEqual(await page({ limit: 2, order: 'asc', after: second }), [[2, 3], true]);
+      assert.deepEqual(await page({ limit: 2, order: 'asc', before: fourth }), [[1, 2], true]);
+      await assert.rejects(page({ after: 'unknown' }), { code: 'OBJECT_NOT_FOUND' });
+      const stranger = await projects.createProject('two');
+      await assert.rejects(counted.findKey(stranger.id, second), { code: 'OBJECT_NOT_FOUND' });
     });
 
     test('a key that is revoked while it is rotated gets no successor', async (t) => {

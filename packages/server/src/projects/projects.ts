@@ -1,8 +1,9 @@
-import type { Scope } from '@quartermaster/contract';
+import type { ListQuery, Scope } from '@quartermaster/contract';
 import { checkName } from '../kernel/check-name.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { NewId } from '../kernel/identifier.ts';
-import { objectNotFound } from '../kernel/problem.ts';
+import type { CountExceeded } from '../kernel/limit-counter.ts';
+import { fieldInvalid, objectNotFound } from '../kernel/problem.ts';
 import { Secret } from '../kernel/secret.ts';
 import { hashApiKey, makeApiKey } from './api-key.ts';
 import { apiKeyRejected, keyOutlivesItsMaker, projectNameTaken, tooManyKeys } from './problems.ts';
@@ -32,6 +33,10 @@ export interface Projects {
   setRunInputs(projectId: string, runInputs: RunInputs): Promise<void>;
   createKey(wish: KeyWish): Promise<NewKey>;
   listKeys(projectId?: string): Promise<StoredKey[]>;
+  /** One page of the keys of a project. */
+  pageOfKeys(projectId: string, query: ListQuery): Promise<{ readonly items: StoredKey[]; readonly hasMore: boolean }>;
+  /** A key of that project. */
+  findKey(projectId: string, keyId: string): Promise<StoredKey>;
   /** With descendants also the keys that it created, directly or by way of others. @returns ids of the revoked keys. */
   revokeKey(keyId: string, options?: { readonly withDescendants?: boolean }): Promise<string[]>;
   /** How many usable keys the key created, directly or by way of others. */
@@ -44,6 +49,7 @@ export interface ProjectsDeps {
   readonly repository: ProjectRepository;
   readonly clock: Clock;
   readonly newId: NewId;
+  readonly countExceeded?: CountExceeded;
 }
 
 export function createProjects(deps: ProjectsDeps): Projects {
@@ -60,6 +66,12 @@ export function createProjects(deps: ProjectsDeps): Projects {
     return key;
   }
 
+  async function findKey(projectId: string, keyId: string): Promise<StoredKey> {
+    const key = await getKey(keyId);
+    if (key.projectId !== projectId) throw objectNotFound('key', keyId);
+    return key;
+  }
+
   /** When the key that creates another one ends; null: never. */
   async function endOf(makerId: string | null | undefined): Promise<number | null> {
     return typeof makerId === 'string' ? (await getKey(makerId)).expiresAt : null;
@@ -70,9 +82,9 @@ export function createProjects(deps: ProjectsDeps): Projects {
     await repository.revokeKey(id, clock.now(), false);
     throw apiKeyRejected();
   }
-  async function checkNumber(projectId: string): Promise<void> {
-    const usable = await repository.countUsableKeys(projectId, clock.now());
-    if (usable >= maxUsableKeys) throw tooManyKeys(maxUsableKeys);
+  function refuseMore(): never {
+    deps.countExceeded?.('keys_of_project');
+    throw tooManyKeys(maxUsableKeys);
   }
 
   return {
@@ -91,9 +103,8 @@ export function createProjects(deps: ProjectsDeps): Projects {
       await getProject(wish.projectId);
       const endsAt = await endOf(wish.makerId);
       if (endsAt !== null && wish.expiresAt !== null && wish.expiresAt > endsAt) throw keyOutlivesItsMaker(endsAt);
-      await checkNumber(wish.projectId);
       const made = newKey(deps, { ...wish, expiresAt: wish.expiresAt ?? endsAt });
-      await repository.addKey(made.stored);
+      if (!(await repository.addKey(made.stored, { now: clock.now(), most: maxUsableKeys }))) refuseMore();
       await withdrawOrphan(made.stored);
       return made;
     },
@@ -101,6 +112,15 @@ export function createProjects(deps: ProjectsDeps): Projects {
       if (projectId !== undefined) await getProject(projectId);
       return repository.listKeys(projectId);
     },
+    pageOfKeys: async (projectId, query) => {
+      await getProject(projectId);
+      if (query.after !== undefined && query.before !== undefined)
+        throw fieldInvalid('query', 'both after and before', 'one of them');
+      const cursor = query.after ?? query.before;
+      if (cursor !== undefined) await findKey(projectId, cursor);
+      return await repository.pageOfKeys(projectId, query);
+    },
+    findKey,
     revokeKey: async (keyId, { withDescendants = false } = {}) => {
       await getKey(keyId);
       return repository.revokeKey(keyId, clock.now(), withDescendants);
@@ -110,13 +130,15 @@ export function createProjects(deps: ProjectsDeps): Projects {
       const old = await getKey(keyId);
       const isOver = old.expiresAt !== null && old.expiresAt <= clock.now();
       if (old.revokedAt !== null || isOver) throw objectNotFound('usable key', keyId);
-      if (overlapMs > 0) await checkNumber(old.projectId);
       const ends = [old.expiresAt, await endOf(makerId)].filter((end) => end !== null);
       // Without another maker it stays a descendant of the key that created the old one.
       const wish = { ...old, makerId: makerId ?? old.makerId };
       const made = newKey(deps, { ...wish, expiresAt: ends.length === 0 ? null : Math.min(...ends) });
-      const isReplaced = await repository.replaceKey(keyId, clock.now() + overlapMs, made.stored);
-      if (!isReplaced) throw objectNotFound('usable key', keyId);
+      const now = clock.now();
+      const bound = { now, oldEndsAt: now + overlapMs, most: maxUsableKeys };
+      const outcome = await repository.replaceKey(old, made.stored, bound);
+      if (outcome === 'full') refuseMore();
+      if (outcome === 'ended') throw objectNotFound('usable key', keyId);
       if (made.stored.makerId === makerId) await withdrawOrphan(made.stored);
       return made;
     },

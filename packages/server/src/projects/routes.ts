@@ -108,10 +108,9 @@ function keyListRoutes(app: App, { gate, projects, clock }: ProjectRoutesDeps): 
     async (request) => {
       const projectId = managedProject(gate.managerOf(request), request);
       const now = clock.now();
-      return pageOf(await projects.listKeys(projectId), request.query, {
-        kind: 'key',
-        toWire: (key) => keyToWire(key, now),
-      });
+      const { items, hasMore } = await projects.pageOfKeys(projectId, request.query);
+      const data = items.map((key) => keyToWire(key, now));
+      return { status: 'success' as const, data, fetched_count: data.length, has_more: hasMore };
     },
   );
   app.post(
@@ -218,9 +217,7 @@ function managedProject(manager: Manager, request: FastifyRequest): string {
 async function managedKey(projects: Projects, manager: Manager, request: FastifyRequest) {
   const projectId = managedProject(manager, request);
   const { key_id } = request.params as { key_id: string }; // every caller's route has it in its schema
-  const key = (await projects.listKeys(projectId)).find(({ id }) => id === key_id);
-  if (key === undefined) throw objectNotFound('key', key_id);
-  return key;
+  return await projects.findKey(projectId, key_id);
 }
 
 function checkScopes(manager: Manager, wanted: StoredScopes): void {

@@ -14,12 +14,6 @@ export function tooManyRunsOfKey(most: number): Problem {
   );
 }
 
-export function tooManyStreams(most: number): Problem {
-  return new Problem('TOO_MANY_REQUESTS', `${most} streams of events are open. Close some or try again later.`, {
-    retryAfter: 5,
-  });
-}
-
 export function serviceStopping(): Problem {
   return new Problem('SERVICE_UNAVAILABLE', 'The service is stopping.');
 }

@@ -13,6 +13,8 @@ export interface RunRoutesDeps {
   readonly onRequest: onRequestHookHandler;
   /** The project of the key that was sent, null without one. */
   readonly projectOf: (request: FastifyRequest) => string | null;
+  /** The id of the key that was sent, null without one. */
+  readonly keyOf: (request: FastifyRequest) => string | null;
 }
 
 const RunParams = Type.Object({ run_id: Type.String({ maxLength: 256, description: 'Id.' }) });
@@ -86,7 +88,7 @@ function cancelRoute(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): v
   );
 }
 
-function eventsRoute(app: App, { events, onRequest, projectOf }: RunRoutesDeps): void {
+function eventsRoute(app: App, { events, onRequest, projectOf, keyOf }: RunRoutesDeps): void {
   app.get(
     '/v1/runs/:run_id/events',
     {
@@ -111,7 +113,7 @@ function eventsRoute(app: App, { events, onRequest, projectOf }: RunRoutesDeps):
     async (request, reply) => {
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      const wish = { projectId: projectOf(request) ?? '-', runId: request.params.run_id };
+      const wish = { projectId: projectOf(request) ?? '-', keyId: keyOf(request), runId: request.params.run_id };
       const lastEventId = request.headers['last-event-id'];
       const stream = await events.follow({ ...wish, lastEventId }, gone.signal);
       if (stream === null) return reply.code(204).send(null);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Run } from '@quartermaster/contract';
 import { Problem } from '../kernel/problem.ts';
+import { createStreamShares } from '../kernel/stream-shares.ts';
 import { createRunEvents } from './run-events.ts';
 
 const run: Run = {
@@ -11,11 +12,13 @@ const run: Run = {
   ...{ egress: [], egress_left_out: 0, input_params: null, result: null, result_expires_timestamp: null },
 };
 
+const onePlace = () => createStreamShares({ limits: { ofKey: 1, ofProject: 1, ofProcess: 1 } });
+
 test('a stream of events says now and then that it is still there, and there are only so many', async () => {
   const recorder = { watch: () => ({ stop: () => {} }) };
-  const bounds = { maxStreams: 1, pollMs: 5, heartbeatMs: 1 };
+  const bounds = { shares: onePlace(), pollMs: 5, heartbeatMs: 1 };
   const events = createRunEvents({ ...bounds, runs: { get: async () => run }, recorder });
-  const wish = { projectId: '-', runId: 'xrun' };
+  const wish = { projectId: '-', keyId: null, runId: 'xrun' };
   const gone = new AbortController();
   const stream = await events.follow(wish, gone.signal);
   assert.ok(stream !== null);
@@ -39,10 +42,10 @@ test('a stream of events says now and then that it is still there, and there are
 test('a client that goes away before its stream begins takes no place', async () => {
   const recorder = { watch: () => ({ stop: () => {} }) };
   const events = createRunEvents({
-    ...{ maxStreams: 1, pollMs: 5, heartbeatMs: 1, recorder },
+    ...{ shares: onePlace(), pollMs: 5, heartbeatMs: 1, recorder },
     runs: { get: async () => run },
   });
-  const wish = { projectId: '-', runId: 'xrun' };
+  const wish = { projectId: '-', keyId: null, runId: 'xrun' };
   const gone = new AbortController();
   const following = events.follow(wish, gone.signal);
   gone.abort();

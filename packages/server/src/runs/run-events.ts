@@ -1,22 +1,21 @@
 import { createHash } from 'node:crypto';
 import { type Run, RunItem } from '@quartermaster/contract';
 import { createBell } from '../kernel/bell.ts';
-import { tooManyStreams } from './problems.ts';
+import type { StreamShares } from '../kernel/stream-shares.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import type { Runs } from './runs.ts';
 
 export interface RunEventsDeps {
   readonly runs: Pick<Runs, 'get'>;
   readonly recorder: Pick<RunRecorder, 'watch'>;
-  /** Streams open at the same time in this process. */
-  readonly maxStreams: number;
+  readonly shares: StreamShares;
   /** Milliseconds between looks: another process may have the run. */
   readonly pollMs: number;
   /** Milliseconds of silence after which a comment is sent, so that nobody in between closes the connection. */
   readonly heartbeatMs: number;
 }
 
-export const eventDefaults = { maxStreams: 200, pollMs: 1_000, heartbeatMs: 15_000 } as const;
+export const eventDefaults = { pollMs: 1_000, heartbeatMs: 15_000 } as const;
 
 export interface RunEvents {
   /**
@@ -31,6 +30,8 @@ export interface RunEvents {
 
 export interface FollowWish {
   readonly projectId: string;
+  /** null: without a key. */
+  readonly keyId: string | null;
   readonly runId: string;
   /** Of the last event that came, when it is not the first time: it is not sent again. */
   readonly lastEventId?: string | undefined;
@@ -43,7 +44,6 @@ interface RunEvent {
 
 export function createRunEvents(deps: RunEventsDeps): RunEvents {
   const closing = new AbortController();
-  let open = 0;
 
   async function* stream(wish: FollowWish, signal: AbortSignal, leave: () => void): AsyncGenerator<string> {
     const bell = createBell();
@@ -81,18 +81,8 @@ export function createRunEvents(deps: RunEventsDeps): RunEvents {
       const run = await deps.runs.get(wish.projectId, wish.runId);
       // Once the stream has ended, clients that were cut off in the last moment come again: they are told to stop.
       if (run.status === 'ended' && wish.lastEventId === eventsOf(run).state.id) return null;
-      if (open >= deps.maxStreams) throw tooManyStreams(deps.maxStreams);
       const ended = AbortSignal.any([signal, closing.signal]);
-      let isInside = true;
-      open += 1;
-      const leave = () => {
-        if (isInside) open -= 1;
-        isInside = false;
-      };
-      // A stream that nobody began to read has no `finally` to run, and a client may be gone already.
-      if (ended.aborted) leave();
-      else ended.addEventListener('abort', leave, { once: true });
-      return stream(wish, ended, leave);
+      return stream(wish, ended, deps.shares.enter(wish, ended));
     },
     close: () => closing.abort(),
   };

@@ -228,7 +228,7 @@ function testLeases(repository: () => RunRepository): void {
     const project = newId('project');
     const run = underWay(project, { owner: me, until: 100 });
     const lost: CompletedClaim = {
-      ...{ projectId: project, operation: 'execute', key: 'k', heldUntil: 1 },
+      ...{ projectId: project, operation: 'execute', key: 'k', callerId: '', heldUntil: 1 },
       ...{ fingerprint: 'f', answer: '{}', expiresAt: 2 },
     };
     const other = underWay(project, { owner: me, until: 100 });

@@ -1,18 +1,22 @@
 import type { Kysely, Transaction } from 'kysely';
 import type {
   ClaimOutcome,
+  Comparison,
   CompletedClaim,
   HeldClaim,
   IdempotencyRepository,
+  RequestKey,
 } from '../../idempotency/idempotency-repository.ts';
 import type { Database } from './database.ts';
 import { isOver } from './lease.ts';
 import type { Tables } from './tables.ts';
 
-/** Remembered requests over either database. Each step is one statement, so it is atomic without a transaction. */
-export function createIdempotencyRepository({ write, leases }: Database): IdempotencyRepository {
+/** Remembered requests over either database. Each step but `compare` is one statement, so it is atomic without a transaction. */
+export function createIdempotencyRepository({ write, leases, dialect }: Database): IdempotencyRepository {
   return {
     claim: (claim, now) => claimKey(write, claim, now),
+    compare: (request, fingerprints, most) =>
+      write.transaction().execute((transaction) => compare(transaction, { dialect, request, fingerprints, most })),
     renew: async (claim, heldUntil) => {
       const result = await held(leases, claim).set({ expires_at: heldUntil }).executeTakeFirst();
       return result.numUpdatedRows === 1n;
@@ -89,6 +93,9 @@ async function claimKey(db: Kysely<Tables>, claim: HeldClaim, now: number): Prom
     answer: null,
     expires_at: claim.heldUntil,
     created_at: now,
+    caller_id: claim.callerId,
+    wrong_of_caller: 0,
+    wrong_of_others: 0,
   };
   const { project_id: _project, operation: _operation, key: _key, ...values } = row;
   const taken = await db
@@ -113,12 +120,45 @@ async function claimKey(db: Kysely<Tables>, claim: HeldClaim, now: number): Prom
   if (taken !== undefined) return { kind: 'claimed' };
   const known = await db
     .selectFrom('idempotency')
-    .select(['fingerprint', 'answer'])
+    .select((select) => select('answer', 'is not', null).as('answered'))
     .where('project_id', '=', claim.projectId)
     .where('operation', '=', claim.operation)
     .where('key', '=', claim.key)
     .executeTakeFirst();
   // Released between the two statements: the other request has just ended, so asking again will do.
-  if (known?.answer == null || known.fingerprint === null) return { kind: 'running' };
-  return { kind: 'answered', fingerprint: known.fingerprint, answer: known.answer };
+  return { kind: known?.answered ? 'answered' : 'running' };
+}
+
+interface CompareOptions {
+  readonly dialect: Database['dialect'];
+  readonly request: RequestKey;
+  readonly fingerprints: readonly string[];
+  readonly most: number;
+}
+
+/** The row stays locked until the commit, so two requests are never compared before the first is counted. */
+async function compare(
+  transaction: Transaction<Tables>,
+  { dialect, request, fingerprints, most }: CompareOptions,
+): Promise<Comparison> {
+  const { projectId, operation, key, callerId } = request;
+  const query = transaction
+    .selectFrom('idempotency')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('operation', '=', operation)
+    .where('key', '=', key);
+  const row = await (dialect === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
+  if (row?.answer == null || row.fingerprint === null) return { kind: 'forgotten' };
+  const counter = row.caller_id === callerId ? 'wrong_of_caller' : 'wrong_of_others';
+  if (row[counter] >= most) return { kind: 'closed' };
+  if (fingerprints.includes(row.fingerprint)) return { kind: 'same', answer: row.answer };
+  await transaction
+    .updateTable('idempotency')
+    .set({ [counter]: row[counter] + 1 })
+    .where('project_id', '=', projectId)
+    .where('operation', '=', operation)
+    .where('key', '=', key)
+    .execute();
+  return { kind: 'other' };
 }

@@ -21,6 +21,8 @@ import { createRefusedTextsMigration } from './migrations/0029-refused-texts.ts'
 import { createRefreshClaimsMigration } from './migrations/0031-refresh-claims.ts';
 import { createConsoleTokensMigration } from './migrations/0032-console-tokens.ts';
 import { createKeyMakersMigration } from './migrations/0033-key-makers.ts';
+import { createAnswerGuardsMigration } from './migrations/0034-answer-guards.ts';
+import { createKeyChangesMigration } from './migrations/0035-key-changes.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -47,6 +49,8 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0031-refresh-claims': createRefreshClaimsMigration(dialect),
     '0032-console-tokens': createConsoleTokensMigration(),
     '0033-key-makers': createKeyMakersMigration(dialect),
+    '0034-answer-guards': createAnswerGuardsMigration(dialect),
+    '0035-key-changes': createKeyChangesMigration(dialect),
   };
 }
 

@@ -1,7 +1,8 @@
 import type { Scope } from '@quartermaster/contract';
-import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
+import { type ExpressionBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import type { ProjectRepository, StoredKey } from '../../projects/project-repository.ts';
 import type { Database } from './database.ts';
+import { readKeysetPage } from './keyset-page.ts';
 import type { KeyTable, Tables } from './tables.ts';
 
 /** Projects and keys over either database. */
@@ -21,7 +22,7 @@ export function createProjectRepository(database: Database): ProjectRepository {
           .onConflict((conflict) => conflict.column('name').doNothing())
           .executeTakeFirst();
         if (added.numInsertedOrUpdatedRows !== 1n) return false;
-        if (key !== undefined) await transaction.insertInto('api_key').values(toRow(key)).execute();
+        if (key !== undefined) await insertKey(transaction, key, await nextChange(transaction));
         await beforeCommit?.();
         return true;
       }),
@@ -44,38 +45,20 @@ export function createProjectRepository(database: Database): ProjectRepository {
       if (projectId !== undefined) query = query.where('project_id', '=', projectId);
       return (await query.execute()).map(toKey);
     },
+    pageOfKeys: async (projectId, query) => {
+      const page = await readKeysetPage(query, ({ bounds, direction, limit }) => {
+        let rows = read.selectFrom('api_key').selectAll().where('project_id', '=', projectId);
+        for (const { compare, id } of bounds) rows = rows.where('id', compare, id);
+        return rows.orderBy('id', direction).limit(limit).execute();
+      });
+      return { items: page.items.map(toKey), hasMore: page.hasMore };
+    },
     findKey: async (keyId) => {
       const row = await read.selectFrom('api_key').selectAll().where('id', '=', keyId).executeTakeFirst();
       return row === undefined ? undefined : toKey(row);
     },
-    addKey: async (key) => {
-      await write.insertInto('api_key').values(toRow(key)).execute();
-    },
-    revokeKey: async (keyId, at, withDescendants) => {
-      const rows = await write
-        .updateTable('api_key')
-        .set({ revoked_at: at })
-        .where('id', withDescendants ? 'in' : '=', withDescendants ? descendantsOf(keyId) : keyId)
-        .where('revoked_at', 'is', null)
-        .returning('id')
-        .execute();
-      return rows.map(({ id }) => id);
-    },
-    replaceKey: (oldKeyId, oldEndsAt, newKey) =>
-      write.transaction().execute(async (transaction) => {
-        const ended = await transaction
-          .updateTable('api_key')
-          .set({
-            expires_at: sql<number>`case when expires_at < ${oldEndsAt} then expires_at else ${oldEndsAt} end`,
-          })
-          .where('id', '=', oldKeyId)
-          .where('revoked_at', 'is', null)
-          .executeTakeFirst();
-        if (ended.numUpdatedRows === 0n) return false;
-        await transaction.insertInto('api_key').values(toRow(newKey)).execute();
-        return true;
-      }),
-    ...usableKeyRows({ read }),
+    ...usableKeyRows(database),
+    ...keyChanges(database),
     touchKeys: (uses) =>
       write.transaction().execute(async (transaction) => {
         // One statement a key, but only for keys used since the last look: a handful, once a second, in one commit.
@@ -91,7 +74,7 @@ export function createProjectRepository(database: Database): ProjectRepository {
   };
 }
 
-type UsableKeyFunctions = 'usableKeys' | 'findUsable' | 'countUsableKeys' | 'countDescendants';
+type UsableKeyFunctions = 'findUsable' | 'countDescendants';
 
 function usableKeyRows({ read }: Pick<Database, 'read'>): Pick<ProjectRepository, UsableKeyFunctions> {
   return {
@@ -105,23 +88,10 @@ function usableKeyRows({ read }: Pick<Database, 'read'>): Pick<ProjectRepository
         .executeTakeFirst();
       return Number(row?.keys ?? 0);
     },
-    usableKeys: async (now) => {
-      const rows = await read.selectFrom('api_key').selectAll().where(isUsableAt(now)).execute();
-      return rows.map(toKey);
-    },
     findUsable: async (keyIds, now) => {
       if (keyIds.length === 0) return [];
       const query = read.selectFrom('api_key').select('id').where('id', 'in', keyIds).where(isUsableAt(now));
       return (await query.execute()).map(({ id }) => id);
-    },
-    countUsableKeys: async (projectId, now) => {
-      const row = await read
-        .selectFrom('api_key')
-        .select((select) => select.fn.countAll<number>().as('keys'))
-        .where('project_id', '=', projectId)
-        .where(isUsableAt(now))
-        .executeTakeFirst();
-      return Number(row?.keys ?? 0);
     },
   };
 }
@@ -132,6 +102,91 @@ function descendantsOf(keyId: string) {
     select id from api_key where id = ${keyId}
     union select api_key.id from api_key join descendant on api_key.maker_id = descendant.id
   ) select id from descendant)`;
+}
+
+type KeyChanges = Pick<ProjectRepository, 'addKey' | 'revokeKey' | 'replaceKey' | 'changedKeys'>;
+
+/** Whatever changes who may use a key, and what has changed. */
+function keyChanges({ read, write }: Database): KeyChanges {
+  return {
+    addKey: (key, { now, most }) =>
+      write.transaction().execute(async (transaction) => {
+        const change = await nextChange(transaction);
+        if ((await countOtherKeys(transaction, key, now)) >= most) return false;
+        await insertKey(transaction, key, change);
+        return true;
+      }),
+    revokeKey: (keyId, at, withDescendants) =>
+      write.transaction().execute(async (transaction) => {
+        const rows = await transaction
+          .updateTable('api_key')
+          .set({ revoked_at: at, change: await nextChange(transaction) })
+          .where('id', withDescendants ? 'in' : '=', withDescendants ? descendantsOf(keyId) : keyId)
+          .where('revoked_at', 'is', null)
+          .returning('id')
+          .execute();
+        return rows.map(({ id }) => id);
+      }),
+    replaceKey: (oldKey, newKey, { now, oldEndsAt, most }) =>
+      write.transaction().execute(async (transaction) => {
+        const change = await nextChange(transaction);
+        const others = await countOtherKeys(transaction, oldKey, now);
+        if (others + (oldEndsAt > now ? 1 : 0) >= most) return 'full';
+        const ended = await transaction
+          .updateTable('api_key')
+          .set({
+            expires_at: sql<number>`case when expires_at < ${oldEndsAt} then expires_at else ${oldEndsAt} end`,
+            change,
+          })
+          .where('id', '=', oldKey.id)
+          .where('revoked_at', 'is', null)
+          .executeTakeFirst();
+        if (ended.numUpdatedRows === 0n) return 'ended';
+        await insertKey(transaction, newKey, change);
+        return 'replaced';
+      }),
+    changedKeys: async (after, now) => {
+      const { number } = await read.selectFrom('key_change').select('number').executeTakeFirstOrThrow();
+      if (after === number) return { number, isWhole: false, keys: [] };
+      // A smaller number is that of a database that was set back.
+      const isWhole = after === null || after > number;
+      const query = read.selectFrom('api_key').selectAll();
+      const rows = await (isWhole ? query.where(isUsableAt(now)) : query.where('change', '>', after)).execute();
+      return { number, isWhole, keys: rows.map(toKey) };
+    },
+  };
+}
+
+/**
+ * The row stays locked until the commit. Changes are therefore committed in the order of their numbers, and two requests cannot both
+ * find room for the last key of a project.
+ */
+async function nextChange(transaction: Transaction<Tables>): Promise<number> {
+  const { number } = await transaction
+    .updateTable('key_change')
+    .set((row) => ({ number: row('number', '+', 1) }))
+    .returning('number')
+    .executeTakeFirstOrThrow();
+  return number;
+}
+
+async function insertKey(transaction: Transaction<Tables>, key: StoredKey, change: number): Promise<void> {
+  await transaction
+    .insertInto('api_key')
+    .values({ ...toRow(key), change })
+    .execute();
+}
+
+/** Usable keys of the project besides this one. */
+async function countOtherKeys(transaction: Transaction<Tables>, key: StoredKey, now: number): Promise<number> {
+  const row = await transaction
+    .selectFrom('api_key')
+    .select((select) => select.fn.countAll<number>().as('keys'))
+    .where('project_id', '=', key.projectId)
+    .where('id', '<>', key.id)
+    .where(isUsableAt(now))
+    .executeTakeFirst();
+  return Number(row?.keys ?? 0);
 }
 
 function toProject(row: { id: string; name: string; created_at: number }) {
@@ -162,7 +217,7 @@ function isUsableAt(now: number) {
     ]);
 }
 
-function toRow(key: StoredKey): KeyTable {
+function toRow(key: StoredKey): Omit<KeyTable, 'change'> {
   return {
     id: key.id,
     project_id: key.projectId,

@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely';
 import type {
   ChunkTable,
   ChunkVectorTable,
@@ -21,11 +22,13 @@ export interface Tables {
   store: StoreTable;
   project: ProjectTable;
   api_key: KeyTable;
+  key_change: KeyChangeTable;
   blob: BlobTable;
   verification: VerificationTable;
   file: FileTable;
   project_usage: ProjectUsageTable;
   idempotency: IdempotencyTable;
+  answer_key: AnswerKeyTable;
   credential_profile: CredentialProfileTable;
   collection: CollectionTable;
   record: RecordTable;
@@ -82,6 +85,14 @@ export interface KeyTable {
   last_used_at: number | null;
   /** The key that created it; null: an administrator or a command. */
   maker_id: string | null;
+  /** The number of its last change other than a use. */
+  change: Generated<number>;
+}
+
+/** One row. Every change of keys takes the next number and holds the row until its commit. */
+export interface KeyChangeTable {
+  one: number;
+  number: number;
 }
 
 /** Bytes kept once per project. Unique (project_id, sha256) among those that are `live`. */
@@ -143,6 +154,17 @@ export interface IdempotencyTable {
   /** While it runs: a crashed owner's claim ends here. Afterwards: when the answer is forgotten. */
   expires_at: number;
   created_at: number;
+  /** The API key or administrator that sent the request; empty without one. */
+  caller_id: Generated<string>;
+  /** Wrong repetitions that the same caller sent, and those of others. */
+  wrong_of_caller: Generated<number>;
+  wrong_of_others: Generated<number>;
+}
+
+/** One row at most: the secret of the keyed hashes of a store without an encryption key. Backups leave the row out. */
+export interface AnswerKeyTable {
+  one: number;
+  secret: string;
 }
 
 export interface AdministratorTable {

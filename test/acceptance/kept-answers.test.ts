@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join, resolve } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { createTestDatabase } from '../support/postgres.ts';
+import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
+
+const run = promisify(execFile);
+const main = resolve('packages/cli/src/main.ts');
+const rate = JSON.stringify({ result: 'success', base_code: 'USD', target_code: 'CNY', conversion_rate: 7.1 });
+
+/** Counts the calls that reach the third party. */
+async function startThirdParty(t: TestContext): Promise<{ readonly overrides: string; calls(): number }> {
+  let calls = 0;
+  const server = createServer((_request, response) => {
+    calls += 1;
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(rate);
+  }).listen(0, '127.0.0.1');
+  await new Promise((done) => server.once('listening', done));
+  t.after(() => new Promise((done) => server.close(done)));
+  // The server listens on TCP.
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { overrides: JSON.stringify({ 'https://v6.exchangerate-api.com': url }), calls: () => calls };
+}
+
+async function execute(service: StartedService, credential: string, key?: string) {
+  const response = await fetch(`${service.pluginsUrl}/v1/execute`, {
+    method: 'POST',
+    headers: {
+      ...{ 'Content-Type': 'application/json', 'Idempotency-Key': 'order-1' },
+      ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
+    },
+    body: JSON.stringify({
+      ...{ bundle_id: 'exchangerate_api', plugin_id: 'get_exchange_rate' },
+      input_params: { from_currency: 'USD', to_currency: 'CNY' },
+      credentials: { EXCHANGERATE_API_API_KEY: credential },
+    }),
+  });
+  const body = JSON.parse(await response.text());
+  return { status: response.status, runId: body.data?.run_id, code: body.error?.code, message: body.error?.message };
+}
+
+/** So many answers of each status. */
+function countByStatus(answers: ReadonlyArray<{ readonly status: number }>): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+test('[kept-answers] nobody gets the answer of another caller by trying credentials: ten are compared, whatever comes at the same time', async (t) => {
+  const { overrides, calls } = await startThirdParty(t);
+  const service = await startService(t, { settings: { EGRESS_OVERRIDES: overrides } });
+  const first = await execute(service, 'of-the-caller', service.key);
+  assert.equal(first.status, 200, first.message);
+  assert.equal((await execute(service, 'of-the-caller', service.key)).runId, first.runId);
+  const guesses = await Promise.all(Array.from({ length: 200 }, (_, n) => execute(service, `guess-${n}`, service.key)));
+  assert.deepEqual(countByStatus(guesses), { 409: 190, 422: 10 });
+  const late = await execute(service, 'of-the-caller', service.key);
+  assert.deepEqual([late.status, late.code], [409, 'DUPLICATE_OBJECT']);
+  assert.match(late.message, /no longer gives its answer/);
+  assert.equal(calls(), 1);
+});
+
+test('[kept-answers] on PostgreSQL without an encryption key the next process gives the same answer, and ten wrong requests close it; a backup leaves the secret out', async (t) => {
+  const { overrides, calls } = await startThirdParty(t);
+  const database = await createTestDatabase();
+  t.after(() => database.drop());
+  const settings = { EGRESS_OVERRIDES: overrides, DATABASE_URL: database.url };
+  const one = await startService(t, { settings });
+  const first = await execute(one, 'of-the-caller');
+  assert.equal(first.status, 200, first.message);
+  assert.equal(await one.stop(), 0);
+  const two = await startService(t, { settings, folder: one.folder, key: one.key });
+  assert.equal((await execute(two, 'of-the-caller')).runId, first.runId);
+  const guesses = await Promise.all(Array.from({ length: 40 }, (_, n) => execute(two, `guess-${n}`)));
+  assert.deepEqual(countByStatus(guesses), { 409: 30, 422: 10 });
+  assert.equal(calls(), 1);
+
+  const into = join(await temporaryFolder(t), 'backup');
+  const env = {
+    ...process.env,
+    QUARTERMASTER_DATA: one.folder,
+    QUARTERMASTER_DATABASE_URL: database.url,
+  };
+  await run(process.execPath, [main, 'backup', into], { env });
+  const { stdout } = await run('pg_restore', ['--data-only', '--file=-', join(into, 'database.dump')]);
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const { rows } = await client.query<{ secret: string }>('select secret from answer_key');
+  await client.end();
+  assert.equal(rows.length, 1);
+  assert.match(stdout, /COPY public\.idempotency /);
+  assert.equal(stdout.includes(rows[0]?.secret ?? ''), false);
+});
