@@ -116,6 +116,8 @@ test('[install] a bundle that was changed after its installation is not offered:
   const after = await startService(t, { folder: data });
   assert.equal((await fetch(`${after.pluginsUrl}/v1/plugins?bundle_id=held`)).status, 404);
   for (const service of [before, after]) {
+    // The log is written up to a second later.
+    while (!service.log().includes('is not offered')) await pause(50);
     const lines = service
       .log()
       .split('\n')

@@ -93,7 +93,7 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
       const stored = await repository.findSetUpToken();
       if (stored?.hash !== tokenHash || clock.now() >= stored.expiresAt) throw setUpLinkRefused();
       checkName(name, 64);
-      checkPassword(password, name);
+      await line.run(() => checkPassword(password, name));
       const at = clock.now();
       const administrator: Administrator = {
         id: deps.newId('administrator'),
@@ -118,7 +118,7 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
     },
     changePassword: async ({ administrator }, change, comer) => {
       await authenticate({ name: administrator.name, password: change.current_password }, comer);
-      checkPassword(change.new_password, administrator.name, 'new_password');
+      await line.run(() => checkPassword(change.new_password, administrator.name, 'new_password'));
       const changed: Administrator = {
         ...administrator,
         passwordHash: await hash(change.new_password),

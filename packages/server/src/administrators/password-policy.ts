@@ -1,4 +1,5 @@
 import { passwordBounds } from '@quartermaster/contract';
+import { guessesOf } from './password-guesses.ts';
 import { passwordRefused } from './problems.ts';
 
 /**
@@ -18,6 +19,8 @@ const commonWords = new Set(
   november december monday tuesday wednesday thursday friday saturday sunday abc abcd abcde abcdef iamthebest please
   me my the is a i you no yes go new old big user pass word key keys`.split(/\s+/),
 );
+/** Fewer guesses than these are made in a day by somebody who has stolen the hash. */
+const leastGuesses = 1e10;
 const rows = [
   'abcdefghijklmnopqrstuvwxyz',
   '01234567890',
@@ -30,18 +33,23 @@ const rows = [
 ];
 
 /**
- * Long enough, not endless, and none that everybody tries first. No rule about kinds of characters, nothing is cut off.
+ * Long enough, not endless, and none that is guessed early: neither by the rules above nor by the lists of leaked passwords,
+ * words and names of zxcvbn. No rule about kinds of characters, nothing is cut off.
  * @param field where it stands in the body.
  * @throws Problem REQUEST_VALIDATION_ERROR that never repeats the password.
  */
-export function checkPassword(password: string, name: string, field = 'password'): void {
+export async function checkPassword(password: string, name: string, field = 'password'): Promise<void> {
   const { least, most, advised } = passwordBounds;
   const { length } = [...password];
   if (length < least || length > most) {
     throw passwordRefused(field, `${length} characters`, `${least} to ${most}; ${advised} or more are better`);
   }
-  if (isGuessable(password, name)) {
-    throw passwordRefused(field, 'one that is guessed early', 'several words that do not belong together');
+  if (isGuessable(password, name) || (await guessesOf(password, name)) < leastGuesses) {
+    throw passwordRefused(
+      field,
+      'a password that is known from leaks or easy to guess',
+      'several words that do not belong together',
+    );
   }
 }
 
