@@ -3,11 +3,12 @@ import type { FastifySchemaCompiler } from 'fastify';
 import type { FastifyValidationResult } from 'fastify/types/schema.js';
 import { isJsonObject } from '../kernel/json-object.ts';
 import { Problem } from '../kernel/problem.ts';
+import { replaceLengthKeywords } from './length-keywords.ts';
 import { type Finding, tellingFinding } from './telling-finding.ts';
 
 const common = { allErrors: false, useDefaults: true, removeAdditional: false, verbose: true, strict: false } as const;
-const bodies = new Ajv({ ...common, coerceTypes: false });
-const texts = new Ajv({ ...common, coerceTypes: true });
+const bodies = replaceLengthKeywords(new Ajv({ ...common, coerceTypes: false }));
+const texts = replaceLengthKeywords(new Ajv({ ...common, coerceTypes: true }));
 const made = new WeakMap<object, FastifyValidationResult>();
 
 /**
@@ -110,7 +111,8 @@ function found({ data: value, isSecret, keyword }: Finding, path: string): strin
   if (typeof value === 'object') return 'an object';
   // The whole body may be a secret that belongs into one of its members.
   if (isSecret === true || path === 'body' || path.startsWith('headers')) return `a ${typeof value}`;
-  const text = JSON.stringify(value) ?? 'nothing';
+  // A long text is not written as JSON: that visits each of its characters.
+  const text = typeof value === 'string' && value.length > 80 ? value : (JSON.stringify(value) ?? 'nothing');
   return text.length <= 80 ? text : `a ${typeof value} of ${String(value).length} characters`;
 }
 

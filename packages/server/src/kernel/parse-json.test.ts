@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseJson } from './parse-json.ts';
+import { parseJson, withPlainNames } from './parse-json.ts';
 
 const text = fc.oneof(
   fc.string({ maxLength: 3 }),
@@ -17,6 +17,16 @@ test('a name with an escape is read right after an object that had a name with a
   ]);
   JSON.parse(String.raw`{"n":[],"\\u006":0}`);
   assert.deepEqual(parseJson(String.raw`{"n":1,"\u0061bcde":2}`), { n: 1, abcde: 2 });
+});
+
+test('a name with an escape is found before each blank of JSON, and before no other', () => {
+  for (const blank of [' ', '\t', '\n', '\r', ' \t\r\n'.repeat(1_000)]) {
+    assert.equal(withPlainNames(String.raw`{"\u0061"${blank}:1}`).text, `{"a"${blank}:1}`);
+  }
+  for (const other of ['\v', '\f', '\u00a0', '\ufeff', ',']) {
+    const text = String.raw`{"\u0061"${other}:1}`;
+    assert.equal(withPlainNames(text).text, text);
+  }
 });
 
 test('every value that was written as JSON is read again, whatever its names are', () => {
