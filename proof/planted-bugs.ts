@@ -32,3 +32,27 @@ export const plantedBugs: readonly PlantedBug[] = [
     how: 'the same key and content after the cut: another file, or 409, instead of the acknowledged answer',
   },
 ];
+
+/** Bugs by which one request holds the service, found by the part that sends payloads that amplify. */
+export const plantedHolds: readonly PlantedBug[] = [
+  {
+    bug: 'quoted names of parts are read with a regular expression in which a backslash fits two branches',
+    part: 'multipart, 64 backslashes in a file name that does not end',
+    how: 'no answer: the event loop stood still until the process was ended after 8 s',
+  },
+  {
+    bug: 'credentials have no bounds, and all their encodings are built before a run',
+    part: 'credentials, 32 and 1,000 members and quotation marks for a plugin that takes none',
+    how: 'a delay of 124 ms with 32 members, no answer within 8 s with 1,000',
+  },
+  {
+    bug: 'blanks around the value of a part header are removed with a regular expression that is quadratic',
+    part: 'multipart, eight headers with runs of tabs and blanks in the middle',
+    how: 'a delay of 306 to 344 ms',
+  },
+  {
+    bug: 'the content types of Office files are unpacked and searched on the event loop, up to 4 MiB',
+    part: 'readers of docx and xlsx, content types of 4 MiB',
+    how: 'a delay of 67 and 85 ms',
+  },
+];

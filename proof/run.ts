@@ -10,6 +10,8 @@ import { damagedStores } from './faults/damaged-stores.ts';
 import { storeFaults } from './faults/store-faults.ts';
 import { chaos } from './history/chaos.ts';
 import { createFindings, type Finding } from './history/findings.ts';
+import { hold } from './hold/hold.ts';
+import { holdPage, holdPart } from './hold/hold-page.ts';
 import { authorisation } from './hostile/authorisation.ts';
 import { hostileExpressions } from './hostile/expressions.ts';
 import { fuzz } from './hostile/fuzz.ts';
@@ -26,9 +28,10 @@ const parts: Readonly<Record<string, readonly Part[]>> = {
   faults: [storeFaults, damagedStores, lineFaults],
   history: [chaos],
   hostile: [fuzz, authorisation, hostileExpressions, slowPeers],
+  hold: [hold],
 };
-/** These leave the processors idle much of the time, so they run one after another beside the others. */
-const waiting: ReadonlySet<Part> = new Set([lineFaults, chaos, ...(parts.hostile ?? [])]);
+/** These take one processor at most, most of them less, so they run one after another beside the others. */
+const beside: ReadonlySet<Part> = new Set([lineFaults, chaos, ...(parts.hostile ?? []), hold]);
 
 const { values } = parseArgs({
   options: {
@@ -51,7 +54,7 @@ const work = mkdtempSync(join(tmpdir(), 'quartermaster-proof-'));
 chmodSync(work, 0o711);
 let ran: Ran[];
 try {
-  const lanes = [wanted.filter((part) => !waiting.has(part)), wanted.filter((part) => waiting.has(part))];
+  const lanes = [wanted.filter((part) => !beside.has(part)), wanted.filter((part) => beside.has(part))];
   ran = (await Promise.all(lanes.map(runInTurn))).flat();
 } finally {
   if (!values.keep) rmSync(work, { recursive: true, force: true });
@@ -60,8 +63,17 @@ const seconds = (performance.now() - started) / 1000;
 const findings = ran.flatMap((part) => part.findings);
 const report = { seed, slice: values.slice, seconds, parts: ran, findings };
 printReport(report);
-if (values.write) writeFileSync('docs/reference/durability.md', durabilityPage(report));
+if (values.write) writePages(report);
 process.exitCode = findings.length > 0 ? 1 : 0;
+
+/** Each page has the parts that ran. */
+function writePages(written: Report): void {
+  const others = written.parts.filter(({ name }) => name !== holdPart);
+  if (others.length < written.parts.length) writeFileSync('docs/reference/hold.md', holdPage(written));
+  if (others.length === 0) return;
+  const findings = ran.filter(({ name }) => name !== holdPart).flatMap((part) => part.findings);
+  writeFileSync('docs/reference/durability.md', durabilityPage({ ...written, parts: others, findings }));
+}
 
 type Ran = Report['parts'][number] & { readonly findings: readonly Finding[] };
 

@@ -1,0 +1,68 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Random } from '../support/random.ts';
+import { allRuns, checkedFiles, type HostileFile, runsInFiles, structuredFiles } from './document-files.ts';
+import type { HoldCase } from './hold-case.ts';
+import type { HoldService } from './hold-service.ts';
+
+/** Milliseconds that reading one document may take in the proof, and after which a record counts as without end. */
+export const readingLimit = 20_000;
+const patience = readingLimit + 10_000;
+
+/** Documents through the upload with its checks and then through their reader, until the record has ended. */
+export function documentCases({ slice, random }: { slice: boolean; random: Random }): HoldCase[] {
+  const runs = random.shuffle(runsInFiles(allRuns)).slice(0, slice ? 8 : 400);
+  const byFormat = Map.groupBy(structuredFiles, ({ extension }) => extension);
+  const structures = slice
+    ? [...byFormat.values()].flatMap((files) => random.shuffle(files).slice(0, 2))
+    : structuredFiles;
+  return [...checkedFiles, ...structures, ...runs].map((file) => ({
+    target: `reader of ${file.extension}`,
+    payload: file.name,
+    send: (service) => read(file, service),
+  }));
+}
+
+async function read(file: HostileFile, { sender, ids }: HoldService): Promise<string> {
+  const isSheet = file.extension === 'csv' || file.extension === 'xlsx';
+  const purpose = isSheet ? 'qa_record_file' : 'record_file';
+  const part = (name: string, more = '') => `--b\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n`;
+  const head = `${part('purpose')}${purpose}\r\n${part('file', `; filename="a.${file.extension}"`)}`;
+  const uploaded = await sender.ask({
+    ...{ address: 'files', method: 'POST', path: '/v1/files' },
+    headers: { 'Content-Type': 'multipart/form-data; boundary=b' },
+    body: Buffer.concat([Buffer.from(head), file.bytes(), Buffer.from('\r\n--b--\r\n')]),
+  });
+  const fileId = memberOf(uploaded.text, 'file_id');
+  if (fileId === undefined) return `refused: ${uploaded.status}`;
+  const records = `/v1/collections/${isSheet ? ids.qa_collection_id : ids.collection_id}/records`;
+  const type = isSheet ? 'qa_sheet' : 'file';
+  const made = await sender.ask({
+    ...{ address: 'files', method: 'POST', path: records },
+    body: JSON.stringify({ type, file_id: fileId, ...(isSheet ? {} : { text_splitter: splitter }) }),
+  });
+  const recordId = memberOf(made.text, 'record_id');
+  const outcome =
+    recordId === undefined ? `no record: ${made.status}` : await settled(sender, `${records}/${recordId}`);
+  await sender.ask({ address: 'files', method: 'DELETE', path: `/v1/files/${fileId}` });
+  return outcome;
+}
+
+const splitter = { type: 'token', chunk_size: 200, chunk_overlap: 20 };
+
+/** Waits until a record has ended, and deletes it. @returns its status and error */
+export async function settled(sender: HoldService['sender'], path: string): Promise<string> {
+  for (const end = performance.now() + patience; performance.now() < end; ) {
+    const { text } = await sender.ask({ address: 'files', method: 'GET', path });
+    const status = memberOf(text, 'status', /"status":"(ready|error|cancelled)"/);
+    if (status !== undefined) {
+      await sender.ask({ address: 'files', method: 'DELETE', path });
+      return status === 'error' ? (memberOf(text, 'code') ?? status) : status;
+    }
+    await pause(25);
+  }
+  return 'no end';
+}
+
+function memberOf(text: string, name: string, pattern = new RegExp(`"${name}":"([^"]+)"`)): string | undefined {
+  return pattern.exec(text)?.[1];
+}
