@@ -24,6 +24,8 @@ class FakeRequest {
 
 test('uploads that wait are not sent after the session has ended, and all are sent after the next sign-in', async () => {
   Object.assign(globalThis, { XMLHttpRequest: FakeRequest });
+  // Node.js has one only with a file for it.
+  Object.defineProperty(globalThis, 'localStorage', { value: { getItem: () => 'a token' }, configurable: true });
   const files = Array.from({ length: 8 }, (_, index) => ({
     file: new File(['tea'], `tea-${index}.txt`),
     purpose: 'record_file' as const,
