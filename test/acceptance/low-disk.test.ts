@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const moreThanAnyDisk = String(1_000_000_000);
 const mebibyte = 2 ** 20;
 
-test('[disk] while little is free on the disk, uploads are refused with 507 and records wait; with room again both go on', async (t) => {
+test('[disk] while little is free on the disk, uploads and runs are refused with 507 and records wait; with room again all go on', async (t) => {
   const folder = await temporaryFolder(t);
   const settings = { MIN_FREE_DISK_MB: moreThanAnyDisk };
   const crowded = await startService(t, { folder, settings });
@@ -27,14 +27,24 @@ test('[disk] while little is free on the disk, uploads are refused with 507 and 
   assert.deepEqual([waiting.status, waiting.progress?.stage], ['creating', 'waiting_for_disk']);
   const metrics = await fetch(`${crowded.pluginsUrl}/metrics`);
   assert.match(await metrics.text(), /^quartermaster_background_work_paused 1$/m);
+  for (const prefer of ['', 'respond-async']) assert.equal((await calculate(crowded, prefer)).status, 507);
   assert.equal((await fetch(`${crowded.filesUrl}/v1/ready`)).status, 200);
   assert.equal(await crowded.stop(), 0);
 
   const roomy = await startService(t, { folder, settings: { MIN_FREE_DISK_MB: '0' } });
   assert.equal((await roomy.client.records.settled(collection, record)).status, 'ready');
   assert.equal((await roomy.client.files.upload(upload)).bytes, 10);
+  assert.equal((await calculate(roomy, '')).status, 200);
+  assert.equal((await calculate(roomy, 'respond-async')).status, 202);
   assert.equal(await roomy.stop(), 0);
 });
+
+function calculate(service: StartedService, prefer: string): Promise<Response> {
+  const input = { bundle_id: 'calculator', plugin_id: 'evaluate', input_params: { expression: '1+1' } };
+  const body = JSON.stringify({ ...input, credentials: {} });
+  const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${service.key}`, Prefer: prefer };
+  return fetch(`${service.pluginsUrl}/v1/execute`, { method: 'POST', headers, body });
+}
 
 test('[disk] while the quota of the data folder is used up, changes are refused with 507; with room again they succeed', async (t) => {
   const [work, folder] = [await temporaryFolder(t), await temporaryFolder(t)];
@@ -108,7 +118,7 @@ async function untilWaiting({ client }: StartedService, collection: string, reco
 /** A disk of its own. Needs root, as the network namespaces of other tests do. */
 async function mountDisk(t: TestContext, megabytes: number): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-disk-'));
-  await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder]);
+  await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0700`, 'tmpfs', folder]);
   t.after(async () => {
     await run('umount', ['--lazy', folder]);
     await rm(folder, { recursive: true });

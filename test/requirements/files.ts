@@ -140,7 +140,7 @@ export const filesRequirements: Requirements = {
     promise: 'Uploads are refused before the disk is full, so that the database can go on.',
     source: 'docs/contract.md "Codes"',
     tests: [
-      '[disk] while little is free on the disk, uploads are refused with 507 and records wait; with room again both go on',
+      '[disk] while little is free on the disk, uploads and runs are refused with 507 and records wait; with room again all go on',
       '[disk] while the quota of the data folder is used up, changes are refused with 507; with room again they succeed',
       '[disk] records in work leave a reserve; on a full disk deletes and a start work, and with room again every record is ready',
       'a disk with less room than asked for takes no blob; with enough it does',

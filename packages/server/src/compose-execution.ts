@@ -71,7 +71,7 @@ export async function openExecution(base: Base, { recorder, publicUrl, onChange 
     cpuMs: config.pluginCpuSeconds * 1000,
     maxRunsOfKey: config.maxRunsOfKey,
   };
-  const room = { catalogue: live.current, broker, sandbox };
+  const room = { catalogue: live.current, broker, sandbox, space: base.space };
   const executor = createExecutor({ ...room, newId: base.newId, logger, metrics, limits, journal: recorder, version });
   return { catalogue: live.current, sandbox, executor };
 }

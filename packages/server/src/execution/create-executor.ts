@@ -1,6 +1,7 @@
 import type { ExecuteRequest } from '@quartermaster/contract';
 import type { Injection } from '@quartermaster/plugin-kit';
 import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
+import type { DiskSpace } from '../kernel/disk-space.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/logger.ts';
 import type { Registry } from '../kernel/metrics.ts';
@@ -25,6 +26,7 @@ import {
   bundleLoading,
   bundleNotFound,
   handlersRefused,
+  noRoomForRun,
   pluginNotFound,
   valueInvalid,
   valueTooDeep,
@@ -49,6 +51,8 @@ export interface ExecutorDeps {
   readonly limits?: Partial<ExecutionLimits>;
   /** Of the service; MCP servers are told. */
   readonly version?: string;
+  /** Absent: runs write nothing to the disk. */
+  readonly space?: Pick<DiskSpace, 'isLow'>;
   /** Absent: nobody keeps account. */
   readonly journal?: RunJournal;
 }
@@ -84,6 +88,8 @@ export function createExecutor(deps: ExecutorDeps): Executor {
   const conclude = createConclusion({ ...deps, journal });
 
   function prepare(request: ExecuteRequest, signal: AbortSignal, caller: RunCaller = nobody): PreparedRun {
+    // A run that was accepted goes on: its client cannot send it again.
+    if (caller.resumes === undefined && deps.space?.isLow() === true) throw noRoomForRun();
     const bundle = getBundle(deps.catalogue(), request.bundle_id);
     const plugin = bundle.plugins.get(request.plugin_id);
     if (plugin === undefined) throw pluginNotFound(request.bundle_id, request.plugin_id);

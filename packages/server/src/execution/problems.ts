@@ -48,6 +48,13 @@ export function tooManyRunsOfKey(most: number): Problem {
   });
 }
 
+/** Its record and answer would be written below the reserve. */
+export function noRoomForRun(): Problem {
+  return new Problem('INSUFFICIENT_STORAGE', 'The disk is nearly full, so no run is started. Try again later.', {
+    retryAfter: 60,
+  });
+}
+
 /** The error for a failed run. Source: docs/contract.md "Bundles and plugins". */
 export function outcomeProblem(outcome: Exclude<Outcome, { kind: 'succeeded' }>, runId: string): Problem {
   const run = { run_id: runId };

@@ -44,7 +44,7 @@ export const storeSettings = {
   },
   MIN_FREE_DISK_MB: {
     description:
-      'Refuse uploads with INSUFFICIENT_STORAGE while less than this many MiB is free on the disk of the data folder. With SQLite, records wait while less than half of it, or less than 16 MiB, is free. 0: no limit for uploads.',
+      'Refuse uploads with INSUFFICIENT_STORAGE while less than this many MiB is free on the disk of the data folder. With SQLite, records wait and runs are refused while less than half of it, or less than 16 MiB, is free. 0: no limit for uploads.',
     default: '256',
     check: wholeNumber(0, 1_000_000_000),
   },
