@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { before, test } from 'node:test';
@@ -101,7 +102,8 @@ test('as an ordinary user a sandbox contains the same', async (t) => {
     const verdicts = await measure(Object.values(attempts).flat(), measurement);
     console.log(JSON.stringify([...verdicts.values()]));`;
   const child = spawn(node, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const verdicts: Verdict[] = JSON.parse(await text(child.stdout));
+  const [written] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  const verdicts: Verdict[] = JSON.parse(written);
   assert.equal(verdicts.length, attempting.length);
   assert.deepEqual(notContained(new Map(attempting.map((it, at) => [it, verdicts[at] ?? 'never tried']))), {});
 });
