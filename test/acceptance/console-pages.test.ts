@@ -140,9 +140,14 @@ async function weighPages(t: TestContext, { opened, seeded }: Subject): Promise<
   const { context, service } = opened;
   const manifest = await readFile(join(root, 'packages/console/dist/manifest.json'), 'utf8');
   const { files } = JSON.parse(manifest) as {
-    files: Array<{ name: string; sizes: { identity: number; gzip?: number } }>;
+    files: Array<{ name: string; digests: { gzip?: string } }>;
   };
-  const sizeOf = new Map(files.map(({ name, sizes }) => [`/${name}`, sizes.gzip ?? sizes.identity]));
+  const dist = join(root, 'packages/console/dist');
+  const sizeOf = new Map<string, number>();
+  for (const { name, digests } of files) {
+    const served = join(dist, digests.gzip === undefined ? name : `${name}.gz`);
+    sizeOf.set(`/${name}`, (await stat(served)).size);
+  }
   for (const [path, heading] of pagesOf(seeded)) {
     const page = await context.newPage();
     const loaded = new Set<string>();
