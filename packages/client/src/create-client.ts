@@ -20,7 +20,7 @@ import {
   type ScoredChunk,
   withoutTrailingSlashes,
 } from '@quartermaster/contract';
-import { type Connection, send, sendForJson } from './request.ts';
+import { ApiError, type Connection, send, sendForJson } from './request.ts';
 import { runCalls } from './run-calls.ts';
 
 export interface ClientOptions {
@@ -146,12 +146,23 @@ function recordCalls(connection: Connection) {
       const call = { method: 'GET', path: `${path(collectionId, recordId)}/chunks`, query } as const;
       return (await sendForJson<Page<Chunk>>(connection, call)).data;
     },
-    /** Follows the record's events until it is ready, partial or in error, and gives it then. */
+    /**
+     * Follows the record's events until it is ready, partial or in error, and gives it then. Reads its status once a second
+     * while the key has as many event streams as it may.
+     */
     settled: async (collectionId: string, recordId: string, signal?: AbortSignal): Promise<RecordItem> => {
-      const events = await send(connection, { method: 'GET', path: `${path(collectionId, recordId)}/events`, signal });
-      // The stream ends by itself at a terminal state; what it said on the way is not needed here.
-      for await (const _ of events.body ?? []);
-      return records.get(collectionId, recordId);
+      for (;;) {
+        const call = { method: 'GET', path: `${path(collectionId, recordId)}/events`, signal } as const;
+        const events = await send(connection, call).catch((error: unknown) => {
+          if (error instanceof ApiError && error.code === 'TOO_MANY_REQUESTS') return undefined;
+          throw error;
+        });
+        // The stream ends by itself at a terminal state; what it said on the way is not needed here.
+        for await (const _ of events?.body ?? []);
+        const record = await records.get(collectionId, recordId);
+        if (events !== undefined || record.status !== 'creating') return record;
+        await new Promise((resolve) => setTimeout(resolve, 1000));
+      }
     },
   };
   return records;
