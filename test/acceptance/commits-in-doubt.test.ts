@@ -103,7 +103,7 @@ test('[doubt] after a failed sync of the log of SQLite the process ends with 70 
   const disk = await createFailingSync(t, 'quartermaster.db-wal');
   const service = await startService(t, { folder, launcher: disk.launcher });
   assert.equal((await upload(service, 'first')).status, 200);
-  const ended = once(service.process, 'exit');
+  const ended = once(service.process, 'close');
   await disk.failNext();
   // One alone: of two, the bytes of the second may still be on their way when the commit of the first fails.
   const [doubtful] = await Promise.allSettled([upload(service, 'doubtful')]);

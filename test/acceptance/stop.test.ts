@@ -92,9 +92,9 @@ for (const [name, program] of [
     const hook = new URL('../support/signal-while-loading.ts', import.meta.url).href;
     const service = start(t, [process.execPath, `--import=${hook}`, ...program], settings);
     await service.pluginsUrl;
-    assert.match(service.log(), /signal sent while loading/);
     service.process.kill('SIGTERM');
-    assert.deepEqual(await once(service.process, 'exit'), [0, null]);
+    assert.deepEqual(await once(service.process, 'close'), [0, null]);
+    assert.match(service.log(), /signal sent while loading/);
     assert.doesNotMatch(service.log(), /Debugger listening/);
   });
 }

@@ -18,7 +18,7 @@ export interface StartedService {
   readonly folder: string;
   /** What it has written to its log so far. */
   log(): string;
-  /** SIGTERM, and the exit code. */
+  /** SIGTERM, and the exit code, after the whole log has been read. */
   stop(): Promise<number | null>;
   /** SIGKILL: as a crash. */
   kill(): Promise<void>;
@@ -78,7 +78,7 @@ export async function startService(t: Ending, wish: ServiceWish = {}): Promise<S
     stop: async () => {
       if (child.exitCode !== null) return child.exitCode;
       child.kill('SIGTERM');
-      const [code] = (await once(child, 'exit')) as [number | null];
+      const [code] = (await once(child, 'close')) as [number | null];
       return code;
     },
   };
