@@ -77,3 +77,14 @@ test('the limit idempotency_wrong_requests compares exactly as many other reques
   const { message } = await limited.send(`${limited.service.pluginsUrl}/metrics`);
   assert.match(message, /^quartermaster_limit_exceeded_total\{limit="idempotency_wrong_requests"\} 2$/m);
 });
+
+test('the limit profiles_of_project accepts exactly as many credential profiles and refuses one more', async () => {
+  const row = limited.limit('profiles_of_project');
+  const url = `${limited.service.pluginsUrl}/v1/credential_profiles`;
+  const create = (name: string) => limited.send(url, json({ name, bundle_id: 'calculator', credentials: {} }));
+  for (let count = 1; count <= row.value; count += 1) assertAccepted(await create(`p${count}`));
+  assertRefused(row, await create('one-more'));
+  assert.equal((await create('p1')).code, 'DUPLICATE_OBJECT');
+  assertAccepted(await limited.send(`${url}/p1`, { method: 'DELETE' }));
+  assertAccepted(await create('one-more'));
+});

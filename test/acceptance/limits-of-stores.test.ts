@@ -1,7 +1,8 @@
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertAccepted, assertRefused, json, limitedService } from '../support/limits.ts';
 
-const limited = limitedService();
+const limited = limitedService({ settings: { MAX_COLLECTIONS: '3' } });
 
 test('the limit keys_of_project accepts exactly as many usable keys and refuses one more', async () => {
   const row = limited.limit('keys_of_project');
@@ -12,4 +13,14 @@ test('the limit keys_of_project accepts exactly as many usable keys and refuses 
   // The first key of the installation counts.
   for (let count = 1; count < row.value; count += 1) assertAccepted(await create());
   assertRefused(row, await create());
+});
+
+test('the limit collections_of_project is that of the setting: one more collection is refused', async () => {
+  const row = limited.limit('collections_of_project');
+  assert.equal(row.value, 3);
+  const create = () => limited.send(`${limited.service.filesUrl}/v1/collections`, json({}));
+  for (let count = 1; count <= row.value; count += 1) assertAccepted(await create());
+  assertRefused(row, await create());
+  const { message } = await limited.send(`${limited.service.filesUrl}/metrics`);
+  assert.match(message, /^quartermaster_limit_exceeded_total\{limit="collections_of_project"\} 1$/m);
 });

@@ -157,6 +157,8 @@ async function openCollections(base: Base, files: FileAccess): Promise<Collectio
     clock,
     newId,
     logger,
+    limits: { collections: config.maxCollections },
+    countExceeded: base.countExceeded,
     extractionProcesses: config.extractionProcesses,
     // The lock of the data folder keeps other processes out of the SQLite file.
     alone: database.dialect === 'sqlite',

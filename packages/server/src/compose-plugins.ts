@@ -115,11 +115,11 @@ function guardPlugins({ config, mounted }: Base, app: Side['app'], keyRequired: 
 }
 
 function openProfiles(
-  { database, clock, newId, logger }: Base,
+  { database, clock, newId, logger, countExceeded }: Base,
   { catalogue, sealer }: { catalogue: () => Catalogue; sealer: Sealer | null },
 ) {
   const repository = createCredentialProfileRepository(database);
-  return createCredentialProfiles({ repository, sealer, catalogue, clock, newId, logger });
+  return createCredentialProfiles({ repository, sealer, catalogue, clock, newId, logger, countExceeded });
 }
 
 /** With the protocol's library, which is read when the first client comes. */

@@ -57,6 +57,8 @@ export interface Config {
   readonly verificationDays: number;
   readonly verificationMbPerSecond: number;
   readonly maxUploadsInFlight: number;
+  /** Of one project. */
+  readonly maxCollections: number;
   readonly uploadIdleSeconds: number;
   readonly extractionProcesses: number;
   readonly extractionSeconds: number;
@@ -214,6 +216,7 @@ function readStorage({ text, number, optional, list, secret }: Reader) {
     verificationDays: number('VERIFICATION_DAYS'),
     verificationMbPerSecond: number('VERIFICATION_MB_PER_SECOND'),
     maxUploadsInFlight: number('MAX_UPLOADS_IN_FLIGHT'),
+    maxCollections: number('MAX_COLLECTIONS'),
     uploadIdleSeconds: number('UPLOAD_IDLE_SECONDS'),
   };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ListQuery } from '@quartermaster/contract';
+import type { StoredCollection } from './collection-repository.ts';
 import {
   addCollection,
   addRecord,
@@ -11,6 +12,7 @@ import {
   makeRecord,
   never,
   newChunk,
+  newCollection,
   newId,
   type OpenedRepositories,
   start,
@@ -26,6 +28,24 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     const found = await collections.find(collection.projectId, collection.id);
     assert.deepEqual(found, { ...collection, numRecords: 0, numChunks: 0, numRefused: 0, vectors: null });
     assert.equal(await collections.find(newId('project'), collection.id), undefined);
+  });
+
+  test('the limit collections_of_project accepts exactly as many collections, of two at once one, and refuses one more', async () => {
+    const repositories = open();
+    const { collections } = repositories;
+    const projectId = await repositories.newProject();
+    const add = (more: Partial<StoredCollection> = {}) => collections.add(newCollection({ projectId, ...more }), 3);
+    const first = newCollection({ projectId });
+    assert.deepEqual([await collections.add(first, 3), await add()], [true, true]);
+    const two = await Promise.all([add(), add()]);
+    assert.deepEqual(two.toSorted(), [false, true], 'one of two at once');
+    assert.equal(await add(), false);
+    assert.equal(await add({ projectId: newId('project') }), true, 'another project has a limit of its own');
+    await collections.markDeleting(projectId, first.id);
+    assert.equal(await add(), false, 'one that is being deleted counts');
+    await sweepAway(repositories, first);
+    assert.equal(await add(), true);
+    assert.equal((await collections.list(projectId, {}))?.items.length, 3);
   });
 
   test('it counts live records and visible chunks', async () => {

@@ -38,7 +38,8 @@ export interface CollectionChange {
 
 /** Collections. One that is being deleted is not there for any call but `findDeleting` and `sweep`. */
 export interface CollectionRepository {
-  add(collection: StoredCollection): Promise<void>;
+  /** @returns false when the project has `most` collections, those that are being deleted included; nothing is changed then. */
+  add(collection: StoredCollection, most: number): Promise<boolean>;
   find(projectId: string, collectionId: string): Promise<CountedCollection | undefined>;
   /** @returns undefined when the cursor is no collection of the project. */
   list(projectId: string, query: ListQuery): Promise<Page<CountedCollection> | undefined>;

@@ -8,9 +8,10 @@ import {
 } from '@quartermaster/contract';
 import type { Clock } from '../kernel/clock.ts';
 import { isId, type NewId } from '../kernel/identifier.ts';
+import type { CountExceeded } from '../kernel/limit-counter.ts';
 import { type CollectionRepository, type CountedCollection, unlimitedCapacity } from './collection-repository.ts';
 import type { Page } from './page.ts';
-import { collectionNotFound, noEmbeddingModel } from './problems.ts';
+import { collectionNotFound, noEmbeddingModel, tooManyCollections } from './problems.ts';
 import { readMetadata, readText } from './read-fields.ts';
 
 /** The configured model, and whether the collections without its vectors have been determined. */
@@ -22,6 +23,9 @@ export interface EmbeddingOfCollections {
 
 export interface CollectionsDeps {
   readonly collections: CollectionRepository;
+  /** Of one project. */
+  readonly mostCollections: number;
+  readonly countExceeded?: CountExceeded | undefined;
   readonly clock: Clock;
   readonly newId: NewId;
   /** Called when a collection is marked as deleting, so that its rows go at once. */
@@ -44,7 +48,7 @@ export interface Collections {
 
 /** Collections of a project. Whatever is not there, or is another project's, is OBJECT_NOT_FOUND. */
 export function createCollections(deps: CollectionsDeps): Collections {
-  const { collections, clock, newId, embedding } = deps;
+  const { collections, mostCollections, clock, newId, embedding } = deps;
   const toItem = (collection: CountedCollection) => toCollectionItem(collection, embedding);
 
   async function find(projectId: string, collectionId: string): Promise<CountedCollection> {
@@ -69,7 +73,10 @@ export function createCollections(deps: CollectionsDeps): Collections {
         createdAt: now,
         updatedAt: now,
       };
-      await collections.add(collection);
+      if (!(await collections.add(collection, mostCollections))) {
+        deps.countExceeded?.('collections_of_project');
+        throw tooManyCollections(mostCollections);
+      }
       return toItem({ ...collection, numRecords: 0, numChunks: 0, numRefused: 0, vectors: null });
     },
     get: async (projectId, collectionId) => toItem(await find(projectId, collectionId)),

@@ -19,6 +19,8 @@ export interface Repositories {
 }
 
 export interface OpenedRepositories extends Repositories {
+  /** @returns id of a project that exists */
+  newProject(): Promise<string>;
   /** Rows of the collection in all tables, the index not counted. */
   countRows(collectionId: string): Promise<number>;
   close(): Promise<void>;
@@ -89,7 +91,7 @@ export const keyOf = (record: NewRecord) => ({
 /** A collection as it is in the database. */
 export async function addCollection({ collections }: Repositories, more: Partial<StoredCollection> = {}) {
   const collection = newCollection(more);
-  await collections.add(collection);
+  assert.equal(await collections.add(collection, 1_000), true);
   return collection;
 }
 

@@ -139,6 +139,7 @@ const room = openCollectionRoom({
   clock: systemClock,
   newId,
   logger,
+  limits: { collections: 10 },
   extractionProcesses: 1,
   alone: true,
   timing: { pollMs: 20, backoffMs: 10 },

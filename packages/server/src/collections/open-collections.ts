@@ -3,6 +3,7 @@ import type { FileAccess } from '../files/file-access.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { DiskSpace } from '../kernel/disk-space.ts';
 import type { NewId } from '../kernel/identifier.ts';
+import type { CountExceeded } from '../kernel/limit-counter.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { createStreamShares, type StreamShares } from '../kernel/stream-shares.ts';
 import type { ChunkRepository } from './chunk-repository.ts';
@@ -49,6 +50,12 @@ export interface CollectionRoomDeps {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly logger: Logger;
+  readonly limits: {
+    /** Of one project. */
+    readonly collections: number;
+  };
+  /** Absent: nobody counts. */
+  readonly countExceeded?: CountExceeded;
   /** As many records are made at the same time. */
   readonly extractionProcesses: number;
   /** Whether this process alone works on the database: then what a crash left goes on at once. Default: false. */
@@ -101,6 +108,8 @@ export function openCollectionRoom(deps: CollectionRoomDeps): CollectionRoom {
   });
   const collections = createCollections({
     collections: repositories.collections,
+    mostCollections: deps.limits.collections,
+    countExceeded: deps.countExceeded,
     clock,
     newId,
     onDeleting: sweeper.wake,

@@ -72,3 +72,11 @@ export function tooManyDryRuns(limit: number): Problem {
 export function noEmbeddingModel(): Problem {
   return new Problem('INVALID_REQUEST', 'No embedding model is configured: see QUARTERMASTER_EMBEDDING_PROVIDER.');
 }
+
+export function tooManyCollections(most: number): Problem {
+  return new Problem(
+    'RESOURCE_LIMIT_REACHED',
+    `The project has ${most} collections, the most it may have; those that are being deleted count. Delete some first.`,
+    { retryAfter: 60 },
+  );
+}

@@ -102,7 +102,7 @@ async function prepare(t: TestContext) {
   const database = await openDatabase({ url: null, dataFolder: folder, logger: silent });
   const texts = newCollection({ type: 'text' });
   const pairs = newCollection({ type: 'qa', projectId: texts.projectId });
-  for (const collection of [texts, pairs]) await createRepositories(database).collections.add(collection);
+  for (const collection of [texts, pairs]) await createRepositories(database).collections.add(collection, 10);
   await database.close();
   return { folder, projectId: texts.projectId, texts: texts.id, pairs: pairs.id };
 }

@@ -59,6 +59,7 @@ export interface Wish {
   readonly timing?: CollectionRoomDeps['timing'];
   readonly files?: TestFiles;
   readonly alone?: boolean;
+  readonly limits?: Partial<CollectionRoomDeps['limits']>;
   /** Instead of the repository itself: the same, with a defect. */
   readonly jobs?: RecordJobRepository;
   readonly embedder?: Embedder;
@@ -162,6 +163,7 @@ export function openTestRoom(t: TestContext, database: Database, wish: Wish & { 
     clock: systemClock,
     newId,
     logger: silent,
+    limits: { collections: 1_000, ...wish.limits },
     extractionProcesses: 2,
     embedding: wish.embedder && {
       embedder: wish.embedder,

@@ -9,6 +9,13 @@ const unread = 'The record ends in `error` with the code `unpacked_limit`.';
 
 /** Limits of collections, records, chunks and queries. */
 export const collectionLimits = {
+  collections_of_project: {
+    bounds: 'that are collections of one project, those that are being deleted included',
+    unit: 'items',
+    value: (config) => config.maxCollections,
+    setting: 'MAX_COLLECTIONS',
+    above: refused('RESOURCE_LIMIT_REACHED'),
+  },
   content_characters: {
     bounds: 'of the text of a chunk or of a record of type `text`',
     unit: 'characters',

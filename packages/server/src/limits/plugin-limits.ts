@@ -2,6 +2,7 @@ import { maxInputMembers } from '@quartermaster/contract';
 import { credentialLimits } from '../execution/credential-bounds.ts';
 import { maxOutputParts } from '../execution/json-bounds.ts';
 import { maxBatch } from '../mcp/routes.ts';
+import { maxProfiles } from '../profiles/credential-profiles.ts';
 import { backgroundDefaults } from '../runs/background-runs.ts';
 import { type Limit, refused } from './limit.ts';
 
@@ -24,6 +25,12 @@ export const pluginLimits = {
     unit: 'bytes',
     value: () => credentialLimits.totalBytes,
     above: refused('REQUEST_VALIDATION_ERROR'),
+  },
+  profiles_of_project: {
+    bounds: 'that are credential profiles of one project',
+    unit: 'items',
+    value: () => maxProfiles,
+    above: refused('RESOURCE_LIMIT_REACHED'),
   },
   input_members: {
     bounds: 'of `input_params` at its top level',

@@ -1,6 +1,6 @@
 import { multipartLimits } from '../files/multipart.ts';
 import { longestOtherField } from '../files/read-upload.ts';
-import { maxUsableKeys } from '../projects/projects.ts';
+import { maxProjects, maxUsableKeys } from '../projects/projects.ts';
 import { type Limit, refused } from './limit.ts';
 
 /** Limits of the files address: files, collections, projects, keys and sessions. */
@@ -49,6 +49,12 @@ export const storeLimits = {
     unit: 'bytes',
     value: () => longestOtherField,
     above: refused('REQUEST_VALIDATION_ERROR'),
+  },
+  projects_of_installation: {
+    bounds: 'that are projects of one installation',
+    unit: 'items',
+    value: () => maxProjects,
+    above: refused('RESOURCE_LIMIT_REACHED'),
   },
   keys_of_project: {
     bounds: 'that are usable keys of one project',

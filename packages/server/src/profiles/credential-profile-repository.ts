@@ -17,8 +17,11 @@ export interface StoredProfile {
 
 /** Credential profiles of projects. */
 export interface CredentialProfileRepository {
-  /** @returns false when the project has a profile of that name; nothing is changed then. */
-  add(profile: StoredProfile): Promise<boolean>;
+  /**
+   * Nothing is changed unless it is added.
+   * @returns `taken` when the project has a profile of that name, otherwise `full` when it has `most` profiles
+   */
+  add(profile: StoredProfile, most: number): Promise<'added' | 'taken' | 'full'>;
   find(projectId: string, name: string): Promise<StoredProfile | undefined>;
   /** One page of a project's profiles, in the order of their ids. */
   list(projectId: string, query: ListQuery): Promise<{ readonly items: StoredProfile[]; readonly hasMore: boolean }>;

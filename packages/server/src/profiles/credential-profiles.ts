@@ -9,6 +9,7 @@ import { checkCredentialBounds, declaredCredentials } from '../execution/credent
 import { bundleNotFound, valueInvalid } from '../execution/problems.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { isId, type NewId } from '../kernel/identifier.ts';
+import type { CountExceeded } from '../kernel/limit-counter.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { parseJson } from '../kernel/parse-json.ts';
 import { objectNotFound } from '../kernel/problem.ts';
@@ -22,6 +23,7 @@ import {
   profileReferenceInvalid,
   profileUnreadable,
   sealingNotConfigured,
+  tooManyProfiles,
 } from './problems.ts';
 import { type ResolveCredentials, rememberStored } from './resolve-credentials.ts';
 import type { Sealer } from './sealing.ts';
@@ -35,7 +37,11 @@ export interface CredentialProfilesDeps {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
+  readonly countExceeded?: CountExceeded;
 }
+
+/** Of one project. */
+export const maxProfiles = 1_000;
 
 type Named = Record<string, unknown>;
 
@@ -113,7 +119,12 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
       const { text: sealed, keyId } = sealer().seal(text, placeOf(place));
       const now = clock.now();
       const profile = { id: newId('credentialProfile'), ...place, sealed, keyId, createdAt: now, updatedAt: now };
-      if (!(await repository.add(profile))) throw profileNameTaken(name);
+      const outcome = await repository.add(profile, maxProfiles);
+      if (outcome === 'taken') throw profileNameTaken(name);
+      if (outcome === 'full') {
+        deps.countExceeded?.('profiles_of_project');
+        throw tooManyProfiles(maxProfiles);
+      }
       return toWire(profile);
     },
     async update(projectId, name, credentials) {

@@ -18,6 +18,14 @@ export function profileNameTaken(name: string): Problem {
   return new Problem('DUPLICATE_OBJECT', `There is a credential profile named ${quoteText(name)} already; ${update}.`);
 }
 
+export function tooManyProfiles(most: number): Problem {
+  return new Problem(
+    'RESOURCE_LIMIT_REACHED',
+    `The project has ${most} credential profiles, the most it may have. Delete some first.`,
+    { retryAfter: 60 },
+  );
+}
+
 /** Somebody else gave it other credentials at the same moment. */
 export function profileBusy(name: string): Problem {
   return new Problem('DUPLICATE_OBJECT', `The credential profile ${quoteText(name)} was changed by another request.`);

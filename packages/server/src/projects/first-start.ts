@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { scopes } from '@quartermaster/contract';
 import type { Secret } from '../kernel/secret.ts';
-import { newKey, type ProjectsDeps } from './projects.ts';
+import { maxProjects, newKey, type ProjectsDeps } from './projects.ts';
 
 /** Name of the project that a fresh installation has. */
 const firstProjectName = 'default';
@@ -21,8 +21,12 @@ export async function makeFirstKey(
   const project = { id: newId('project'), name: firstProjectName, createdAt: clock.now() };
   const made = newKey(deps, { projectId: project.id, name: 'first', scopes, expiresAt: null });
   const file = join(dataFolder, 'first-key');
-  const added = await repository.addProject(project, made.stored, () => writeDurably(file, `${made.key.reveal()}\n`));
-  return added ? { key: made.key, file } : undefined;
+  const added = await repository.addProject(project, {
+    most: maxProjects,
+    key: made.stored,
+    beforeCommit: () => writeDurably(file, `${made.key.reveal()}\n`),
+  });
+  return added === 'added' ? { key: made.key, file } : undefined;
 }
 
 async function writeDurably(path: string, text: string): Promise<void> {

@@ -26,6 +26,12 @@ export function scopeNotOwned(scope: Scope): Problem {
   return new Problem('PERMISSION_DENIED', `A key gives only scopes that it has; this one lacks "${scope}".`);
 }
 
+export function tooManyProjects(most: number): Problem {
+  return new Problem('RESOURCE_LIMIT_REACHED', `There are ${most} projects, the most that an installation may have.`, {
+    retryAfter: 60,
+  });
+}
+
 export function tooManyKeys(most: number): Problem {
   return new Problem(
     'RESOURCE_LIMIT_REACHED',

@@ -41,15 +41,23 @@ export interface KeyBound {
   readonly most: number;
 }
 
+export interface NewProjectOptions {
+  /** Projects of the installation. */
+  readonly most: number;
+  readonly key?: StoredKey;
+  /** Runs when the project and its key are written and not yet committed. */
+  readonly beforeCommit?: () => Promise<void>;
+}
+
 /** Projects and their keys. */
 export interface ProjectRepository {
   listProjects(): Promise<Project[]>;
   findProject(projectId: string): Promise<Project | undefined>;
   /**
-   * Adds a project; with a key both or neither. `beforeCommit` runs when both are written and not yet committed.
-   * @returns false when a project of that name exists; nothing is changed then.
+   * Adds a project, together with the key of the options. Nothing is changed unless it is added.
+   * @returns `taken` when a project of that name exists, otherwise `full` when there are `most` projects
    */
-  addProject(project: Project, key?: StoredKey, beforeCommit?: () => Promise<void>): Promise<boolean>;
+  addProject(project: Project, options: NewProjectOptions): Promise<'added' | 'taken' | 'full'>;
   /** Whether the run records of a project hold inputs. @returns false when there is no such project. */
   setRunInputs(projectId: string, runInputs: RunInputs): Promise<boolean>;
   projectsThatKeepInputs(): Promise<string[]>;

@@ -17,7 +17,7 @@ import { looksLikeApiKey, makeApiKey } from './api-key.ts';
 import { makeFirstKey } from './first-start.ts';
 import { type KeyRing, openKeyRing } from './key-ring.ts';
 import type { ProjectRepository, StoredKey } from './project-repository.ts';
-import { createProjects } from './projects.ts';
+import { createProjects, maxProjects } from './projects.ts';
 
 type Kind = 'SQLite' | 'PostgreSQL';
 
@@ -220,6 +220,20 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       const late = createProjects({ ...deps, repository: { ...repository, addKey } });
       await assert.rejects(late.createKey({ ...wish, makerId }), isRejected);
       assert.deepEqual((await repository.changedKeys(null, deps.clock.now())).keys, []);
+    });
+
+    test('the limit projects_of_installation accepts exactly as many projects and refuses one more', async (t) => {
+      const { projects, database } = await open(t);
+      const rows = Array.from({ length: maxProjects - 1 }, (_, n) => ({ id: `p${n}`, name: `p${n}`, created_at: 1 }));
+      for (let at = 0; at < rows.length; at += 1_000) {
+        const some = rows.slice(at, at + 1_000);
+        await database.write.insertInto('project').values(some).execute();
+      }
+      const two = await Promise.allSettled(['one', 'two'].map((name) => projects.createProject(name)));
+      assert.deepEqual(two.map(({ status }) => status).sort(), ['fulfilled', 'rejected'], 'one of two at once');
+      assert.equal((await projects.listProjects()).length, maxProjects);
+      await assert.rejects(projects.createProject('three'), { code: 'RESOURCE_LIMIT_REACHED' });
+      await assert.rejects(projects.createProject('p1'), { code: 'DUPLICATE_OBJECT' });
     });
 
     test('a project has at most 1,000 usable keys; revoking one makes room', async (t) => {

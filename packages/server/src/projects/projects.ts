@@ -3,10 +3,10 @@ import { checkName } from '../kernel/check-name.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { CountExceeded } from '../kernel/limit-counter.ts';
-import { fieldInvalid, objectNotFound } from '../kernel/problem.ts';
+import { fieldInvalid, objectNotFound, type Problem } from '../kernel/problem.ts';
 import { Secret } from '../kernel/secret.ts';
 import { hashApiKey, makeApiKey } from './api-key.ts';
-import { apiKeyRejected, keyOutlivesItsMaker, projectNameTaken, tooManyKeys } from './problems.ts';
+import { apiKeyRejected, keyOutlivesItsMaker, projectNameTaken, tooManyKeys, tooManyProjects } from './problems.ts';
 import type { Project, ProjectRepository, RunInputs, StoredKey } from './project-repository.ts';
 
 /** A key that was just made: the only time its text exists. */
@@ -82,16 +82,19 @@ export function createProjects(deps: ProjectsDeps): Projects {
     await repository.revokeKey(id, clock.now(), false);
     throw apiKeyRejected();
   }
-  function refuseMore(): never {
-    deps.countExceeded?.('keys_of_project');
-    throw tooManyKeys(maxUsableKeys);
+  function refuseMore(limit: string, problem: Problem): never {
+    deps.countExceeded?.(limit);
+    throw problem;
   }
+  const refuseKey = () => refuseMore('keys_of_project', tooManyKeys(maxUsableKeys));
 
   return {
     createProject: async (name) => {
       checkName(name, longestName);
       const project = { id: newId('project'), name, createdAt: clock.now() };
-      if (!(await repository.addProject(project))) throw projectNameTaken(name);
+      const outcome = await repository.addProject(project, { most: maxProjects });
+      if (outcome === 'taken') throw projectNameTaken(name);
+      if (outcome === 'full') refuseMore('projects_of_installation', tooManyProjects(maxProjects));
       return project;
     },
     listProjects: () => repository.listProjects(),
@@ -104,7 +107,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
       const endsAt = await endOf(wish.makerId);
       if (endsAt !== null && wish.expiresAt !== null && wish.expiresAt > endsAt) throw keyOutlivesItsMaker(endsAt);
       const made = newKey(deps, { ...wish, expiresAt: wish.expiresAt ?? endsAt });
-      if (!(await repository.addKey(made.stored, { now: clock.now(), most: maxUsableKeys }))) refuseMore();
+      if (!(await repository.addKey(made.stored, { now: clock.now(), most: maxUsableKeys }))) refuseKey();
       await withdrawOrphan(made.stored);
       return made;
     },
@@ -137,7 +140,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
       const now = clock.now();
       const bound = { now, oldEndsAt: now + overlapMs, most: maxUsableKeys };
       const outcome = await repository.replaceKey(old, made.stored, bound);
-      if (outcome === 'full') refuseMore();
+      if (outcome === 'full') refuseKey();
       if (outcome === 'ended') throw objectNotFound('usable key', keyId);
       if (made.stored.makerId === makerId) await withdrawOrphan(made.stored);
       return made;
@@ -146,6 +149,8 @@ export function createProjects(deps: ProjectsDeps): Projects {
 }
 
 const longestName = 127;
+/** Of one installation. */
+export const maxProjects = 10_000;
 /** Of one project. Source: docs/contract.md "Keys". */
 export const maxUsableKeys = 1_000;
 

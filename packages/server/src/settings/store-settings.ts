@@ -69,6 +69,11 @@ export const storeSettings = {
     default: '256',
     check: wholeNumber(1, 10_000),
   },
+  MAX_COLLECTIONS: {
+    description: 'Collections a project may have; one more is answered 429.',
+    default: '10000',
+    check: wholeNumber(1, 1_000_000),
+  },
   UPLOAD_IDLE_SECONDS: {
     description: 'Seconds without a byte after which an upload is given up.',
     default: '30',

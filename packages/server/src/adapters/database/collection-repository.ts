@@ -9,6 +9,7 @@ import { parseJson } from '../../kernel/parse-json.ts';
 import type { CollectionTable } from './collection-tables.ts';
 import type { Database } from './database.ts';
 import { cursorsOf, readKeysetPage } from './keyset-page.ts';
+import { areAtLeast, lockProject } from './row-limit.ts';
 import { sweepCollection } from './sweep-collection.ts';
 import type { Tables } from './tables.ts';
 import { toSpace } from './vector-repository.ts';
@@ -16,7 +17,7 @@ import { mostPageWeight, weighed, weightOf } from './weighed-page.ts';
 
 /** Collections over either database. */
 export function createCollectionRepository(database: Database): CollectionRepository {
-  const { read, write, fullText } = database;
+  const { read, write, dialect, fullText } = database;
 
   async function list(projectId: string, query: ListQuery) {
     const cursors = cursorsOf(query);
@@ -42,10 +43,17 @@ export function createCollectionRepository(database: Database): CollectionReposi
   }
 
   return {
-    add: (collection) =>
+    add: (collection, most) =>
       write.transaction().execute(async (transaction) => {
+        await lockProject(transaction, dialect, collection.projectId);
+        const ofProject = transaction
+          .selectFrom('collection')
+          .select('id')
+          .where('project_id', '=', collection.projectId);
+        if (await areAtLeast(ofProject.orderBy('id'), most)) return false;
         await transaction.insertInto('collection').values(toRow(collection)).execute();
         await fullText.create(transaction, collection.id);
+        return true;
       }),
     async find(projectId, collectionId) {
       const rows = await read

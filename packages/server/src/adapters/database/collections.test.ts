@@ -5,7 +5,7 @@ import { after, before, describe } from 'node:test';
 import { createTestDatabase } from '../../../../../test/support/postgres.ts';
 import { testChunkRepository } from '../../collections/chunk-repository.suite.ts';
 import { testCollectionRepository } from '../../collections/collection-repository.suite.ts';
-import type { OpenedRepositories } from '../../collections/fixtures.suite.ts';
+import { newId, type OpenedRepositories } from '../../collections/fixtures.suite.ts';
 import { testMetadataFilter } from '../../collections/metadata-filter.suite.ts';
 import { testPackedChunks } from '../../collections/packed-chunks.suite.ts';
 import { testRecordJobRepository } from '../../collections/record-job-repository.suite.ts';
@@ -16,6 +16,7 @@ import { createLogger } from '../../kernel/logger.ts';
 import { createChunkRepository } from './chunk-repository.ts';
 import { createCollectionRepository } from './collection-repository.ts';
 import { openDatabase } from './open-database.ts';
+import { createProjectRepository } from './project-repository.ts';
 import { createRecordJobRepository } from './record-job-repository.ts';
 import { createRecordRepository } from './record-repository.ts';
 import { createRecordRowRepository } from './record-rows.ts';
@@ -28,6 +29,7 @@ async function openRepositories(
   remove: () => Promise<void>,
 ): Promise<OpenedRepositories> {
   const database = await openDatabase({ ...settings, logger });
+  const projects = createProjectRepository(database);
   return {
     collections: createCollectionRepository(database),
     records: createRecordRepository(database),
@@ -35,6 +37,11 @@ async function openRepositories(
     chunks: createChunkRepository(database),
     rows: createRecordRowRepository(database),
     vectors: createVectorRepository(database),
+    async newProject() {
+      const id = newId('project');
+      await projects.addProject({ id, name: id, createdAt: 1 }, { most: 1_000 });
+      return id;
+    },
     async countRows(collectionId) {
       const rows = await Promise.all([
         database.read.selectFrom('collection').select('id').where('id', '=', collectionId).execute(),

@@ -3,19 +3,24 @@ import type { CredentialProfileRepository, StoredProfile } from '../../profiles/
 import type { CredentialProfileTable } from './credential-profile-table.ts';
 import type { Database } from './database.ts';
 import { readKeysetPage } from './keyset-page.ts';
+import { areAtLeast, lockProject } from './row-limit.ts';
 
 /** Credential profiles over either database. */
 export function createCredentialProfileRepository({ read, write, dialect }: Database): CredentialProfileRepository {
   const now = dialect === 'sqlite' ? sqliteNow : postgresNow;
   return {
-    add: async (profile) => {
-      const added = await write
-        .insertInto('credential_profile')
-        .values(toRow(profile))
-        .onConflict((conflict) => conflict.columns(['project_id', 'name']).doNothing())
-        .executeTakeFirst();
-      return added.numInsertedOrUpdatedRows === 1n;
-    },
+    add: (profile, most) =>
+      write.transaction().execute(async (transaction) => {
+        await lockProject(transaction, dialect, profile.projectId);
+        const ofProject = transaction
+          .selectFrom('credential_profile')
+          .select('id')
+          .where('project_id', '=', profile.projectId);
+        if ((await ofProject.where('name', '=', profile.name).executeTakeFirst()) !== undefined) return 'taken';
+        if (await areAtLeast(ofProject.orderBy('id'), most)) return 'full';
+        await transaction.insertInto('credential_profile').values(toRow(profile)).execute();
+        return 'added';
+      }),
     find: async (projectId, name) => {
       const row = await read
         .selectFrom('credential_profile')

@@ -37,7 +37,7 @@ for (const [name, prepare] of Object.entries(places)) {
         repository: createCredentialProfileRepository(database),
         async newProject() {
           const id = newId('project');
-          await projects.addProject({ id, name: id, createdAt: 1 });
+          await projects.addProject({ id, name: id, createdAt: 1 }, { most: 1_000 });
           return id;
         },
         async close() {

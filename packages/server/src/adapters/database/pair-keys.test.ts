@@ -58,7 +58,7 @@ for (const [name, open] of Object.entries(databases)) {
       await remove();
     });
     const [mine, other] = [newCollection(), newCollection()];
-    for (const each of [mine, other]) await createCollectionRepository(database).add(each);
+    for (const each of [mine, other]) await createCollectionRepository(database).add(each, 10);
     const first = await makePairs(database, mine, ['abcdefghijklmnopqrstuv', 'short']);
     await first.jobs.publish(first.job, first.publication);
     const strange = await makePairs(database, other, ['of another collection']);

@@ -3,6 +3,7 @@ import { type ExpressionBuilder, type Selectable, sql, type Transaction } from '
 import type { ProjectRepository, StoredKey } from '../../projects/project-repository.ts';
 import type { Database } from './database.ts';
 import { readKeysetPage } from './keyset-page.ts';
+import { areAtLeast } from './row-limit.ts';
 import type { KeyTable, Tables } from './tables.ts';
 
 /** Projects and keys over either database. */
@@ -14,17 +15,18 @@ export function createProjectRepository(database: Database): ProjectRepository {
       const row = await read.selectFrom('project').selectAll().where('id', '=', projectId).executeTakeFirst();
       return row === undefined ? undefined : toProject(row);
     },
-    addProject: (project, key, beforeCommit) =>
+    addProject: (project, { most, key, beforeCommit }) =>
       write.transaction().execute(async (transaction) => {
-        const added = await transaction
-          .insertInto('project')
-          .values({ id: project.id, name: project.name, created_at: project.createdAt })
-          .onConflict((conflict) => conflict.column('name').doNothing())
-          .executeTakeFirst();
-        if (added.numInsertedOrUpdatedRows !== 1n) return false;
-        if (key !== undefined) await insertKey(transaction, key, await nextChange(transaction));
+        // Without a key as well: two requests cannot both find room for the last project.
+        const change = await nextChange(transaction);
+        const projects = transaction.selectFrom('project').select('id');
+        if ((await projects.where('name', '=', project.name).executeTakeFirst()) !== undefined) return 'taken';
+        if (await areAtLeast(projects.orderBy('id'), most)) return 'full';
+        const row = { id: project.id, name: project.name, created_at: project.createdAt };
+        await transaction.insertInto('project').values(row).execute();
+        if (key !== undefined) await insertKey(transaction, key, change);
         await beforeCommit?.();
-        return true;
+        return 'added';
       }),
     setRunInputs: (projectId, runInputs) =>
       write.transaction().execute(async (transaction) => {
