@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertAccepted, assertRefused, json, limitedService } from '../support/limits.ts';
 
-const limited = limitedService({ settings: { MAX_COLLECTIONS: '3' } });
+const limited = limitedService({ settings: { MAX_COLLECTIONS: '3', MAX_RECORDS: '2', MAX_WAITING_RECORDS: '77' } });
 
 test('the limit keys_of_project accepts exactly as many usable keys and refuses one more', async () => {
   const row = limited.limit('keys_of_project');
@@ -23,4 +23,14 @@ test('the limit collections_of_project is that of the setting: one more collecti
   assertRefused(row, await create());
   const { message } = await limited.send(`${limited.service.filesUrl}/metrics`);
   assert.match(message, /^quartermaster_limit_exceeded_total\{limit="collections_of_project"\} 1$/m);
+});
+
+test('the limit records_of_collection is that of the setting: one more record is refused', async () => {
+  const row = limited.limit('records_of_collection');
+  assert.deepEqual([row.value, limited.limit('waiting_records').value], [2, 77]);
+  const { body } = await limited.send(`${limited.service.filesUrl}/v1/collections?limit=1`);
+  const url = `${limited.service.filesUrl}/v1/collections/${body.data[0].collection_id}/records`;
+  const create = () => limited.send(url, json({ content: 'text' }));
+  for (let count = 1; count <= row.value; count += 1) assertAccepted(await create());
+  assertRefused(row, await create());
 });

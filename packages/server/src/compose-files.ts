@@ -157,7 +157,11 @@ async function openCollections(base: Base, files: FileAccess): Promise<Collectio
     clock,
     newId,
     logger,
-    limits: { collections: config.maxCollections },
+    limits: {
+      collections: config.maxCollections,
+      records: config.maxRecords,
+      waitingRecords: config.maxWaitingRecords,
+    },
     countExceeded: base.countExceeded,
     extractionProcesses: config.extractionProcesses,
     // The lock of the data folder keeps other processes out of the SQLite file.

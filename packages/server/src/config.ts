@@ -59,6 +59,10 @@ export interface Config {
   readonly maxUploadsInFlight: number;
   /** Of one project. */
   readonly maxCollections: number;
+  /** Of one collection. */
+  readonly maxRecords: number;
+  /** Of one project. */
+  readonly maxWaitingRecords: number;
   readonly uploadIdleSeconds: number;
   readonly extractionProcesses: number;
   readonly extractionSeconds: number;
@@ -217,6 +221,8 @@ function readStorage({ text, number, optional, list, secret }: Reader) {
     verificationMbPerSecond: number('VERIFICATION_MB_PER_SECOND'),
     maxUploadsInFlight: number('MAX_UPLOADS_IN_FLIGHT'),
     maxCollections: number('MAX_COLLECTIONS'),
+    maxRecords: number('MAX_RECORDS'),
+    maxWaitingRecords: number('MAX_WAITING_RECORDS'),
     uploadIdleSeconds: number('UPLOAD_IDLE_SECONDS'),
   };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { maxCapacity } from './collection-repository.ts';
 import {
   addCollection,
   addRecord,
@@ -40,6 +41,27 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     const adds = Array.from({ length: 6 }, () => chunks.add(projectId, id, newChunk('x')));
     const outcomes = await Promise.all(adds);
     assert.deepEqual(outcomes.sort(), ['added', 'added', 'added', 'full', 'full', 'full']);
+  });
+
+  test('the limit chunks_of_collection accepts exactly as many chunks and refuses one more', async () => {
+    const repositories = open();
+    const { chunks } = repositories;
+    const collection = await addCollection(repositories);
+    const { projectId, id } = collection;
+    const record = await makeRecord(repositories, collection, ['a']);
+    await repositories.enlarge(record, maxCapacity - 2);
+    assert.equal(await chunks.add(projectId, id, newChunk('x')), 'added');
+    assert.equal((await repositories.collections.find(projectId, id))?.numChunks, maxCapacity);
+    assert.equal(await chunks.add(projectId, id, newChunk('y')), 'full');
+    await repositories.enlarge(record, -1);
+    const waiting = await addRecord(repositories, collection);
+    const job = await claim(repositories);
+    assert.equal(job.id, waiting.id);
+    await repositories.jobs.addChunks(job, [newChunk('b'), newChunk('c')]);
+    const made = { status: 'ready', numChunks: 2, report: {}, now: start + 5 } as const;
+    assert.deepEqual(await repositories.jobs.publish(job, made), { kind: 'full' });
+    assert.equal((await repositories.jobs.publish(job, { ...made, numChunks: 1 })).kind, 'published');
+    await sweepAway(repositories, collection);
   });
 
   test('chunks are listed a collection or a record, and a cursor must be one of them', async () => {

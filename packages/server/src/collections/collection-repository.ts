@@ -1,8 +1,8 @@
 import type { CollectionType, ListQuery } from '@quartermaster/contract';
 import type { Page } from './page.ts';
 
-/** The default capacity and the highest: a collection of this capacity is never counted through. */
-export const unlimitedCapacity = 100_000_000;
+/** Chunks of a collection: the highest capacity and the default one. */
+export const maxCapacity = 100_000_000;
 
 /** A collection as it is stored. Times in milliseconds. */
 export interface StoredCollection {

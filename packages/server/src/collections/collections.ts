@@ -9,7 +9,7 @@ import {
 import type { Clock } from '../kernel/clock.ts';
 import { isId, type NewId } from '../kernel/identifier.ts';
 import type { CountExceeded } from '../kernel/limit-counter.ts';
-import { type CollectionRepository, type CountedCollection, unlimitedCapacity } from './collection-repository.ts';
+import { type CollectionRepository, type CountedCollection, maxCapacity } from './collection-repository.ts';
 import type { Page } from './page.ts';
 import { collectionNotFound, noEmbeddingModel, tooManyCollections } from './problems.ts';
 import { readMetadata, readText } from './read-fields.ts';
@@ -21,10 +21,18 @@ export interface EmbeddingOfCollections {
   readonly restart: (collectionId: string) => Promise<void>;
 }
 
+export interface CollectionLimits {
+  /** Of one project. */
+  readonly collections: number;
+  /** Of one collection. */
+  readonly records: number;
+  /** Of one project: those that wait or are in work. */
+  readonly waitingRecords: number;
+}
+
 export interface CollectionsDeps {
   readonly collections: CollectionRepository;
-  /** Of one project. */
-  readonly mostCollections: number;
+  readonly limits: Pick<CollectionLimits, 'collections'>;
   readonly countExceeded?: CountExceeded | undefined;
   readonly clock: Clock;
   readonly newId: NewId;
@@ -48,7 +56,7 @@ export interface Collections {
 
 /** Collections of a project. Whatever is not there, or is another project's, is OBJECT_NOT_FOUND. */
 export function createCollections(deps: CollectionsDeps): Collections {
-  const { collections, mostCollections, clock, newId, embedding } = deps;
+  const { collections, limits, clock, newId, embedding } = deps;
   const toItem = (collection: CountedCollection) => toCollectionItem(collection, embedding);
 
   async function find(projectId: string, collectionId: string): Promise<CountedCollection> {
@@ -67,15 +75,15 @@ export function createCollections(deps: CollectionsDeps): Collections {
         type: body.type ?? 'text',
         name: readText(body.name ?? '', 'body/name'),
         description: readText(body.description ?? '', 'body/description'),
-        capacity: body.capacity ?? unlimitedCapacity,
+        capacity: body.capacity ?? maxCapacity,
         embeddingModelId: readText(body.embedding_model_id ?? builtInEmbeddingModel, 'body/embedding_model_id'),
         metadata: readMetadata(body.metadata ?? {}),
         createdAt: now,
         updatedAt: now,
       };
-      if (!(await collections.add(collection, mostCollections))) {
+      if (!(await collections.add(collection, limits.collections))) {
         deps.countExceeded?.('collections_of_project');
-        throw tooManyCollections(mostCollections);
+        throw tooManyCollections(limits.collections);
       }
       return toItem({ ...collection, numRecords: 0, numChunks: 0, numRefused: 0, vectors: null });
     },

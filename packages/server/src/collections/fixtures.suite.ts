@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { MetadataFilter } from '@quartermaster/contract';
 import { createNewId } from '../kernel/identifier.ts';
 import type { ChunkRepository, NewChunk } from './chunk-repository.ts';
-import { type CollectionRepository, type StoredCollection, unlimitedCapacity } from './collection-repository.ts';
+import { type CollectionRepository, maxCapacity, type StoredCollection } from './collection-repository.ts';
 import type { Claim, RecordJob, RecordJobRepository } from './record-job-repository.ts';
 import type { NewRecord, RecordRepository, StoredRecord } from './record-repository.ts';
 import type { RecordRowRepository } from './record-row-repository.ts';
@@ -21,6 +21,8 @@ export interface Repositories {
 export interface OpenedRepositories extends Repositories {
   /** @returns id of a project that exists */
   newProject(): Promise<string>;
+  /** The collection then counts as one with so many more chunks, which are those of the record. */
+  enlarge(record: NewRecord, chunks: number): Promise<void>;
   /** Rows of the collection in all tables, the index not counted. */
   countRows(collectionId: string): Promise<number>;
   close(): Promise<void>;
@@ -38,7 +40,7 @@ export function newCollection(more: Partial<StoredCollection> = {}): StoredColle
     type: 'text',
     name: 'A name',
     description: '',
-    capacity: unlimitedCapacity,
+    capacity: maxCapacity,
     embeddingModelId: 'QmBm25v1',
     metadata: {},
     createdAt: start,

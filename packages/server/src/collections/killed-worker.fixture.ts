@@ -139,7 +139,7 @@ const room = openCollectionRoom({
   clock: systemClock,
   newId,
   logger,
-  limits: { collections: 10 },
+  limits: { collections: 10, records: 1_000, waitingRecords: 1_000 },
   extractionProcesses: 1,
   alone: true,
   timing: { pollMs: 20, backoffMs: 10 },

@@ -9,7 +9,7 @@ import { createStreamShares, type StreamShares } from '../kernel/stream-shares.t
 import type { ChunkRepository } from './chunk-repository.ts';
 import { type Chunks, createChunks } from './chunks.ts';
 import type { CollectionRepository } from './collection-repository.ts';
-import { type Collections, createCollections } from './collections.ts';
+import { type CollectionLimits, type Collections, createCollections } from './collections.ts';
 import { createDryRuns, type DryRuns } from './dry-run.ts';
 import type { CountTokens } from './measure-text.ts';
 import type { PageFetcher } from './page-fetcher.ts';
@@ -50,12 +50,9 @@ export interface CollectionRoomDeps {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly logger: Logger;
-  readonly limits: {
-    /** Of one project. */
-    readonly collections: number;
-  };
+  readonly limits: CollectionLimits;
   /** Absent: nobody counts. */
-  readonly countExceeded?: CountExceeded;
+  readonly countExceeded?: CountExceeded | undefined;
   /** As many records are made at the same time. */
   readonly extractionProcesses: number;
   /** Whether this process alone works on the database: then what a crash left goes on at once. Default: false. */
@@ -82,7 +79,8 @@ export interface CollectionRoom {
 export function openCollectionRoom(deps: CollectionRoomDeps): CollectionRoom {
   const { repositories, files, clock, newId, logger, countTokens } = deps;
   const timing = { ...workerDefaults, ...deps.timing };
-  const tools = { files, clock, newId, space: deps.space };
+  const { space, limits, countExceeded } = deps;
+  const tools = { files, clock, newId, space, limits, countExceeded };
   const events = createRecordEvents({
     ...{ ...eventDefaults, records: repositories.records, space: deps.space },
     shares: deps.shares ?? createStreamShares(),
@@ -107,11 +105,8 @@ export function openCollectionRoom(deps: CollectionRoomDeps): CollectionRoom {
     },
   });
   const collections = createCollections({
+    ...tools,
     collections: repositories.collections,
-    mostCollections: deps.limits.collections,
-    countExceeded: deps.countExceeded,
-    clock,
-    newId,
     onDeleting: sweeper.wake,
     embedding: searching?.ofCollections ?? null,
   });

@@ -80,3 +80,19 @@ export function tooManyCollections(most: number): Problem {
     { retryAfter: 60 },
   );
 }
+
+export function tooManyRecords(most: number): Problem {
+  return new Problem(
+    'RESOURCE_LIMIT_REACHED',
+    `The collection has ${most} records, the most it may have. Delete some, or create another collection.`,
+    { retryAfter: 60 },
+  );
+}
+
+export function tooManyWaiting(most: number): Problem {
+  return new Problem(
+    'RESOURCE_LIMIT_REACHED',
+    `${most} records of the project wait to be processed, the most that may. Retry when some are ready.`,
+    { retryAfter: 60 },
+  );
+}

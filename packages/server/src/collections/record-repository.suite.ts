@@ -63,6 +63,29 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
+  test('records of a project wait from their creation until they are ready', async () => {
+    const repositories = open();
+    const { records } = repositories;
+    const collection = await addCollection(repositories);
+    const { projectId } = collection;
+    const others = await addCollection(repositories, { projectId });
+    const areWaiting = async () => [await records.areWaiting(projectId, 1), await records.areWaiting(projectId, 2)];
+    assert.deepEqual(await areWaiting(), [false, false]);
+    const made = await makeRecord(repositories, collection, ['a']);
+    assert.deepEqual(await areWaiting(), [false, false]);
+    const waiting = await addRecord(repositories, others);
+    assert.deepEqual(await areWaiting(), [true, false]);
+    await records.change(keyOf(made), {
+      remake: { source: made, deadlineAt: start + 1_000_000 },
+      updatedAt: start,
+    });
+    assert.deepEqual(await areWaiting(), [true, true]);
+    assert.equal(await records.areWaiting(newId('project'), 1), false);
+    await records.cancel(keyOf(waiting), { failure: { code: 'cancelled', message: 'x' }, now: start });
+    assert.deepEqual(await areWaiting(), [true, false]);
+    for (const one of [collection, others]) await sweepAway(repositories, one);
+  });
+
   test('a record is not added to a collection that is not there', async () => {
     const { records } = open();
     const collection = await addCollection(open());

@@ -9,10 +9,11 @@ import { collectionNotFound, recordBusy, recordNotFound } from './problems.ts';
 import { readMetadata } from './read-fields.ts';
 import { recordFailureCodes } from './record-failures.ts';
 import { toRecordItem } from './record-item.ts';
+import { createRecordLimits, type RecordLimitsDeps } from './record-limits.ts';
 import type { RecordChange, RecordKey, RecordRepository, StoredRecord } from './record-repository.ts';
 import { fieldsOf, readSource, type SourceFields } from './record-source.ts';
 
-export interface RecordsDeps {
+export interface RecordsDeps extends RecordLimitsDeps {
   readonly collections: Pick<Collections, 'find'>;
   readonly records: RecordRepository;
   readonly files: FileAccess;
@@ -44,6 +45,7 @@ const mostAttempts = 20;
 /** Records of a collection. Whatever is not there, or is another project's, is OBJECT_NOT_FOUND. */
 export function createRecords(deps: RecordsDeps): Records {
   const { collections, records, files, clock, newId } = deps;
+  const { checkNumber, checkWaiting } = createRecordLimits(deps);
   const toItem = (record: StoredRecord) => toRecordItem(record, deps.space?.isLow());
 
   async function find(key: RecordKey): Promise<StoredRecord> {
@@ -60,6 +62,7 @@ export function createRecords(deps: RecordsDeps): Records {
     const { type: collectionType } = await collections.find(key.projectId, key.collectionId);
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
       const from = await find(key);
+      if (from.status !== 'creating') await checkWaiting(key.projectId);
       const source = await readSource(
         { ...fieldsOf(from), ...fields },
         { files, projectId: key.projectId, collectionType },
@@ -75,7 +78,9 @@ export function createRecords(deps: RecordsDeps): Records {
 
   return {
     async create(projectId, collectionId, body) {
-      const { type: collectionType } = await collections.find(projectId, collectionId);
+      const { type: collectionType, numRecords } = await collections.find(projectId, collectionId);
+      checkNumber(numRecords);
+      await checkWaiting(projectId);
       const source = await readSource(body, { files, projectId, collectionType });
       const now = clock.now();
       const key = { projectId, collectionId, recordId: newId('record') };

@@ -163,7 +163,7 @@ export function openTestRoom(t: TestContext, database: Database, wish: Wish & { 
     clock: systemClock,
     newId,
     logger: silent,
-    limits: { collections: 1_000, ...wish.limits },
+    limits: { collections: 1_000, records: 100_000, waitingRecords: 10_000, ...wish.limits },
     extractionProcesses: 2,
     embedding: wish.embedder && {
       embedder: wish.embedder,

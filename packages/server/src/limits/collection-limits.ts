@@ -1,4 +1,5 @@
 import { filterLimits, metadataLimits, separatorLimits, textLimits } from '@quartermaster/contract';
+import { maxCapacity } from '../collections/collection-repository.ts';
 import { mostMetadataBytes } from '../collections/read-fields.ts';
 import { packageLimits } from '../extraction/package-limits.ts';
 import { mostColumns } from '../extraction/sheet.ts';
@@ -14,6 +15,27 @@ export const collectionLimits = {
     unit: 'items',
     value: (config) => config.maxCollections,
     setting: 'MAX_COLLECTIONS',
+    above: refused('RESOURCE_LIMIT_REACHED'),
+  },
+  records_of_collection: {
+    bounds: 'that are records of one collection',
+    unit: 'items',
+    value: (config) => config.maxRecords,
+    setting: 'MAX_RECORDS',
+    above: refused('RESOURCE_LIMIT_REACHED'),
+  },
+  waiting_records: {
+    bounds: 'that are records of one project that wait to be processed or are in work',
+    unit: 'items',
+    value: (config) => config.maxWaitingRecords,
+    setting: 'MAX_WAITING_RECORDS',
+    above: refused('RESOURCE_LIMIT_REACHED'),
+  },
+  chunks_of_collection: {
+    bounds:
+      'that are chunks of one collection, or its `capacity` if that is less; a record that needs more ends in `error`',
+    unit: 'items',
+    value: () => maxCapacity,
     above: refused('RESOURCE_LIMIT_REACHED'),
   },
   content_characters: {

@@ -74,6 +74,16 @@ export const storeSettings = {
     default: '10000',
     check: wholeNumber(1, 1_000_000),
   },
+  MAX_RECORDS: {
+    description: 'Records a collection may have; one more is answered 429.',
+    default: '1000000',
+    check: wholeNumber(1, 100_000_000),
+  },
+  MAX_WAITING_RECORDS: {
+    description: 'Records of a project that may wait to be processed or be in work; one more is answered 429.',
+    default: '100000',
+    check: wholeNumber(1, 1_000_000),
+  },
   UPLOAD_IDLE_SECONDS: {
     description: 'Seconds without a byte after which an upload is given up.',
     default: '30',

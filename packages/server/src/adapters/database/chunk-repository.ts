@@ -7,11 +7,10 @@ import type {
   ChunkRepository,
   NewChunk,
 } from '../../collections/chunk-repository.ts';
-import { unlimitedCapacity } from '../../collections/collection-repository.ts';
 import { insertChunks, toChunk } from './chunk-rows.ts';
 import type { Database } from './database.ts';
 import { cursorsOf, readKeysetPage } from './keyset-page.ts';
-import { countChunks, lockCollection } from './lock-collection.ts';
+import { hasRoom, lockCollection } from './lock-collection.ts';
 import { removeKeys } from './pair-keys.ts';
 import type { Tables } from './tables.ts';
 import { dropVector, wantVectors } from './vector-repository.ts';
@@ -101,9 +100,8 @@ function addDirect(
   return database.write.transaction().execute(async (transaction) => {
     const collection = await lockCollection(transaction, collectionId);
     if (collection === undefined) return 'gone';
-    if (collection.capacity < unlimitedCapacity) {
-      if ((await countChunks(transaction, collectionId, null)) >= collection.capacity) return 'full';
-    }
+    const room = { collectionId, capacity: collection.capacity };
+    if (!(await hasRoom(transaction, room, { unwritten: 1, added: 1, without: null }))) return 'full';
     const place = { projectId, collectionId, recordId: null, generation: 0 };
     await insertChunks(transaction, database, { place, chunks: [chunk] });
     await wantVectors(transaction, collectionId);

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe } from 'node:test';
+import { sql } from 'kysely';
 import { createTestDatabase } from '../../../../../test/support/postgres.ts';
 import { testChunkRepository } from '../../collections/chunk-repository.suite.ts';
 import { testCollectionRepository } from '../../collections/collection-repository.suite.ts';
@@ -41,6 +42,13 @@ async function openRepositories(
       const id = newId('project');
       await projects.addProject({ id, name: id, createdAt: 1 }, { most: 1_000 });
       return id;
+    },
+    async enlarge({ id, collectionId }, chunks) {
+      const { write } = database;
+      const more = { num_chunks: sql<number>`num_chunks + ${chunks}` };
+      await write.updateTable('record').set(more).where('id', '=', id).execute();
+      const stored = { chunks: sql<number>`chunks + ${chunks}` };
+      await write.updateTable('full_text').set(stored).where('collection_id', '=', collectionId).execute();
     },
     async countRows(collectionId) {
       const rows = await Promise.all([

@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { findStatistics } from './full-text-statistics.ts';
 import type { Tables } from './tables.ts';
 
 export interface LockedCollection {
@@ -20,6 +21,32 @@ export async function lockCollection(
     .where('status', '=', 'ready')
     .returning('capacity')
     .executeTakeFirst();
+}
+
+/** The chunks that would be visible beside those that are there. */
+interface Addition {
+  /** Chunks to add that are not in the index yet. */
+  readonly unwritten: number;
+  /** All chunks to add. */
+  readonly added: number;
+  /** The record whose visible chunks are replaced. */
+  readonly without: string | null;
+  /** Visible chunks of other records that are replaced. */
+  readonly gone?: number;
+}
+
+/**
+ * Whether the visible chunks stay within the capacity. The index counts all chunks, those that are not visible as well: as long as
+ * that number is within the capacity, nothing needs to be counted.
+ */
+export async function hasRoom(
+  transaction: Transaction<Tables>,
+  { collectionId, capacity }: { readonly collectionId: string; readonly capacity: number },
+  { unwritten, added, without, gone = 0 }: Addition,
+): Promise<boolean> {
+  const stored = await findStatistics(transaction, collectionId);
+  if ((stored?.chunks ?? 0) + unwritten <= capacity) return true;
+  return (await countChunks(transaction, collectionId, without)) - gone + added <= capacity;
 }
 
 /**

@@ -116,6 +116,13 @@ describe('the query plans of SQLite', () => {
     );
   });
 
+  it('look for the number of waiting records in one index only', async () => {
+    const { projectId } = await addCollection(repositories);
+    assert.deepEqual(await accessTo('record', () => repositories.records.areWaiting(projectId, 100)), [
+      'SEARCH record USING COVERING INDEX record_of_turn (project_id=?)',
+    ]);
+  });
+
   it('count the refused chunks of a record without its other chunks', async () => {
     const { collection } = await addChunks();
     const of = { collectionId: collection.id, record: { id: 'none', generation: 1 } };

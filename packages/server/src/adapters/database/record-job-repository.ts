@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction, type UpdateObject } from 'kysely';
-import { unlimitedCapacity } from '../../collections/collection-repository.ts';
+import { maxCapacity } from '../../collections/collection-repository.ts';
 import {
   type Held,
   isPacked,
@@ -13,7 +13,7 @@ import {
 import { insertChunks, insertInThread } from './chunk-rows.ts';
 import { claimRecord } from './claim-record.ts';
 import type { Database } from './database.ts';
-import { countChunks, lockCollection } from './lock-collection.ts';
+import { countChunks, hasRoom, lockCollection } from './lock-collection.ts';
 import { countReplaced, findTaken, isOvertaken, replaceRivals } from './pair-duplicates.ts';
 import { areManyWaiting, enterKeys, noKeys, removeKeys } from './pair-keys.ts';
 import { insertRows, sweepRows } from './record-rows.ts';
@@ -47,7 +47,7 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
       write.transaction().execute(async (transaction) => {
         const collection = await lockCollection(transaction, job.collectionId);
         if (collection === undefined) return 0;
-        if (collection.capacity >= unlimitedCapacity) return unlimitedCapacity;
+        if (collection.capacity >= maxCapacity) return maxCapacity;
         // How many of the others it will replace is known at the end only.
         if (job.onDuplicate === 'replace') return collection.capacity;
         return collection.capacity - (await countChunks(transaction, job.collectionId, job.id));
@@ -164,11 +164,10 @@ async function publish(transaction: Transaction<Tables>, job: RecordJob, made: M
     return { kind: 'overtaken' };
   }
   const counts = job.onDuplicate === 'replace' ? await countReplaced(transaction, job) : new Map<string, number>();
-  if (collection.capacity < unlimitedCapacity) {
-    const gone = counts.values().reduce((sum, count) => sum + count, 0);
-    const others = (await countChunks(transaction, row.collection_id, job.id)) - gone;
-    if (others + made.numChunks > collection.capacity) return { kind: 'full' };
-  }
+  const room = { collectionId: row.collection_id, capacity: collection.capacity };
+  const gone = counts.values().reduce((sum, count) => sum + count, 0);
+  const addition = { unwritten: 0, added: made.numChunks, without: job.id, gone };
+  if (!(await hasRoom(transaction, room, addition))) return { kind: 'full' };
   await replaceRivals(transaction, job, { counts, now: made.now });
   if (made.lacksVectors === true) await wantVectors(transaction, row.collection_id);
   const replaced = row.generation > 0;

@@ -6,7 +6,7 @@ import type {
   RecordType,
   TextSplitter,
 } from '@quartermaster/contract';
-import { expressionBuilder, type Kysely, type Selectable } from 'kysely';
+import { expressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
 import type {
   NewRecord,
   RecordChange,
@@ -20,6 +20,7 @@ import type { RecordTable } from './collection-tables.ts';
 import type { Database } from './database.ts';
 import { cursorsOf, readKeysetPage } from './keyset-page.ts';
 import { lockCollection } from './lock-collection.ts';
+import { areAtLeast } from './row-limit.ts';
 import type { Tables } from './tables.ts';
 import { mostPageWeight, weighed, weightOf } from './weighed-page.ts';
 
@@ -43,6 +44,12 @@ export function createRecordRepository({ read, write }: Database): RecordReposit
       return row === undefined ? undefined : toRecord(row);
     },
     list: (projectId, collectionId, query) => listRecords(read, { projectId, collectionId }, query),
+    areWaiting: (projectId, most) => {
+      const rows = read.selectFrom('record').select('id').where('project_id', '=', projectId);
+      // Literally as in the index: a partial index is not found by a parameter.
+      const waiting = rows.where('status', '=', sql.lit('creating')).orderBy('claim_order').orderBy('id');
+      return areAtLeast(waiting, most);
+    },
     countByStatus: async () => {
       const counted = read.selectFrom('record').select((row) => ['status', row.fn.countAll().as('records')]);
       const rows = await counted.groupBy('status').execute();
