@@ -42,7 +42,6 @@ export const errorCodes = {
     meaning: 'The request is well-formed but a field is missing, ill-typed or out of bounds.',
   },
   RUN_CANCELLED: { status: 409, meaning: 'Somebody cancelled the run before it ended.' },
-  OBJECT_LOCKED: { status: 423, meaning: 'The object is being changed or deleted by another operation.' },
   TOO_MANY_REQUESTS: { status: 429, meaning: 'A rate limit or a queue is full. `Retry-After` says when to try again.' },
   RESOURCE_LIMIT_REACHED: { status: 429, meaning: 'A quota or a capacity is used up.' },
   INTERNAL_SERVER_ERROR: { status: 500, meaning: 'A defect of the service. The request id finds it in the log.' },

@@ -17,7 +17,6 @@ export const codes: Readonly<Record<string, string>> = {
   RANGE_NOT_SATISFIABLE: '请求的范围超出文件。',
   REQUEST_VALIDATION_ERROR: '有字段缺失、类型不符或超出范围：{message}',
   RUN_CANCELLED: '运行在结束前被取消。',
-  OBJECT_LOCKED: '对象正在被更改或删除：{message}',
   TOO_MANY_REQUESTS: '请求过多或队列已满，请稍后再试：{message}',
   RESOURCE_LIMIT_REACHED: '配额或容量已用完：{message}',
   INTERNAL_SERVER_ERROR: '服务内部出错；可凭请求编号在日志中查找。',
