@@ -112,6 +112,10 @@ export function pairsIn(language: 'en' | 'ar' | 'zh'): ReadonlyArray<readonly [q
 
 /** A sheet with a header, quoted as CSV asks for. */
 export function csvOf(pairs: ReadonlyArray<readonly [string, string]>): string {
-  const quote = (text: string) => `"${text.replaceAll('"', '""')}"`;
-  return ['question,answer', ...pairs.map((pair) => pair.map(quote).join(','))].join('\r\n');
+  return ['question,answer', ...pairs.map(quotedLine)].join('\r\n');
+}
+
+/** Cells in quotes, with quotes in them doubled (RFC 4180). */
+export function quotedLine(cells: readonly string[]): string {
+  return cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',');
 }

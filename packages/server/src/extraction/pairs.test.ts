@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import papaparse from 'papaparse';
 import { workbook } from '../../../../test/support/sample-office.ts';
-import { csvOf, pairsIn } from '../../../../test/support/sample-texts.ts';
+import { csvOf, pairsIn, quotedLine } from '../../../../test/support/sample-texts.ts';
 import { type OnDuplicate, rowCodes, type SheetReport } from './extraction.ts';
 import { readPairs } from './pairs.ts';
 import { readCsv } from './read-csv.ts';
@@ -191,7 +190,7 @@ test('kept and reported rows are the rows that were written, whatever the policy
   const rows = fc.array(fc.tuple(cell, cell));
   fc.assert(
     fc.property(rows, fc.constantFrom('keep', 'skip', 'replace'), (given, policy) => {
-      const text = papaparse.unparse([['question', 'answer'], ...given], { newline: '\n', quotes: true });
+      const text = [['question', 'answer'], ...given].map(quotedLine).join('\n');
       const { pairs, reported } = fromCsv(text, policy);
       const clean = given.map((row) => row.map((value) => value.replace(/\r\n?/g, '\n').replaceAll('\0', '').trim()));
       const filled = clean.filter((row) => row.some((value) => value !== ''));
