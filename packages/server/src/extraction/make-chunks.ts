@@ -1,6 +1,5 @@
 import type { Extension, TextSplitter } from '@quartermaster/contract';
 import { defaultChunkSize, separatorDefaults } from './check-splitter.ts';
-import { countWords } from './counted-words.ts';
 import { type Document, layOut, type PlacedBlock } from './document.ts';
 import type { ExtractedChunk, ExtractionReport, OnDuplicate, ReportedRow } from './extraction.ts';
 import { makePairs } from './make-pairs.ts';
@@ -11,6 +10,7 @@ import { type StructureCut, splitByStructure } from './structure-splitter.ts';
 import { splitByTokens } from './token-splitter.ts';
 import { countTokens } from './tokens.ts';
 import { capacityExceeded, fileEmpty, noText } from './unreadable.ts';
+import { countWords } from './words.ts';
 
 /** What is to be made of the bytes; travels to the child. */
 export interface ExtractionJob {

@@ -1,11 +1,11 @@
 import type { Locator } from '@quartermaster/contract';
-import { countWords } from './counted-words.ts';
 import { contentOfPair, type ExtractedChunk, rowCodes, type SheetReport } from './extraction.ts';
 import type { ChunkSink, ExtractionJob, Made, ReportDraft } from './make-chunks.ts';
 import { type Pair, readPairs } from './pairs.ts';
 import { createWarn, type Warn, type Workbook } from './sheet.ts';
 import { countTokens } from './tokens.ts';
 import { capacityExceeded, noRows } from './unreadable.ts';
+import { countWords } from './words.ts';
 
 interface Making {
   readonly job: ExtractionJob;

@@ -1,8 +1,8 @@
 import { BytePairEncodingCore } from 'gpt-tokenizer/BytePairEncodingCore';
 import ranks from 'gpt-tokenizer/bpeRanks/cl100k_base';
-import { endOfPiece, longestRun } from './ascii-pieces.ts';
-import { createCodeBuffer } from './code-buffer.ts';
-import { createPieceTable } from './piece-table.ts';
+
+/** Bound of the repetitions of the pattern. */
+const longestRun = 128;
 
 /**
  * Tokens of cl100k_base. The pattern is the published one with a bound on every repetition: byte pair merging takes
@@ -46,41 +46,10 @@ function* encodePieces(text: string): Generator<readonly number[], undefined> {
   }
 }
 
-/** Of a longer text not all pieces are made at once. */
-const longestAtOnce = 65_536;
-
-const buffer = createCodeBuffer();
-
 /** How many tokens a text has. Linear in its length, whatever it holds. */
 export function countTokens(text: string): number {
   let count = 0;
-  if (buffer.put(text)) {
-    const codes = { codes: buffer.codes, length: text.length };
-    for (let start = 0; start < text.length; ) {
-      const end = endOfPiece(codes, start);
-      count += countPiece(text, start, end);
-      start = end;
-    }
-  } else if (text.length <= longestAtOnce) {
-    for (const piece of text.match(pieces) ?? []) {
-      buffer.put(piece);
-      count += countPiece(piece, 0, piece.length);
-    }
-  } else for (const tokens of encodePieces(text)) count += tokens.length;
-  return count;
-}
-
-/** Tokens of the pieces met last: few fit into a processor's cache, where the table of all ranks does not. */
-const met = createPieceTable(16_384);
-const tokensOfMet = new Uint8Array(16_384);
-
-/** A piece alone is one piece: its tokens are those it has within its text, which is in the buffer. */
-function countPiece(text: string, start: number, end: number): number {
-  const slot = met.find(buffer.codes, start, end);
-  if (slot !== undefined && slot >= 0) return tokensOfMet[slot] ?? 0;
-  clearWhenFull();
-  const count = core.countNative(text.slice(start, end));
-  if (slot !== undefined) tokensOfMet[~slot] = count;
+  for (const tokens of encodePieces(text)) count += tokens.length;
   return count;
 }
 

@@ -1,3 +1,4 @@
+import { repeatMark } from './extraction.ts';
 import { lightStem } from './light-stem.ts';
 
 /** Words longer than this are cut: they are not language, and the index should not grow with them. */
@@ -17,6 +18,13 @@ export function cutWords(text: string): string[] {
   if (ascii.test(text)) return cutAscii(text.toLowerCase());
   const folded = fold(text);
   return han.test(folded) ? cutHan(folded) : cutSegments(folded);
+}
+
+/** The words of a text in the order of their first occurrence, with their frequencies, as `ExtractedChunk.words` has them. */
+export function countWords(text: string): string {
+  const frequencies = new Map<string, number>();
+  for (const word of cutWords(text)) frequencies.set(word, (frequencies.get(word) ?? 0) + 1);
+  return [...frequencies].map(([word, times]) => `${word}${repeatMark}${times}`).join(' ');
 }
 
 const ascii = /^[\0-\x7f]*$/;
@@ -77,7 +85,7 @@ function cutHan(text: string): string[] {
 }
 
 /** What becomes of a word that was cut out. */
-export function finishWord(word: string): string {
+function finishWord(word: string): string {
   return lightStem(word.length > longestWord ? cutLong(word) : word);
 }
 
