@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { consoleTokenHeader, type NewApiKey, projectHeader } from '@quartermaster/contract';
-import { type SignedIn, setUp } from '../support/administrator.ts';
+import { consoleTokenHeader, type NewApiKey, type NewSession, projectHeader } from '@quartermaster/contract';
+import { administrator, cookieOf, type SignedIn, setUp } from '../support/administrator.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { openProbe } from '../support/probe-bundle.ts';
 import { runCommand } from '../support/run-command.ts';
@@ -137,5 +137,32 @@ describe('event streams and the end of their key or session', () => {
     await admin.ask('DELETE', '/v1/session');
     await endsSoon(ofSession, since);
     assert.ok(other.isOpen());
+  });
+
+  test('[streams] streams end with a session that is ended by its id, and with one that ends because there are too many', async (t) => {
+    const { service, admin, followBySession } = await start(t, undefined);
+    const begin = async () => {
+      const answer = await fetch(`${service.filesUrl}/v1/session`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(administrator),
+      });
+      const { data } = (await answer.json()) as { data: NewSession };
+      return { ...admin, cookie: cookieOf(answer), consoleToken: data.console_token, sessionId: data.session_id };
+    };
+    const [staying, leaving] = [await begin(), await begin()];
+    const ofLeaving = await followBySession(leaving);
+    const ofOldest = await followBySession(admin);
+    let since = Date.now();
+    assert.equal((await admin.ask('DELETE', `/v1/sessions/${leaving.sessionId}`)).status, 200);
+    await endsSoon(ofLeaving, since);
+    assert.ok(ofOldest.isOpen());
+    const ofStaying = await followBySession(staying);
+    for (let count = 2; count < 20; count += 1) await begin();
+    assert.ok(ofOldest.isOpen());
+    since = Date.now();
+    await begin();
+    await endsSoon(ofOldest, since);
+    assert.ok(ofStaying.isOpen());
   });
 });

@@ -49,6 +49,22 @@ export const sessionsRequirements: Requirements = {
       '[session] signing in takes a new cookie each time, ends the one before, and signing out ends it',
     ],
   },
+  'session.list': {
+    promise: 'At most 20 sessions of an administrator, who lists them and ends each; an ended one is refused at once.',
+    source: 'docs/contract.md "Sessions"',
+    tests: [
+      'the limit sessions_of_administrator lets exactly as many begin, and one more ends the least recently used',
+      'sessions that begin at once at the limit each end one other',
+      'a session that is replaced leaves room for its successor',
+      'sessions that are over are not listed, do not count, and are removed',
+      'a password that changes during a sign-in leaves no session of the sign-in',
+      'a session is ended by its id, which opens nothing, and not by another administrator',
+      '[session] an administrator lists sessions and ends one, which both addresses refuse at once, in ${kind}',
+      '[session] keys, pages of other origins and the cookie alone neither list sessions nor end one',
+      '[session] the log names each session that begins and ends, and the metrics count those above the limit',
+      '[streams] streams end with a session that is ended by its id, and with one that ends because there are too many',
+    ],
+  },
   'session.browser': {
     promise: 'The cookie is out of reach of pages and of other origins; every answer says what browsers must not do.',
     source: 'ADR 0038',

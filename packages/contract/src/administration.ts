@@ -31,11 +31,16 @@ export type PasswordChange = Static<typeof PasswordChange>;
 
 export const Session = Type.Object({
   object: Type.Literal('Session'),
+  session_id: Type.String({ description: 'Names the session in lists and in the log. It opens nothing.' }),
   administrator_id: Type.String(),
   name: Type.String(),
   created_timestamp: Timestamp,
+  last_used_timestamp: Type.Integer({ description: 'To the minute.' }),
   idle_expires_timestamp: Type.Integer({ description: 'When it ends unless it is used before.' }),
   expires_timestamp: Type.Integer({ description: 'When it ends however much it is used.' }),
+  client_address: Type.String({ description: 'Of the client that began it.' }),
+  user_agent: Type.String({ description: 'What that client says of itself, at most 256 characters.' }),
+  current: Type.Boolean({ description: 'Whether the request was made with this session.' }),
 });
 export type Session = Static<typeof Session>;
 

@@ -4,7 +4,7 @@ import { createAdministrators } from './administrators/administrators.ts';
 import { createCookies } from './administrators/cookies.ts';
 import type { AdministratorRoutesDeps } from './administrators/routes.ts';
 import { createOriginCheck } from './administrators/same-origin.ts';
-import { createSessions, findUsableSessions } from './administrators/sessions.ts';
+import { createSessions, timesAt } from './administrators/sessions.ts';
 import { windowMs } from './administrators/sign-in-throttle.ts';
 import type { Base } from './compose.ts';
 import { createGate } from './http/authentication.ts';
@@ -32,7 +32,7 @@ export function openStreamAccess({ database, logger }: Pick<Base, 'database' | '
     findUsable: async ({ keys, sessions }) =>
       new Set([
         ...(await projects.findUsable(keys, clock.now())),
-        ...(await findUsableSessions({ repository, clock }, sessions)),
+        ...(await repository.findUsableSessions(sessions, timesAt(clock.now()))),
       ]),
     logger,
   });
@@ -45,17 +45,17 @@ export function openAccess({ config, clock, newId, logger, closer, database, key
   const repository = createAdministratorRepository(database);
   const projectRepository = createProjectRepository(database);
   const sweep = { name: 'forget sessions', pause: sweepPauseMs, run: () => sweepNow() };
-  const sweepNow = () => repository.sweep(clock.now(), clock.now() - windowMs);
+  const sweepNow = () => repository.sweep(timesAt(clock.now()), clock.now() - windowMs);
   const upkeep = startUpkeep([sweep], logger);
   closer.add('upkeep of sessions', () => upkeep.close());
 
-  const sessions = createSessions({ repository, clock });
+  const sessions = createSessions({ repository, clock, newId });
   const cookies = createCookies(config.publicFilesUrl?.startsWith('https:') === true);
   const origins = createOriginCheck(config.publicFilesUrl);
   const hasProject = async (projectId: string) => (await projectRepository.findProject(projectId)) !== undefined;
   const callers = createSessionCallers({ sessions, cookies, origins, hasProject });
   return {
-    administrators: createAdministrators({ repository, sessions, clock, newId, logger }),
+    administrators: createAdministrators({ repository, sessions, clock, newId, logger, countExceeded }),
     sessions,
     cookies,
     origins,

@@ -12,6 +12,8 @@ export interface Administrator {
 
 /** A session as it is stored: never its tokens. Times in milliseconds. */
 export interface StoredSession {
+  /** Names it in lists and logs. It opens nothing. */
+  readonly id: string;
   /** SHA-256 of the token, hexadecimal. */
   readonly hash: string;
   /** SHA-256 of the token that the console keeps, hexadecimal. Empty for a session that an earlier version began. */
@@ -21,6 +23,29 @@ export interface StoredSession {
   readonly lastUsedAt: number;
   /** It ends then, however much it is used. */
   readonly expiresAt: number;
+  /** Of the client that began it. */
+  readonly clientAddress: string;
+  /** What that client says of itself. */
+  readonly userAgent: string;
+}
+
+/** Sessions can be used until they expire, and while their last use is later than `idleSince`. */
+export interface SessionTimes {
+  readonly now: number;
+  readonly idleSince: number;
+}
+
+export interface SessionBound extends SessionTimes {
+  /** Usable sessions of one administrator, the new one included. */
+  readonly most: number;
+  /** The hash of the session that the new one replaces. */
+  readonly replaces?: string | undefined;
+}
+
+/** Ids of the sessions that ended because another one began. */
+export interface EndedSessions {
+  readonly replaced: readonly string[];
+  readonly leastUsed: readonly string[];
 }
 
 /** Attempts to sign in, of one account, address or browser, in one window of time. */
@@ -49,14 +74,29 @@ export interface AdministratorRepository {
   removeAdministrator(): Promise<void>;
   /** With a new password every session ends. A rehash of the same password ends none. */
   setPassword(administrator: Administrator, endSessions: boolean): Promise<void>;
-  addSession(session: StoredSession): Promise<void>;
+  /**
+   * Adds a session. If the administrator then had too many, those that were used least recently end.
+   * @returns the sessions that ended; undefined, and nothing is changed, when the administrator was removed or has
+   *   another password than `administrator`
+   */
+  addSession(
+    session: StoredSession,
+    administrator: Administrator,
+    bound: SessionBound,
+  ): Promise<EndedSessions | undefined>;
+  /** The usable sessions of an administrator, in the order in which they began. */
+  listSessions(administratorId: string, times: SessionTimes): Promise<StoredSession[]>;
+  /** @returns those of the hashes whose sessions can be used */
+  findUsableSessions(hashes: readonly string[], times: SessionTimes): Promise<string[]>;
   findSession(hash: string): Promise<{ session: StoredSession; administrator: Administrator } | undefined>;
   /** Never moves a time back. */
   touchSession(hash: string, at: number): Promise<void>;
   removeSession(hash: string): Promise<void>;
+  /** @returns false when the administrator has no session with that id */
+  removeSessionById(administratorId: string, id: string): Promise<boolean>;
   removeSessions(administratorId: string): Promise<void>;
-  /** Sessions that are over, and counters whose window began before `countersBefore`. */
-  sweep(now: number, countersBefore: number): Promise<void>;
+  /** Removes sessions that are over, and counters whose window began before `countersBefore`. */
+  sweep(times: SessionTimes, countersBefore: number): Promise<void>;
   /**
    * Changes counters, all in one transaction that no other change of the same counters can come between.
    * `change` gets them in the order asked for and gives what they shall be; null: nothing is written.

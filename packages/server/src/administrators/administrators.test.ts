@@ -13,7 +13,16 @@ import { createLogger } from '../kernel/logger.ts';
 import { Problem } from '../kernel/problem.ts';
 import { createAdministrators } from './administrators.ts';
 import { makeBrowserMark } from './browser-mark.ts';
-import { absoluteMs, createSessions, hashToken, idleMs, type NewSession, type SentTokens } from './sessions.ts';
+import {
+  absoluteMs,
+  createSessions,
+  hashToken,
+  idleMs,
+  maxSessions,
+  type NewSession,
+  type SentTokens,
+  timesAt,
+} from './sessions.ts';
 import { makeSetUpLink } from './set-up-link.ts';
 
 type Kind = 'SQLite' | 'PostgreSQL';
@@ -35,8 +44,9 @@ async function openOn(t: TestContext, kind: Kind) {
   });
   const clock: Clock & { time: number } = { time: Date.now(), now: () => clock.time };
   const repository = createAdministratorRepository(database);
-  const sessions = createSessions({ repository, clock });
-  const makeRoom = () => createAdministrators({ repository, sessions, clock, newId: createNewId(clock), logger });
+  const newId = createNewId(clock);
+  const sessions = createSessions({ repository, clock, newId });
+  const makeRoom = () => createAdministrators({ repository, sessions, clock, newId, logger });
   const newToken = async () => {
     const made = await makeSetUpLink({ repository, clock, dataFolder: folder, consoleUrl: 'http://127.0.0.1:1' });
     return made?.link.reveal().split('#')[1] ?? '';
@@ -248,7 +258,7 @@ function sessionTests(kind: Kind): void {
   });
 
   test('has sessions that only both of their tokens open', async (t) => {
-    const { begun, repository, sessions, signIn } = await openSetUp(t, kind);
+    const { begun, clock, repository, sessions, signIn } = await openSetUp(t, kind);
     const good = tokensOf(begun);
     const other = tokensOf(await signIn());
     for (const bad of [undefined, '', 'x', 'x'.repeat(43), other.console, good.cookie]) {
@@ -259,7 +269,8 @@ function sessionTests(kind: Kind): void {
     }
     await sessions.use(good);
     // As a process of an earlier version begins it.
-    await repository.addSession({ ...begun.session, hash: hashToken('earlier'), consoleHash: '' });
+    const earlier = { ...begun.session, hash: hashToken('earlier'), consoleHash: '' };
+    await repository.addSession(earlier, begun.administrator, { ...timesAt(clock.now()), most: maxSessions });
     for (const bad of [undefined, '', 'x']) {
       await assert.rejects(sessions.use({ cookie: 'earlier', console: bad }), isRefused);
     }

@@ -4,6 +4,7 @@ import { createBoundedLog } from '../kernel/bounded-log.ts';
 import { checkName } from '../kernel/check-name.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { NewId } from '../kernel/identifier.ts';
+import type { CountExceeded } from '../kernel/limit-counter.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { isTemporary } from '../kernel/problem.ts';
 import type { Administrator, AdministratorRepository } from './administrator-repository.ts';
@@ -12,12 +13,11 @@ import { createHashingLine } from './hashing-line.ts';
 import { hashPassword, isOutdated, isPassword } from './password.ts';
 import { checkPassword } from './password-policy.ts';
 import { setUpLinkRefused, setUpOver, signInRefused } from './problems.ts';
-import { type FoundSession, hashToken, type NewSession, type Sessions } from './sessions.ts';
+import { type FoundSession, hashToken, type NewSession, type SessionOrigin, type Sessions } from './sessions.ts';
 import { createSignInThrottle } from './sign-in-throttle.ts';
 
-/** Where a request came from, as far as it counts for the number of attempts. */
-export interface Comer {
-  readonly address: string;
+/** Where a request came from, as far as it counts for the number of attempts and for the session that begins. */
+export interface Comer extends SessionOrigin {
   /** The browser mark that was sent. */
   readonly mark: string | undefined;
   /** For the log. */
@@ -42,12 +42,13 @@ export interface AdministratorsDeps {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly logger: Logger;
+  readonly countExceeded?: CountExceeded;
 }
 
 const mostRefusalsInMinute = 60;
 
 export function createAdministrators(deps: AdministratorsDeps): Administrators {
-  const { repository, sessions, clock, logger } = deps;
+  const { repository, clock, logger } = deps;
   const throttle = createSignInThrottle(repository, clock.now);
   const line = createHashingLine();
   const refusals = createBoundedLog(logger, mostRefusalsInMinute);
@@ -105,7 +106,7 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
       };
       if (!(await repository.addAdministrator(administrator, tokenHash, clock.now()))) throw setUpOver();
       logger.info(lineOf('set_up_link_used', comer, administrator), 'set-up link used, administrator created');
-      return sessions.begin(administrator);
+      return beginSession(deps, administrator, comer);
     },
     signIn: async (wish, comer) => {
       let administrator = await authenticate(wish, comer);
@@ -113,8 +114,9 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
         administrator = { ...administrator, passwordHash: await hash(wish.password) };
         await repository.setPassword(administrator, false);
       }
-      logger.info(lineOf('signed_in', comer, administrator), 'signed in');
-      return sessions.begin(administrator);
+      const begun = await beginSession(deps, administrator, comer);
+      logger.info({ ...lineOf('signed_in', comer, administrator), session: begun.session.id }, 'signed in');
+      return begun;
     },
     changePassword: async ({ administrator }, change, comer) => {
       await authenticate({ name: administrator.name, password: change.current_password }, comer);
@@ -127,9 +129,23 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
       };
       await repository.setPassword(changed, true);
       logger.info(lineOf('password_changed', comer, changed), 'password changed, sessions ended');
-      return sessions.begin(changed);
+      return beginSession(deps, changed, comer);
     },
   };
+}
+
+/** Begins a session, and logs which others end by that. */
+async function beginSession(deps: AdministratorsDeps, administrator: Administrator, comer: Comer): Promise<NewSession> {
+  const begun = await deps.sessions.begin(administrator, comer);
+  const { replaced, leastUsed } = begun.ended;
+  for (const session of replaced) {
+    deps.logger.info({ ...lineOf('session_ended', comer, administrator, 'replaced'), session }, 'session ended');
+  }
+  for (const session of leastUsed) {
+    deps.countExceeded?.('sessions_of_administrator');
+    deps.logger.info({ ...lineOf('session_ended', comer, administrator, 'too_many'), session }, 'session ended');
+  }
+  return begun;
 }
 
 /** A name that is not the administrator's is left out: people type passwords into the wrong field. */

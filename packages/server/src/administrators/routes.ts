@@ -1,6 +1,8 @@
 import {
   Acknowledgement,
   NewSession as BegunSession,
+  List,
+  ListQuery,
   PasswordChange,
   Session,
   SetUp,
@@ -10,8 +12,11 @@ import {
   Success,
 } from '@quartermaster/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
 import type { App } from '../http/app.ts';
+import { pageOf } from '../kernel/page-of.ts';
 import { accessEvent, identify } from '../kernel/request-identity.ts';
+import type { StoredSession } from './administrator-repository.ts';
 import type { Administrators, Comer } from './administrators.ts';
 import { makeBrowserMark } from './browser-mark.ts';
 import type { Cookies } from './cookies.ts';
@@ -30,13 +35,16 @@ export interface AdministratorRoutesDeps {
 const tags = ['session'];
 const security = [{ session: [], consoleToken: [] }];
 const response = { 200: Success(Session) };
+const SessionParams = Type.Object({ session_id: Type.String({ minLength: 1, maxLength: 256, description: 'Id.' }) });
 const begunResponse = { 200: Success(BegunSession) };
 
 /** Set-up, sign-in and sign-out over HTTP. Source: ADR 0038. */
 export function administratorRoutes(app: App, deps: AdministratorRoutesDeps): void {
   setUpRoutes(app, deps);
   signInRoute(app, deps);
-  sessionRoutes(app, deps);
+  const found: FoundSessions = new WeakMap();
+  sessionRoutes(app, deps, found);
+  sessionListRoutes(app, deps, found);
 }
 
 function setUpRoutes(app: App, deps: AdministratorRoutesDeps): void {
@@ -90,17 +98,19 @@ function signInRoute(app: App, deps: AdministratorRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      const begun = await deps.administrators.signIn(request.body, comerOf(deps, request));
       // Signing in again ends the session that was there: its id is never used for another one.
-      await deps.sessions.endOfCookie(deps.cookies.readSession(request.headers.cookie));
-      return answerBegun(deps, reply, begun);
+      const replaces = deps.cookies.readSession(request.headers.cookie);
+      return answerBegun(
+        deps,
+        reply,
+        await deps.administrators.signIn(request.body, { ...comerOf(deps, request), replaces }),
+      );
     },
   );
 }
 
-function sessionRoutes(app: App, deps: AdministratorRoutesDeps): void {
+function sessionRoutes(app: App, deps: AdministratorRoutesDeps, found: FoundSessions): void {
   const { administrators, sessions, cookies } = deps;
-  const found: FoundSessions = new WeakMap();
   const onRequest = useHook(deps, found);
   app.get(
     '/v1/session',
@@ -108,7 +118,7 @@ function sessionRoutes(app: App, deps: AdministratorRoutesDeps): void {
       onRequest,
       schema: { operationId: 'getSession', tags, summary: 'The session of the cookie.', security, response },
     },
-    async (request) => ({ status: 'success' as const, data: toWire(foundFor(found, request)) }),
+    async (request) => ({ status: 'success' as const, data: toWire(foundFor(found, request), true) }),
   );
   app.delete(
     '/v1/session',
@@ -127,7 +137,10 @@ function sessionRoutes(app: App, deps: AdministratorRoutesDeps): void {
       const { session, administrator } = foundFor(found, request);
       const everywhere = request.query.everywhere === true;
       await (everywhere ? sessions.endAll(administrator.id) : sessions.end(session));
-      request.log.info({ ...accessEvent('signed_out', request), everywhere }, 'signed out, session ended');
+      request.log.info(
+        { ...accessEvent('signed_out', request), session: session.id, everywhere },
+        'signed out, session ended',
+      );
       reply.header('Set-Cookie', cookies.endSession()).header('Clear-Site-Data', '"cache", "storage"');
       return { status: 'success' as const };
     },
@@ -149,6 +162,56 @@ function sessionRoutes(app: App, deps: AdministratorRoutesDeps): void {
       const session = foundFor(found, request);
       const begun = await administrators.changePassword(session, request.body, comerOf(deps, request));
       return answerBegun(deps, reply, begun);
+    },
+  );
+}
+
+function sessionListRoutes(app: App, deps: AdministratorRoutesDeps, found: FoundSessions): void {
+  const { sessions, cookies } = deps;
+  const onRequest = useHook(deps, found);
+  app.get(
+    '/v1/sessions',
+    {
+      onRequest,
+      schema: {
+        operationId: 'listSessions',
+        tags,
+        summary: 'List the usable sessions of the administrator',
+        security,
+        querystring: ListQuery,
+        response: { 200: List(Session) },
+      },
+    },
+    async (request) => {
+      const { session, administrator } = foundFor(found, request);
+      const all = await sessions.list(administrator.id);
+      const toItem = (item: StoredSession) => toWire({ session: item, administrator }, item.id === session.id);
+      return pageOf(all, request.query, { kind: 'session', toWire: toItem });
+    },
+  );
+  app.delete(
+    '/v1/sessions/:session_id',
+    {
+      onRequest,
+      schema: {
+        operationId: 'endSession',
+        tags,
+        summary: 'End one session of the administrator, and its event streams',
+        security,
+        params: SessionParams,
+        response: { 200: Acknowledgement },
+      },
+    },
+    async (request, reply) => {
+      const { session, administrator } = foundFor(found, request);
+      const { session_id } = request.params;
+      await sessions.endById(administrator.id, session_id);
+      request.log.info(
+        { ...accessEvent('session_ended', request), session: session_id, reason: 'ended' },
+        'session ended',
+      );
+      if (session_id === session.id) reply.header('Set-Cookie', cookies.endSession());
+      return { status: 'success' as const };
     },
   );
 }
@@ -178,7 +241,8 @@ function useHook({ origins, sessions, cookies }: AdministratorRoutesDeps, found:
 
 function comerOf(deps: AdministratorRoutesDeps, request: FastifyRequest): Comer {
   const mark = deps.cookies.readBrowser(request.headers.cookie);
-  return { address: deps.addressOf(request), mark, requestId: request.id };
+  const userAgent = request.headers['user-agent'];
+  return { address: deps.addressOf(request), mark, userAgent, requestId: request.id };
 }
 
 function answerBegun({ cookies }: AdministratorRoutesDeps, reply: FastifyReply, begun: NewSession) {
@@ -186,16 +250,21 @@ function answerBegun({ cookies }: AdministratorRoutesDeps, reply: FastifyReply, 
     cookies.writeSession(begun.token.reveal(), absoluteMs / 1000),
     cookies.writeBrowser(makeBrowserMark(begun.administrator)),
   ]);
-  return { status: 'success' as const, data: { ...toWire(begun), console_token: begun.consoleToken.reveal() } };
+  return { status: 'success' as const, data: { ...toWire(begun, true), console_token: begun.consoleToken.reveal() } };
 }
 
-function toWire({ session, administrator }: FoundSession) {
+function toWire({ session, administrator }: FoundSession, current: boolean) {
   return {
     object: 'Session' as const,
+    session_id: session.id,
     administrator_id: administrator.id,
     name: administrator.name,
     created_timestamp: session.createdAt,
+    last_used_timestamp: session.lastUsedAt,
     idle_expires_timestamp: endOf(session),
     expires_timestamp: session.expiresAt,
+    client_address: session.clientAddress,
+    user_agent: session.userAgent,
+    current,
   };
 }

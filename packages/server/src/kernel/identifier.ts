@@ -14,6 +14,7 @@ export const idPrefixes = {
   run: 'xrun',
   credentialProfile: 'prof',
   administrator: 'admn',
+  session: 'sess',
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 export type NewId = (kind: IdKind) => string;

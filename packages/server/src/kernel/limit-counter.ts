@@ -6,7 +6,7 @@ export type CountExceeded = (limit: string) => void;
 export function createLimitCounter(metrics: Registry): CountExceeded {
   const counter = new Counter({
     name: 'quartermaster_limit_exceeded_total',
-    help: 'Requests above a limit on the number of stored objects, event streams or idempotency keys, by name of the limit.',
+    help: 'Requests above a limit on stored objects, sessions, event streams or idempotency keys, by name of the limit.',
     labelNames: ['limit'],
     registers: [metrics],
   });

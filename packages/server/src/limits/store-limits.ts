@@ -1,3 +1,4 @@
+import { longestUserAgent, maxSessions } from '../administrators/sessions.ts';
 import { multipartLimits } from '../files/multipart.ts';
 import { longestOtherField } from '../files/read-upload.ts';
 import { maxProjects, maxUsableKeys } from '../projects/projects.ts';
@@ -61,5 +62,17 @@ export const storeLimits = {
     unit: 'items',
     value: () => maxUsableKeys,
     above: refused('RESOURCE_LIMIT_REACHED'),
+  },
+  sessions_of_administrator: {
+    bounds: 'that are sessions of one administrator',
+    unit: 'items',
+    value: () => maxSessions,
+    above: 'the session that was used least recently ends',
+  },
+  session_user_agent: {
+    bounds: 'of the `User-Agent` that a session keeps',
+    unit: 'characters',
+    value: () => longestUserAgent,
+    above: 'the rest is not stored',
   },
 } as const satisfies Record<string, Limit>;

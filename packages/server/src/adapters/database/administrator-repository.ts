@@ -1,12 +1,12 @@
-import type { Selectable, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type {
   Administrator,
   AdministratorRepository,
   AttemptCounter,
-  StoredSession,
 } from '../../administrators/administrator-repository.ts';
 import type { Database } from './database.ts';
-import type { AdministratorTable, SessionTable, Tables } from './tables.ts';
+import { createSessionRows, isOver, toAdministrator } from './session-rows.ts';
+import type { AdministratorTable, Tables } from './tables.ts';
 
 /** Administrators, sessions and counters over either database. */
 export function createAdministratorRepository({ read, write }: Database): AdministratorRepository {
@@ -58,9 +58,9 @@ export function createAdministratorRepository({ read, write }: Database): Admini
           .execute();
         if (endSessions) await transaction.deleteFrom('session').where('administrator_id', '=', id).execute();
       }),
-    ...sessionRows({ read, write }),
-    sweep: async (now, countersBefore) => {
-      await write.deleteFrom('session').where('expires_at', '<=', now).execute();
+    ...createSessionRows({ read, write }),
+    sweep: async (times, countersBefore) => {
+      await write.deleteFrom('session').where(isOver(times)).execute();
       await write.deleteFrom('attempt_counter').where('window_start', '<', countersBefore).execute();
     },
     changeCounters: (buckets, change) =>
@@ -70,53 +70,6 @@ export function createAdministratorRepository({ read, write }: Database): Admini
         const changed = change(counters) ?? [];
         for (const [i, counter] of changed.entries()) await writeCounter(transaction, buckets[i] ?? '', counter);
       }),
-  };
-}
-
-type SessionFunctions = 'addSession' | 'findSession' | 'touchSession' | 'removeSession' | 'removeSessions';
-
-function sessionRows({
-  read,
-  write,
-}: Pick<Database, 'read' | 'write'>): Pick<AdministratorRepository, SessionFunctions> {
-  return {
-    addSession: async (session) => {
-      await write
-        .insertInto('session')
-        .values({
-          hash: session.hash,
-          console_hash: session.consoleHash,
-          administrator_id: session.administratorId,
-          created_at: session.createdAt,
-          last_used_at: session.lastUsedAt,
-          expires_at: session.expiresAt,
-        })
-        .execute();
-    },
-    findSession: async (hash) => {
-      const row = await read.selectFrom('session').selectAll().where('hash', '=', hash).executeTakeFirst();
-      if (row === undefined) return undefined;
-      const owner = await read
-        .selectFrom('administrator')
-        .selectAll()
-        .where('id', '=', row.administrator_id)
-        .executeTakeFirst();
-      return owner === undefined ? undefined : { session: toSession(row), administrator: toAdministrator(owner) };
-    },
-    touchSession: async (hash, at) => {
-      await write
-        .updateTable('session')
-        .set({ last_used_at: at })
-        .where('hash', '=', hash)
-        .where('last_used_at', '<', at)
-        .execute();
-    },
-    removeSession: async (hash) => {
-      await write.deleteFrom('session').where('hash', '=', hash).execute();
-    },
-    removeSessions: async (administratorId) => {
-      await write.deleteFrom('session').where('administrator_id', '=', administratorId).execute();
-    },
   };
 }
 
@@ -147,17 +100,6 @@ async function writeCounter(transaction: Transaction<Tables>, bucket: string, co
     .execute();
 }
 
-function toAdministrator(row: Selectable<AdministratorTable>): Administrator {
-  return {
-    id: row.id,
-    name: row.name,
-    passwordHash: row.password_hash,
-    browserSecret: row.browser_secret,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
-
 function toRow(administrator: Administrator): AdministratorTable {
   return {
     id: administrator.id,
@@ -166,16 +108,5 @@ function toRow(administrator: Administrator): AdministratorTable {
     browser_secret: administrator.browserSecret,
     created_at: administrator.createdAt,
     updated_at: administrator.updatedAt,
-  };
-}
-
-function toSession(row: Selectable<SessionTable>): StoredSession {
-  return {
-    hash: row.hash,
-    consoleHash: row.console_hash,
-    administratorId: row.administrator_id,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-    expiresAt: row.expires_at,
   };
 }

@@ -187,6 +187,10 @@ export interface SessionTable {
   created_at: number;
   last_used_at: number;
   expires_at: number;
+  /** Names the session in lists. Empty when an earlier version began it. */
+  id: string;
+  client_address: string;
+  user_agent: string;
 }
 
 /** One row at most: its id is 1. */

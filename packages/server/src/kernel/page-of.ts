@@ -1,5 +1,5 @@
 import type { ListQuery } from '@quartermaster/contract';
-import { fieldInvalid, objectNotFound } from '../kernel/problem.ts';
+import { fieldInvalid, objectNotFound } from './problem.ts';
 
 interface Listed<Item, Wire> {
   /** What it is a list of, for the answer to a cursor that is none of them. */
@@ -7,7 +7,7 @@ interface Listed<Item, Wire> {
   readonly toWire: (item: Item) => Wire;
 }
 
-/** One page of a list that is whole in memory, oldest first, in the list envelope. Projects are few. */
+/** One page, in the list envelope, of a list that is whole in memory because it is short, oldest first. */
 export function pageOf<Item extends { readonly id: string }, Wire>(
   items: readonly Item[],
   query: ListQuery,
