@@ -8,12 +8,14 @@ const headings = {
   store: 'Files, projects and keys',
   collections: 'Collections, records and chunks',
   plugins: 'Plugins address',
+  bundles: 'Bundle archives',
 } as const satisfies Record<keyof typeof limits, string>;
 
 /** docs/reference/limits.md */
 export function describeLimits(): string {
   const tests = findLimitTests();
-  const config = parseConfig({});
+  // The default depends on the processors of the machine: that of four or more, wherever the page is generated.
+  const config = parseConfig({ QUARTERMASTER_EXTRACTION_PROCESSES: '4' });
   const row = ([name, { bounds, unit, value, setting, above }]: [string, Limit]) => {
     const number = value(config);
     const amount = number === null ? 'no limit' : `${number.toLocaleString('en')} ${unit}${binary(number, unit)}`;

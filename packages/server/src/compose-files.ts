@@ -110,7 +110,7 @@ function addFileRoutes(
       pace: { idle: config.uploadIdleSeconds * 1000, grace: uploadGraceMs, leastRate: leastUploadRate },
     }),
     limits: { maxFileBytes, maxProjectBytes, maxUploadsInFlight },
-    allLimits: limitsToWire(config, ['requests', 'store', 'collections', 'plugins']),
+    allLimits: limitsToWire(config, ['requests', 'store', 'collections', 'plugins', 'bundles']),
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Limit as LimitOnWire } from '@quartermaster/contract';
 import type { Config } from './config.ts';
+import { bundleLimits } from './limits/bundle-limits.ts';
 import { collectionLimits } from './limits/collection-limits.ts';
 import type { Limit } from './limits/limit.ts';
 import { pluginLimits } from './limits/plugin-limits.ts';
@@ -12,6 +13,7 @@ export const limits = {
   store: storeLimits,
   collections: collectionLimits,
   plugins: pluginLimits,
+  bundles: bundleLimits,
 } as const satisfies Record<string, Record<string, Limit>>;
 
 /** The rows of some groups, as `GET /v1/limits` answers them. */

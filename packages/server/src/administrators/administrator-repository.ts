@@ -61,6 +61,9 @@ export interface SetUpToken {
   readonly expiresAt: number;
 }
 
+/** Of one installation. */
+export const maxAdministrators = 1;
+
 /** Administrators, their sessions and what guards them. Every change is one transaction. */
 export interface AdministratorRepository {
   /** The administrator, if there is one yet. */

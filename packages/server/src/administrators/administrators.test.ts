@@ -100,6 +100,15 @@ function setUpTests(kind: Kind): void {
     await assert.rejects(stat(file));
   });
 
+  test('is the only one: the limit administrators_of_installation accepts one and refuses one more', async (t) => {
+    const { makeRoom, newToken, repository } = await openOn(t, kind);
+    const token = await newToken();
+    assert.equal(await tryToAdd(repository, token, 'Ada'), true);
+    assert.equal(await repository.keepSetUpToken({ hash: hashToken('x'), expiresAt: Date.now() + minute }), false);
+    assert.equal(await tryToAdd(repository, 'x', 'Eve'), false);
+    await assert.rejects(makeRoom().setUp({ token, name: 'Eve', password }, visitor), isProblem('OBJECT_NOT_FOUND'));
+  });
+
   test('is made by one of a hundred who try at once, in every race', async (t) => {
     const { makeRoom, newToken, repository } = await openOn(t, kind);
     for (let race = 0; race < (kind === 'SQLite' ? 100 : 10); race++) {

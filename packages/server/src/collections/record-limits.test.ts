@@ -52,3 +52,17 @@ for (const [name, open] of Object.entries(databases)) {
     isRefused(await call('POST', `${url}/${first}/retry`), /2 records of the project wait/);
   });
 }
+
+test('the limit dry_runs accepts exactly as many dry runs at the same time and refuses one more', async (t) => {
+  const { room, createProject } = await openTestService(t, { extractor: endless });
+  const { projectId, collection } = createProject();
+  const end = new AbortController();
+  const place = { projectId, collectionId: await collection() };
+  const run = () => room.dryRuns.run(place, { content: 'text' }, end.signal);
+  // As many as the room has processes for extraction.
+  const started = Promise.allSettled([run(), run()]);
+  await assert.rejects(run(), { code: 'TOO_MANY_REQUESTS' });
+  end.abort();
+  const ends = (await started).map((one) => (one.status === 'rejected' ? one.reason.message : 'it ended'));
+  assert.deepEqual(ends, ['the dry run was given up', 'the dry run was given up']);
+});

@@ -13,8 +13,9 @@ import type { KeyedHashes } from '../kernel/keyed-hash.ts';
 import { createLogger } from '../kernel/logger.ts';
 import { createSealer, makeSealingKey, readSealingKey } from '../profiles/sealing.ts';
 import { openAnswerHashes } from './answer-hashes.ts';
+import { resultOf } from './answers.ts';
 import type { Execution } from './executor.ts';
-import { createRunOnce } from './run-once.ts';
+import { createRunOnce, maxStoredBytes } from './run-once.ts';
 
 const place = { projectId: '-', key: 'order-1', keyId: undefined };
 const request = {
@@ -64,6 +65,18 @@ test('an answer above 64 KiB is given once and not stored; a repetition is 409 a
   assert.ok((row?.answer?.length ?? 0) < 200, 'what is stored is small');
   const again = once.runOnce(place, request, async () => assert.fail('it ran again'));
   await assert.rejects(again, { code: 'DUPLICATE_OBJECT', message: /run_1 has ended/ });
+});
+
+test('the limit kept_answer_bytes keeps an answer of exactly its size and none that is a byte longer', async (t) => {
+  const { once } = await open(t);
+  const frame = Buffer.byteLength(JSON.stringify({ result: resultOf(execution({ text: '' })) }));
+  const repeat = async (key: string, bytes: number) => {
+    const text = 'x'.repeat(bytes - frame);
+    await once.runOnce({ ...place, key }, request, async () => execution({ text }));
+    return await once.runOnce({ ...place, key }, request, runsAgain);
+  };
+  assert.equal((await repeat('at the limit', maxStoredBytes)).run_id, 'run_1');
+  await assert.rejects(repeat('above it', maxStoredBytes + 1), { code: 'DUPLICATE_OBJECT' });
 });
 
 const other = { ...request, credentials: { KEY: 'of another caller' } };

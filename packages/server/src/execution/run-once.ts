@@ -43,7 +43,7 @@ export interface RunOnceDeps {
 }
 
 /** A larger answer is not stored for a repetition, so that answers cannot fill the disk. */
-const maxStoredBytes = 64 * 1024;
+export const maxStoredBytes = 64 * 1024;
 
 type Answer =
   | { readonly tooLarge: { readonly run_id: string; readonly bytes: number } }

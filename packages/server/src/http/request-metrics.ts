@@ -19,6 +19,10 @@ export interface AnswerKind {
   readonly status: number;
 }
 
+/** Kinds of answers that are counted apart, in one process. Methods, routes and statuses are few: no service reaches this. */
+export const maxRequestKinds = 10_000;
+const other: AnswerKind = { address: 'other', method: 'other', route: 'other', status: 0 };
+
 /** Upper bounds in seconds. */
 const bounds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 300];
 
@@ -41,6 +45,11 @@ interface MetricValue {
  */
 export function createRequestMetrics(registry: Registry): RequestMetrics {
   const all: Recorded[] = [];
+  let others: Recorded | undefined;
+  function countOthers(): Recorded {
+    others ??= addRecorded(all, other);
+    return others;
+  }
   const requests = 'quartermaster_http_requests_total';
   const seconds = 'quartermaster_http_request_seconds';
   const readers = new Map<string, { readonly labels: Readonly<Record<string, string>>; value: number }>();
@@ -74,8 +83,7 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
       readers.set(name, counted);
     },
     recorder(kind) {
-      const recorded: Recorded = { ...kind, counts: bounds.map(() => 0).concat(0), sum: 0 };
-      all.push(recorded);
+      const recorded = all.length < maxRequestKinds ? addRecorded(all, kind) : countOthers();
       return (value) => {
         let bucket = 0;
         while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket++;
@@ -84,6 +92,12 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
       };
     },
   };
+}
+
+function addRecorded(all: Recorded[], kind: AnswerKind): Recorded {
+  const recorded: Recorded = { ...kind, counts: bounds.map(() => 0).concat(0), sum: 0 };
+  all.push(recorded);
+  return recorded;
 }
 
 function histogramValues(name: string, { address, method, route, status, counts, sum }: Recorded): MetricValue[] {

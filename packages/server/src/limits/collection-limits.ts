@@ -31,6 +31,13 @@ export const collectionLimits = {
     setting: 'MAX_WAITING_RECORDS',
     above: refused('RESOURCE_LIMIT_REACHED'),
   },
+  dry_runs: {
+    bounds: 'that are dry runs of records at the same time, in one process',
+    unit: 'items',
+    value: (config) => config.extractionProcesses,
+    setting: 'EXTRACTION_PROCESSES',
+    above: refused('TOO_MANY_REQUESTS'),
+  },
   chunks_of_collection: {
     bounds:
       'that are chunks of one collection, or its `capacity` if that is less; a record that needs more ends in `error`',

@@ -1,6 +1,7 @@
 import { maxInputMembers } from '@quartermaster/contract';
 import { credentialLimits } from '../execution/credential-bounds.ts';
 import { maxOutputParts } from '../execution/json-bounds.ts';
+import { maxStoredBytes } from '../execution/run-once.ts';
 import { maxBatch } from '../mcp/routes.ts';
 import { maxProfiles } from '../profiles/credential-profiles.ts';
 import { backgroundDefaults } from '../runs/background-runs.ts';
@@ -43,6 +44,12 @@ export const pluginLimits = {
     unit: 'items',
     value: () => maxOutputParts,
     above: refused('PLUGIN_FAILED'),
+  },
+  kept_answer_bytes: {
+    bounds: 'of the answer that is kept for repetitions under an `Idempotency-Key`',
+    unit: 'bytes',
+    value: () => maxStoredBytes,
+    above: 'The first answer is given; a repetition is answered with 409 `DUPLICATE_OBJECT`.',
   },
   mcp_batch: {
     bounds: 'that are messages of one MCP batch',

@@ -1,5 +1,6 @@
 import { maxBodyBytes, maxHeaderBytes, maxHeaders } from '../http/create-app.ts';
 import { jsonLimits } from '../http/json-body.ts';
+import { maxRequestKinds } from '../http/request-metrics.ts';
 import { maxWrongRequests } from '../idempotency/idempotency.ts';
 import { streamLimits } from '../kernel/stream-shares.ts';
 import { type Limit, refused } from './limit.ts';
@@ -47,6 +48,12 @@ export const requestLimits = {
     unit: 'items',
     value: () => maxWrongRequests,
     above: refused('DUPLICATE_OBJECT'),
+  },
+  request_metric_series: {
+    bounds: 'that are combinations of address, method, route and status in the metrics of requests, in one process',
+    unit: 'items',
+    value: () => maxRequestKinds,
+    above: 'All further ones are counted as one, with the route `other`.',
   },
   event_streams_of_key: {
     bounds: 'that are event streams of one key or session, in one process',

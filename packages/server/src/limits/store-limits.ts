@@ -1,3 +1,4 @@
+import { maxAdministrators } from '../administrators/administrator-repository.ts';
 import { longestUserAgent, maxSessions } from '../administrators/sessions.ts';
 import { multipartLimits } from '../files/multipart.ts';
 import { longestOtherField } from '../files/read-upload.ts';
@@ -56,6 +57,12 @@ export const storeLimits = {
     unit: 'items',
     value: () => maxProjects,
     above: refused('RESOURCE_LIMIT_REACHED'),
+  },
+  administrators_of_installation: {
+    bounds: 'that are administrators of one installation',
+    unit: 'items',
+    value: () => maxAdministrators,
+    above: refused('OBJECT_NOT_FOUND'),
   },
   keys_of_project: {
     bounds: 'that are usable keys of one project',

@@ -71,7 +71,7 @@ function readEntries(bytes: Uint8Array): ZipEntry[] {
   }
   const seen = new Set<string>();
   for (const { name, encrypted, isLink } of entries) {
-    const flaw = flawOfPath(name);
+    const flaw = flawOfPath(name.startsWith(filesFolder) ? name.slice(filesFolder.length) : name);
     if (flaw !== null) throw archiveRefused(`${JSON.stringify(name)} is ${flaw}`);
     if (isLink) throw archiveRefused(`${JSON.stringify(name)} is a symbolic link`);
     if (encrypted) throw archiveRefused('it is encrypted');

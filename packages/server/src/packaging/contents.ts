@@ -45,6 +45,7 @@ export function readContents(bytes: Uint8Array): Contents {
     throw archiveRefused('it names no bundle');
   if (typeof version !== 'string' || !/^\d+\.\d+\.\d+$/.test(version)) throw archiveRefused('it names no version');
   if (!Array.isArray(files) || !files.every(isListedFile)) throw archiveRefused('its list of files cannot be read');
+  if (files.length > bundleLimits.files) throw archiveRefused(`it has more than ${bundleLimits.files} files`);
   const contents = { bundleId, version, files };
   if (!writeContents(contents).equals(bytes)) throw archiveRefused('contents.json is not in its one form');
   return contents;

@@ -1,10 +1,12 @@
 import type { Transaction } from 'kysely';
-import type {
-  Administrator,
-  AdministratorRepository,
-  AttemptCounter,
+import {
+  type Administrator,
+  type AdministratorRepository,
+  type AttemptCounter,
+  maxAdministrators,
 } from '../../administrators/administrator-repository.ts';
 import type { Database } from './database.ts';
+import { areAtLeast } from './row-limit.ts';
 import { createSessionRows, isOver, toAdministrator } from './session-rows.ts';
 import type { AdministratorTable, Tables } from './tables.ts';
 
@@ -74,7 +76,7 @@ export function createAdministratorRepository({ read, write }: Database): Admini
 }
 
 async function hasAdministrator(transaction: Transaction<Tables>): Promise<boolean> {
-  return (await transaction.selectFrom('administrator').select('id').executeTakeFirst()) !== undefined;
+  return areAtLeast(transaction.selectFrom('administrator').select('id').orderBy('id'), maxAdministrators);
 }
 
 /** The update that changes nothing takes the row's lock in PostgreSQL; in SQLite there is one writer. */
