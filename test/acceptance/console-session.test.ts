@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { consoleTokenHeader, csrfHeader, projectHeader } from '@quartermaster/contract';
+import { consoleTokenHeader, csrfHeader, type NewSession, projectHeader } from '@quartermaster/contract';
 import type { Page } from 'playwright-core';
-import { administrator } from '../support/administrator.ts';
+import { administrator, cookieOf } from '../support/administrator.ts';
 import { type OpenedConsole, openConsole, openPage } from '../support/console.ts';
 import { servedOperations } from '../support/operations.ts';
 
@@ -113,6 +113,42 @@ test('[session] a page on another port of this host gets the cookies of the cons
   }
   await openPage(opened, 'Overview');
   assert.deepEqual(opened.complaints, []);
+});
+
+test('[session] the settings list the sessions and end one of another browser, and all of them', async (t) => {
+  const opened = await openConsole(t);
+  const { page, service } = opened;
+  const signIn = async (userAgent: string) => {
+    const answer = await fetch(`${service.filesUrl}/v1/session`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'User-Agent': userAgent },
+      body: JSON.stringify(administrator),
+    });
+    const { data } = (await answer.json()) as { data: NewSession };
+    const headers = { cookie: cookieOf(answer), [consoleTokenHeader]: data.console_token };
+    return async () => (await fetch(`${service.filesUrl}/v1/session`, { headers })).status;
+  };
+  const phone = await signIn('a phone');
+  const tablet = await signIn('<b>a tablet</b>');
+  await page.goto(`${service.filesUrl}/settings`);
+  const rows = page.getByRole('region', { name: 'Your sessions' }).getByRole('listitem');
+  await rows.nth(2).waitFor();
+  assert.deepEqual([await phone(), await tablet()], [200, 200]);
+  const mine = rows.filter({ hasText: 'this browser' });
+  assert.match((await mine.textContent()) ?? '', /Chrom/);
+  assert.equal(await mine.getByRole('button').count(), 0);
+  await rows.filter({ hasText: '<b>a tablet</b>' }).waitFor();
+  const ofPhone = rows.filter({ hasText: 'a phone' });
+  await ofPhone.getByRole('button', { name: 'End this session' }).click();
+  await page.getByText('The session has ended.').waitFor();
+  await ofPhone.waitFor({ state: 'detached' });
+  assert.equal(await rows.count(), 2);
+  assert.deepEqual([await phone(), await tablet()], [401, 200]);
+  assert.deepEqual(opened.complaints, []);
+
+  await page.getByRole('button', { name: 'Sign out everywhere' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  assert.equal(await tablet(), 401);
 });
 
 /** Calls of the API as they are answered: method, path, status. */

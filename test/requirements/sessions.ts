@@ -61,6 +61,7 @@ export const sessionsRequirements: Requirements = {
       'a session is ended by its id, which opens nothing, and not by another administrator',
       '[session] an administrator lists sessions and ends one, which both addresses refuse at once, in ${kind}',
       '[session] keys, pages of other origins and the cookie alone neither list sessions nor end one',
+      '[session] the settings list the sessions and end one of another browser, and all of them',
       '[session] the log names each session that begins and ends, and the metrics count those above the limit',
       '[streams] streams end with a session that is ended by its id, and with one that ends because there are too many',
     ],

@@ -12,3 +12,6 @@ export const projectParameter = 'project_id';
 
 /** Bounds of a password; what else is asked of it is said by the refusal. */
 export const passwordBounds = { least: 12, advised: 15, most: 256 } as const;
+
+/** Usable sessions of one administrator. */
+export const maxSessions = 20;

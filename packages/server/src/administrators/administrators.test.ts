@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
+import { maxSessions } from '@quartermaster/contract';
 import { createTestDatabase } from '../../../../test/support/postgres.ts';
 import { createAdministratorRepository } from '../adapters/database/administrator-repository.ts';
 import { openDatabase } from '../adapters/database/open-database.ts';
@@ -18,7 +19,6 @@ import {
   createSessions,
   hashToken,
   idleMs,
-  maxSessions,
   type NewSession,
   type SentTokens,
   timesAt,

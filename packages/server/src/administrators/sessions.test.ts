@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { maxSessions } from '@quartermaster/contract';
 import { createTestDatabase } from '../../../../test/support/postgres.ts';
 import { createAdministratorRepository } from '../adapters/database/administrator-repository.ts';
 import { openDatabase } from '../adapters/database/open-database.ts';
@@ -11,15 +12,7 @@ import { createNewId } from '../kernel/identifier.ts';
 import { createLogger } from '../kernel/logger.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { Administrator } from './administrator-repository.ts';
-import {
-  createSessions,
-  idleMs,
-  longestUserAgent,
-  maxSessions,
-  type NewSession,
-  type SessionOrigin,
-  timesAt,
-} from './sessions.ts';
+import { createSessions, idleMs, longestUserAgent, type NewSession, type SessionOrigin, timesAt } from './sessions.ts';
 
 type Kind = 'SQLite' | 'PostgreSQL';
 const minute = 60_000;

@@ -1,4 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { maxSessions } from '@quartermaster/contract';
 import type { Clock } from '../kernel/clock.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import { objectNotFound } from '../kernel/problem.ts';
@@ -17,8 +18,6 @@ export const idleMs = 30 * minute;
 export const absoluteMs = 12 * 60 * minute;
 /** The last use is written at most this often. */
 const noteEveryMs = minute;
-/** Usable sessions of one administrator. */
-export const maxSessions = 20;
 /** Characters that are stored of what a browser says of itself. */
 export const longestUserAgent = 256;
 /** An IPv6 address with a zone may be longer. */

@@ -1,5 +1,6 @@
+import { maxSessions } from '@quartermaster/contract';
 import { maxAdministrators } from '../administrators/administrator-repository.ts';
-import { longestUserAgent, maxSessions } from '../administrators/sessions.ts';
+import { longestUserAgent } from '../administrators/sessions.ts';
 import { multipartLimits } from '../files/multipart.ts';
 import { longestOtherField } from '../files/read-upload.ts';
 import { maxProjects, maxUsableKeys } from '../projects/projects.ts';

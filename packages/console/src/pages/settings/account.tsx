@@ -2,18 +2,17 @@ import { Button, Group, PasswordInput, Stack, Text, Title } from '@mantine/core'
 import { passwordBounds } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { beginSession, leaveSession, sessionKey } from '../../api/session.ts';
+import { beginSession, sessionKey } from '../../api/session.ts';
 import { useProjectChoice } from '../../app/project.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { formatTime } from '../../pieces/format.ts';
 import { useToasts } from '../../pieces/toasts.tsx';
 import { useSubmit } from '../../pieces/use-submit.ts';
+import { SessionList, sessionsPath } from './session-list.tsx';
 
 export function Account() {
   const { t, code } = useLanguage();
   const { session } = useProjectChoice();
-  const queries = useQueryClient();
-  const { complain } = useToasts();
   return (
     <section aria-labelledby="account">
       <Title order={2} size="h4" id="account">
@@ -23,9 +22,7 @@ export function Account() {
         {t('settings.signedInAs', { name: session.name, time: formatTime(session.expires_timestamp, code) })}
       </Text>
       <PasswordForm />
-      <Button variant="default" mt="md" onClick={() => void leaveSession(queries, true).catch(complain)}>
-        {t('settings.everywhere')}
-      </Button>
+      <SessionList />
     </section>
   );
 }
@@ -40,6 +37,7 @@ function PasswordForm() {
     const body = { current_password: current, new_password: next };
     const session = await beginSession('/v1/session/password', body);
     queries.setQueryData(sessionKey, { kind: 'signed-in', session });
+    void queries.invalidateQueries({ queryKey: [sessionsPath] });
     setCurrent('');
     setNext('');
     say(t('settings.passwordChanged'));

@@ -1,0 +1,92 @@
+import { Badge, Button, Group, Text, Title } from '@mantine/core';
+import { maxSessions, type Session } from '@quartermaster/contract';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ask } from '../../api/call.ts';
+import { useEndlessList } from '../../api/endless-list.ts';
+import { leaveSession } from '../../api/session.ts';
+import { useLanguage } from '../../language/language.tsx';
+import { Card, CardList } from '../../pieces/card-list.tsx';
+import { Failure } from '../../pieces/failure.tsx';
+import { formatAge, formatTime } from '../../pieces/format.ts';
+import { Loading } from '../../pieces/loading.tsx';
+import { useToasts } from '../../pieces/toasts.tsx';
+
+export const sessionsPath = '/v1/sessions';
+
+/** The sessions of the administrator: each can be ended, or all of them. */
+export function SessionList() {
+  const { t } = useLanguage();
+  const queries = useQueryClient();
+  const { say, complain } = useToasts();
+  const list = useEndlessList<Session>({ path: sessionsPath, idOf: ({ session_id }) => session_id });
+  const [ending, setEnding] = useState('');
+  const end = async ({ session_id }: Session) => {
+    setEnding(session_id);
+    try {
+      await ask('DELETE', `${sessionsPath}/${session_id}`);
+      say(t('settings.sessionEnded'));
+    } catch (error) {
+      complain(error);
+    }
+    // Also after a failure: a session that has ended by itself is no longer listed.
+    await queries.invalidateQueries({ queryKey: [sessionsPath] });
+    setEnding('');
+  };
+  return (
+    <section aria-labelledby="sessions">
+      <Title order={3} size="h5" id="sessions" mt="lg">
+        {t('settings.sessions')}
+      </Title>
+      <Text c="dimmed" size="sm" mb="md">
+        {t('settings.sessionsAbout', { most: maxSessions })}
+      </Text>
+      {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending ? <Loading rows={2} /> : null}
+      <CardList>
+        {list.items.map((item) => (
+          <SessionRow
+            key={item.session_id}
+            item={item}
+            busy={ending === item.session_id}
+            onEnd={() => void end(item)}
+          />
+        ))}
+      </CardList>
+      <Button variant="default" mt="md" onClick={() => void leaveSession(queries, true).catch(complain)}>
+        {t('settings.everywhere')}
+      </Button>
+    </section>
+  );
+}
+
+function SessionRow({ item, busy, onEnd }: { item: Session; busy: boolean; onEnd: () => void }) {
+  const { t, code } = useLanguage();
+  return (
+    <Card
+      name={item.session_id}
+      about={
+        <>
+          <Group gap="xs">
+            <Text fw={600}>{item.client_address}</Text>
+            {item.current ? <Badge size="sm">{t('settings.thisSession')}</Badge> : null}
+          </Group>
+          <Text size="xs" c="dimmed" mt={4} lineClamp={2}>
+            {item.user_agent}
+          </Text>
+          <Text size="xs" c="dimmed">
+            {t('settings.sessionBegan')} {formatTime(item.created_timestamp, code)} · {t('settings.lastUsed')}:{' '}
+            {formatAge(item.last_used_timestamp, code)}
+          </Text>
+        </>
+      }
+      actions={
+        item.current ? null : (
+          <Button size="xs" variant="light" color="red" loading={busy} onClick={onEnd}>
+            {t('settings.endSession')}
+          </Button>
+        )
+      }
+    />
+  );
+}
