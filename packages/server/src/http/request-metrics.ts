@@ -57,6 +57,7 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     name: requests,
     help: 'Requests answered, by address, method, route and status.',
     type: 'counter',
+    labelNames: ['address', 'method', 'route', 'status'],
     values: () =>
       all.map(({ address, method, route, status, counts }) => ({
         labels: { address, method, route, status },
@@ -67,12 +68,14 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     name: seconds,
     help: 'Seconds from the first byte of a request to the last of its answer.',
     type: 'histogram',
+    labelNames: ['address', 'method', 'route', 'status'],
     values: () => all.flatMap((recorded) => histogramValues(seconds, recorded)),
   });
   register(registry, {
     name: 'quartermaster_http_readers_ended_total',
     help: 'Connections ended because their clients did not read, by address and reason (idle, memory).',
     type: 'counter',
+    labelNames: ['address', 'reason'],
     values: () => [...readers.values()].map((one) => ({ ...one })),
   });
   return {
@@ -118,11 +121,13 @@ interface OwnMetric {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'histogram';
+  readonly labelNames: readonly string[];
   readonly values: () => MetricValue[];
 }
 
-function register(registry: Registry, { name, help, type, values }: OwnMetric): void {
-  const metric = { name, help, type, aggregator: 'sum', get: async () => ({ name, help, type, values: values() }) };
+function register(registry: Registry, { name, help, type, labelNames, values }: OwnMetric): void {
+  const get = async () => ({ name, help, type, values: values() });
+  const metric = { name, help, type, labelNames, aggregator: 'sum', get };
   // The registry asks a metric for nothing but its name and `get`; its type names prom-client's own classes only.
   registry.registerMetric(metric as unknown as Counter);
 }

@@ -1,0 +1,12 @@
+// `node scripts/surface.ts` compares the public surface with its pins in test/surface and exits with 1 on a difference;
+// `--write` writes the pins anew.
+import { comparePin, pinNames, readSurface, writePin } from './surface/pins.ts';
+
+const surface = await readSurface();
+for (const name of pinNames) {
+  const difference = comparePin(name, surface[name]);
+  if (difference === undefined) continue;
+  console.log(difference);
+  if (process.argv.includes('--write')) writePin(name, surface[name]);
+  else process.exitCode = 1;
+}

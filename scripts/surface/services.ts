@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger, openService, parseConfig } from '@quartermaster/server';
+import { type Metric, Registry } from 'prom-client';
+import { sqliteFile } from '../../packages/server/src/adapters/database/sqlite-database.ts';
+import { createTestDatabase } from '../../test/support/postgres.ts';
+import { readPostgresTables, readSqliteTables } from './database-tables.ts';
+import { describeFields, type Entries } from './entries.ts';
+import { type OpenApiDocument, readOpenApi } from './openapi.ts';
+
+/** Watches nothing; its metric is registered. */
+const watchdog = {
+  watch() {},
+  begin: () => 0,
+  end() {},
+  during: (_: number, work: () => void) => work(),
+  longestSilence: () => 0,
+  close: async () => {},
+};
+
+/** What only a running service tells: its documents, its metrics and its tables, on each database. */
+export async function readServices() {
+  const folder = mkdtempSync(join(tmpdir(), 'quartermaster-surface-'));
+  const { url, drop } = await createTestDatabase();
+  const metrics: Entries = {};
+  const stopRecording = recordMetrics(metrics);
+  try {
+    const documents = await startOnce({
+      QUARTERMASTER_DATA: folder,
+      // So that the metrics of embedding are there; nothing is embedded.
+      QUARTERMASTER_EMBEDDING_PROVIDER: 'openai',
+    });
+    await startOnce({ QUARTERMASTER_DATA: join(folder, 'postgres'), QUARTERMASTER_DATABASE_URL: url });
+    return {
+      ...documents,
+      metrics,
+      'tables-sqlite': readSqliteTables(join(folder, sqliteFile)),
+      'tables-postgres': await readPostgresTables(url),
+    };
+  } finally {
+    stopRecording();
+    await drop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function startOnce(environment: Readonly<Record<string, string>>) {
+  const ports = { QUARTERMASTER_FILES_PORT: '0', QUARTERMASTER_PLUGINS_PORT: '0' };
+  const service = await openService(parseConfig({ ...ports, ...environment }), createLogger('error'), { watchdog });
+  const read = async (url: string | null) =>
+    readOpenApi((await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument);
+  try {
+    return { 'openapi-files': await read(service.filesUrl), 'openapi-plugins': await read(service.pluginsUrl) };
+  } finally {
+    await service.close();
+  }
+}
+
+/** Notes every metric that is registered in this process. */
+function recordMetrics(entries: Entries): () => void {
+  const original = Registry.prototype.registerMetric;
+  Registry.prototype.registerMetric = function (metric: Metric) {
+    const { name, type, labelNames } = metric as Metric & { name: string; type?: string; labelNames: string[] };
+    const labels = labelNames.length > 0 ? labelNames.toSorted().join(',') : undefined;
+    entries[name] = describeFields({ type: type ?? metric.constructor.name.toLowerCase(), labels });
+    return original.call(this, metric);
+  };
+  return () => {
+    Registry.prototype.registerMetric = original;
+  };
+}
