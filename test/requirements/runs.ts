@@ -78,6 +78,8 @@ export const runsRequirements: Requirements = {
     tests: [
       'the limit run_records keeps the newest runs of a project, none too old, and deletes nothing of one under way',
       'the limit run_result_bytes deletes the oldest results beyond it, and those that are over; the runs stay',
+      'a project that stores many results deletes none of another project',
+      'an answer above the bytes of its project is given once; a repetition is 409 with the reason and runs nothing',
       'the queue of accepted runs is bounded in all, of each key, and in bytes; what has ended makes room',
     ],
   },

@@ -202,11 +202,14 @@ async function openBase({ config, logger, closer, drain, options: { watchdog } }
   const firstKey = await makeFirstKey({ repository, clock, newId }, config.dataFolder);
   const keyRing = await openKeyRing({ repository, clock, logger });
   closer.add('key ring', () => keyRing.close());
-  const idempotencyRepository = createIdempotencyRepository(database);
   const requestMetrics = createRequestMetrics(registry);
   const streams = openStreamAccess({ database, logger });
   closer.add('access of streams', () => streams.close());
   const countExceeded = createLimitCounter(registry);
+  const idempotencyRepository = createIdempotencyRepository(database, {
+    maxBytes: config.maxKeptAnswerBytes,
+    onExceeded: () => countExceeded('kept_answers_of_project'),
+  });
   const base: Base = {
     config,
     logger,

@@ -75,6 +75,8 @@ export interface Config {
   readonly pluginCpuSeconds: number;
   /** Of plugins, at once. */
   readonly maxRunsOfKey: number;
+  /** Bytes of the kept answers of one project. */
+  readonly maxKeptAnswerBytes: number;
   /** How much is kept of runs. */
   readonly runRetention: { readonly days: number; readonly most: number; readonly resultBytes: number };
   /** null: 0 on a terminal, otherwise 5. */
@@ -273,6 +275,7 @@ function readLimits({ number, optional }: Reader) {
     pluginMemoryMb: number('PLUGIN_MEMORY_MB'),
     pluginCpuSeconds: number('PLUGIN_CPU_SECONDS'),
     maxRunsOfKey: number('MAX_RUNS_OF_KEY'),
+    maxKeptAnswerBytes: number('KEPT_ANSWERS_MB') * 1024 * 1024,
     runRetention: {
       days: number('RUN_DAYS'),
       most: number('MAX_RUNS'),

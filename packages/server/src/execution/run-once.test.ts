@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createAnswerKeyRepository } from '../adapters/database/answer-key-repository.ts';
 import { createIdempotencyRepository } from '../adapters/database/idempotency-repository.ts';
+import type { KeptAnswerLimits } from '../adapters/database/kept-answers.ts';
 import { openDatabase } from '../adapters/database/open-database.ts';
 import { createIdempotency } from '../idempotency/idempotency.ts';
 import { systemClock } from '../kernel/clock.ts';
@@ -34,7 +35,7 @@ function execution(output: unknown): Execution {
   };
 }
 
-async function open(t: TestContext, hashes: KeyedHashes = sealerOf().hashes) {
+async function open(t: TestContext, hashes: KeyedHashes = sealerOf().hashes, limits?: KeptAnswerLimits) {
   const dataFolder = await mkdtemp(join(tmpdir(), 'quartermaster-once-'));
   const logger = createLogger('silent');
   const database = await openDatabase({ url: null, dataFolder, logger });
@@ -42,7 +43,7 @@ async function open(t: TestContext, hashes: KeyedHashes = sealerOf().hashes) {
     await database.close();
     await rm(dataFolder, { recursive: true });
   });
-  const repository = createIdempotencyRepository(database);
+  const repository = createIdempotencyRepository(database, limits);
   const idempotency = createIdempotency({ repository, clock: systemClock, logger });
   const rows = () => database.read.selectFrom('idempotency').selectAll().execute();
   return { once: createRunOnce({ idempotency, keep: repository.complete, hashes }), database, rows };
@@ -77,6 +78,24 @@ test('the limit kept_answer_bytes keeps an answer of exactly its size and none t
   };
   assert.equal((await repeat('at the limit', maxStoredBytes)).run_id, 'run_1');
   await assert.rejects(repeat('above it', maxStoredBytes + 1), { code: 'DUPLICATE_OBJECT' });
+});
+
+test('an answer above the bytes of its project is given once; a repetition is 409 with the reason and runs nothing', async (t) => {
+  let exceeded = 0;
+  const limits = { maxBytes: 1000, onExceeded: () => exceeded++ };
+  const { once } = await open(t, undefined, limits);
+  const text = 'x'.repeat(600);
+  for (const key of ['first', 'second'])
+    assert.deepEqual((await once.runOnce({ ...place, key }, request, async () => execution({ text }))).data, { text });
+  assert.equal(exceeded, 1);
+  assert.deepEqual((await once.runOnce({ ...place, key: 'first' }, request, runsAgain)).data, { text });
+  await assert.rejects(once.runOnce({ ...place, key: 'second' }, request, runsAgain), {
+    code: 'DUPLICATE_OBJECT',
+    message: /run_1 has ended, and its answer was not stored, because the stored answers of the project/,
+  });
+  const elsewhere = { ...place, projectId: 'other', key: 'second' };
+  assert.deepEqual((await once.runOnce(elsewhere, request, async () => execution({ text }))).data, { text });
+  assert.deepEqual((await once.runOnce(elsewhere, request, runsAgain)).data, { text });
 });
 
 const other = { ...request, credentials: { KEY: 'of another caller' } };

@@ -46,6 +46,7 @@ export interface RunOnceDeps {
 export const maxStoredBytes = 64 * 1024;
 
 type Answer =
+  | { readonly noRoom: { readonly run_id: string } }
   | { readonly tooLarge: { readonly run_id: string; readonly bytes: number } }
   | { readonly result: ExecuteResult }
   | { readonly problem: { readonly code: ErrorCode; readonly message: string; readonly details: Problem['details'] } };
@@ -64,7 +65,8 @@ export function createRunOnce({ idempotency, keep, hashes }: RunOnceDeps): RunOn
       const answer = problem === null ? { result: resultOf(execution) } : { problem: toStored(problem) };
       const bytes = Buffer.byteLength(JSON.stringify(answer));
       const stored: Answer = bytes > maxStoredBytes ? { tooLarge: { run_id: runId, bytes } } : answer;
-      await keep(await claim.complete(print, stored));
+      const noRoom: Answer = { noRoom: { run_id: runId } };
+      if (await keep(await claim.complete(print, stored, noRoom))) claim.stored();
       return unpack(answer);
     } finally {
       // Does nothing once the answer is kept.
@@ -103,16 +105,23 @@ function toStored({ code, message, details }: Problem) {
 
 function unpack(answer: Answer): ExecuteResult {
   if ('result' in answer) return answer.result;
-  if ('tooLarge' in answer) throw answerNotStored(answer.tooLarge);
+  if ('tooLarge' in answer) throw answerTooLarge(answer.tooLarge);
+  if ('noRoom' in answer) throw answerNotStored(answer.noRoom.run_id, noRoomReason);
   const { code, message, details } = answer.problem;
   throw new Problem(code, message, details === undefined ? {} : { details });
 }
 
-function answerNotStored({ run_id, bytes }: { readonly run_id: string; readonly bytes: number }): Problem {
+function answerTooLarge({ run_id, bytes }: { readonly run_id: string; readonly bytes: number }): Problem {
   const reason = `its answer of ${bytes} bytes is larger than the ${maxStoredBytes} that are stored for a repetition`;
+  return answerNotStored(run_id, reason);
+}
+
+const noRoomReason = 'its answer was not stored, because the stored answers of the project had reached their limit';
+
+function answerNotStored(runId: string, reason: string): Problem {
   return new Problem(
     'DUPLICATE_OBJECT',
-    `Idempotency-Key: the run ${run_id} has ended, and ${reason}. Use another key to run it again.`,
+    `Idempotency-Key: the run ${runId} has ended, and ${reason}. Use another key to run it again.`,
   );
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { HeldClaim, IdempotencyRepository } from './idempotency-repository.ts';
 
-/** What every repository of idempotency keys promises. */
+/** What every repository of idempotency keys promises. Each project may keep 30 bytes of answers. */
 export function describeIdempotencyRepository(
   name: string,
   open: () => Promise<{ repository: IdempotencyRepository; release: () => Promise<void> }>,
@@ -116,6 +116,32 @@ export function describeIdempotencyRepository(
       await repository.release(claim);
       await repository.release({ ...claim, heldUntil: 9000 });
       assert.equal((await repository.claim(claim, 1)).kind, 'answered');
+    });
+
+    test('the limit kept_answers_of_project keeps an answer at the bound and not one more byte', async () => {
+      const keep = async (projectId: string, bytes: number, instead = '"not kept"') => {
+        const claim = { ...newClaim(), projectId, operation: 'execute' as const };
+        await repository.claim(claim, 1);
+        const completed = { ...answered(claim), answer: `"${'x'.repeat(bytes - 2)}"`, insteadOfAnswer: instead };
+        assert.equal(await repository.complete(completed), true);
+        const compared = await repository.compare(claim, ['print'], 10);
+        return { claim, isKept: compared.kind === 'same' && compared.answer !== instead };
+      };
+      const first = await keep('full', 20);
+      assert.equal((await keep('full', 11, '""')).isKept, false, 'one byte above');
+      assert.equal((await keep('full', 8)).isKept, true, 'at the bound, with the 2 bytes stored instead');
+      assert.equal((await keep('full', 2, '0')).isKept, false);
+      assert.equal((await keep('other', 30)).isKept, true, 'each project has its own bytes');
+      await repository.claim({ ...first.claim, heldUntil: 10_000 }, 9000);
+      await repository.release({ ...first.claim, heldUntil: 10_000 });
+      assert.equal((await keep('full', 20)).isKept, false, 'above by the byte stored instead');
+      assert.ok((await repository.sweep(9000)) >= 5);
+      const many = await Promise.all(Array.from({ length: 20 }, () => keep('full', 10, '""')));
+      assert.equal(many.filter(({ isKept }) => isKept).length, 3);
+      await repository.sweep(9000);
+      assert.equal((await keep('full', 31)).isKept, false);
+      await repository.sweep(9000);
+      assert.equal((await keep('full', 30)).isKept, true, 'all bytes were given back');
     });
 
     test('a sweep forgets what is over and nothing else', async () => {

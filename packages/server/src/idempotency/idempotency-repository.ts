@@ -18,6 +18,8 @@ export interface CompletedClaim extends HeldClaim {
   readonly fingerprint: string;
   /** JSON. */
   readonly answer: string;
+  /** JSON, stored by `complete` in place of an answer for which the project has no bytes left. Undefined: the answer is always stored. */
+  readonly insteadOfAnswer?: string;
   /** When it is forgotten. */
   readonly expiresAt: number;
 }
@@ -42,6 +44,7 @@ export interface IdempotencyRepository {
   compare(request: RequestKey, fingerprints: readonly string[], most: number): Promise<Comparison>;
   /** False when the claim is no longer ours. */
   renew(claim: HeldClaim, heldUntil: number): Promise<boolean>;
+  /** Keeps the answer, or `insteadOfAnswer`. False when the claim is no longer ours. */
   complete(claim: CompletedClaim): Promise<boolean>;
   /** Forgets a claim that came to nothing, so that the request may be sent again. */
   release(claim: HeldClaim): Promise<void>;

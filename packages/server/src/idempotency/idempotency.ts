@@ -13,8 +13,11 @@ export interface Idempotency {
 /** The key is ours; it is held until one of these is called, and for a short while should this process die. */
 export interface RunningRequest {
   readonly kind: 'running';
-  /** What to store together with the effect, in its transaction. The claim is no longer renewed; say `stored` then. */
-  complete(fingerprint: string, answer: unknown): Promise<CompletedClaim>;
+  /**
+   * What to store together with the effect, in its transaction. The claim is no longer renewed; say `stored` then.
+   * @param instead is stored when the kept answers of the project leave no room for the answer
+   */
+  complete(fingerprint: string, answer: unknown, instead?: unknown): Promise<CompletedClaim>;
   stored(): void;
   /** `complete`, stored by itself: for effects that are not rows. False when somebody else took the key over. */
   finish(fingerprint: string, answer: unknown): Promise<boolean>;
@@ -105,9 +108,12 @@ function holdClaim(deps: IdempotencyDeps, first: HeldClaim, times: IdempotencyTi
     await renewing;
   }
 
-  async function complete(fingerprint: string, answer: unknown): Promise<CompletedClaim> {
+  async function complete(fingerprint: string, answer: unknown, instead?: unknown): Promise<CompletedClaim> {
     await stop();
-    return { ...claim, fingerprint, answer: JSON.stringify(answer), expiresAt: clock.now() + times.memory };
+    return {
+      ...{ ...claim, fingerprint, answer: JSON.stringify(answer), expiresAt: clock.now() + times.memory },
+      ...(instead === undefined ? {} : { insteadOfAnswer: JSON.stringify(instead) }),
+    };
   }
 
   async function release(): Promise<void> {

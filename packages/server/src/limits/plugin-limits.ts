@@ -89,11 +89,18 @@ export const pluginLimits = {
     setting: 'MAX_RUNS',
     above: 'The oldest are deleted.',
   },
+  kept_answers_of_project: {
+    bounds: 'of the answers of runs of one project that are kept for an `Idempotency-Key`',
+    unit: 'bytes',
+    value: (config) => config.maxKeptAnswerBytes,
+    setting: 'KEPT_ANSWERS_MB',
+    above: 'The answer is not kept: a repetition is 409 `DUPLICATE_OBJECT`.',
+  },
   run_result_bytes: {
     bounds: 'of the stored results of all asynchronous runs together',
     unit: 'bytes',
     value: (config) => config.runRetention.resultBytes,
     setting: 'RUN_RESULTS_MB',
-    above: 'The oldest are deleted.',
+    above: 'The oldest are deleted, of the projects that have most.',
   },
 } as const satisfies Record<string, Limit>;

@@ -283,6 +283,24 @@ function testSweeping(repository: () => RunRepository): void {
     assert.deepEqual(await left(quiet), [young.id, old[0]?.id]);
   });
 
+  test('a project that stores many results deletes none of another project', async () => {
+    const [small, large] = [newId('project'), newId('project')];
+    const runs = [small, ...Array.from({ length: 5 }, () => large)].map((project) =>
+      underWay(project, { owner: 'me', until: 5 }),
+    );
+    await add(repository(), runs);
+    for (const [index, run] of runs.entries())
+      await repository().end(run, { owner: me, end, result: { result, expiresAt: 10_000 + index } });
+    const maxBytes = 3 * Buffer.byteLength(JSON.stringify(result));
+    await repository().sweepResults(0, { maxBytes, limit: 100 });
+    const found = await Promise.all(runs.map((run) => repository().findResult(run.projectId, run.id, 0)));
+    assert.deepEqual(
+      found.map((one) => one !== undefined),
+      [true, false, false, false, true, true],
+    );
+    await repository().sweepResults(20_000, { maxBytes, limit: 100 });
+  });
+
   test('the limit run_result_bytes deletes the oldest results beyond it, and those that are over; the runs stay', async () => {
     const project = newId('project');
     const runs = Array.from({ length: 4 }, () => underWay(project, { owner: 'me', until: 5 }));

@@ -164,6 +164,6 @@ export interface RunRepository {
   sweepProcesses(now: number): Promise<void>;
   /** Deletes runs (with their results) that are beyond the bounds, at most `limit`. @returns how many */
   sweep(bounds: RunBounds, limit: number): Promise<number>;
-  /** Deletes results that are over, and the oldest of those beyond `maxBytes` in all; at most `limit`. @returns how many */
+  /** Deletes results that are over, and beyond `maxBytes` in all the oldest of the projects that have most; at most `limit`. @returns how many */
   sweepResults(now: number, { maxBytes, limit }: { maxBytes: number; limit: number }): Promise<number>;
 }

@@ -95,8 +95,15 @@ export const pluginSettings = {
     default: '100000',
     check: wholeNumber(1, 10_000_000),
   },
+  KEPT_ANSWERS_MB: {
+    description:
+      'Answers of runs that are kept for an `Idempotency-Key`, in MiB for each project. Above it an answer is not kept, and a repetition is answered 409.',
+    default: '64',
+    check: wholeNumber(1, 65_536),
+  },
   RUN_RESULTS_MB: {
-    description: 'Results of asynchronous runs that are kept, in MiB, of all projects together, the newest.',
+    description:
+      'Results of asynchronous runs that are kept, in MiB, of all projects together. Beyond it, the projects that have most lose their oldest.',
     default: '256',
     check: wholeNumber(1, 65_536),
   },

@@ -109,7 +109,7 @@ for (const [name, open] of databases) {
   });
   describeIdempotencyRepository(name, async () => {
     const { database, release } = await open();
-    return { repository: createIdempotencyRepository(database), release };
+    return { repository: createIdempotencyRepository(database, { maxBytes: 30 }), release };
   });
 }
 

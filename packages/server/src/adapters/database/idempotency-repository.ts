@@ -8,11 +8,17 @@ import type {
   RequestKey,
 } from '../../idempotency/idempotency-repository.ts';
 import type { Database } from './database.ts';
+import { giveBackBytes, held, type KeptAnswerLimits, keepAnswer } from './kept-answers.ts';
 import { isOver } from './lease.ts';
 import type { Tables } from './tables.ts';
 
-/** Remembered requests over either database. Each step but `compare` is one statement, so it is atomic without a transaction. */
-export function createIdempotencyRepository({ write, leases, dialect }: Database): IdempotencyRepository {
+const unlimited: KeptAnswerLimits = { maxBytes: Number.POSITIVE_INFINITY };
+
+/** Remembered requests over either database. */
+export function createIdempotencyRepository(
+  { write, leases, dialect }: Database,
+  limits: KeptAnswerLimits = unlimited,
+): IdempotencyRepository {
   return {
     claim: (claim, now) => claimKey(write, claim, now),
     compare: (request, fingerprints, most) =>
@@ -21,21 +27,12 @@ export function createIdempotencyRepository({ write, leases, dialect }: Database
       const result = await held(leases, claim).set({ expires_at: heldUntil }).executeTakeFirst();
       return result.numUpdatedRows === 1n;
     },
-    complete: (claim) => storeAnswer(write, claim),
-    release: async (claim) => {
-      await write
-        .deleteFrom('idempotency')
-        .where('project_id', '=', claim.projectId)
-        .where('operation', '=', claim.operation)
-        .where('key', '=', claim.key)
-        .where('expires_at', '=', claim.heldUntil)
-        .where('answer', 'is', null)
-        .execute();
-    },
+    complete: (claim) => write.transaction().execute((transaction) => keepAnswer(transaction, claim, limits)),
+    release: (claim) => write.transaction().execute((transaction) => release(transaction, claim)),
     sweep: async (now) => {
       let deleted = 0;
       for (let last = rowsOfSweep; last === rowsOfSweep; ) {
-        last = await sweepSome(write, now);
+        last = await write.transaction().execute((transaction) => sweepSome(transaction, now));
         deleted += last;
       }
       return deleted;
@@ -44,10 +41,24 @@ export function createIdempotencyRepository({ write, leases, dialect }: Database
 }
 
 /** Rows that one statement forgets. */
-const rowsOfSweep = 10_000;
+const rowsOfSweep = 2000;
 
-async function sweepSome(write: Kysely<Tables>, now: number): Promise<number> {
-  const result = await write
+/** The row of a forgotten answer keeps its bytes when its key is claimed again, until it is completed or deleted. */
+async function release(transaction: Transaction<Tables>, claim: HeldClaim): Promise<void> {
+  const deleted = await transaction
+    .deleteFrom('idempotency')
+    .where('project_id', '=', claim.projectId)
+    .where('operation', '=', claim.operation)
+    .where('key', '=', claim.key)
+    .where('expires_at', '=', claim.heldUntil)
+    .where('answer', 'is', null)
+    .returning(['project_id', 'answer_bytes'])
+    .execute();
+  await giveBackBytes(transaction, deleted);
+}
+
+async function sweepSome(transaction: Transaction<Tables>, now: number): Promise<number> {
+  const deleted = await transaction
     .deleteFrom('idempotency')
     .where((row) =>
       row(
@@ -61,8 +72,10 @@ async function sweepSome(write: Kysely<Tables>, now: number): Promise<number> {
           .$asTuple('project_id', 'operation', 'key'),
       ),
     )
-    .executeTakeFirst();
-  return Number(result.numDeletedRows);
+    .returning(['project_id', 'answer_bytes'])
+    .execute();
+  await giveBackBytes(transaction, deleted);
+  return deleted.length;
 }
 
 /** Keeps the answer of a request whose claim is still held; false when somebody else took it over. */
@@ -71,17 +84,6 @@ export async function storeAnswer(db: Kysely<Tables> | Transaction<Tables>, clai
     .set({ fingerprint: claim.fingerprint, answer: claim.answer, expires_at: claim.expiresAt })
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
-}
-
-/** The row of a claim while it is ours: a later holder has a later end, an answered request an answer. */
-function held(db: Kysely<Tables>, claim: HeldClaim) {
-  return db
-    .updateTable('idempotency')
-    .where('project_id', '=', claim.projectId)
-    .where('operation', '=', claim.operation)
-    .where('key', '=', claim.key)
-    .where('expires_at', '=', claim.heldUntil)
-    .where('answer', 'is', null);
 }
 
 async function claimKey(db: Kysely<Tables>, claim: HeldClaim, now: number): Promise<ClaimOutcome> {

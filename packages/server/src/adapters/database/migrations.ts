@@ -23,6 +23,7 @@ import { createConsoleTokensMigration } from './migrations/0032-console-tokens.t
 import { createKeyMakersMigration } from './migrations/0033-key-makers.ts';
 import { createAnswerGuardsMigration } from './migrations/0034-answer-guards.ts';
 import { createKeyChangesMigration } from './migrations/0035-key-changes.ts';
+import { createKeptAnswerBytesMigration } from './migrations/0036-kept-answer-bytes.ts';
 import { createSessionListMigration } from './migrations/0037-session-list.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
@@ -52,6 +53,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0033-key-makers': createKeyMakersMigration(dialect),
     '0034-answer-guards': createAnswerGuardsMigration(dialect),
     '0035-key-changes': createKeyChangesMigration(dialect),
+    '0036-kept-answer-bytes': createKeptAnswerBytesMigration(dialect),
     '0037-session-list': createSessionListMigration(dialect),
   };
 }

@@ -75,7 +75,10 @@ async function deleteBefore(
   });
 }
 
-/** The oldest first; what is over goes whatever the sum. */
+/**
+ * Each project keeps its newest results up to the same number of bytes, so one that stores many deletes only its own. What is over goes
+ * whatever the sum.
+ */
 export async function sweepResults(
   { read, write }: Database,
   now: number,
@@ -83,10 +86,14 @@ export async function sweepResults(
 ): Promise<number> {
   const { rows } = await sql<{ project_id: string; run_id: string }>`
     select project_id, run_id from (
-      select project_id, run_id, expires_at, sum(bytes) over (order by expires_at desc, run_id desc) as newer
-      from run_result
+      select project_id, run_id, expires_at, sum(bytes) over (order by newer_of_project, project_id, run_id) as kept
+      from (
+        select project_id, run_id, expires_at, bytes,
+          sum(bytes) over (partition by project_id order by expires_at desc, run_id desc) as newer_of_project
+        from run_result
+      ) as of_project
     ) as result
-    where expires_at <= ${now} or newer > ${maxBytes} order by expires_at limit ${limit}`.execute(read);
+    where expires_at <= ${now} or kept > ${maxBytes} order by expires_at limit ${limit}`.execute(read);
   if (rows.length === 0) return 0;
   await write.transaction().execute(async (transaction) => {
     for (const { project_id, run_id } of rows) {

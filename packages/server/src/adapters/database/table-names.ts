@@ -11,6 +11,7 @@ const own: Readonly<Record<keyof Tables, true>> = {
   file: true,
   project_usage: true,
   idempotency: true,
+  kept_answer_usage: true,
   answer_key: true,
   credential_profile: true,
   collection: true,

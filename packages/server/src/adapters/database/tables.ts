@@ -28,6 +28,7 @@ export interface Tables {
   file: FileTable;
   project_usage: ProjectUsageTable;
   idempotency: IdempotencyTable;
+  kept_answer_usage: KeptAnswerUsageTable;
   answer_key: AnswerKeyTable;
   credential_profile: CredentialProfileTable;
   collection: CollectionTable;
@@ -159,6 +160,14 @@ export interface IdempotencyTable {
   /** Wrong repetitions that the same caller sent, and those of others. */
   wrong_of_caller: Generated<number>;
   wrong_of_others: Generated<number>;
+  /** What the row adds to the sum of its project: of a run that answered at once, and 0 otherwise. */
+  answer_bytes: Generated<number>;
+}
+
+/** Changed with the rows of `idempotency` in the same transaction: the sum of their `answer_bytes`. */
+export interface KeptAnswerUsageTable {
+  project_id: string;
+  bytes: number;
 }
 
 /** One row at most: the secret of the keyed hashes of a store without an encryption key. Backups leave the row out. */
