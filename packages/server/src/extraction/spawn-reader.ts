@@ -39,7 +39,6 @@ export function spawnReader(plan: ReaderPlan, settings: SpawnSettings): Isolated
       // The watch on memory ends it at `memoryMb`; this bounds what it can take between two looks.
       limits: { dataMb: mappedAtStartMb + 2 * memoryMb, fileMb: 0, descriptors: 256, tasks: 64, cpuSeconds },
       memoryMb,
-      isDetached: true,
       isUnrestricted,
     },
     settings,

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 
 /** A reader that a document has taken over and that has got past Node's permissions: it tries what the kernel lets it. */
@@ -22,6 +22,16 @@ async function dial(): Promise<void> {
   socket.destroy();
 }
 
+/** Its limit of file sizes refuses the byte, not the empty file before it. */
+function writeByte(): void {
+  const path = `/tmp/quartermaster-reader-${process.pid}`;
+  try {
+    writeFileSync(path, 'x');
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
+
 function start(): void {
   const { error } = spawnSync(process.execPath, ['--version']);
   if (error !== undefined) throw error;
@@ -32,7 +42,7 @@ const attempts: Record<string, () => unknown> = {
   ...Object.fromEntries(Object.entries(files).map(([what, path]) => [`read ${what}`, () => readFileSync(path)])),
   'list the data folder': () => readdirSync(folder),
   'write to the data folder': () => writeFileSync(`${folder}/written`, ''),
-  'write a byte to a folder of all users': () => writeFileSync(`/tmp/quartermaster-reader-${process.pid}`, 'x'),
+  'write a byte to a folder of all users': writeByte,
   'read the environment of the server': () => readFileSync(`/proc/${server}/environ`),
   'signal the server': () => process.kill(server, 0),
   'connect to a server of this machine': dial,

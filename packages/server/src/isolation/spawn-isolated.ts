@@ -40,8 +40,6 @@ export interface IsolatedProgram {
   readonly limits: KernelLimits;
   /** Memory of its control group, where there are any. */
   readonly memoryMb: number;
-  /** It leads a process group: Ctrl-C is for the server, which ends its children itself. */
-  readonly isDetached?: boolean;
   /** Without Node's permission model: for trying what the kernel alone denies. */
   readonly isUnrestricted?: boolean;
 }
@@ -63,7 +61,7 @@ export interface IsolatedChild {
   readonly process: ChildProcess;
   /** Of the process that runs the program: within bubblewrap another one than was started. Undefined until known. */
   pid(): number | undefined;
-  /** Ends it, with everything that is in its process group, if it leads one. */
+  /** Ends it, with everything that is in its process group. */
   kill(): void;
   /** Whether the kernel ended it for want of memory. Known when it has ended. */
   hasRunOutOfMemory(): boolean;
@@ -86,20 +84,19 @@ export function spawnIsolated(program: IsolatedProgram, settings: SpawnSettings)
     env: {},
     cwd: settings.isSandboxed ? '/' : program.folder,
     stdio: [...program.stdio, ...(settings.isSandboxed ? (['pipe', 'pipe'] as const) : [])],
-    detached: program.isDetached === true,
+    // It leads a process group: Ctrl-C is for the server, which ends its children itself.
+    detached: true,
     ...(userId === undefined ? {} : { uid: userId, gid: userId }),
   };
   const group = settings.cgroups?.open(program.memoryMb);
   const child = group === undefined ? spawnWords(words, options) : spawnInto(group, words, options);
-  const isLeader = program.isDetached === true;
   // What bubblewrap has not set up yet waits for its parent for ever, and holds the pipes open.
-  if (isLeader) child.once('exit', () => killGroup(child));
+  child.once('exit', () => killGroup(child));
   return {
     process: child,
     kill: () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
-      if (isLeader) killGroup(child);
-      else child.kill('SIGKILL');
+      killGroup(child);
     },
     pid: settings.isSandboxed ? instructBubblewrap(child, program) : () => child.pid,
     hasRunOutOfMemory: group === undefined ? () => false : endWith(child, group),

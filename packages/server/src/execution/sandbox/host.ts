@@ -35,7 +35,8 @@ export interface Assignment {
   readonly hiddenFolders: readonly string[];
 }
 
-export function createHost({ process: child, pid, hasRunOutOfMemory }: Child, usage: UsageWatch): Host {
+export function createHost(spawned: Child, usage: UsageWatch): Host {
+  const { process: child, pid, hasRunOutOfMemory } = spawned;
   // Descriptor 3 is made by `spawnChild` as a pipe, which Node represents by a Socket.
   const channel = child.stdio[3] as Socket;
   const lastWords = keepLastWords(child);
@@ -55,7 +56,7 @@ export function createHost({ process: child, pid, hasRunOutOfMemory }: Child, us
   function kill(outcome?: SandboxOutcome): void {
     if (outcome !== undefined) runs[0]?.doom(outcome);
     alive = false;
-    child.kill('SIGKILL');
+    spawned.kill();
   }
 
   function breakRule(what: string): void {
@@ -113,6 +114,8 @@ export function createHost({ process: child, pid, hasRunOutOfMemory }: Child, us
   }
 
   child.on('error', () => {});
+  // A process that bubblewrap was just starting survives it. It ends when its channel does.
+  child.once('exit', () => channel.end());
   const ended = new Promise<string>((resolve) => {
     child.once('close', (code, signal) => {
       alive = false;

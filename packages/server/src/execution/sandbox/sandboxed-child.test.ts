@@ -4,9 +4,12 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { probeSandbox } from '../../isolation/probe.ts';
+import { createHost } from './host.ts';
 import { spawnChild } from './spawn-child.ts';
 import { openTestBed, until } from './test-bed.suite.ts';
+import { createUsageWatch } from './usage-watch.ts';
 
 test('a sandboxed child has its streams and its channel, and no file of the server', async () => {
   await using bed = await openTestBed();
@@ -40,6 +43,26 @@ test('a sandboxed child ends with the one that started it', async () => {
   const outcome = bed.run('spinning', { isolation: 'sandbox', limits: { timeoutMs: 200 } });
   assert.equal((await outcome).kind, 'timed_out');
   await until('nothing of it is left', () => !programsRunning().some((line) => line.includes('/spinning')));
+});
+
+test('a sandboxed child that is ended while it starts is gone, whatever it was doing', {
+  timeout: 60_000,
+}, async () => {
+  await using bed = await openTestBed();
+  const { settings } = await probeSandbox();
+  assert.ok(settings !== undefined, 'this machine has bubblewrap');
+  await bed.addBundle('starting', { 'run.mjs': 'export const run = () => 1;' });
+  const bundleFolder = join(bed.folder, 'starting');
+  for (let ms = 0; ms < 60; ms++) {
+    const host = createHost(spawnChild({ bundleFolder, memoryMb: 128 }, settings), createUsageWatch());
+    await delay(ms / 2);
+    host.kill();
+    await host.ended;
+  }
+  assert.deepEqual(
+    programsRunning().filter((line) => line.includes('/starting')),
+    [],
+  );
 });
 
 function programsRunning(): string[] {
