@@ -1,3 +1,5 @@
+import { printTable } from './table.ts';
+
 /** A figure that is compared between two commits. */
 export interface ComparedMetric {
   readonly name: string;
@@ -62,9 +64,8 @@ export function printComparison(
       isWorse ? 'YES' : 'no',
     ]),
   ];
-  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
   console.log(`median of ${rounds} rounds, both commits alternately`);
-  for (const line of lines) console.log(line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+  printTable(lines);
 }
 
 function number(value: number): string {

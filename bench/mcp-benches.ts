@@ -38,12 +38,18 @@ export async function mcpBenches(folder: string): Promise<Row[]> {
   }
 }
 
-async function callBench(service: Service, revision: keyof typeof revisions): Promise<Row> {
+/** A call of one tool, after it was seen to succeed. */
+export async function prepareCall(service: Service, revision: keyof typeof revisions): Promise<Buffer> {
   const { headers, meta } = revisions[revision];
   const params = { name: tool, arguments: { text: 'hello' }, _meta: meta };
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
   const all = { ...json, ...headers, Accept: 'application/json, text/event-stream', Host: 'localhost' };
   await checkAnswer(service, all, body);
+  return requestBytes('POST', '/mcp', { headers: all, body });
+}
+
+async function callBench(service: Service, revision: keyof typeof revisions): Promise<Row> {
+  const request = await prepareCall(service, revision);
   const execute = JSON.stringify({
     bundle_id: 'generated_07',
     plugin_id: 'plugin_3',
@@ -53,7 +59,7 @@ async function callBench(service: Service, revision: keyof typeof revisions): Pr
   const load = { url: service.pluginsUrl, connections: 32, seconds };
   const [[ours, floor], watch] = await watched(service, () =>
     compare(
-      () => runLoad({ ...load, request: requestBytes('POST', '/mcp', { headers: all, body }) }),
+      () => runLoad({ ...load, request }),
       () => runLoad({ ...load, request: requestBytes('POST', '/v1/execute', { headers: json, body: execute }) }),
     ),
   );
@@ -76,7 +82,7 @@ async function checkAnswer({ pluginsUrl }: Service, headers: Record<string, stri
 }
 
 /** 20 bundles of 10 plugins that give back what they are given. */
-async function generateBundles(folder: string): Promise<void> {
+export async function generateBundles(folder: string): Promise<void> {
   const about = { name: 'Generated', description: 'Made for the bench.' };
   const schema = {
     type: 'object',

@@ -52,7 +52,8 @@ export async function queryBenches(folder: string, wanted: string): Promise<Row[
   return rows;
 }
 
-async function queryBench(service: Service, name: string): Promise<Row> {
+/** Milliseconds of each question, sorted: of the full collection (`ours`) and of an empty one. */
+export async function measureQuestions(service: Service) {
   const client = createClient({ filesUrl: service.filesUrl, pluginsUrl: service.pluginsUrl, apiKey: service.key });
   const text = createText();
   // Before the first call: a connection would not stay open so long.
@@ -85,7 +86,11 @@ async function queryBench(service: Service, name: string): Promise<Row> {
   const before = ownProcessorTime(service.pid);
   const [ours, watch] = await watched(service, () => askAll(full));
   const cost = ((ownProcessorTime(service.pid) - before) * 1000) / questions;
-  const floor = await askAll(empty);
+  return { ours, watch, cost, floor: await askAll(empty) };
+}
+
+async function queryBench(service: Service, name: string): Promise<Row> {
+  const { ours, watch, cost, floor } = await measureQuestions(service);
   const p95 = at(ours, 0.95);
   return {
     bench: `${name}, ${chunks} chunks, ten words`,
@@ -97,6 +102,6 @@ async function queryBench(service: Service, name: string): Promise<Row> {
   };
 }
 
-const at = (sorted: readonly number[], share: number) => sorted[Math.floor(sorted.length * share)] ?? 0;
+export const at = (sorted: readonly number[], share: number) => sorted[Math.floor(sorted.length * share)] ?? 0;
 const describe = (sorted: readonly number[]) =>
   `p50 ${at(sorted, 0.5).toFixed(1)} p95 ${at(sorted, 0.95).toFixed(1)} ms`;

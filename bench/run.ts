@@ -2,9 +2,10 @@
 // bench/results/latest.json. `npm run bench -- http` runs the benches whose name contains "http";
 // `npm run bench -- soak`, `-- fairness` and `-- restarts` the ones that only run when they are named; the latter takes a
 // number of restarts and exits with 1 when a request failed. `npm run bench -- --compare <commit>` measures that commit
-// and this tree alternately (compare.ts).
+// and this tree alternately (compare.ts). `npm run bench -- budgets` checks what users notice (budgets.ts).
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { runBudgets } from './budgets.ts';
 import { catalogueBenches } from './catalogue-bench.ts';
 import { runComparison } from './compare.ts';
 import { consoleBenches } from './console-bench.ts';
@@ -23,6 +24,7 @@ import { printRows, type Row } from './table.ts';
 import { uploadBenches } from './upload-benches.ts';
 
 const args = process.argv.slice(2);
+if (args[0] === 'budgets') process.exit((await runBudgets(args[1])) ? 0 : 1);
 if (args.includes('--compare')) process.exit((await runComparison(args)) ? 0 : 1);
 const wanted = args[0] ?? '';
 // Beside the code, not in the system's temporary folder: that may be memory, and a disk is what is measured.

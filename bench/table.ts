@@ -13,7 +13,7 @@ export interface Row {
 
 export function printRows(rows: readonly Row[]): void {
   const heads = ['bench', 'ours', 'floor', 'bar', 'met', 'loop p99 ms', 'peak MiB'];
-  const lines = [
+  printTable([
     heads,
     ...rows.map((row) => [
       row.bench,
@@ -24,7 +24,11 @@ export function printRows(rows: readonly Row[]): void {
       row.loopP99?.toFixed(1) ?? '',
       row.peakMb?.toFixed(0) ?? '',
     ]),
-  ];
-  const widths = heads.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
-  for (const line of lines) console.log(line.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  '));
+  ]);
+}
+
+/** Columns as wide as their longest cell. */
+export function printTable(lines: ReadonlyArray<readonly string[]>): void {
+  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
+  for (const line of lines) console.log(line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isMet } from '../bench/budgets.ts';
 import { parseCompareOptions } from '../bench/compare.ts';
 import { compareMetric } from '../bench/compared-rows.ts';
 
@@ -32,4 +33,17 @@ test('a comparison of two commits needs a commit and takes rounds and a part of 
   assert.deepEqual(parseCompareOptions(['--compare', 'f3b76cb']), { commit: 'f3b76cb', rounds: 5, only: [] });
   assert.throws(() => parseCompareOptions(['--compare']), /needs a commit/);
   assert.throws(() => parseCompareOptions(['--compare', 'f3b76cb', '--rounds', '0']), /at least 1/);
+});
+
+test('a budget is met at its limit and missed beyond it or without a figure', () => {
+  const time = { name: 'question', unit: 'ms', limit: 50 };
+  assert.deepEqual(
+    [50, 50.1, Number.NaN].map((measured) => isMet({ ...time, measured })),
+    [true, false, false],
+  );
+  const share = { name: 'rate', unit: '%', limit: 80, atLeast: true } as const;
+  assert.deepEqual(
+    [80, 79.9, Number.NaN].map((measured) => isMet({ ...share, measured })),
+    [true, false, false],
+  );
 });
