@@ -1,16 +1,9 @@
 import type { RecordCreate, RecordPreview } from '@quartermaster/contract';
-import type {
-  ChunkBatch,
-  ExtractedChunk,
-  ExtractionOutcome,
-  Extractor,
-  ReportedRow,
-} from '../extraction/extraction.ts';
+import type { ExtractedChunk, ExtractionOutcome, Extractor, ReportedRow } from '../extraction/extraction.ts';
 import { rowCodes } from '../extraction/extraction.ts';
 import type { FileAccess } from '../files/file-access.ts';
 import type { Collections } from './collections.ts';
 import { taskOf, toTakenRow } from './extract-record.ts';
-import { createInOrder } from './in-order.ts';
 import type { PageFetcher } from './page-fetcher.ts';
 import { tooManyDryRuns } from './problems.ts';
 import { type Failure, openSource } from './process-record.ts';
@@ -71,14 +64,12 @@ async function preview(deps: DryRunDeps, wish: Wish, signal: AbortSignal): Promi
   let skipped = 0;
   if (opened.kind === 'failed') return toPreview({ collectionId, outcome: opened, chunks, rows, skipped });
 
-  const looking = createInOrder();
-  async function look(batch: ChunkBatch): Promise<void> {
+  async function look(batch: readonly ExtractedChunk[]): Promise<void> {
     const isLookedAt = source.onDuplicate === 'skip' || chunks.length < shown.chunks;
     if (!isLookedAt) return;
-    const read = [...batch];
-    const keys = source.onDuplicate === 'skip' ? read.map((chunk) => chunk.rowKey ?? '') : [];
+    const keys = source.onDuplicate === 'skip' ? batch.map((chunk) => chunk.rowKey ?? '') : [];
     const taken = await deps.jobs.findTaken({ collectionId, id: null }, keys);
-    for (const chunk of read) {
+    for (const chunk of batch) {
       if (taken.has(chunk.rowKey ?? '')) {
         skipped += 1;
         rows.push(...[toTakenRow(chunk)].slice(0, shown.rows - rows.length));
@@ -91,7 +82,7 @@ async function preview(deps: DryRunDeps, wish: Wish, signal: AbortSignal): Promi
     projectId,
     source: opened,
     maxChunks: capacity,
-    onBatch: (batch: ChunkBatch) => looking.add(async () => batch, look),
+    onBatch: look,
     onReportedRows: async (batch: readonly ReportedRow[]) =>
       void rows.push(...batch.slice(0, shown.rows - rows.length)),
     onStage: () => {},

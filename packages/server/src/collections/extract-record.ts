@@ -1,21 +1,18 @@
 import { purposes, type RecordStage } from '@quartermaster/contract';
-import {
-  type ChunkBatch,
-  type ExtractedChunk,
-  type ExtractionOutcome,
-  type ExtractionSource,
-  type ExtractionTask,
-  type Extractor,
-  MalformedBatch,
-  type ReportedRow,
+import type {
+  ExtractedChunk,
+  ExtractionOutcome,
+  ExtractionSource,
+  ExtractionTask,
+  Extractor,
+  ReportedRow,
 } from '../extraction/extraction.ts';
 import type { FileAccess } from '../files/file-access.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { RecordEmbeddingDeps } from './embed-record.ts';
-import { createInOrder } from './in-order.ts';
 import type { PageFetcher } from './page-fetcher.ts';
-import type { NewChunks, RecordJob, RecordJobRepository } from './record-job-repository.ts';
+import type { RecordJob, RecordJobRepository } from './record-job-repository.ts';
 import type { RecordMetrics } from './record-metrics.ts';
 import type { RecordSource } from './record-repository.ts';
 
@@ -70,71 +67,65 @@ export function taskOf(record: RecordSource): Pick<ExtractionTask, 'splitter' | 
 }
 
 /**
- * Reads the source and stores what comes out of it, as the next generation: one batch is made ready while another is
- * written. Throws ClaimLost, or what the reader threw.
+ * Reads the source and stores its chunks, as the next generation. Throws ClaimLost, or what the reader threw.
  */
 export async function extractRecord(deps: ProcessDeps, extraction: Extraction, work: Work): Promise<Extracted> {
   const { job, source, room } = extraction;
   // An extractor need not pass on what a callback throws: it is kept here.
   const stop = new AbortController();
   let failure: unknown;
-  const storing = createInOrder((cause) => {
-    // What a reader has packed wrongly is for the extractor to judge.
-    if (cause instanceof MalformedBatch) return;
-    failure = cause;
-    stop.abort();
-  });
+  let writing = Promise.resolve();
+  function write(written: Promise<void>): Promise<void> {
+    writing = written.catch((cause: unknown) => {
+      failure ??= cause;
+      stop.abort();
+    });
+    return written;
+  }
   const store = createStore(deps, job, work);
   const task: ExtractionTask = {
     ...taskOf(job),
     projectId: job.projectId,
     source,
     maxChunks: room,
-    onBatch: (batch) => storing.add(() => store.prepare(batch), store.write),
-    onReportedRows: (rows) => storing.add(async () => rows, store.writeRows),
+    onBatch: (batch) => write(store.writeBatch(batch)),
+    onReportedRows: (rows) => write(store.writeRows(rows)),
     onStage: work.onProgress,
   };
   try {
     const outcome = await deps.extractor.extract(task, AbortSignal.any([work.signal, stop.signal]));
-    await storing.idle();
+    await writing;
     if (failure !== undefined) throw failure;
     return { outcome, ...store.counts };
   } catch (error) {
     throw failure ?? error;
   } finally {
-    // A cancelled extraction does not wait for the batches it handed over last.
-    await storing.idle();
+    // A cancelled extraction does not wait for the batch that it handed over last.
+    await writing;
   }
 }
 
 /** Rows in one transaction. */
 const rowsAtOnce = 200;
 
-/** A batch as it is stored. */
-interface Ready {
-  readonly chunks: NewChunks;
-  /** Its pairs that the collection has. */
-  readonly left: readonly ReportedRow[];
-}
-
 function createStore({ jobs, clock, newId, metrics }: ProcessDeps, job: RecordJob, { signal, untilRoom }: Work) {
   const counts = { numChunks: 0, skipped: 0 };
 
-  async function prepare(batch: ChunkBatch): Promise<Ready> {
+  async function writeBatch(batch: readonly ExtractedChunk[]): Promise<void> {
     signal.throwIfAborted();
-    const taken = job.onDuplicate === 'skip' ? await jobs.findTaken(job, [...batch].map(rowKeyOf)) : new Set<string>();
-    const left = taken.size === 0 ? [] : [...batch].filter((chunk) => taken.has(rowKeyOf(chunk)));
-    return { chunks: toNewChunks(batch, { taken, newId, now: clock.now() }), left: left.map(toTakenRow) };
-  }
-
-  async function write({ chunks, left }: Ready): Promise<void> {
+    const taken = job.onDuplicate === 'skip' ? await jobs.findTaken(job, batch.map(rowKeyOf)) : new Set<string>();
+    const createdAt = clock.now();
+    const chunks = batch
+      .filter((chunk) => !taken.has(rowKeyOf(chunk)))
+      .map((chunk) => ({ ...chunk, id: newId('chunk'), createdAt }));
+    const skipped = batch.filter((chunk) => taken.has(rowKeyOf(chunk)));
     await untilRoom?.();
     signal.throwIfAborted();
     if (!(await jobs.addChunks(job, chunks))) throw new ClaimLost();
     metrics?.chunksWritten(chunks.length);
     counts.numChunks += chunks.length;
-    counts.skipped += left.length;
-    await writeRows(left);
+    counts.skipped += skipped.length;
+    await writeRows(skipped.map(toTakenRow));
   }
 
   async function writeRows(rows: readonly ReportedRow[]): Promise<void> {
@@ -146,7 +137,7 @@ function createStore({ jobs, clock, newId, metrics }: ProcessDeps, job: RecordJo
     }
   }
 
-  return { prepare, write, writeRows, counts };
+  return { writeBatch, writeRows, counts };
 }
 
 function rowKeyOf(chunk: ExtractedChunk): string {
@@ -166,21 +157,4 @@ export function toTakenRow(chunk: ExtractedChunk): ReportedRow {
     excerpt: `${question} | ${answer}`.slice(0, excerptLength).toWellFormed(),
     fields: { question: question ?? '', answer: answer ?? '', metadata },
   };
-}
-
-interface Taking {
-  /** Keys of pairs that are left out. */
-  readonly taken: ReadonlySet<string>;
-  readonly newId: NewId;
-  readonly now: number;
-}
-
-/** Read out only where some are left out. */
-function toNewChunks(batch: ChunkBatch, { taken, newId, now }: Taking): NewChunks {
-  if (taken.size === 0) {
-    const ids = Array.from({ length: batch.length }, () => newId('chunk'));
-    return { batch, ids, createdAt: now, length: batch.length };
-  }
-  const kept = [...batch].filter((chunk) => !taken.has(rowKeyOf(chunk)));
-  return kept.map((chunk) => ({ ...chunk, id: newId('chunk'), createdAt: now }));
 }

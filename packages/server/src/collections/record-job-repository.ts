@@ -1,5 +1,5 @@
 import type { RecordFailure, RecordStage } from '@quartermaster/contract';
-import type { ChunkBatch, RowCode, RowFields } from '../extraction/extraction.ts';
+import type { RowCode, RowFields } from '../extraction/extraction.ts';
 import type { NewChunk } from './chunk-repository.ts';
 import type { RecordSource } from './record-repository.ts';
 
@@ -37,23 +37,6 @@ export interface RecordJob extends RecordSource {
   readonly generation: number;
   /** An earlier try has read the source and written all of the next generation; only what follows is left to do. */
   readonly made: MadeRecord | null;
-}
-
-/** In order. */
-export type NewChunks = readonly NewChunk[] | PackedChunks;
-
-/** A batch to be stored whole. Its bytes are given away: nobody reads it out afterwards. */
-export interface PackedChunks {
-  readonly batch: ChunkBatch;
-  /** Of each chunk. */
-  readonly ids: readonly string[];
-  readonly createdAt: number;
-  /** Of the batch. */
-  readonly length: number;
-}
-
-export function isPacked(chunks: NewChunks): chunks is PackedChunks {
-  return 'batch' in chunks;
 }
 
 export interface WorkProgress {
@@ -114,8 +97,8 @@ export interface RecordJobRepository {
   endLeases(): Promise<void>;
   /** Keeps the lease and notes how far the work is. @returns false when the claim is lost. */
   report(held: Held, progress: WorkProgress): Promise<boolean>;
-  /** Writes chunks of the next generation with their words; nobody sees them yet. @returns false when the claim is lost. @throws MalformedBatch */
-  addChunks(job: RecordJob, chunks: NewChunks): Promise<boolean>;
+  /** Writes chunks of the next generation, in order, with their words; nobody sees them yet. @returns false when the claim is lost. */
+  addChunks(job: RecordJob, chunks: readonly NewChunk[]): Promise<boolean>;
   /** Writes rows of the next generation that became no chunk. @returns false when the claim is lost. */
   addRows(job: RecordJob, rows: readonly NewRow[]): Promise<boolean>;
   /** All of the next generation is written: a later try goes on from here. @returns false when the claim is lost. */

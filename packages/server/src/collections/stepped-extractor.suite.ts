@@ -1,4 +1,3 @@
-import { batchOf } from '../extraction/batch.fixture.ts';
 import type { ExtractionOutcome, ExtractionTask, Extractor } from '../extraction/extraction.ts';
 
 /** A document that is being read, as slowly as the test wants. */
@@ -34,7 +33,7 @@ export function createSteppedExtractor(): SteppedExtractor {
         signal,
         give: async (...contents) => {
           const chunks = contents.map((content) => toChunk(content, ordinal++));
-          await task.onBatch(batchOf(...chunks)).catch((error: unknown) => {
+          await task.onBatch(chunks).catch((error: unknown) => {
             reject(error);
             throw error;
           });

@@ -38,12 +38,12 @@ export function startChild(options: ChildOptions): Child {
   const [stdin, stdout, stderrOf] = process.stdio as unknown as [Writable, Readable, Readable];
   let listener: Listener | undefined;
   let why: ReturnType<typeof explainExit> | undefined;
-  let ready = false;
+  let [ready, sentInvalid] = [false, false];
   let stderr = '';
 
   const gone = new Promise<void>((resolve) => {
     process.once('close', (code, signal) => {
-      why = explainExit({ code, signal, stderr, ready });
+      why = explainExit({ code, signal, stderr, ready, sentInvalid });
       if (stderr !== '') options.logger.warn({ stderr, code, signal }, 'a process that reads documents has ended');
       listener?.ended(why);
       resolve();
@@ -57,8 +57,8 @@ export function startChild(options: ChildOptions): Child {
   stderrOf.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-stderrKept);
   });
-  const read = createFrameReader((kind, content) => {
-    const message = parseFromChild(kind, content);
+  const read = createFrameReader((_kind, content) => {
+    const message = parseFromChild(content);
     if (message.type === 'ready') ready = true;
     else listener?.message(message);
   });
@@ -66,7 +66,8 @@ export function startChild(options: ChildOptions): Child {
     try {
       read(bytes);
     } catch (cause) {
-      options.logger.error({ cause: String(cause) }, 'a process that reads documents said what it may not say');
+      sentInvalid = true;
+      options.logger.error({ cause: String(cause) }, 'extraction worker sent an invalid message');
       kill();
     }
   });

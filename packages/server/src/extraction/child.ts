@@ -1,8 +1,8 @@
 import { writeSync } from 'node:fs';
+import { createChunkBuffer } from './chunk-batch.ts';
 import { mayStartThreads, printToLog, startNoMoreThreads } from './confine.ts';
 import type { ExtractedChunk, ReportedRow } from './extraction.ts';
 import { type ExtractionJob, makeChunks, type ReportDraft } from './make-chunks.ts';
-import { createChunkPacker } from './packed-chunks.ts';
 import { startPageThread } from './pdf/page-thread.ts';
 import {
   createFrameReader,
@@ -107,7 +107,7 @@ function measure(report: ReportDraft, started: number): void {
 
 /** Sends what was made in batches, and waits when the server has not taken those before. */
 function createBatches() {
-  const packer = createChunkPacker();
+  const buffer = createChunkBuffer();
   let rows: ReportedRow[] = [];
   let characters = 0;
   let lastStage = '';
@@ -120,8 +120,8 @@ function createBatches() {
   }
 
   function flushChunks(): Promise<void> | undefined {
-    const chunks = packer.take();
-    return chunks && sendInTurn({ type: 'chunks', chunks });
+    const chunks = buffer.take();
+    return chunks.length === 0 ? undefined : sendInTurn({ type: 'chunks', chunks });
   }
 
   function flushRows(): Promise<void> | undefined {
@@ -144,9 +144,9 @@ function createBatches() {
       send({ type: 'stage', stage, percent });
     },
     chunk: (chunk: ExtractedChunk) => {
-      if (packer.add(chunk)) return undefined;
+      if (buffer.add(chunk)) return undefined;
       const flushed = flushChunks();
-      packer.add(chunk);
+      buffer.add(chunk);
       return flushed;
     },
     reportedRow: (row: ReportedRow) => {

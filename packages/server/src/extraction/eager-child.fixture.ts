@@ -1,4 +1,3 @@
-import { batchOf } from './batch.fixture.ts';
 import { createFrameReader, type FromChild, frameKinds, type ToChild, toMessageFrame } from './protocol.ts';
 
 /** A reader that sends as many batches as its document says, and waits for none to be taken; or one that is forged. */
@@ -9,10 +8,9 @@ let taken = 0;
 
 function work(): void {
   // A value of metadata is a text.
-  if (text === 'forged')
-    send({ type: 'chunks', chunks: batchOf({ ...chunk, ordinal: 0, metadata: { a: 1 as never } }) });
+  if (text === 'forged') send({ type: 'chunks', chunks: [{ ...chunk, ordinal: 0, metadata: { a: 1 as never } }] });
   for (let ordinal = 0; ordinal < Number(text); ordinal += 1) {
-    send({ type: 'chunks', chunks: batchOf({ ...chunk, ordinal }) });
+    send({ type: 'chunks', chunks: [{ ...chunk, ordinal }] });
   }
 }
 

@@ -9,15 +9,17 @@ export interface Exit {
   readonly stderr: string;
   /** Whether it ever said that it is ready. */
   readonly ready: boolean;
+  /** It was killed because it sent a message that a reader of ours does not send. */
+  readonly sentInvalid: boolean;
 }
 
 /** What the end of a child says about its document; an Error when the document cannot be the reason. */
-export function explainExit({ code, signal: own, stderr, ready }: Exit): ExtractionOutcome | Error {
+export function explainExit({ code, signal: own, stderr, ready, sentInvalid }: Exit): ExtractionOutcome | Error {
   const signal = own ?? reportedSignal(code);
   if (!ready) return new Error(`a process that reads documents did not start (${signal ?? code}): ${stderr}`);
-  const { code: why, message } = new Unreadable(failureCode(signal, stderr));
+  const { code: why, message } = new Unreadable(sentInvalid ? 'parser_crashed' : failureCode(signal, stderr));
   const failure = { kind: 'failed', code: why, message, report: null } as const;
-  return signal === 'SIGKILL' ? { ...failure, killed: true } : failure;
+  return signal === 'SIGKILL' && !sentInvalid ? { ...failure, killed: true } : failure;
 }
 
 /** Bubblewrap reports the signal that ended its child as a code above 128. */

@@ -7,9 +7,7 @@ export type { OnDuplicate, RowStatus };
  * counting tokens and cutting words all happen there.
  */
 export interface Extractor {
-  /**
-   * Chunks arrive in batches, in order. A few come before the promise of the first resolves, then one for each that does.
-   */
+  /** Chunks and reported rows arrive in batches, in order: the next one when the promise of the one before has resolved. */
   extract(task: ExtractionTask, signal: AbortSignal): Promise<ExtractionOutcome>;
   close(): Promise<void>;
 }
@@ -26,7 +24,7 @@ export interface ExtractionTask {
   readonly kind: 'text' | 'qa';
   /** More chunks than this end the extraction with `capacity_exceeded`. */
   readonly maxChunks: number;
-  readonly onBatch: (batch: ChunkBatch) => Promise<void>;
+  readonly onBatch: (batch: readonly ExtractedChunk[]) => Promise<void>;
   /** Rows that became no chunk, in the order of the sheet; the same backpressure as `onBatch`. Absent: only counted. */
   readonly onReportedRows?: (rows: readonly ReportedRow[]) => Promise<void>;
   /** Of pairs within the file: the first is made with `skip`, the last with `replace`, all with `keep` (the default). */
@@ -61,19 +59,6 @@ export interface ExtractedChunk {
   /** Of a pair: a digest of its id or its question; the same for the same row of a later upload. */
   readonly rowKey?: string;
 }
-
-/** Chunks in order, packed: whoever only passes them on does not read them out. At least one. */
-export interface ChunkBatch extends Iterable<ExtractedChunk> {
-  readonly length: number;
-  readonly lastOrdinal: number;
-  /** Some have a `rowKey`. */
-  readonly hasKeys: boolean;
-  /** As `unpack-chunks.ts` reads them, alone in their ArrayBuffer. */
-  readonly packed: Uint8Array<ArrayBuffer>;
-}
-
-/** A batch is not what a reader of ours packs: it comes from one that is in the hands of its document. */
-export class MalformedBatch extends TypeError {}
 
 /** `content` of a pair. */
 export function contentOfPair(question: string, answer: string): string {

@@ -211,7 +211,7 @@ test('when the server is killed its children end by themselves', async () => {
   await until(() => !isRunning(child));
 });
 
-test('a reader may send a few batches before the first one is stored; one that sends more is ended', async () => {
+test('a reader may send a few batches ahead, which are stored one at a time; one that sends more is ended', async () => {
   const program = fileURLToPath(new URL('./eager-child.fixture.ts', import.meta.url));
   const pool = opened({ processes: 1, program });
   const stored = Promise.withResolvers<void>();
@@ -223,7 +223,7 @@ test('a reader may send a few batches before the first one is stored; one that s
   const { task: greedy } = taskOf({ kind: 'text', text: String(mostBatchesSent + 1) }, { onBatch });
   const outcome = await pool.extract(greedy, AbortSignal.timeout(60_000));
   assert.equal(outcome.kind === 'failed' && outcome.code, 'parser_crashed', JSON.stringify(outcome));
-  assert.equal(storing, mostBatchesSent);
+  assert.equal(storing, 1);
   assert.deepEqual(children(), []);
   stored.resolve();
   const { task, chunks } = taskOf({ kind: 'text', text: String(mostBatchesSent) });

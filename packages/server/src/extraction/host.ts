@@ -3,7 +3,7 @@ import type { Logger } from '../kernel/logger.ts';
 import { watchMemory } from '../kernel/watch-memory.ts';
 import { type Child, startChild } from './child-process.ts';
 import { createCountdown } from './countdown.ts';
-import { type ExtractionOutcome, type ExtractionTask, MalformedBatch } from './extraction.ts';
+import type { ExtractionOutcome, ExtractionTask } from './extraction.ts';
 import { feedDocument } from './feed-document.ts';
 import { type FromChild, type JobResult, mostBatchesSent, toMessageFrame } from './protocol.ts';
 import { Unreadable } from './unreadable.ts';
@@ -69,6 +69,7 @@ async function converse(
   const { promise, resolve, reject } = Promise.withResolvers<Done | ExtractionOutcome>();
   const over = new AbortController();
   let unanswered = 0;
+  let relayed = Promise.resolve();
   const countdown = createCountdown(options.timeoutMs, () => resolve(failed('time_limit')));
   const unwatch = watchMemory(child.pid, options.memoryMb, () => resolve(failed('memory_limit')));
   const cancel = () => resolve({ kind: 'cancelled' });
@@ -81,6 +82,12 @@ async function converse(
     child.input.write(toMessageFrame({ type: 'next' }));
   }
 
+  async function relay(message: FromChild): Promise<void> {
+    if (over.signal.aborted) return;
+    if (message.type === 'chunks') await task.onBatch(message.chunks);
+    if (message.type === 'rows') await task.onReportedRows?.(message.rows);
+  }
+
   child.listen({
     message: (message) => {
       if (over.signal.aborted) return;
@@ -91,9 +98,8 @@ async function converse(
         unanswered += 1;
         // The time until it is taken is not the child's.
         countdown.pause();
-        relay(message, task).then(answer, (cause) =>
-          cause instanceof MalformedBatch ? resolve(failed('parser_crashed')) : reject(cause),
-        );
+        relayed = relayed.then(() => relay(message));
+        relayed.then(answer, reject);
       }
     },
     ended: (why) => (why instanceof Error ? reject(why) : resolve(why)),
@@ -108,11 +114,6 @@ async function converse(
     unwatch();
     signal.removeEventListener('abort', cancel);
   }
-}
-
-async function relay(message: FromChild, task: ExtractionTask): Promise<void> {
-  if (message.type === 'chunks') await task.onBatch(message.chunks);
-  if (message.type === 'rows') await task.onReportedRows?.(message.rows);
 }
 
 function failed(code: 'time_limit' | 'memory_limit' | 'parser_crashed'): ExtractionOutcome {

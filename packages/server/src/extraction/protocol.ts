@@ -1,13 +1,13 @@
 import { parseJson } from '../kernel/parse-json.ts';
+import { checkBatch } from './chunk-batch.ts';
 import {
-  type ChunkBatch,
+  type ExtractedChunk,
   type ExtractionFailureCode,
   type ExtractionReport,
   type ReportedRow,
   rowCodes,
 } from './extraction.ts';
 import type { ExtractionJob } from './make-chunks.ts';
-import { openBatch } from './packed-chunks.ts';
 
 /** Batches that `next` was not answered to: one is being stored, one made ready for that, one lies there already. */
 export const mostBatchesSent = 3;
@@ -23,8 +23,7 @@ export type ToChild =
 export type FromChild =
   | { readonly type: 'ready' }
   | { readonly type: 'stage'; readonly stage: 'parsing' | 'chunking'; readonly percent: number }
-  /** A frame of its own kind: the bytes of the batch, as they are. */
-  | { readonly type: 'chunks'; readonly chunks: ChunkBatch }
+  | { readonly type: 'chunks'; readonly chunks: readonly ExtractedChunk[] }
   | { readonly type: 'rows'; readonly rows: readonly ReportedRow[] }
   | { readonly type: 'done'; readonly result: JobResult; readonly cpuSeconds: number };
 
@@ -45,11 +44,11 @@ export type JobResult =
       readonly unexpected: boolean;
     };
 
-export const frameKinds = { message: 0, bytes: 1, chunks: 2 } as const;
+export const frameKinds = { message: 0, bytes: 1 } as const;
 export type FrameKind = (typeof frameKinds)[keyof typeof frameKinds];
 
 const headerBytes = 5;
-/** A batch is about 1 MiB; one chunk of the longest pair takes a few hundred KiB. */
+/** A batch is about 1 MiB of JSON; one chunk of the longest pair takes a few hundred KiB. */
 const longestFrame = 16 * 2 ** 20;
 
 /** Four bytes length (little endian), one byte kind, then the content. */
@@ -62,7 +61,6 @@ export function toFrame(kind: FrameKind, content: Uint8Array): Buffer {
 }
 
 export function toMessageFrame(message: ToChild | FromChild): Buffer {
-  if (message.type === 'chunks') return toFrame(frameKinds.chunks, message.chunks.packed);
   return toFrame(frameKinds.message, Buffer.from(JSON.stringify(message)));
 }
 
@@ -106,9 +104,9 @@ export function createFrameReader(
  * A child may be in the hands of its document: what it says is checked before it is believed.
  * @throws TypeError when it is no message.
  */
-export function parseFromChild(kind: number, content: Buffer<ArrayBuffer>): FromChild {
-  if (kind === frameKinds.chunks) return { type: 'chunks', chunks: openBatch(content) };
+export function parseFromChild(content: Buffer): FromChild {
   const message: unknown = parseJson(content.toString());
+  if (isRecord(message) && message.type === 'chunks') return { type: 'chunks', chunks: checkBatch(message.chunks) };
   if (!isFromChild(message)) throw new TypeError('not a message of a child');
   return message;
 }

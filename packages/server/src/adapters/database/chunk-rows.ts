@@ -1,12 +1,10 @@
 import type { Locator } from '@quartermaster/contract';
-import type { CompiledQuery, Kysely, Selectable, Transaction } from 'kysely';
+import type { Selectable, Transaction } from 'kysely';
 import type { NewChunk, StoredChunk } from '../../collections/chunk-repository.ts';
-import { isPacked, type NewChunks, type PackedChunks } from '../../collections/record-job-repository.ts';
 import { parseJson } from '../../kernel/parse-json.ts';
 import type { ChunkTable } from './collection-tables.ts';
 import type { Database } from './database.ts';
-import { askThread, insertOf, runMany } from './sqlite-insert-many.ts';
-import { type BatchAnswer, storedColumns } from './sqlite-protocol.ts';
+import { insertInto, runMany } from './sqlite-insert-many.ts';
 import type { Tables } from './tables.ts';
 
 /** Where new chunks belong. */
@@ -21,72 +19,39 @@ export interface ChunkPlace {
 /** Rows of one statement in PostgreSQL, which is built on the event loop, some 5 ms for so many. */
 const rowsAtOnce = 200;
 
-interface Added<Chunks> {
+interface Added {
   readonly place: ChunkPlace;
-  readonly chunks: Chunks;
+  readonly chunks: readonly NewChunk[];
 }
 
 /** Writes chunks, then their words into the index. */
 export async function insertChunks(
   transaction: Transaction<Tables>,
   { dialect, fullText }: Pick<Database, 'dialect' | 'fullText'>,
-  { place, chunks }: Added<NewChunks>,
+  { place, chunks }: Added,
 ): Promise<void> {
   if (chunks.length === 0) return;
-  const list = isPacked(chunks) ? unpack(chunks) : chunks;
   const insert = dialect === 'sqlite' ? insertRows : insertByStatements;
-  const seqs = await insert(transaction, { place, chunks: list });
-  const indexed = list.map(({ words }, at) => ({ seq: seqs[at] as number, words })); // as many as rows
+  const seqs = await insert(transaction, { place, chunks });
+  const indexed = chunks.map(({ words }, at) => ({ seq: seqs[at] as number, words })); // as many as rows
   await fullText.add(transaction, place.collectionId, indexed);
 }
 
-function unpack({ batch, ids, createdAt }: PackedChunks): NewChunk[] {
-  return Array.from(batch, (chunk, at) => ({ ...chunk, id: ids[at] as string, createdAt })); // there are as many
-}
-
-/**
- * Does the same in the thread of SQLite, in a transaction of its own that begins with `hold`.
- * @returns the row that `hold` gave; undefined when it gave none and nothing was written
- */
-export async function insertInThread<Held>(
-  write: Kysely<Tables>,
-  { place, chunks: { batch, ids, createdAt } }: Added<PackedChunks>,
-  hold: CompiledQuery<Held>,
-): Promise<Held | undefined> {
-  const { held } = await askThread<BatchAnswer>(write, {
-    hold: { sql: hold.sql, parameters: hold.parameters },
-    sql: insertOf('chunk', { alike: toColumns(place), others: storedColumns }),
-    collectionId: place.collectionId,
-    packed: batch.packed,
-    ids,
-    createdAt,
-  });
-  return held as Held | undefined; // what SQLite gave for that query
-}
-
 /** In SQLite. @returns their `seq`, in order */
-async function insertRows(
-  transaction: Transaction<Tables>,
-  { place, chunks }: Added<readonly NewChunk[]>,
-): Promise<readonly number[]> {
-  const alike = toColumns(place);
-  // One statement for all places: most lists are short.
-  const sql = insertOf('chunk', { alike: {}, others: [...columnsAlike, ...storedColumns] });
-  const lists = chunks
-    .map(toRow)
-    .map((row) => [...columnsAlike.map((column) => alike[column]), ...storedColumns.map((column) => row[column])]);
-  return runMany(transaction, sql, lists);
+async function insertRows(transaction: Transaction<Tables>, { place, chunks }: Added): Promise<readonly number[]> {
+  const rows = chunks.map((chunk) => toRow(place, chunk));
+  return runMany(
+    transaction,
+    insertInto('chunk', Object.keys(rows[0] ?? {})),
+    rows.map((row) => Object.values(row)),
+  );
 }
 
 /** @returns their `seq`, in order */
-async function insertByStatements(
-  transaction: Transaction<Tables>,
-  { place, chunks }: Added<readonly NewChunk[]>,
-): Promise<number[]> {
-  const alike = toColumns(place);
+async function insertByStatements(transaction: Transaction<Tables>, { place, chunks }: Added): Promise<number[]> {
   const seqs = new Map<string, number>();
   for (let from = 0; from < chunks.length; from += rowsAtOnce) {
-    const rows = chunks.slice(from, from + rowsAtOnce).map((chunk) => ({ ...alike, ...toRow(chunk) }));
+    const rows = chunks.slice(from, from + rowsAtOnce).map((chunk) => toRow(place, chunk));
     const some = transaction.insertInto('chunk').values(rows);
     for (const { id, seq } of await some.returning(['id', 'seq']).execute()) seqs.set(id, seq);
   }
@@ -109,19 +74,12 @@ export function toChunk(row: Selectable<ChunkTable>): StoredChunk {
   };
 }
 
-const columnsAlike = ['project_id', 'collection_id', 'record_id', 'generation'] as const;
-
-function toColumns(place: ChunkPlace) {
+function toRow(place: ChunkPlace, chunk: NewChunk) {
   return {
     project_id: place.projectId,
     collection_id: place.collectionId,
     record_id: place.recordId,
     generation: place.generation,
-  };
-}
-
-function toRow(chunk: NewChunk) {
-  return {
     id: chunk.id,
     ordinal: chunk.ordinal,
     content: chunk.content,

@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { isPacked, type NewChunks, type RecordJob } from '../../collections/record-job-repository.ts';
+import type { NewChunk } from '../../collections/chunk-repository.ts';
+import type { RecordJob } from '../../collections/record-job-repository.ts';
 import type { Database } from './database.ts';
 import type { Tables } from './tables.ts';
 
@@ -18,8 +19,8 @@ const pairsAtOnce = 20_000;
 export const noKeys = -1;
 
 /** Whether it is time to enter the keys of a record's pairs. `keyedTo` is null where they have none. */
-export function areManyWaiting(keyedTo: number | null, chunks: NewChunks): boolean {
-  const last = isPacked(chunks) ? chunks.batch.lastOrdinal : chunks.at(-1)?.ordinal;
+export function areManyWaiting(keyedTo: number | null, chunks: readonly NewChunk[]): boolean {
+  const last = chunks.at(-1)?.ordinal;
   return last !== undefined && keyedTo !== null && last - keyedTo >= pairsAtOnce;
 }
 

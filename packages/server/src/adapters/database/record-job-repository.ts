@@ -1,16 +1,15 @@
 import { type Kysely, sql, type Transaction, type UpdateObject } from 'kysely';
+import type { NewChunk } from '../../collections/chunk-repository.ts';
 import { maxCapacity } from '../../collections/collection-repository.ts';
-import {
-  type Held,
-  isPacked,
-  type MadeRecord,
-  type NewChunks,
-  type Publication,
-  type RecordJob,
-  type RecordJobRepository,
-  type WorkProgress,
+import type {
+  Held,
+  MadeRecord,
+  Publication,
+  RecordJob,
+  RecordJobRepository,
+  WorkProgress,
 } from '../../collections/record-job-repository.ts';
-import { insertChunks, insertInThread } from './chunk-rows.ts';
+import { insertChunks } from './chunk-rows.ts';
 import { claimRecord } from './claim-record.ts';
 import type { Database } from './database.ts';
 import { countChunks, hasRoom, lockCollection } from './lock-collection.ts';
@@ -97,7 +96,7 @@ async function report({ leases, dialect }: Database, held: Held, progress: WorkP
   return kept !== undefined || (await mine.executeTakeFirst()) !== undefined;
 }
 
-async function addChunks(database: Database, job: RecordJob, chunks: NewChunks): Promise<boolean> {
+async function addChunks(database: Database, job: RecordJob, chunks: readonly NewChunk[]): Promise<boolean> {
   const row = await writeChunks(database, job, chunks);
   if (row === undefined || !areManyWaiting(row.keyed_to, chunks)) return row !== undefined;
   return database.write.transaction().execute(async (transaction) => {
@@ -108,23 +107,16 @@ async function addChunks(database: Database, job: RecordJob, chunks: NewChunks):
 }
 
 /** @returns undefined when the claim is lost */
-async function writeChunks({ dialect, write, fullText }: Database, job: RecordJob, chunks: NewChunks) {
+async function writeChunks({ dialect, write, fullText }: Database, job: RecordJob, chunks: readonly NewChunk[]) {
   const { projectId, collectionId, id: recordId } = job;
   const place = { projectId, collectionId, recordId, generation: job.generation + 1 };
-  const keyedTo = sql<number | null>`coalesce(keyed_to, ${haveKeys(chunks) ? noKeys : null})`;
-  const holding = (db: Kysely<Tables>) => holdingUpdate(db, job, { lease_owner: job.token, keyed_to: keyedTo });
-  if (isPacked(chunks) && dialect === 'sqlite') {
-    return insertInThread(write, { place, chunks }, holding(write).compile());
-  }
+  const haveKeys = chunks.some(({ rowKey }) => rowKey !== undefined);
+  const keyedTo = sql<number | null>`coalesce(keyed_to, ${haveKeys ? noKeys : null})`;
   return write.transaction().execute(async (transaction) => {
-    const held = await holding(transaction).executeTakeFirst();
+    const held = await updateHeld(transaction, job, { lease_owner: job.token, keyed_to: keyedTo });
     if (held !== undefined) await insertChunks(transaction, { dialect, fullText }, { place, chunks });
     return held;
   });
-}
-
-function haveKeys(chunks: NewChunks): boolean {
-  return isPacked(chunks) ? chunks.batch.hasKeys : chunks.some(({ rowKey }) => rowKey !== undefined);
 }
 
 /** Nobody works on it and nothing was tried. */
@@ -138,19 +130,14 @@ function hold(db: Kysely<Tables>, held: Held) {
   return updateHeld(db, held, { lease_owner: held.token });
 }
 
-function updateHeld(db: Kysely<Tables>, held: Held, set: HeldChange) {
-  return holdingUpdate(db, held, set).executeTakeFirst();
-}
-
-type HeldChange = UpdateObject<Tables, 'record'>;
-
-function holdingUpdate(db: Kysely<Tables>, held: Held, set: HeldChange) {
+function updateHeld(db: Kysely<Tables>, held: Held, set: UpdateObject<Tables, 'record'>) {
   return db
     .updateTable('record')
     .set(set)
     .where('id', '=', held.id)
     .where('lease_owner', '=', held.token)
-    .returning(['status', 'generation', 'collection_id', 'keyed_to']);
+    .returning(['status', 'generation', 'collection_id', 'keyed_to'])
+    .executeTakeFirst();
 }
 
 async function publish(transaction: Transaction<Tables>, job: RecordJob, made: MadeRecord): Promise<Publication> {

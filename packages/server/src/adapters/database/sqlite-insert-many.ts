@@ -18,22 +18,10 @@ export async function askThread<Row>(db: Kysely<Tables>, request: Request): Prom
   return rows[0] as Row; // such an answer has one
 }
 
-export type Columns<Table extends keyof Tables> = Readonly<
-  Partial<Record<keyof Tables[Table], string | number | null>>
->;
-
-/** An insert of rows that have some columns alike: those are part of the statement, which is prepared for them. */
-export function insertOf<Table extends keyof Tables & string>(
-  table: Table,
-  { alike, others }: { alike: Columns<Table>; others: ReadonlyArray<keyof Tables[Table] & string> },
-): string {
-  const columns = [...Object.keys(alike), ...others].map((column) => `"${column}"`);
-  const values = [...Object.values<string | number | null | undefined>(alike).map(toLiteral), ...others.map(() => '?')];
-  return `insert into "${table}" (${columns.join(', ')}) values (${values.join(', ')})`;
-}
-
-function toLiteral(value: string | number | null | undefined): string {
-  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value ?? null);
+/** An insert of one row, with a parameter for each column. */
+export function insertInto(table: keyof Tables, columns: readonly string[]): string {
+  const names = columns.map((column) => `"${column}"`);
+  return `insert into "${table}" (${names.join(', ')}) values (${columns.map(() => '?').join(', ')})`;
 }
 
 /**

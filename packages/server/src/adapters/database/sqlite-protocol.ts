@@ -28,41 +28,7 @@ export interface JsonStatements {
   readonly sql: string;
   readonly rows: string;
 }
-/** The columns of a chunk whose values the thread gives for a batch, in this order. */
-export const storedColumns = [
-  'id',
-  'ordinal',
-  'content',
-  'question',
-  'answer',
-  'num_tokens',
-  'metadata',
-  'locator',
-  'row_key',
-  'created_at',
-  'updated_at',
-] as const;
-
-/**
- * A batch of chunks, which the thread reads out itself and stores in a transaction of its own, so that nobody waits for
- * the event loop in between. The answer's one row is a `BatchAnswer`.
- */
-export interface StoreBatch {
-  /** Gives a row; where it gives none, nothing is stored. */
-  readonly hold: Statement;
-  /** Inserts a chunk, with the values of `storedColumns`. */
-  readonly sql: string;
-  readonly collectionId: string;
-  /** Goes to the thread: nobody else has it afterwards. */
-  readonly packed: Uint8Array<ArrayBuffer>;
-  readonly ids: readonly string[];
-  readonly createdAt: number;
-}
-/** What `hold` gave. */
-export interface BatchAnswer {
-  readonly held: unknown;
-}
-export type Request = Statement | ManyStatements | JsonStatements | StoreBatch;
+export type Request = Statement | ManyStatements | JsonStatements;
 export type PlacedRequest = Request & { readonly place: Place };
 export type WorkerRequest = PlacedRequest | 'commit' | 'rollback' | 'close';
 
@@ -75,8 +41,6 @@ export interface StatementFailure {
   readonly message: string;
   /** SQLite's extended result code; absent where SQLite was not the one who failed. */
   readonly resultCode?: number;
-  /** A batch was none: see `MalformedBatch`. */
-  readonly isMalformed?: true;
 }
 /**
  * SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC of sqlite3.h: pages that could not be synced may be gone from the page cache,

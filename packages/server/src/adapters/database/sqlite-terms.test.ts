@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { repeatMark } from '../../extraction/extraction.ts';
-import { createTermWriter } from './sqlite-term-bytes.ts';
-import { toIndexRow, toTerms } from './sqlite-terms.ts';
+import { toTerms } from './sqlite-terms.ts';
 
 const word = fc.oneof(
   fc.constantFrom(
@@ -53,30 +52,4 @@ test('what is no number of times belongs to the word', () => {
     const { terms } = toTerms(odd);
     assert.match(terms, /^[^\u0081 ]+\u0081[1-9]\d*$/, JSON.stringify(terms));
   }
-});
-
-test('terms written byte by byte are those made as strings', () => {
-  const tag = '1a\u0082';
-  const latin1 = fc.nat(255).map((code) => String.fromCharCode(code));
-  const ofWords = latin1.filter((character) => !/[\0 \u0081]/.test(character));
-  const plain = fc.string({ unit: ofWords, minLength: 1, maxLength: 140 });
-  const parts = fc.array(
-    fc.tuple(plain, fc.integer({ min: 1, max: 260 })).map(([text, times]) => text + repeatMark + times),
-  );
-  const any = fc.array(fc.oneof(fc.string({ unit: latin1 }), word));
-  const write = createTermWriter(tag);
-  let written = 0;
-  fc.assert(
-    fc.property(fc.oneof(parts, any), (given) => {
-      const words = given.join(' ');
-      const bytes = write(words);
-      if (bytes === undefined) return;
-      written += 1;
-      const { values, length } = toIndexRow({ seq: 0, words }, tag);
-      assert.deepEqual([Buffer.from(bytes.bytes).toString(), bytes.length], [values[1], length]);
-    }),
-    { numRuns: 2_000 },
-  );
-  assert.ok(written > 400, `only ${written}`);
-  assert.equal(write('北京\u00811'), undefined);
 });

@@ -101,9 +101,9 @@ export function toTables(number: number) {
   };
 }
 
-/** Of a row id and terms, which may be the bytes of a text. */
+/** Of a row id and terms. */
 export function insertTermsInto(table: string): string {
-  return `insert into ${table} (rowid, words) values (?, cast(? as text))`;
+  return `insert into ${table} (rowid, words) values (?, ?)`;
 }
 
 /** A row id of the index is that of its chunk times this, and the chunk's length. */
@@ -115,7 +115,7 @@ export function toRowId(seq: number, length: number): bigint {
 }
 
 export interface IndexRow {
-  readonly values: readonly [rowId: bigint, terms: string | Uint8Array];
+  readonly values: readonly [rowId: bigint, terms: string];
   /** Words of the chunk, repeats counted. */
   readonly length: number;
 }

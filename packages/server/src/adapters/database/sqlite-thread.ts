@@ -1,5 +1,4 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
-import { MalformedBatch } from '../../extraction/extraction.ts';
 import { Problem } from '../../kernel/problem.ts';
 import {
   databaseBusy,
@@ -58,13 +57,8 @@ const problems = new Map([
 ]);
 
 function toError(failure: StatementFailure): Error {
-  if (failure.isMalformed === true) return new MalformedBatch(failure.message);
   const error = new SqliteError(failure);
   return problems.get((failure.resultCode ?? 0) & 0xff)?.(error) ?? error;
-}
-
-function givenAway(request: WorkerRequest): ArrayBuffer[] {
-  return typeof request !== 'string' && 'packed' in request ? [request.packed.buffer] : [];
 }
 
 /** One SQLite connection in its own thread. Requests are answered in the order they were sent. */
@@ -129,7 +123,7 @@ export async function openSqliteThread(
     });
   }
   async function send(request: WorkerRequest): Promise<StatementAnswer> {
-    if (failure === undefined) ours.postMessage(request, givenAway(request));
+    if (failure === undefined) ours.postMessage(request);
     const answer = wait();
     Atomics.add(bell, 0, 1);
     Atomics.notify(bell, 0);

@@ -1,14 +1,11 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { MalformedBatch } from '../../extraction/extraction.ts';
 import { isOutOfRoom } from '../../kernel/is-out-of-room.ts';
 import type {
-  BatchAnswer,
   PlacedRequest,
   StatementAnswer,
   StatementFailure,
-  StoreBatch,
   WorkerAnswer,
   WorkerRequest,
   WorkerStart,
@@ -27,9 +24,6 @@ const preparedStatements = 200;
 const checkpointPages = 4_000;
 /** Bytes that the write-ahead log keeps on disk after a checkpoint. */
 const logSizeLimit = 64 * 1024 * 1024;
-
-/** Whoever only reads does without. */
-const storing = (workerData as WorkerStart).readOnly ? undefined : await import('./sqlite-store-batch.ts');
 
 interface Prepared {
   readonly statement: StatementSync;
@@ -89,28 +83,10 @@ function createStatementCache(db: DatabaseSync): (sql: string) => Prepared {
 // Kysely gives what the caller bound; node:sqlite itself refuses a type that it does not know.
 type Values = Array<string | number | bigint | null | Uint8Array>;
 
-/** One transaction. */
-function runBatch({ db, begin, prepare }: Connection, request: StoreBatch): StatementAnswer {
-  db.exec(begin);
-  try {
-    const { sql, parameters } = request.hold;
-    const held = prepare(sql).statement.get(...(parameters as Values));
-    if (held !== undefined) storing?.storeBatch((each) => prepare(each).statement, request);
-    db.exec('commit');
-    const answer: BatchAnswer = { held };
-    return { rows: [answer] };
-  } catch (error) {
-    // SQLite may have done so by itself.
-    if (db.isTransaction) db.exec('rollback');
-    throw error;
-  }
-}
-
 function runStatement(connection: Connection, request: PlacedRequest): StatementAnswer {
   const { db, begin, prepare } = connection;
   if (request.place === 'first') db.exec(begin);
   if (request.place === 'inside') assertTransaction(db);
-  if ('packed' in request) return runBatch(connection, request);
   const { statement, givesRows } = prepare(request.sql);
   if ('lists' in request) {
     const rowIds = request.lists.map((list) => Number(statement.run(...(list as Values)).lastInsertRowid));
@@ -146,7 +122,6 @@ function handle(connection: Connection, request: WorkerRequest): StatementAnswer
 
 function describe(error: unknown, path: string): StatementFailure {
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof MalformedBatch) return { message, isMalformed: true };
   if (!(error instanceof Error && 'errcode' in error)) return { message };
   const resultCode = Number(error.errcode);
   return { message, resultCode: failedWrites.has(resultCode) && lacksRoom(path) ? sqliteFull : resultCode };
