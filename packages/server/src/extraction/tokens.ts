@@ -49,8 +49,29 @@ function* encodePieces(text: string): Generator<readonly number[], undefined> {
 /** How many tokens a text has. Linear in its length, whatever it holds. */
 export function countTokens(text: string): number {
   let count = 0;
-  for (const tokens of encodePieces(text)) count += tokens.length;
+  for (const [piece] of text.matchAll(pieces)) count += countPiece(piece);
   return count;
+}
+
+const mostCounted = 10_000;
+/** V8 copies a piece of up to so many characters; a longer one would keep the text that it was cut from in memory. */
+const longestCounted = 12;
+/** Few pieces fit into a processor's cache, where the table of all ranks does not: five times as fast. */
+const counted = new Map<string, number>();
+
+function countPiece(piece: string): number {
+  if (piece.length > longestCounted) return countNewPiece(piece);
+  const known = counted.get(piece);
+  if (known !== undefined) return known;
+  if (counted.size === mostCounted) counted.clear();
+  const count = countNewPiece(piece);
+  counted.set(piece, count);
+  return count;
+}
+
+function countNewPiece(piece: string): number {
+  clearWhenFull();
+  return core.countNative(piece);
 }
 
 /** Where a text may be cut. Cuts are numbered from 0 (before the first character); the last is the end of the text. */
