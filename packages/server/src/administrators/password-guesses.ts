@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { passwordNotChecked } from './problems.ts';
 
 /** What the thread gets. */
 export interface GuessesQuestion {
@@ -11,12 +12,16 @@ export interface GuessesQuestion {
 /** The time for an estimate grows with the square of the length; a password that is good so far is good. */
 const longest = 64;
 const memoryMb = 256;
+/** A password of 64 characters takes up to 2 s. More time passes only on a machine that is overloaded. */
+const timeLimitMs = 60_000;
 
 /**
  * How many guesses zxcvbn expects that a password takes. It runs in a thread that ends afterwards: the lists take 80 MB
  * and a second to load, and passwords are chosen rarely.
+ * @param limitMs milliseconds after which the thread ends
+ * @throws Problem SERVICE_UNAVAILABLE when it takes longer
  */
-export async function guessesOf(password: string, name: string): Promise<number> {
+export async function guessesOf(password: string, name: string, limitMs = timeLimitMs): Promise<number> {
   const start = [...password.normalize('NFKC')].slice(0, longest).join('');
   const question: GuessesQuestion = {
     passwords: [start, start.replace(/[ ._-]/g, '')],
@@ -30,7 +35,14 @@ export async function guessesOf(password: string, name: string): Promise<number>
   const ended = once(worker, 'exit').then(() => {
     throw new Error('The thread that estimates guesses ended without an answer.');
   });
-  const [guesses] = (await Promise.race([once(worker, 'message'), ended])) as [number]; // as the thread posts it
-  await worker.terminate();
-  return guesses;
+  const limit = AbortSignal.timeout(limitMs);
+  try {
+    const message = once(worker, 'message', { signal: limit });
+    const [guesses] = (await Promise.race([message, ended])) as [number]; // as the thread posts it
+    return guesses;
+  } catch (error) {
+    throw limit.aborted ? passwordNotChecked(limitMs / 1000) : error;
+  } finally {
+    await worker.terminate();
+  }
 }

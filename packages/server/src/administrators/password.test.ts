@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { Problem } from '../kernel/problem.ts';
 import { createHashingLine } from './hashing-line.ts';
 import { hashPassword, isOutdated, isPassword } from './password.ts';
+import { guessesOf } from './password-guesses.ts';
 import { checkPassword } from './password-policy.ts';
 
 test('a password is kept as argon2id with the parameters of OWASP, salted, and compared whole', async () => {
@@ -98,3 +99,11 @@ for (const [what, password, name = 'Ada'] of bad) {
     );
   });
 }
+
+test('the check of a password that takes too long ends with 503', async () => {
+  await assert.rejects(guessesOf('several words that do not belong together', 'root', 1), (error) => {
+    assert.ok(error instanceof Problem);
+    assert.equal(error.code, 'SERVICE_UNAVAILABLE');
+    return true;
+  });
+});

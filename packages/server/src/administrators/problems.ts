@@ -21,6 +21,12 @@ export function passwordRefused(field: string, found: string, expected: string):
   return fieldInvalid(`body/${field}`, found, expected);
 }
 
+/** @param seconds that the check may take */
+export function passwordNotChecked(seconds: number): Problem {
+  const message = `The password could not be checked within ${seconds} s, because the machine is overloaded. Try again.`;
+  return new Problem('SERVICE_UNAVAILABLE', message, { retryAfter: 10 });
+}
+
 export function setUpLinkRefused(): Problem {
   return new Problem(
     'PERMISSION_DENIED',

@@ -18,7 +18,10 @@ export interface StreamAccessDeps {
   readonly intervalMs?: number;
 }
 
-/** Ends event streams within a second of the end of the key or session that opened them. */
+/**
+ * Ends event streams within a second of the end of the key or session that opened them, and all of them when the database
+ * has not answered for 25 checks (10 s): a key may have been revoked meanwhile.
+ */
 export interface StreamAccess {
   /** Watches the answer to a request until it is closed. Requests without a key or session are not watched. */
   watch(request: ReceivedRequest, response: ServerResponse): void;
@@ -32,12 +35,16 @@ interface Watched {
 }
 
 const defaultIntervalMs = 400;
+/** Intervals are counted, not time: an event loop that was blocked for long has not asked the database meanwhile. */
+const mostUnchecked = 25;
 
 /** One query per interval for all open streams finds keys and sessions that other processes have ended as well. */
 export function createStreamAccess({ findUsable, logger, intervalMs }: StreamAccessDeps): StreamAccess {
   const open = new Map<ServerResponse<IncomingMessage>, Watched>();
   let timer: NodeJS.Timeout | undefined;
   let isChecking = false;
+  /** Intervals since the last check that succeeded. */
+  let unchecked = 0;
 
   async function check(): Promise<void> {
     const ownersOf = (kind: keyof StreamOwners) => [
@@ -46,6 +53,7 @@ export function createStreamAccess({ findUsable, logger, intervalMs }: StreamAcc
     const owners = { keys: ownersOf('keys'), sessions: ownersOf('sessions') };
     const asked = new Set([...owners.keys, ...owners.sessions]);
     const usable = await findUsable(owners);
+    unchecked = 0;
     for (const [response, { owner, event }] of open) {
       // A stream that was opened meanwhile is in the next check.
       if (!asked.has(owner) || usable.has(owner)) continue;
@@ -53,7 +61,15 @@ export function createStreamAccess({ findUsable, logger, intervalMs }: StreamAcc
       response.destroy();
     }
   }
+  function endAll(): void {
+    for (const [response, { event }] of open) {
+      logger.warn(event, 'stream ended: its key or session could not be checked');
+      response.destroy();
+    }
+  }
   function tick(): void {
+    unchecked += 1;
+    if (unchecked > mostUnchecked) endAll();
     if (isChecking) return;
     isChecking = true;
     check()
@@ -65,6 +81,7 @@ export function createStreamAccess({ findUsable, logger, intervalMs }: StreamAcc
   function stop(): void {
     clearInterval(timer);
     timer = undefined;
+    unchecked = 0;
   }
 
   return {
