@@ -26,7 +26,11 @@ export function requestBytes(
   options: { headers?: Readonly<Record<string, string>>; body?: Buffer | string } = {},
 ): Buffer {
   const body = Buffer.from(options.body ?? '');
-  const headers = { Host: 'bench', ...options.headers, ...(body.length > 0 ? { 'Content-Length': body.length } : {}) };
+  const headers = {
+    Host: 'localhost',
+    ...options.headers,
+    ...(body.length > 0 ? { 'Content-Length': body.length } : {}),
+  };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`), body]);
 }
