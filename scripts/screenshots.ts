@@ -1,12 +1,15 @@
-// Pictures of every page of the console: `node scripts/screenshots.ts FOLDER [PAGE…]`. Starts a service
-// of its own with a few documents and runs, and Chromium. Pages × widths × colours × languages.
-import { mkdir, writeFile } from 'node:fs/promises';
+// Takes screenshots of the console: starts a service of its own with a few documents and runs, and Chromium.
+//   node scripts/screenshots.ts                    takes those in docs/screenshots again
+//   node scripts/screenshots.ts FOLDER [PAGE…]     takes all pages (or those named) × widths × colours × languages
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
 import { openConsole } from '../test/support/console.ts';
 import { fillForPictures, type Pictured } from '../test/support/console-pictures.ts';
 
 const folder = resolve(process.argv[2] ?? 'docs/screenshots');
+/** Undefined: all. */
+const files = process.argv[2] === undefined ? new Set(await readdir(folder)) : undefined;
 const widths = { 360: 740, 1280: 800, 1920: 1080 } as const;
 const wanted = process.argv.slice(3);
 
@@ -74,6 +77,8 @@ try {
         await page.setViewportSize({ width: Number(width), height });
         for (const { name, path, prepare } of shots) {
           if (wanted.length > 0 && !wanted.includes(name)) continue;
+          const file = `${name}-${width}-${scheme}-${language}.webp`;
+          if (files?.has(file) === false) continue;
           await page.goto(service.filesUrl + path);
           await page.getByRole('heading', { level: 1 }).waitFor();
           await page.waitForLoadState('networkidle');
@@ -81,7 +86,7 @@ try {
           await page.evaluate(whenStill);
           const shot = { format: 'webp', quality: 26 } as const;
           const { data } = await session.send('Page.captureScreenshot', shot);
-          await writeFile(join(folder, `${name}-${width}-${scheme}-${language}.webp`), Buffer.from(data, 'base64'));
+          await writeFile(join(folder, file), Buffer.from(data, 'base64'));
         }
       }
     }
