@@ -1,9 +1,8 @@
 import { writeSync } from 'node:fs';
 import { createChunkBuffer } from './chunk-batch.ts';
-import { mayStartThreads, printToLog, startNoMoreThreads } from './confine.ts';
 import type { ExtractedChunk, ReportedRow } from './extraction.ts';
 import { type ExtractionJob, makeChunks, type ReportDraft } from './make-chunks.ts';
-import { startPageThread } from './pdf/page-thread.ts';
+import { printToLog } from './print-to-log.ts';
 import {
   createFrameReader,
   type FromChild,
@@ -26,9 +25,6 @@ const rowLimits = { items: 1_000, characters: 512 * 1024 };
 // The server decides when it ends; a signal to the whole group (Ctrl-C) must not fail the document being read.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 printToLog();
-// Started before it is known whether a document needs it: once there are documents no thread can be started any more.
-const pageThread = mayStartThreads() ? startPageThread() : undefined;
-startNoMoreThreads();
 
 let job: ExtractionJob | undefined;
 let document = createDocument(0);
@@ -86,7 +82,7 @@ async function run(current: ExtractionJob, bytes: Buffer): Promise<JobResult> {
   const report: ReportDraft = { format: current.format, warnings: [], milliseconds: 0 };
   const batches = createBatches();
   try {
-    const made = await makeChunks({ job: current, bytes, sink: batches.sink, report, pageThread });
+    const made = await makeChunks({ job: current, bytes, sink: batches.sink, report });
     await batches.end();
     measure(report, started);
     return { kind: 'extracted', ...made, report };

@@ -245,17 +245,13 @@ for (const tier of ['sandbox', 'machine'] as const) {
     const hostile = fileURLToPath(new URL('./hostile-child.fixture.ts', import.meta.url));
     const { settings } = (await findIsolation())[tier];
     assert.ok(settings !== undefined);
-    // Memory for one more thread than a reader has.
     const { process: child } = spawnReader({ memoryMb: 512, cpuSeconds: 60, program: hostile }, settings);
     assert.ok(child.stdout !== null && child.stderr !== null);
     child.stdout.resume();
     const gone = once(child, 'close');
-    const said: Record<string, Record<string, string>> = JSON.parse(await text(child.stderr));
+    const outcomes: Record<string, string> = JSON.parse(await text(child.stderr));
     await gone;
-    for (const who of ['child', 'thread']) {
-      const outcomes = Object.entries(said[who] ?? {});
-      assert.ok(outcomes.length >= 11);
-      for (const [attempt, outcome] of outcomes) assert.match(outcome, /^denied/, `${who}: ${attempt}`);
-    }
+    assert.ok(Object.keys(outcomes).length >= 11);
+    for (const [attempt, outcome] of Object.entries(outcomes)) assert.match(outcome, /^denied/, attempt);
   });
 }

@@ -3,7 +3,6 @@ import { defaultChunkSize, separatorDefaults } from './check-splitter.ts';
 import { type Document, layOut, type PlacedBlock } from './document.ts';
 import type { ExtractedChunk, ExtractionReport, OnDuplicate, ReportedRow } from './extraction.ts';
 import { makePairs } from './make-pairs.ts';
-import type { PageThread } from './pdf/page-thread.ts';
 import { parserOf, readDocument } from './read-document.ts';
 import { splitBySeparators } from './separator-splitter.ts';
 import { type StructureCut, splitByStructure } from './structure-splitter.ts';
@@ -52,9 +51,8 @@ export async function makeChunks(input: {
   bytes: Uint8Array;
   sink: ChunkSink;
   report: ReportDraft;
-  pageThread?: PageThread | undefined;
 }) {
-  const { job, bytes, sink, report, pageThread } = input;
+  const { job, bytes, sink, report } = input;
   if (bytes.length === 0) throw fileEmpty();
   sink.stage('parsing', 0);
   if (job.kind === 'qa') return makePairs(input);
@@ -64,7 +62,6 @@ export async function makeChunks(input: {
     bytes,
     charset: job.charset ?? undefined,
     onProgress: (percent) => sink.stage('parsing', percent),
-    pageThread,
   });
   take(report, document);
   return makeTexts(document, { job, sink, report });

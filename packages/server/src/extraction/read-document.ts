@@ -1,5 +1,4 @@
 import type { Document } from './document.ts';
-import type { PageThread } from './pdf/page-thread.ts';
 
 export interface TextSource {
   /** An extension, or `text`: the bytes are UTF-8 text that was sent as such. */
@@ -9,8 +8,6 @@ export interface TextSource {
   readonly charset?: string | undefined;
   /** Told the share of the document read so far, 0 to 100, by the readers that know it. */
   readonly onProgress?: (percent: number) => void;
-  /** Helps with long PDFs. */
-  readonly pageThread?: PageThread | undefined;
 }
 
 /** To be raised when a reader gives another text for the same bytes. */
@@ -26,10 +23,10 @@ export function parserOf(format: string): string {
  * PDFium.
  * @throws Unreadable when it cannot be read.
  */
-export async function readDocument({ format, bytes, charset, ...more }: TextSource): Promise<Document> {
+export async function readDocument({ format, bytes, charset, onProgress }: TextSource): Promise<Document> {
   switch (format) {
     case 'pdf':
-      return (await import('./read-pdf.ts')).readPdf(bytes, { onPage: more.onProgress, thread: more.pageThread });
+      return (await import('./read-pdf.ts')).readPdf(bytes, onProgress);
     case 'docx':
       return (await import('./read-docx.ts')).readDocx(bytes);
     case 'md':

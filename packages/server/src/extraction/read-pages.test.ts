@@ -1,30 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { getHeapStatistics } from 'node:v8';
+import { test } from 'node:test';
 import { type Placed, pdfOf } from './documents.fixture.ts';
 import type { ExtractedChunk } from './extraction.ts';
 import { children, file, never, open, taskOf } from './extractor.fixture.ts';
 import { makeChunks } from './make-chunks.ts';
-import { openPdf, pdfiumCode } from './pdf/open-pdf.ts';
-import { type PageThread, startPageThread } from './pdf/page-thread.ts';
-import { readPages } from './pdf/read-pages.ts';
+import { openPdf } from './pdf/open-pdf.ts';
 import { createSegmentReader } from './pdf/read-segments.ts';
-import type { PageJob } from './pdf/read-share.ts';
 import { readPdf } from './read-pdf.ts';
-
-const threads: PageThread[] = [];
-after(() => Promise.all(threads.map((thread) => thread.close())));
-
-function started(): PageThread {
-  const thread = startPageThread();
-  threads.push(thread);
-  return thread;
-}
-
-async function jobOf(bytes: Uint8Array, numPages: number, more: Partial<PageJob> = {}): Promise<PageJob> {
-  const next = new Int32Array(new SharedArrayBuffer(4));
-  return { bytes, numPages, next, code: await pdfiumCode(), mostMemoryBytes: Number.MAX_SAFE_INTEGER, ...more };
-}
 
 /** Pages that differ, with fonts of their own, so that the same addresses stand for different ones. */
 function pageOf(page: number): Placed[] {
@@ -41,84 +23,41 @@ const made = pdfOf(Array.from({ length: 120 }, (_, index) => pageOf(index + 1)))
 /** The same without the table of its objects, which has to be built again. */
 const withoutIndex = Buffer.from(made.toString('latin1').replace(/startxref\n\d+/, 'startxref\n7'), 'latin1');
 
-test('a thread reads of each page what its caller would read', async () => {
-  const thread = started();
+test('a page gives the same whatever pages were read before it', async () => {
   for (const bytes of [made, withoutIndex]) {
     const pdf = await openPdf(bytes);
+    assert.equal(pdf.numPages, 120);
+    const indexes = Array.from({ length: pdf.numPages }, (_, index) => index);
     const reader = createSegmentReader(pdf);
-    const expected = Array.from({ length: pdf.numPages }, (_, index) => [index, reader.read(index)]);
+    const forwards = indexes.map((index) => reader.read(index));
+    const backwards = indexes.toReversed().map((index) => reader.read(index));
     pdf.close();
-    assert.deepEqual(await thread.read(await jobOf(bytes, expected.length)), expected);
-    // Of one document the last pages only, as if another had read the others.
-    const rest = await jobOf(bytes, expected.length);
-    Atomics.store(rest.next, 0, expected.length - 5);
-    assert.deepEqual(await thread.read(rest), expected.slice(-5));
+    assert.deepEqual(backwards.toReversed(), forwards);
   }
 });
 
-test('a long document is the same however its pages are shared', async () => {
-  const thread = started();
-  for (const bytes of [made, withoutIndex]) {
-    const alone = await readPdf(bytes);
-    for (let round = 0; round < 3; round += 1) {
-      const percents: number[] = [];
-      const read = await readPdf(bytes, { thread, onPage: (percent) => percents.push(percent) });
-      assert.deepEqual(read, alone);
-      assert.deepEqual(
-        percents,
-        percents.toSorted((a, b) => a - b),
-      );
-    }
-  }
+test('readPdf reports the percentage after each page, in order, up to 100', async () => {
+  const percents: number[] = [];
+  await readPdf(made, (percent) => percents.push(percent));
+  assert.deepEqual(
+    percents,
+    Array.from({ length: 120 }, (_, index) => Math.floor(((index + 1) * 100) / 120)),
+  );
 });
 
-test('short documents are not shared, nor those that would take too much memory twice', async () => {
-  let asked = 0;
-  const count = async () => {
-    asked += 1;
-    return [];
-  };
-  const thread: PageThread = { read: count, isThere: () => true, close: async () => {} };
-  await readPdf(pdfOf(Array.from({ length: 23 }, (_, index) => pageOf(index + 1))), { thread });
-  assert.equal(asked, 0);
-  const pdf = await openPdf(made);
-  // Never written to, so it takes no memory here.
-  const large = new Uint8Array(getHeapStatistics().heap_size_limit / 4);
-  await readPages(pdf, { bytes: large, onPage: () => {}, thread });
-  assert.equal(asked, 0);
-  await readPages(pdf, { bytes: made, onPage: () => {}, thread });
-  assert.equal(asked, 1);
-  pdf.close();
-});
-
-test('a thread that has taken pages and not read them leaves them to its caller', async () => {
-  const alone = await readPdf(made);
-  const greedy = async (job: PageJob) => {
-    Atomics.add(job.next, 0, 7);
-    return [];
-  };
-  const thread: PageThread = { read: greedy, isThere: () => true, close: async () => {} };
-  assert.deepEqual(await readPdf(made, { thread }), alone);
-});
-
-test('a thread ends rather than take the last memory, and its documents are read without it', async () => {
-  const thread = started();
-  const waiting = [await jobOf(made, 120, { mostMemoryBytes: 1 }), await jobOf(made, 120)].map(thread.read);
-  assert.deepEqual(await Promise.all(waiting), [[], []]);
-  assert.equal(thread.isThere(), false);
-  assert.deepEqual(await thread.read(await jobOf(made, 120)), []);
-  assert.deepEqual(await readPdf(made, { thread }), await readPdf(made));
-});
-
-test('a page that is broken is told, whoever reads it', async () => {
+test('a warning names the pages that are broken, and the others are read', async () => {
   // The 60th page is object 124; there is no object 999.
   const broken = Buffer.from(made.toString('latin1').replace(' 124 0 R', ' 999 0 R'), 'latin1');
-  const alone = await readPdf(broken);
-  assert.match(alone.warnings.join(), /could not be read: 60\./);
-  assert.deepEqual(await readPdf(broken, { thread: started() }), alone);
+  const { warnings, facts, blocks } = await readPdf(broken);
+  assert.match(warnings.join(), /could not be read: 60\./);
+  assert.equal(facts.pages, 120);
+  const text = blocks.map((block) => block.text).join('\n');
+  assert.match(text, /Page 59 says/);
+  assert.doesNotMatch(text, /Page 60 says/);
+  assert.match(text, /Page 61 says/);
 });
 
-test('the child gives the chunks of a long document that one thread alone gives', async () => {
+test('the child gives the chunks of a long document that its reader gives here, and can be cancelled', async () => {
   const chunks: ExtractedChunk[] = [];
   const sink = {
     stage: () => {},

@@ -4,25 +4,20 @@ import { createLineJoiner } from './pdf/join-lines.ts';
 import { toLines } from './pdf/lines.ts';
 import { type OpenPdf, openPdf, readTitle } from './pdf/open-pdf.ts';
 import { readOutline } from './pdf/outline.ts';
-import type { PageThread } from './pdf/page-thread.ts';
 import { readPages } from './pdf/read-pages.ts';
 import type { PageSegments } from './pdf/read-segments.ts';
 import { type PageLines, removeRunningHeads } from './pdf/running-heads.ts';
 import { type PdfBlock, textOf, toBlocks } from './pdf/to-blocks.ts';
 import { fileDamaged } from './unreadable.ts';
 
-export interface PdfOptions {
-  /** Told the share of the pages read so far, 0 to 100. */
-  readonly onPage?: ((percent: number) => void) | undefined;
-  /** Helps with long documents. */
-  readonly thread?: PageThread | undefined;
-}
-
-/** Reads the text of a PDF and what its layout says about structure. */
-export async function readPdf(bytes: Uint8Array, { onPage = () => {}, thread }: PdfOptions = {}): Promise<Document> {
+/**
+ * Reads the text of a PDF and the structure that its layout shows. `onPage` receives the percentage of the pages read.
+ * @throws Unreadable when the bytes are no PDF, need a password, or none of the pages can be read.
+ */
+export async function readPdf(bytes: Uint8Array, onPage: (percent: number) => void = () => {}): Promise<Document> {
   const pdf = await openPdf(bytes);
   try {
-    return toDocument(pdf, await readPages(pdf, { bytes, onPage, thread }));
+    return toDocument(pdf, readPages(pdf, onPage));
   } finally {
     pdf.close();
   }

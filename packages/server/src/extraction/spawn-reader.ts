@@ -32,7 +32,7 @@ export function spawnReader(plan: ReaderPlan, settings: SpawnSettings): Isolated
     {
       entry: program,
       args: [],
-      flags: flags(memoryMb, isUnrestricted),
+      flags: flags(memoryMb),
       readable: readableFiles(),
       folder: '/',
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -45,21 +45,12 @@ export function spawnReader(plan: ReaderPlan, settings: SpawnSettings): Isolated
   );
 }
 
-function flags(memoryMb: number, isUnrestricted: boolean): string[] {
+function flags(memoryMb: number): string[] {
   return [
-    // For one thread, which is there before the first document comes; then the child gives this up.
-    ...(!isUnrestricted && canGiveUp(process.versions.node) ? ['--allow-worker'] : []),
     `--max-old-space-size=${memoryMb}`,
     // A batch lives until it is sent: in a smaller young generation most of it is copied twice. See ADR 0052.
     '--min-semi-space-size=32',
-    '--disable-warning=SecurityWarning',
   ];
-}
-
-/** Since 26.3 a process can give up what it was permitted. */
-function canGiveUp(version: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  return major > 26 || (major === 26 && minor >= 3);
 }
 
 /** This folder, the `node_modules` folders that hold the libraries, and one file of the kernel. */

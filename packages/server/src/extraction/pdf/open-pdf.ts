@@ -42,14 +42,11 @@ export interface OpenPdf {
   close(): void;
 }
 
-/**
- * `code` is what `pdfiumCode` gave to another thread.
- * @throws Unreadable when the bytes are no PDF, need a password or cannot be repaired.
- */
-export async function openPdf(bytes: Uint8Array, code?: object): Promise<OpenPdf> {
+/** @throws Unreadable when the bytes are no PDF, need a password or cannot be repaired. */
+export async function openPdf(bytes: Uint8Array): Promise<OpenPdf> {
   if (bytes.length === 0) throw fileEmpty();
   // A new WebAssembly instance each time: nothing of a document that broke its memory reaches the next one.
-  const library = await startPdfium(code ?? (await pdfiumCode()));
+  const library = await startPdfium(await pdfiumCode());
   const document = await load(library, bytes);
   // The library keeps the interface below its own to itself.
   const { wasmExports } = (library as unknown as { module: { wasmExports: Pdfium & Memory } }).module;
@@ -80,8 +77,8 @@ interface WebAssemblyCode {
 const { WebAssembly } = globalThis as unknown as { WebAssembly: WebAssemblyCode };
 let compiled: Promise<object> | undefined;
 
-/** Its code is compiled once, and stays as fast as it has become, also in another thread. */
-export function pdfiumCode(): Promise<object> {
+/** Its code is compiled once for all documents. */
+function pdfiumCode(): Promise<object> {
   compiled ??= compile();
   return compiled;
 }
