@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { errorCodes } from '@quartermaster/contract';
 import type { Command } from 'commander';
 import { createProgram } from '../../packages/cli/src/program.ts';
@@ -6,6 +7,9 @@ import { extractionFailureCodes, rowCodes } from '../../packages/server/src/extr
 import type { Setting } from '../../packages/server/src/settings/setting.ts';
 import { settings } from '../../packages/server/src/settings.ts';
 import { describeFields, type Entries } from './entries.ts';
+
+/** The folder of the installation: another one on each machine. */
+const ownRoot = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Codes of answers with their HTTP status, of failed records, and of rows of sheets with their status. */
 export function readErrors(): Entries {
@@ -43,7 +47,7 @@ function addCommand(command: Command, parent: string, entries: Entries): void {
       required,
       variadic,
       choices,
-      default: defaultValue,
+      default: defaultValue === ownRoot ? 'the installation' : defaultValue,
     });
   });
   for (const option of command.options) {
