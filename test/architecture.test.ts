@@ -17,7 +17,6 @@ const doors = new Set(
     'files/file-access.ts',
     'extraction/extraction.ts',
     'extraction/words.ts',
-    'extraction/unpack-chunks.ts',
     'extraction/zip-directory.ts',
     'extraction/check-splitter.ts',
     'embedding/embedder.ts',
