@@ -11,9 +11,8 @@ import { readIdempotencyKey } from '../idempotency/idempotency.ts';
 import { Problem } from '../kernel/problem.ts';
 import { type ResolveCredentials, resolveRequest } from '../profiles/resolve-credentials.ts';
 import { resultOfProblem, resultOfRun } from './call-result.ts';
-import { readCredentials } from './credentials.ts';
+import { type ReadHeader, readCredentials } from './credentials.ts';
 import { metaKeys } from './meta-keys.ts';
-import type { ReadHeader } from './plain-request.ts';
 
 export interface CallToolDeps {
   readonly executor: Executor;

@@ -3,12 +3,14 @@ import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import { readCredentialsHeaders } from '../execution/credentials-header.ts';
 import { isJsonObject } from '../kernel/json-object.ts';
 import { metaKeys } from './meta-keys.ts';
-import type { ReadHeader } from './plain-request.ts';
 import { credentialsMetaInvalid } from './problems.ts';
 
 type Named = Readonly<Record<string, unknown>>;
 
-/** Where credentials of a call may stand. */
+/** Returns a header by its lower-case name; undefined when it was not sent. */
+export type ReadHeader = (name: string) => string | undefined;
+
+/** The places in which a call may carry credentials. */
 export interface CredentialSources {
   readonly headerOf: ReadHeader;
   readonly meta: Named | undefined;

@@ -1,44 +1,129 @@
+import {
+  type AuthInfo,
+  createMcpHandler,
+  InMemoryServerEventBus,
+  isLegacyRequest,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import type { RunCaller } from '../execution/run-journal.ts';
-import { type Channel, createLibraryEndpoint } from './library-endpoint.ts';
-import { createPlainAnswers } from './plain-answers.ts';
-import { type ReadHeader, readPlainRequest } from './plain-request.ts';
-import type { ProtocolServerDeps } from './protocol-server.ts';
+import type { Prepared } from '../kernel/prepared-lists.ts';
+import { holdsTools, insertTools } from './insert-tools.ts';
+import { createProtocolServer, type ProtocolServerDeps } from './protocol-server.ts';
 import type { Toolbox } from './toolbox.ts';
 
-/** Streamable HTTP for one toolbox, without state: every request stands for itself, whatever its revision. */
+/** Streamable HTTP for one toolbox, without state: each request is independent, whatever its revision. */
 export interface Endpoint {
-  /** @param request its signal aborts when the client has gone before it was answered */
+  /**
+   * @param message the parsed body; the body of `request` is not read
+   * @param caller on whose behalf a tool runs
+   */
   answer(request: McpRequest, message: unknown, caller: McpCaller): Promise<McpAnswer>;
 }
 
-/** What is read of a request whose body is parsed already. */
 export interface McpRequest {
-  readonly headerOf: ReadHeader;
-  /** All headers that may be read. */
-  readonly headers: () => Headers;
+  readonly headers: Headers;
+  /** Aborts when the client disconnects before the answer is complete. */
   readonly signal: AbortSignal;
 }
 
 export interface McpAnswer {
   readonly status: number;
   readonly headers: Iterable<readonly [string, string]>;
-  /** All of it, or as it comes. */
+  /** A stream for events and for lists that are held compressed. */
   readonly body: Buffer | ReadableStream | null;
 }
 
-/** On whose behalf a tool runs, as its journal wants it. */
 export type McpCaller = Pick<RunCaller, 'projectId' | 'keyId'>;
 
-/** Plain requests are answered by us, the others by the library; nobody can tell which it was (ADR 0057). */
-export function createEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps, channel: Channel): Endpoint {
-  const library = createLibraryEndpoint(toolbox, deps, channel);
-  const plain = createPlainAnswers(toolbox, deps);
+/** The subscriptions to changes at one address. They outlive the endpoint that accepted them. */
+export interface Channel {
+  readonly bus: InMemoryServerEventBus;
+  /** Adds a handler to close when the service stops. */
+  add(handler: { close(): Promise<void> }): void;
+  close(): Promise<void>;
+}
+
+export function createChannel(): Channel {
+  const bus = new InMemoryServerEventBus();
+  let handlers: Array<{ close(): Promise<void> }> = [];
   return {
-    async answer(asked, message, caller) {
-      const { headerOf, signal } = asked;
-      const request = readPlainRequest(headerOf, message);
-      const answer = request === null ? null : await plain.answer(request, { ...caller, headerOf, signal });
-      return answer ?? (await library.answer(asked, message, caller));
+    bus,
+    add(handler) {
+      // Replaced handlers are needed only while a subscription is open.
+      if (bus.listenerCount === 0) handlers = [];
+      handlers.push(handler);
+    },
+    close: async () => {
+      await Promise.all(handlers.map((handler) => handler.close()));
     },
   };
+}
+
+/** The SDK speaks the protocol in all its revisions (ADR 0086). */
+export function createEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps, channel: Channel): Endpoint {
+  // Only the name is logged: the message may repeat a part of the request.
+  const onerror = (error: Error) => deps.logger.debug({ reason: error.name }, 'MCP request refused');
+  const newServer = (isNewest: boolean) => createProtocolServer(toolbox, { ...deps, tellsChanges: isNewest });
+  const newest = createMcpHandler(() => newServer(true), { legacy: 'reject', onerror, bus: channel.bus });
+  channel.add(newest);
+
+  /** Serves the revisions before 2026-07-28. The SDK's own handler for them answers every call with a stream. */
+  async function answerLegacy(request: Request, message: unknown, authInfo: AuthInfo): Promise<Response> {
+    const server = newServer(false);
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !wantsStream(message) });
+    await server.connect(transport);
+    const { promise: disconnected, resolve } = Promise.withResolvers<Response>();
+    const end = () => {
+      server.close().catch(onerror);
+      resolve(new Response(null, { status: 499 }));
+    };
+    if (request.signal.aborted) end();
+    else request.signal.addEventListener('abort', end, { once: true });
+    return await Promise.race([transport.handleRequest(request, { parsedBody: message, authInfo }), disconnected]);
+  }
+
+  return {
+    async answer(asked, message, { projectId: clientId, keyId }) {
+      const request = toWebRequest(asked);
+      const authInfo: AuthInfo = { token: '', clientId, scopes: ['plugins'], extra: { keyId } };
+      const options = { parsedBody: message, authInfo };
+      const isLegacy = await isLegacyRequest(request, message);
+      const response = isLegacy ? await answerLegacy(request, message, authInfo) : await newest.fetch(request, options);
+      return await answerWithTools(response, () => toolbox.listed());
+    },
+  };
+}
+
+/**
+ * Returns the members of a `Request` that the SDK reads when the body is parsed. A real one would follow our signal
+ * through a `FinalizationRegistry`, which costs more than the rest of a call.
+ */
+function toWebRequest({ headers, signal }: McpRequest): Request {
+  return { method: 'POST', url: 'http://localhost/mcp', headers, signal } as Request;
+}
+
+/** Replaces the stand-in of the list of tools in an answer of the SDK. */
+async function answerWithTools(
+  { status, headers: sent, body }: Response,
+  listed: () => Promise<Prepared>,
+): Promise<McpAnswer> {
+  // The SDK may have counted the length of a list without tools.
+  const headers = [...sent].filter(([name]) => name !== 'content-length');
+  if (body === null) return { status, headers, body };
+  // Events are passed on as they come.
+  if (sent.get('content-type')?.startsWith('text/event-stream') === true) {
+    return { status, headers, body: ReadableStream.from(insertTools(body, listed)) };
+  }
+  const bytes = Buffer.from(await new Response(body).arrayBuffer());
+  if (!holdsTools(bytes)) return { status, headers, body: bytes };
+  const whole = insertTools([bytes], listed);
+  const isSmall = Buffer.isBuffer((await listed()).body);
+  return { status, headers, body: isSmall ? Buffer.concat(await Array.fromAsync(whole)) : ReadableStream.from(whole) };
+}
+
+/** One JSON answer costs both sides less than a stream of one event; progress needs the stream. */
+function wantsStream(message: unknown): boolean {
+  const params: unknown = Reflect.get(Object(message), 'params');
+  const meta: unknown = Reflect.get(Object(params), '_meta');
+  return Reflect.get(Object(meta), 'progressToken') !== undefined;
 }

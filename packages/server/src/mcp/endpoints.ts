@@ -1,7 +1,6 @@
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { bundleNotFound } from '../execution/problems.ts';
-import { createEndpoint, type Endpoint } from './endpoint.ts';
-import { type Channel, createChannel } from './library-endpoint.ts';
+import { type Channel, createChannel, createEndpoint, type Endpoint } from './endpoint.ts';
 import type { ProtocolServerDeps } from './protocol-server.ts';
 import { createToolboxes, type Toolbox } from './toolbox.ts';
 

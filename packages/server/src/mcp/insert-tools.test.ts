@@ -4,18 +4,19 @@ import { test } from 'node:test';
 import type { CompiledPlugin } from '../catalogue/catalogue.ts';
 import { createLogger } from '../kernel/logger.ts';
 import { loadFolder } from '../load-folder.ts';
-import { createChannel, createLibraryEndpoint } from './library-endpoint.ts';
+import { createChannel, createEndpoint } from './endpoint.ts';
 import { createToolboxes } from './toolbox.ts';
 
 const own = resolve(import.meta.dirname, '../../../../bundles');
 
-/** Asks for the list as clients do that the library answers. */
-const uncommon = {
+/** Clients that receive JSON or an event stream. */
+const clients = {
+  'with a revision': { version: '2025-11-25', message: {} },
   'with a progress token': { version: '2025-11-25', message: { _meta: { progressToken: 1 } } },
-  'without a version': { version: undefined, message: {} },
+  'without a revision': { version: undefined, message: {} },
 } as const;
 
-for (const [how, { version, message }] of Object.entries(uncommon)) {
+for (const [how, { version, message }] of Object.entries(clients)) {
   test(`the list for a client ${how} is built once, in slices`, async () => {
     const catalogue = await loadFolder(own);
     let described = 0;
@@ -35,17 +36,13 @@ for (const [how, { version, message }] of Object.entries(uncommon)) {
     const { all } = createToolboxes({ bundles: catalogue.bundles, describePlugin }, logger);
     const plugins = [...catalogue.bundles.values()].reduce((sum, bundle) => sum + bundle.plugins.size, 0);
     const deps = { version: '1.2.3', logger, callTool: () => assert.fail('no tool is called') };
-    const endpoint = createLibraryEndpoint(all, deps, createChannel());
+    const endpoint = createEndpoint(all, deps, createChannel());
     const headers = {
       accept: 'application/json, text/event-stream',
       'content-type': 'application/json',
       ...(version === undefined ? {} : { 'mcp-protocol-version': version }),
     };
-    const request = {
-      headerOf: (name: string) => Object.entries(headers).find(([known]) => known === name)?.[1],
-      headers: () => new Headers(headers),
-      signal: new AbortController().signal,
-    };
+    const request = { headers: new Headers(headers), signal: new AbortController().signal };
     for (let time = 0; time < 2; time++) {
       const asked = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: message };
       const { status, body } = await endpoint.answer(request, asked, { projectId: '-', keyId: undefined });

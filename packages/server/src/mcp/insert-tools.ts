@@ -3,14 +3,14 @@ import type { Tool } from '@modelcontextprotocol/server';
 import type { Prepared } from '../kernel/prepared-lists.ts';
 
 /**
- * Stands for all tools in what the library writes; its name cannot be guessed. The library would build, check and write
- * thousands of tools in one go, which holds the event loop.
+ * Stands for all tools in the messages of the SDK; its name cannot be guessed. The SDK would validate and serialize
+ * thousands of tools without a pause, which blocks the event loop.
  */
 export const allTools: Tool = { name: `tools-${randomUUID()}`, inputSchema: { type: 'object' } };
 
 const marker = Buffer.from(JSON.stringify(allTools));
 
-/** The bytes with the list of tools wherever {@link allTools} stands. The library writes a message at once, never in parts. */
+/** Inserts the list of tools wherever {@link allTools} stands. The SDK never splits a message. */
 export async function* insertTools(
   messages: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   listed: () => Promise<Prepared>,

@@ -22,25 +22,21 @@ export interface ProtocolServerOptions extends ProtocolServerDeps {
   readonly tellsChanges: boolean;
 }
 
-/** What every client is told when it connects. */
+/** The instructions that every client receives when it connects. */
 const instructions =
   'Each tool is a plugin of Quartermaster, run on its server. A failed call is a result with isError; read its text.';
 
-/** The list changes when bundles are installed, which clients can listen for; others may keep it for five minutes. */
-export const listHint = { ttlMs: 300_000, cacheScope: 'private' } as const;
+/** The list changes when bundles are installed. Clients that do not subscribe to changes may cache it for five minutes. */
+const listHint = { ttlMs: 300_000, cacheScope: 'private' } as const;
 
 const cacheHints = { 'tools/list': listHint, 'server/discover': listHint };
-/** Only elicitation validates, and nobody is asked anything here; the default would load AJV. */
+/** The SDK validates answers to elicitation, which this server does not use. Its default would load AJV. */
 const jsonSchemaValidator = {
   getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'nothing is asked for' }),
 };
 
-export function serverInfo(version: string) {
-  return { name: 'quartermaster', title: 'Quartermaster', version };
-}
-
 /** @throws ProtocolError when the service itself fails */
-export async function runTool({ callTool, logger }: ProtocolServerDeps, call: ToolCall): Promise<CallToolResult> {
+async function runTool({ callTool, logger }: ProtocolServerDeps, call: ToolCall): Promise<CallToolResult> {
   try {
     return await callTool(call);
   } catch (error) {
@@ -51,17 +47,14 @@ export async function runTool({ callTool, logger }: ProtocolServerDeps, call: To
 }
 
 /**
- * The protocol of one request: the SDK wants a fresh instance for each. Tools are not registered on it, which would
- * cost more with every tool; two handlers look into the toolbox that was made at start. Lists hold `allTools` in place of the tools.
+ * Serves the protocol for one request: the SDK needs a new instance for each. Tools are not registered on it, which
+ * would cost more with every tool. Two request handlers use the toolbox of the catalogue instead, and lists hold
+ * `allTools` in place of the tools.
  */
 export function createProtocolServer(toolbox: Toolbox, deps: ProtocolServerOptions): Server {
+  const identity = { name: 'quartermaster', title: 'Quartermaster', version: deps.version };
   const capabilities = { tools: deps.tellsChanges ? { listChanged: true } : {} };
-  const server = new Server(serverInfo(deps.version), {
-    capabilities,
-    instructions,
-    cacheHints,
-    jsonSchemaValidator,
-  });
+  const server = new Server(identity, { capabilities, instructions, cacheHints, jsonSchemaValidator });
   server.setRequestHandler('tools/list', ({ params }) => {
     if (params?.cursor !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Unknown cursor.');
     return { tools: [allTools] };

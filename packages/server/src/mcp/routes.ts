@@ -6,7 +6,7 @@ import { Problem } from '../kernel/problem.ts';
 import type { McpAnswer, McpRequest } from './endpoint.ts';
 import type { Endpoints } from './endpoints.ts';
 
-/** What answers, once somebody asks: the protocol's library takes memory that a service without MCP clients keeps. */
+/** The part that is loaded with the first request: a service without MCP clients saves the memory of the SDK. */
 export interface Mcp {
   readonly endpoints: Endpoints;
 }
@@ -24,7 +24,7 @@ export interface McpRoutesDeps {
   readonly keyOf: (request: FastifyRequest) => string | null;
 }
 
-/** Messages of one batch. The library reads all of them at once, and clients send a few. */
+/** The maximum number of messages in one batch. The SDK parses all of them at once, and clients send a few. */
 export const maxBatch = 100;
 
 /**
@@ -77,24 +77,15 @@ function complaintAboutBody(error: { statusCode?: number }): string | null {
 
 const passedHeaders = /^(?:accept|content-type|mcp-.+|x-credential-.+|x-plugin-credentials|x-plugin-profile)$/;
 
-/** What the protocol reads of a request: not its body, which is parsed already, and not its key. */
+/** The headers for the SDK, without the key. */
 function toMcpRequest({ headers: sent }: FastifyRequest, reply: FastifyReply): McpRequest {
   const controller = new AbortController();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) controller.abort();
   });
-  const headerOf = (name: string) => {
-    const value = passedHeaders.test(name) ? sent[name] : undefined;
-    return value === undefined ? undefined : String(value);
-  };
-  const headers = () =>
-    new Headers(
-      Object.keys(sent).flatMap((name) => {
-        const value = headerOf(name);
-        return value === undefined ? [] : [[name, value]];
-      }),
-    );
-  return { headerOf, headers, signal: controller.signal };
+  const passed = Object.entries(sent).filter(([name, value]) => value !== undefined && passedHeaders.test(name));
+  const headers = new Headers(passed.map(([name, value]) => [name, String(value)]));
+  return { headers, signal: controller.signal };
 }
 
 function send(reply: FastifyReply, { status, headers, body }: McpAnswer): FastifyReply {
