@@ -5,7 +5,7 @@ import type { Logger } from './kernel/logger.ts';
 const access = { writtenByGroup: 0o020, readByOthers: 0o004, writtenByOthers: 0o002 } as const;
 
 /**
- * The data folder holds every project's content and the encryption key. Whoever can write to it can also replace them.
+ * The data folder holds every project's content and the encryption key. A user with write access can also replace them.
  * @throws Error when all users of the machine can write to the folder
  */
 export async function checkDataFolder(folder: string, logger: Logger): Promise<void> {

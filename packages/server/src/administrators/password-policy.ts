@@ -19,7 +19,7 @@ const commonWords = new Set(
   november december monday tuesday wednesday thursday friday saturday sunday abc abcd abcde abcdef iamthebest please
   me my the is a i you no yes go new old big user pass word key keys`.split(/\s+/),
 );
-/** Fewer guesses than these are made in a day by somebody who has stolen the hash. */
+/** An attacker with a stolen hash makes more guesses than these in a day. */
 const leastGuesses = 1e10;
 const rows = [
   'abcdefghijklmnopqrstuvwxyz',

@@ -48,7 +48,7 @@ export interface IdempotencyTimes {
 }
 export const defaultIdempotencyTimes: IdempotencyTimes = { lease: 30_000, memory: 24 * 3_600_000 };
 
-/** Wrong repetitions after which a key gives no answer any more: nobody finds the credentials of another caller by trying. */
+/** Wrong repetitions after which a key gives no answer any more, so that trying does not find the credentials of another caller. */
 export const maxWrongRequests = 10;
 
 export interface IdempotencyDeps {

@@ -20,7 +20,7 @@ export function lockFolder(folder: string): { release(): void } {
   return { release: () => database.close() };
 }
 
-/** Whoever can open the file can hold the lock and keep the service from starting. */
+/** A user who can open the file can hold the lock and keep the service from starting. */
 function keepForOwner(file: string): void {
   try {
     chmodSync(file, 0o600);
