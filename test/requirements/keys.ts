@@ -69,6 +69,7 @@ export const keysRequirements: Requirements = {
       'revoking a key with its descendants revokes the keys that it created, and those that they created',
       'a key that is revoked while it creates another one leaves no usable key behind',
       '[keys] a key names its maker, and the API and the command revoke it with its descendants',
+      '[console] revoking a key that may create keys offers to revoke those as well',
     ],
   },
   'keys.streams': {
