@@ -116,27 +116,22 @@ function eightHeaders(value: string): string {
 }
 
 function upload(payload: string, body: () => string, { name = boundary } = {}): HoldCase {
-  return {
-    target,
-    payload,
-    send: ({ sender }) =>
-      sender.send({
-        ...{ address: 'files', method: 'POST', path: '/v1/files' },
-        headers: { 'Content-Type': `multipart/form-data; boundary=${name}` },
-        body: body() + ending,
-      }),
-  };
+  return post(payload, `multipart/form-data; boundary=${name}`, body);
 }
 
 function contentType(payload: string, type: string): HoldCase {
+  return post(payload, type.replace(/[^\t\x20-\x7e]/g, '?'), () => part(honestFile));
+}
+
+function post(payload: string, type: string, body: () => string): HoldCase {
   return {
     target,
     payload,
     send: ({ sender }) =>
       sender.send({
         ...{ address: 'files', method: 'POST', path: '/v1/files' },
-        headers: { 'Content-Type': type.replace(/[^\t\x20-\x7e]/g, '?') },
-        body: `${part(honestFile)}${ending}`,
+        headers: { 'Content-Type': type },
+        body: body() + ending,
       }),
   };
 }
