@@ -2,7 +2,6 @@ import type { JournalRun, RunJournal, RunProgress } from '../execution/run-journ
 import type { DiskSpace } from '../kernel/disk-space.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { Gauge, type Registry } from '../kernel/metrics.ts';
-import { createSteadySet } from '../kernel/steady-set.ts';
 import { endedRun, underWay } from './ended-run.ts';
 import { createRunBuffer } from './run-buffer.ts';
 import type { PackedRun, RunRepository, StoredRun } from './run-repository.ts';
@@ -44,7 +43,7 @@ export interface RunListener {
 
 export function createRunRecorder(deps: RunRecorderDeps): RunRecorder {
   const { pack, unpack } = deps.repository;
-  const live = createSteadySet<JournalRun>();
+  const live = new Set<JournalRun>();
   const listeners = new Map<string, Set<RunListener>>();
   const progress = new Map<string, RunProgress>();
   const store = createRunBuffer(deps);
@@ -56,12 +55,12 @@ export function createRunRecorder(deps: RunRecorderDeps): RunRecorder {
     help: 'Runs of plugins that have begun and not ended.',
     registers: [deps.metrics],
     collect() {
-      this.set(live.size());
+      this.set(live.size);
     },
   });
 
   function findUnderWay(runId: string): JournalRun | undefined {
-    return live.members().find((run) => run.runId === runId);
+    return live.values().find((run) => run.runId === runId);
   }
 
   function ended(projectId: string): PackedRun[] {
@@ -89,7 +88,7 @@ export function createRunRecorder(deps: RunRecorderDeps): RunRecorder {
     changed,
     progressOf: (runId) => progress.get(runId) ?? null,
     recent: (projectId) => {
-      const begun = live.members().filter(({ caller }) => caller.projectId === projectId);
+      const begun = [...live].filter(({ caller }) => caller.projectId === projectId);
       return [...ended(projectId).map(unpack), ...begun.map((run) => underWay(run))];
     },
     findRecent: (projectId, runId) => {
