@@ -12,7 +12,7 @@ export interface GuessesQuestion {
 /** The time for an estimate grows with the square of the length; a password that is good so far is good. */
 const longest = 64;
 const memoryMb = 256;
-/** A password of 64 characters takes up to 2 s. More time passes only on a machine that is overloaded. */
+/** A password of 64 characters takes 1 to 2.5 s, and up to 10 s on a machine that does much else. */
 const timeLimitMs = 60_000;
 
 /**
