@@ -75,8 +75,13 @@ export interface AdministratorRepository {
   addAdministrator(administrator: Administrator, tokenHash: string, now: number): Promise<boolean>;
   /** No administrator, session or token is left: the next start, or a command, makes a new link. */
   removeAdministrator(): Promise<void>;
-  /** With a new password every session ends. A rehash of the same password ends none. */
-  setPassword(administrator: Administrator, endSessions: boolean): Promise<void>;
+  /**
+   * Stores a new hash of the same password. Sessions stay.
+   * @returns false, and nothing is changed, when the stored hash is not `administrator.passwordHash`
+   */
+  renewPasswordHash(administrator: Administrator, passwordHash: string): Promise<boolean>;
+  /** Stores a new password and ends every session. */
+  setPassword(administrator: Administrator): Promise<void>;
   /**
    * Adds a session. If the administrator then had too many, those that were used least recently end.
    * @returns the sessions that ended; undefined, and nothing is changed, when the administrator was removed or has

@@ -86,6 +86,17 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
     return named;
   }
 
+  /** @throws Problem SESSION_VALIDATION_FAILED when the password was changed meanwhile */
+  async function renewOutdated(administrator: Administrator, password: string): Promise<Administrator> {
+    if (!isOutdated(administrator.passwordHash)) return administrator;
+    const passwordHash = await hash(password);
+    if (await repository.renewPasswordHash(administrator, passwordHash)) return { ...administrator, passwordHash };
+    // Another sign-in renewed the hash, or the password was changed.
+    const current = await repository.findAdministrator();
+    if (!(await compare(password, current)) || current === undefined) throw signInRefused();
+    return current;
+  }
+
   return {
     getSetUp,
     setUp: async ({ token, name, password }, comer) => {
@@ -109,11 +120,7 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
       return beginSession(deps, administrator, comer);
     },
     signIn: async (wish, comer) => {
-      let administrator = await authenticate(wish, comer);
-      if (isOutdated(administrator.passwordHash)) {
-        administrator = { ...administrator, passwordHash: await hash(wish.password) };
-        await repository.setPassword(administrator, false);
-      }
+      const administrator = await renewOutdated(await authenticate(wish, comer), wish.password);
       const begun = await beginSession(deps, administrator, comer);
       logger.info({ ...lineOf('signed_in', comer, administrator), session: begun.session.id }, 'signed in');
       return begun;
@@ -127,7 +134,7 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
         browserSecret: randomBytes(32).toString('hex'),
         updatedAt: clock.now(),
       };
-      await repository.setPassword(changed, true);
+      await repository.setPassword(changed);
       logger.info(lineOf('password_changed', comer, changed), 'password changed, sessions ended');
       return beginSession(deps, changed, comer);
     },

@@ -130,7 +130,7 @@ function boundTests(kind: Kind): void {
   test('a password that changes during a sign-in leaves no session of the sign-in', async (t) => {
     const { ada, begin, listIds, repository } = await open(t, kind);
     await begin();
-    await repository.setPassword({ ...ada, passwordHash: 'new', browserSecret: 'new' }, true);
+    await repository.setPassword({ ...ada, passwordHash: 'new', browserSecret: 'new' });
     await assert.rejects(begin(), isRefused);
     assert.deepEqual(await listIds(), []);
   });

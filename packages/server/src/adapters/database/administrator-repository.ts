@@ -51,14 +51,23 @@ export function createAdministratorRepository({ read, write }: Database): Admini
           await transaction.deleteFrom(table).execute();
         }
       }),
-    setPassword: ({ id, passwordHash, browserSecret, updatedAt }, endSessions) =>
+    renewPasswordHash: async ({ id, passwordHash: former }, passwordHash) => {
+      const renewed = await write
+        .updateTable('administrator')
+        .set({ password_hash: passwordHash })
+        .where('id', '=', id)
+        .where('password_hash', '=', former)
+        .executeTakeFirst();
+      return renewed.numUpdatedRows === 1n;
+    },
+    setPassword: ({ id, passwordHash, browserSecret, updatedAt }) =>
       write.transaction().execute(async (transaction) => {
         await transaction
           .updateTable('administrator')
           .set({ password_hash: passwordHash, browser_secret: browserSecret, updated_at: updatedAt })
           .where('id', '=', id)
           .execute();
-        if (endSessions) await transaction.deleteFrom('session').where('administrator_id', '=', id).execute();
+        await transaction.deleteFrom('session').where('administrator_id', '=', id).execute();
       }),
     ...createSessionRows({ read, write }),
     sweep: async (times, countersBefore) => {
