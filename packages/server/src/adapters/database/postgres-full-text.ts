@@ -3,8 +3,7 @@ import { sql, type Transaction } from 'kysely';
 import { readWords } from './bm25.ts';
 import type { FullText, IndexedChunk } from './full-text.ts';
 import { countIn } from './full-text-statistics.ts';
-import { createPostgresSearch } from './postgres-search.ts';
-import { lengthsOfId } from './posting-scores.ts';
+import { createPostgresSearch, lengthsOfId } from './postgres-search.ts';
 import type { Tables } from './tables.ts';
 
 /*

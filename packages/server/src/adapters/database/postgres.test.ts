@@ -6,9 +6,8 @@ import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/postgres.ts';
 import { createLogger } from '../../kernel/logger.ts';
 import { testDatabase } from './database.suite.ts';
-import { createCollection, createCorpus } from './full-text-corpus.suite.ts';
+import { createCollection } from './full-text-corpus.suite.ts';
 import { openDatabase } from './open-database.ts';
-import { createPostgresSearch } from './postgres-search.ts';
 
 const logger = createLogger('silent');
 const openAt = (url: string) => openDatabase({ url, dataFolder: '/unused', logger });
@@ -58,23 +57,6 @@ describe('the PostgreSQL database', () => {
     await query(`insert into schema_migration values ('9999-from-the-future', '2030-01-01T00:00:00.000Z')`);
     await assert.rejects(openAt(testing.url), /newer version of Quartermaster \(it has 9999-from-the-future\)/);
     await query(`delete from schema_migration where name = '9999-from-the-future'`);
-  });
-
-  it('ranks a collection in pieces as it ranks it whole', async () => {
-    const database = await openAt(testing.url);
-    const collectionId = await createCollection(database);
-    const corpus = createCorpus(database, collectionId);
-    const texts = Array.from({ length: 900 }, (_, n) => [`word${n % 3}`, `rare${n % 50}`, ...Array(n % 40).fill('x')]);
-    // Sent in three calls, so that there are at least three batches.
-    for (const from of [0, 300, 600]) await corpus.addWords(texts.slice(from, from + 300));
-    const words = ['word0', 'word1', 'rare7', 'rare49', 'x'];
-    const whole = await corpus.search(words, 400);
-    assert.equal(whole.length, 400);
-    for (const atOnce of [1, 150, 700]) {
-      const inPieces = createPostgresSearch(atOnce);
-      assert.deepEqual(await inPieces.search(database.read, collectionId, { words, limit: 400 }), whole);
-    }
-    await database.close();
   });
 
   it('drops the index of a collection in steps of bounded size', async () => {
