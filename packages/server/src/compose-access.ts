@@ -41,13 +41,22 @@ export function openStreamAccess({ database, logger }: Pick<Base, 'database' | '
 const sweepPauseMs = 3_600_000;
 
 /** Keys and sessions: the gate of the files address, and what the routes of administrators and projects need. */
-export function openAccess({ config, clock, newId, logger, closer, database, keyRing, countExceeded }: Base): Access {
+export function openAccess({
+  config,
+  clock,
+  newId,
+  logger,
+  resources,
+  database,
+  keyRing,
+  countExceeded,
+}: Base): Access {
   const repository = createAdministratorRepository(database);
   const projectRepository = createProjectRepository(database);
   const sweep = { name: 'forget sessions', pause: sweepPauseMs, run: () => sweepNow() };
   const sweepNow = () => repository.sweep(timesAt(clock.now()), clock.now() - windowMs);
   const upkeep = startUpkeep([sweep], logger);
-  closer.add('upkeep of sessions', () => upkeep.close());
+  resources.defer(() => upkeep.close());
 
   const sessions = createSessions({ repository, clock, newId });
   const cookies = createCookies(config.publicFilesUrl?.startsWith('https:') === true);

@@ -29,13 +29,13 @@ export async function openStoredFiles({
   config,
   clock,
   logger,
-  closer,
+  resources,
   registry,
   database,
   isDiskFull,
 }: Pick<
   Base,
-  'config' | 'clock' | 'logger' | 'closer' | 'registry' | 'database' | 'isDiskFull'
+  'config' | 'clock' | 'logger' | 'resources' | 'registry' | 'database' | 'isDiskFull'
 >): Promise<StoredFiles> {
   const store = await openDiskBlobStore(config.dataFolder, { leastFreeBytes: config.minFreeDiskMb * 2 ** 20, logger });
   const checkRoom = async () => {
@@ -43,7 +43,7 @@ export async function openStoredFiles({
     await store.checkRoom();
   };
   const blobs: BlobStore = { ...store, checkRoom };
-  closer.add('blob store', () => blobs.close());
+  resources.defer(() => blobs.close());
   const files = createFileRepository(database);
   const damages = createBlobRepository(database);
   const reportDamage = createDamageReport({ damages, blobs, clock, logger });
@@ -83,6 +83,6 @@ export async function openStoredFiles({
     ],
     logger,
   );
-  closer.add('file upkeep', () => upkeep.close());
+  resources.defer(() => upkeep.close());
   return { files, blobs, reportDamage, conditions: health.conditions };
 }

@@ -13,7 +13,7 @@ const leastReserveBytes = 16 * 2 ** 20;
  */
 export async function openDiskSpace(
   { databaseUrl, serve, dataFolder: folder, minFreeDiskMb }: Config,
-  { logger, registry: metrics, closer }: Pick<Base, 'logger' | 'registry' | 'closer'>,
+  { logger, registry: metrics, resources }: Pick<Base, 'logger' | 'registry' | 'resources'>,
 ): Promise<{ readonly space: DiskSpace; readonly ballast: Ballast }> {
   if (databaseUrl !== null) return { space: unlimitedSpace, ballast: noBallast };
   const leastFree = minFreeDiskMb * 2 ** 20;
@@ -22,7 +22,7 @@ export async function openDiskSpace(
   // The folder belongs to the process that serves the files address.
   const ballast = serve === 'plugins' ? noBallast : await openBallast(options, await freeBytes(folder));
   const space = watchDiskSpace({ folder, reserveBytes, ballast, logger, metrics });
-  closer.add('disk space', () => space.close());
+  resources.defer(() => space.close());
   return { space, ballast };
 }
 

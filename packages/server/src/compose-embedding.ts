@@ -17,11 +17,11 @@ const backoffMs = 500;
 
 /** What makes and searches vectors, as the settings say; undefined: nothing does. */
 export async function openEmbedding(base: Base): Promise<EmbeddingParts | undefined> {
-  const { config, closer } = base;
+  const { config, resources } = base;
   if (config.embeddingProvider === 'none') return undefined;
   const metrics = createEmbedderMetrics(base.registry);
   const embedder = metrics.watch(await createEmbedder(base, config.embeddingProvider, metrics));
-  closer.add('embedder', () => embedder.close());
+  resources.defer(() => embedder.close());
   return {
     embedder,
     openIndex: (load) => openVectorIndex({ load, memory: config.vectorMemoryMb * 1024 * 1024 }),

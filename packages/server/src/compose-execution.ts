@@ -31,10 +31,10 @@ interface ExecutionWish {
 
 /** What runs plugins. The catalogue is read while the sandbox is probed. */
 export async function openExecution(base: Base, { recorder, publicUrl, onChange }: ExecutionWish) {
-  const { config, logger, closer, registry: metrics } = base;
+  const { config, logger, resources, registry: metrics } = base;
   const { egressOverrides: overrides, egressAllow: allow } = config;
   const broker = createBroker({ overrides, allow, version, logger, metrics });
-  closer.add('egress broker', () => broker.close());
+  resources.defer(() => broker.close());
   const opening = openSandbox({
     maxChildrenPerBundle: config.pluginProcesses,
     maxChildren: config.pluginProcesses * 4,
@@ -45,7 +45,7 @@ export async function openExecution(base: Base, { recorder, publicUrl, onChange 
     logger,
     metrics,
   });
-  closer.add('sandbox', async () => (await opening).close());
+  resources.defer(async () => (await opening).close());
   await createFolderPath(config.installedBundles, 0o755);
   await checkBundleFolders([config.installedBundles, ...config.bundleFolders], logger);
   const openingCatalogue = openCatalogue({
@@ -63,7 +63,7 @@ export async function openExecution(base: Base, { recorder, publicUrl, onChange 
     onChange,
   });
   const [sandbox, live] = await Promise.all([opening, openingCatalogue]);
-  closer.add('catalogue', () => live.close());
+  resources.defer(() => live.close());
   registerCatalogueMetrics(metrics, live.current);
   const limits = {
     timeoutMs: config.pluginSeconds * 1000,

@@ -40,14 +40,14 @@ const upkeepPauseMs = 3_600_000;
 
 /** The files address: files, collections, records, chunks; administrators, projects and keys. */
 export async function openFilesSide(base: Base): Promise<Side & { readonly gate: Gate }> {
-  const { config, clock, logger, closer } = base;
+  const { config, clock, logger, resources } = base;
   const stored = await openStoredFiles(base);
   const { blobs } = stored;
   const upkeep = startUpkeep(
     [{ name: 'forget answers', pause: upkeepPauseMs, run: () => base.idempotencyRepository.sweep(clock.now()) }],
     logger,
   );
-  closer.add('upkeep', () => upkeep.close());
+  resources.defer(() => upkeep.close());
   const room = await openCollections(base, createFileAccess(stored));
 
   const access = openAccess(base);
@@ -115,14 +115,14 @@ function addFileRoutes(
 }
 
 async function openCollections(base: Base, files: FileAccess): Promise<CollectionRoom> {
-  const { config, clock, newId, logger, closer, database } = base;
+  const { config, clock, newId, logger, resources, database } = base;
   const isolation = lazilyRetried(() => findReaderIsolation(logger));
   // Begun at the start, for the log; after a failure the next document tries again.
   const isFound = isolation().then(
     () => {},
     (cause: unknown) => logger.error({ err: cause }, 'document readers cannot be started'),
   );
-  closer.add('probe of document readers', () => isFound);
+  resources.defer(() => isFound);
   const extractor = openExtractor({
     isolation,
     // One more, started when it is needed, for the worker that is reserved for projects without a record in work.
@@ -131,10 +131,10 @@ async function openCollections(base: Base, files: FileAccess): Promise<Collectio
     memoryMb: config.extractionMemoryMb,
     logger,
   });
-  closer.add('extractor', () => extractor.close());
+  resources.defer(() => extractor.close());
   // A broker of its own: pages may be fetched from anywhere public, and it has no credentials to lose.
   const broker = createBroker({ overrides: config.egressOverrides, allow: config.egressAllow, version, logger });
-  closer.add('egress broker of pages', () => broker.close());
+  resources.defer(() => broker.close());
   const records = createRecordRepository(database);
   const room = openCollectionRoom({
     shares: base.shares,
@@ -167,6 +167,6 @@ async function openCollections(base: Base, files: FileAccess): Promise<Collectio
     // The lock of the data folder keeps other processes out of the SQLite file.
     alone: database.dialect === 'sqlite',
   });
-  closer.add('collections', () => room.close());
+  resources.defer(() => room.close());
   return room;
 }

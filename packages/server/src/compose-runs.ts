@@ -29,18 +29,18 @@ export async function openRunRoom({
   logger,
   registry,
   database,
-  closer,
+  resources,
   space,
 }: Base): Promise<RunRoom> {
   const repository = createRunRepository(database);
   const projects = createProjectRepository(database);
   const upkeep = startUpkeep(runUpkeep({ repository, clock, bounds: config.runRetention }), logger);
-  closer.add('upkeep of runs', () => upkeep.close());
+  resources.defer(() => upkeep.close());
   const keepers = await openInputKeepers({ find: () => projects.projectsThatKeepInputs(), logger });
-  closer.add('projects that keep inputs', () => keepers.close());
+  resources.defer(() => keepers.close());
   const keepsInputs = (projectId: string) => keepers.has(projectId);
   const recorder = createRunRecorder({ repository, keepsInputs, space, logger, metrics: registry });
-  closer.add('records of runs', () => recorder.close());
+  resources.defer(() => recorder.close());
   return { recorder, repository, keepsInputs };
 }
 
@@ -53,7 +53,7 @@ export interface BackgroundWish extends RunRoom {
 
 /** To be opened after whatever runs plugins, so that it is closed before. */
 export function openBackgroundRuns(
-  { clock, logger, closer, shares }: Base,
+  { clock, logger, resources, shares }: Base,
   { recorder, repository, ...wish }: BackgroundWish,
 ): { readonly runs: Runs; readonly events: RunEvents; readonly background: Background } {
   const background = createBackground({
@@ -61,8 +61,8 @@ export function openBackgroundRuns(
     changed: (runId) => recorder.changed(runId),
   });
   const upkeep = startUpkeep([background.upkeep], logger);
-  closer.add('leases of asynchronous runs', () => upkeep.close());
-  closer.add('asynchronous runs', () => background.close());
+  resources.defer(() => upkeep.close());
+  resources.defer(() => background.close());
   const runs = createRuns({ repository, recorder, background, clock });
   return { runs, events: createRunEvents({ ...eventDefaults, runs, recorder, shares }), background };
 }

@@ -29,7 +29,7 @@ import { createIdempotency, type Idempotency } from './idempotency/idempotency.t
 import type { IdempotencyRepository } from './idempotency/idempotency-repository.ts';
 import type { Caller } from './kernel/caller.ts';
 import type { Clock } from './kernel/clock.ts';
-import { type Closer, createCloser } from './kernel/closing.ts';
+import { closeAll } from './kernel/close-all.ts';
 import { createFolderPath } from './kernel/create-folder-path.ts';
 import type { DiskSpace } from './kernel/disk-space.ts';
 import { createNewId, type NewId } from './kernel/identifier.ts';
@@ -72,7 +72,7 @@ export interface Base {
   readonly keyRing: KeyRing;
   readonly idempotency: Idempotency;
   readonly idempotencyRepository: IdempotencyRepository;
-  readonly closer: Closer;
+  readonly resources: AsyncDisposableStack;
   /** Who was authenticated at the files address and handed over to the plugins address. */
   readonly mounted: WeakMap<IncomingMessage, Caller>;
   /** An empty server for one address, with everything that both have. */
@@ -106,17 +106,19 @@ export interface ServiceOptions {
  * @throws Error when the data folder, the database or a port cannot be had; nothing is left open then.
  */
 export async function openService(config: Config, logger: Logger, options: ServiceOptions = {}): Promise<Service> {
-  const closer = createCloser();
+  const resources = new AsyncDisposableStack();
   try {
-    return await open({ config, logger, closer, options });
+    return await open({ config, logger, resources, options });
   } catch (error) {
-    await closer.close().catch((closing: unknown) => logger.error({ err: closing }, 'closing after a failed start'));
+    await closeAll(resources).catch((closing: unknown) =>
+      logger.error({ err: closing }, 'closing after a failed start'),
+    );
     throw error;
   }
 }
 
 async function open(start: Omit<Start, 'drain'>): Promise<Service> {
-  const { config, logger, closer } = start;
+  const { config, logger, resources } = start;
   const drain = createDrain();
   const { base, firstKey } = await openBase({ ...start, drain });
   const sides = {
@@ -132,7 +134,7 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
     if (side === null) return null;
     await side.releasePort?.();
     const listening = await listen(side.app, config.host, side.port);
-    closer.add('server', () => listening.close(config.stopSeconds * 1000));
+    resources.defer(() => listening.close(config.stopSeconds * 1000));
     return listening;
   };
   start.options.beforeListening?.();
@@ -149,7 +151,7 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
         });
   if (files !== null && config.databaseUrl !== null) {
     const backupCheck = startBackupCheck(config.databaseUrl.reveal(), logger);
-    closer.add('backup check', () => backupCheck.close());
+    resources.defer(() => backupCheck.close());
   }
   logger.info({ files: files?.url, plugins: plugins?.url }, 'listening');
   return {
@@ -162,7 +164,7 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
       drain.begin();
       sides.files?.endStreams();
       sides.plugins?.endStreams();
-      await closer.close();
+      await closeAll(resources);
     },
   };
 }
@@ -170,12 +172,12 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
 interface Start {
   readonly config: Config;
   readonly logger: Logger;
-  readonly closer: Closer;
+  readonly resources: AsyncDisposableStack;
   readonly drain: Drain;
   readonly options: ServiceOptions;
 }
 
-async function openBase({ config, logger, closer, drain, options: { watchdog } }: Start) {
+async function openBase({ config, logger, resources, drain, options: { watchdog } }: Start) {
   warnAboutRoot(logger);
   const registry = createMetrics();
   if (watchdog !== undefined) registerWatchdogMetrics(registry, watchdog);
@@ -183,9 +185,9 @@ async function openBase({ config, logger, closer, drain, options: { watchdog } }
   await checkDataFolder(config.dataFolder, logger);
   if (config.serve !== 'plugins') {
     const lock = lockFolder(config.dataFolder);
-    closer.add('lock of the data folder', lock.release);
+    resources.defer(lock.release);
   }
-  const { space, ballast } = await openDiskSpace(config, { logger, registry, closer });
+  const { space, ballast } = await openDiskSpace(config, { logger, registry, resources });
   const database = await openDatabase({
     url: config.databaseUrl?.reveal() ?? null,
     dataFolder: config.dataFolder,
@@ -194,17 +196,17 @@ async function openBase({ config, logger, closer, drain, options: { watchdog } }
     connections: config.databaseConnections,
     durability: config.databaseDurability,
   });
-  closer.add('database', () => database.close());
+  resources.defer(() => database.close());
   const { clock } = database;
   const newId = createNewId(clock);
   const repository = createProjectRepository(database);
   if (config.serve !== 'plugins') await claimFolder(config.dataFolder, database);
   const firstKey = await makeFirstKey({ repository, clock, newId }, config.dataFolder);
   const keyRing = await openKeyRing({ repository, clock, logger });
-  closer.add('key ring', () => keyRing.close());
+  resources.defer(() => keyRing.close());
   const requestMetrics = createRequestMetrics(registry);
   const streams = openStreamAccess({ database, logger });
-  closer.add('access of streams', () => streams.close());
+  resources.defer(() => streams.close());
   const countExceeded = createLimitCounter(registry);
   const idempotencyRepository = createIdempotencyRepository(database, {
     maxBytes: config.maxKeptAnswerBytes,
@@ -222,7 +224,7 @@ async function openBase({ config, logger, closer, drain, options: { watchdog } }
     shares: createStreamShares({ countExceeded, metrics: registry }),
     idempotency: createIdempotency({ repository: idempotencyRepository, clock, logger, countExceeded }),
     idempotencyRepository,
-    closer,
+    resources,
     space,
     isDiskFull: ballast.isReleased,
     mounted: new WeakMap(),

@@ -23,7 +23,7 @@ import { createDrain } from '../http/drain.ts';
 import type { Gate } from '../http/gate.ts';
 import { createRequestMetrics } from '../http/request-metrics.ts';
 import { systemClock } from '../kernel/clock.ts';
-import { type Closer, createCloser } from '../kernel/closing.ts';
+import { closeAll } from '../kernel/close-all.ts';
 import { createNewId } from '../kernel/identifier.ts';
 import { createLogger } from '../kernel/logger.ts';
 import { createMetrics } from '../kernel/metrics.ts';
@@ -39,17 +39,18 @@ import { collectionRoutes } from './routes.ts';
 export const newId = createNewId();
 export const silent = createLogger('silent');
 
-const closers = new WeakMap<TestContext, Closer>();
+const opened = new WeakMap<TestContext, AsyncDisposableStack>();
 
 /** Closes with the test, in the reverse order of opening; `t.after` alone would take the order of opening. */
-function closeWith(t: TestContext, name: string, close: () => Promise<void>): void {
-  let closer = closers.get(t);
-  if (closer === undefined) {
-    closer = createCloser();
-    closers.set(t, closer);
-    t.after(closer.close);
+function closeWith(t: TestContext, close: () => Promise<void>): void {
+  let resources = opened.get(t);
+  if (resources === undefined) {
+    const created = new AsyncDisposableStack();
+    resources = created;
+    opened.set(t, created);
+    t.after(() => closeAll(created));
   }
-  closer.add(name, close);
+  resources.defer(close);
 }
 
 export interface Wish {
@@ -70,7 +71,7 @@ export interface Wish {
 export async function openTestDatabase(t: TestContext): Promise<Database> {
   const dataFolder = await mkdtemp(join(tmpdir(), 'quartermaster-collections-'));
   const database = await openDatabase({ url: null, dataFolder, logger: silent });
-  closeWith(t, 'database', async () => {
+  closeWith(t, async () => {
     await database.close();
     await rm(dataFolder, { recursive: true });
   });
@@ -81,7 +82,7 @@ export async function openTestDatabase(t: TestContext): Promise<Database> {
 export async function openTestPostgres(t: TestContext): Promise<Database> {
   const testing = await createTestDatabase();
   const database = await openDatabase({ url: testing.url, dataFolder: '/unused', logger: silent });
-  closeWith(t, 'database', async () => {
+  closeWith(t, async () => {
     await database.close();
     await testing.drop();
   });
@@ -177,7 +178,7 @@ export function openTestRoom(t: TestContext, database: Database, wish: Wish & { 
     closed ??= room.close().then(() => extractor.close());
     return closed;
   };
-  closeWith(t, 'room', close);
+  closeWith(t, close);
   return { ...room, close };
 }
 
@@ -197,7 +198,7 @@ export async function openTestService(t: TestContext, wish: Wish = {}) {
   const app = createApp({ logger: silent, address: 'files', requestMetrics, drain: createDrain() });
   collectionRoutes(app, { gate, ...room });
   await app.ready();
-  closeWith(t, 'app', () => app.close());
+  closeWith(t, () => app.close());
 
   /** As a client of the project sends it: JSON in, JSON out. */
   function createProject(projectId = newId('project')) {

@@ -7,7 +7,7 @@ import { openDatabase } from '../../src/adapters/database/open-database.ts';
 import { openDiskBlobStore } from '../../src/adapters/disk/disk-blob-store.ts';
 import { openStoredFiles } from '../../src/compose-blobs.ts';
 import { parseConfig } from '../../src/config.ts';
-import { createCloser } from '../../src/kernel/closing.ts';
+import { closeAll } from '../../src/kernel/close-all.ts';
 import { createNewId } from '../../src/kernel/identifier.ts';
 import { createLogger } from '../../src/kernel/logger.ts';
 import { createMetrics } from '../../src/kernel/metrics.ts';
@@ -30,20 +30,20 @@ test('a blob whose upload has not committed its row stays in its place when the 
   const [young = '', old = ''] = blobIds;
   const before = new Date(Date.now() - 2 * hour);
   await utimes(join(folder, 'blobs', old.slice(4, 8), old), before, before);
-  const closer = createCloser();
+  const resources = new AsyncDisposableStack();
   t.after(async () => {
-    await closer.close();
+    await closeAll(resources);
     await store.close();
     await database.close();
     await rm(folder, { recursive: true });
   });
   await openStoredFiles({
-    ...{ database, logger, closer, registry: createMetrics(), isDiskFull: () => false },
+    ...{ database, logger, resources, registry: createMetrics(), isDiskFull: () => false },
     config: parseConfig({ QUARTERMASTER_DATA: folder }),
     clock: { now: () => Date.now() + 3 * hour },
   });
   const held = async () => (await Array.fromAsync(store.quarantine.list())).map(({ blobId }) => blobId);
   while (!(await held()).includes(old)) await new Promise(setImmediate);
-  await closer.close();
+  await closeAll(resources);
   assert.deepEqual([await held(), await store.size(young)], [[old], 5]);
 });

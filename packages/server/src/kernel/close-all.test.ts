@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { closeAll } from './close-all.ts';
+
+/** Parts 1 to `count`; those of `failing` fail. */
+function open(count: number, failing: readonly number[]) {
+  const resources = new AsyncDisposableStack();
+  const closed: number[] = [];
+  for (let part = 1; part <= count; part++) {
+    resources.defer(async () => {
+      closed.push(part);
+      if (failing.includes(part)) throw new Error(`part ${part} failed`);
+    });
+  }
+  return { resources, closed };
+}
+
+test('parts are closed once, the last opened first', async () => {
+  const { resources, closed } = open(3, []);
+  await closeAll(resources);
+  await closeAll(resources);
+  assert.deepEqual(closed, [3, 2, 1]);
+});
+
+test('the failure of a part keeps no other part open and is thrown as it is', async () => {
+  const { resources, closed } = open(3, [2]);
+  await assert.rejects(closeAll(resources), { name: 'Error', message: 'part 2 failed' });
+  assert.deepEqual(closed, [3, 2, 1]);
+});
+
+test('failures of several parts are thrown together, in the order in which they happened', async () => {
+  const { resources, closed } = open(4, [1, 2, 4]);
+  await assert.rejects(closeAll(resources), (error: AggregateError) => {
+    assert.deepEqual(
+      error.errors.map(({ message }) => message),
+      ['part 4 failed', 'part 2 failed', 'part 1 failed'],
+    );
+    return true;
+  });
+  assert.deepEqual(closed, [4, 3, 2, 1]);
+});
