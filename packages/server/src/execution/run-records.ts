@@ -1,7 +1,6 @@
 import { infoLines, type Logger } from '../kernel/logger.ts';
 import { Counter, Histogram, type Registry } from '../kernel/metrics.ts';
 import type { Execution } from './executor.ts';
-import type { Outcome } from './outcome.ts';
 
 /** What a run leaves behind for operators: metrics and one log line, without inputs, outputs or credentials. */
 export interface RunRecords {
@@ -9,15 +8,6 @@ export interface RunRecords {
   record(bundleId: string, pluginId: string, execution: Execution): void;
 }
 
-/** All runs of one plugin with one outcome. */
-interface RunKind {
-  readonly count: () => void;
-  readonly time: (seconds: number) => void;
-  /** Members of the log line, as JSON. */
-  readonly fields: string;
-}
-
-/** What all runs of one plugin with one outcome share is prepared once. */
 export function createRunRecords(logger: Logger, metrics: Registry): RunRecords {
   const executions = new Counter({
     name: 'quartermaster_executions_total',
@@ -40,33 +30,18 @@ export function createRunRecords(logger: Logger, metrics: Registry): RunRecords 
   });
 
   const lines = infoLines(logger);
-  const kinds = new Map<string, RunKind>();
-
-  /** Looking the metrics up by their labels and serialising the line cost more than a small run. */
-  function kindOf(bundle: string, plugin: string, outcome: Outcome['kind']): RunKind {
-    const name = `${bundle} ${plugin} ${outcome}`;
-    let kind = kinds.get(name);
-    if (kind === undefined) {
-      const [counter, histogram] = [executions.labels({ bundle, plugin, outcome }), seconds.labels({ bundle, plugin })];
-      const fields = JSON.stringify({ bundle, plugin, outcome }).slice(1, -1);
-      kind = { count: () => counter.inc(), time: (value) => histogram.observe(value), fields };
-      kinds.set(name, kind);
-    }
-    return kind;
-  }
 
   return {
     record(bundle, plugin, { runId, durationMs, outcome }) {
-      const kind = kindOf(bundle, plugin, outcome.kind);
-      kind.count();
-      kind.time(durationMs / 1000);
+      executions.inc({ bundle, plugin, outcome: outcome.kind });
+      seconds.observe({ bundle, plugin }, durationMs / 1000);
       const broken = outcome.kind === 'succeeded' ? outcome.violations.length : 0;
       if (broken > 0) violations.inc({ bundle, plugin });
       const upstream = 'upstreamStatus' in outcome ? `,"upstream_status":${outcome.upstreamStatus}` : '';
       const more = broken > 0 ? `${upstream},"output_violations":${broken}` : upstream;
       // Only ids and numbers: nothing in it needs escaping.
       lines?.write(
-        `{"level":"info","time":${Date.now()},"run_id":"${runId}",${kind.fields},"duration_ms":${durationMs}${more},"msg":"run"}\n`,
+        `{"level":"info","time":${Date.now()},"run_id":"${runId}",${JSON.stringify({ bundle, plugin, outcome: outcome.kind }).slice(1, -1)},"duration_ms":${durationMs}${more},"msg":"run"}\n`,
       );
     },
   };

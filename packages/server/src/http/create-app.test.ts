@@ -268,7 +268,7 @@ test('requests are counted by route and status, with a histogram of their second
   const text = await metrics();
   assert.match(text, new RegExp(`quartermaster_http_requests_total{${labels},status="200"} 2\\n`));
   assert.match(text, new RegExp(`quartermaster_http_requests_total{${labels},status="422"} 1\\n`));
-  assert.match(text, new RegExp(`quartermaster_http_request_seconds_bucket{${labels},status="200",le="\\+Inf"} 2\\n`));
+  assert.match(text, new RegExp(`quartermaster_http_request_seconds_bucket{le="\\+Inf",${labels},status="200"} 2\\n`));
   assert.match(text, new RegExp(`quartermaster_http_request_seconds_count{${labels},status="200"} 2\\n`));
 });
 

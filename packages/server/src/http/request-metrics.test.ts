@@ -6,7 +6,7 @@ import { createRequestMetrics, maxRequestKinds } from './request-metrics.ts';
 test('the limit request_metric_series counts exactly as many kinds of answers apart and all others together', async () => {
   const registry = createMetrics();
   const metrics = createRequestMetrics(registry);
-  const record = (route: string) => metrics.recorder({ address: 'files', method: 'GET', route, status: 200 })(0.01);
+  const record = (route: string) => metrics.record({ address: 'files', method: 'GET', route, status: 200 }, 0.01);
   const counted = async () => {
     const { values } = (await registry.getSingleMetric('quartermaster_http_requests_total')?.get()) ?? { values: [] };
     return values.map(({ labels: { route }, value }) => [route, value]);

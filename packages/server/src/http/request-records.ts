@@ -11,40 +11,23 @@ export interface RequestRecords {
   readonly metrics: RequestMetrics;
 }
 
-/** All answers of one route with one status. */
-interface Kind {
-  readonly record: (seconds: number) => void;
-  /** Members of the log line, as JSON. */
-  readonly fields: string;
-}
-
 /**
  * One metric and, at level info, one log line a request: who made it, and the route's pattern; never the query, a body or a
  * header.
- * What is the same for all answers of one kind is prepared once.
  */
 export function recordRequests(app: App, { logger, address, metrics }: RequestRecords): void {
   const lines = infoLines(logger);
-  const kinds = new Map<string, Kind>();
-
-  function kindOf(method: string, route: string, status: number): Kind {
-    const name = `${method} ${status} ${route}`;
-    let kind = kinds.get(name);
-    if (kind === undefined) {
-      const fields = { address, method, route, status };
-      kind = { record: metrics.recorder(fields), fields: JSON.stringify(fields).slice(1, -1) };
-      kinds.set(name, kind);
-    }
-    return kind;
-  }
-
   app.addHook('onResponse', (request, reply, done) => {
     const ms = reply.elapsedTime;
-    const kind = kindOf(knownMethod(request.method), request.routeOptions.url ?? '(none)', reply.statusCode);
-    kind.record(ms / 1000);
-    // A request id has no character that JSON would escape: it is ours, or has passed the pattern of ours.
+    const kind = {
+      address,
+      method: knownMethod(request.method),
+      route: request.routeOptions.url ?? '(none)',
+      status: reply.statusCode,
+    };
+    metrics.record(kind, ms / 1000);
     lines?.write(
-      `{"level":"info","time":${Date.now()},${kind.fields},"request_id":"${request.id}","client":"${clientAddress(request)}"${identityFields(request)},"ms":${Math.round(ms * 100) / 100},"msg":"answered"}\n`,
+      `{"level":"info","time":${Date.now()},${JSON.stringify(kind).slice(1, -1)},"request_id":"${request.id}","client":"${clientAddress(request)}"${identityFields(request)},"ms":${Math.round(ms * 100) / 100},"msg":"answered"}\n`,
     );
     done();
   });
