@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertAccepted, assertRefused, json, limitedService } from '../support/limits.ts';
 
-const limited = limitedService({ settings: { MAX_COLLECTIONS: '3', MAX_RECORDS: '2', MAX_WAITING_RECORDS: '77' } });
+const limited = limitedService({
+  settings: { MAX_COLLECTIONS: '3', MAX_RECORDS: '2', MAX_WAITING_RECORDS: '77', MAX_FILES: '3' },
+});
 
 test('the limit keys_of_project accepts exactly as many usable keys and refuses one more', async () => {
   const row = limited.limit('keys_of_project');
@@ -33,4 +35,23 @@ test('the limit records_of_collection is that of the setting: one more record is
   const create = () => limited.send(url, json({ content: 'text' }));
   for (let count = 1; count <= row.value; count += 1) assertAccepted(await create());
   assertRefused(row, await create());
+});
+
+test('the limit files_of_project accepts exactly as many files, empty ones too, and refuses one more', async () => {
+  const row = limited.limit('files_of_project');
+  assert.equal(row.value, 3);
+  const url = `${limited.service.filesUrl}/v1/files`;
+  const upload = () => {
+    const body = new FormData();
+    body.set('purpose', 'record_file');
+    body.set('file', new File([''], 'empty.txt'));
+    return limited.send(url, { method: 'POST', body });
+  };
+  const first = await upload();
+  assertAccepted(first);
+  for (let count = 2; count <= row.value; count += 1) assertAccepted(await upload());
+  assertRefused(row, await upload());
+  assertAccepted(await limited.send(`${url}/${first.body.data.file_id}`, { method: 'DELETE' }));
+  assertAccepted(await upload());
+  assertRefused(row, await upload());
 });

@@ -91,7 +91,7 @@ function addFileRoutes(
   app: Side['app'],
   parts: FileParts,
 ): void {
-  const { maxFileBytes, maxProjectBytes, maxUploadsInFlight } = config;
+  const { maxFileBytes, maxProjectBytes, maxFiles, maxUploadsInFlight } = config;
   fileRoutes(app, {
     ...parts,
     admissions: createAdmissions({
@@ -102,7 +102,7 @@ function addFileRoutes(
     }),
     uploads: createUploads({
       ...parts,
-      quota: createQuota(parts.files, maxProjectBytes),
+      quota: createQuota(parts.files, { maxProjectBytes, maxFiles }),
       clock,
       newId,
       logger,

@@ -52,6 +52,8 @@ export interface Config {
   readonly logLevel: LogLevel;
   readonly maxFileBytes: number;
   readonly maxProjectBytes: number | null;
+  /** Of one project. */
+  readonly maxFiles: number;
   readonly minFreeDiskMb: number;
   readonly quarantineDays: number;
   readonly verificationDays: number;
@@ -217,6 +219,7 @@ function readStorage({ text, number, optional, list, secret }: Reader) {
     sealingKeyFile: optional('SEALING_KEY_FILE', (path) => resolve(path)),
     maxFileBytes: number('MAX_FILE_BYTES'),
     maxProjectBytes: optional('MAX_PROJECT_BYTES', Number),
+    maxFiles: number('MAX_FILES'),
     minFreeDiskMb: number('MIN_FREE_DISK_MB'),
     quarantineDays: number('QUARANTINE_DAYS'),
     verificationDays: number('VERIFICATION_DAYS'),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { createNewId } from '../kernel/identifier.ts';
 import type { BlobRepository } from './blob-repository.ts';
-import type { FileRepository, IsStored, StoredFile } from './file-repository.ts';
+import { type FileRepository, type IsStored, noFileLimits, type StoredFile } from './file-repository.ts';
 
 export interface OpenBlobRepository {
   readonly blobs: BlobRepository;
@@ -18,7 +18,7 @@ export function describeBlobRepository(name: string, open: () => Promise<OpenBlo
     let files: FileRepository;
     let project = '';
     const newId = createNewId();
-    const limits = { maxProjectBytes: null };
+    const limits = noFileLimits;
     before(async () => {
       opened = await open();
       ({ blobs, files } = opened);

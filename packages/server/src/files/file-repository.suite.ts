@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { HeldClaim, IdempotencyRepository } from '../idempotency/idempotency-repository.ts';
 import { createNewId } from '../kernel/identifier.ts';
-import type { FileLimits, FileRepository, NewFile, StoredFile } from './file-repository.ts';
+import { type FileRepository, type NewFile, noFileLimits, type StoredFile } from './file-repository.ts';
 
 export interface OpenFileRepository {
   readonly files: FileRepository;
@@ -12,7 +12,6 @@ export interface OpenFileRepository {
   release(): Promise<void>;
 }
 
-const noLimit: FileLimits = { maxProjectBytes: null };
 const isStored = async () => true;
 
 /** What every file repository promises. */
@@ -48,7 +47,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
     }
     async function add(sha256: string, change: Partial<StoredFile> = {}): Promise<StoredFile> {
       const { file } = newFile(sha256, change);
-      const [outcome] = await files.add([{ file, claim: null }], noLimit, isStored);
+      const [outcome] = await files.add([{ file, claim: null }], noFileLimits, isStored);
       assert.ok(outcome?.kind === 'added');
       return { ...file, blobId: outcome.blobId };
     }
@@ -62,7 +61,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
 
     test('the same content has one blob in a project, within a group and between groups', async () => {
       const group = [newFile('aa'), newFile('bb'), newFile('aa'), newFile('aa', { projectId: `${project}x` })];
-      const blobs = (await files.add(group, noLimit, isStored)).map((outcome) =>
+      const blobs = (await files.add(group, noFileLimits, isStored)).map((outcome) =>
         outcome.kind === 'added' ? outcome.blobId : '',
       );
       assert.equal(blobs[0], blobs[2]);
@@ -85,7 +84,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
         { ...newFile('bb'), claim: complete(lost) },
         newFile('cc'),
       ];
-      const outcomes = await files.add(group, noLimit, isStored);
+      const outcomes = await files.add(group, noFileLimits, isStored);
       assert.deepEqual(
         outcomes.map((outcome) => outcome.kind),
         ['added', 'claim_lost', 'added'],
@@ -102,9 +101,11 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
 
     test('a group that cannot be added whole is not added at all', async () => {
       const { file } = await newFile('aa');
-      await files.add([{ file, claim: null }], noLimit, isStored);
+      await files.add([{ file, claim: null }], noFileLimits, isStored);
       const other = newFile('bb');
-      await assert.rejects(files.add([other, { file: { ...file, sha256: 'cc' }, claim: null }], noLimit, isStored));
+      await assert.rejects(
+        files.add([other, { file: { ...file, sha256: 'cc' }, claim: null }], noFileLimits, isStored),
+      );
       assert.equal(await files.find(project, other.file.id), undefined);
       assert.equal(await files.bytesKept(project), 10);
     });
@@ -204,7 +205,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
         const old = await add('aa');
         const results = await Promise.all([
           files.startDelete(project, old.id),
-          ...Array.from({ length: 4 }, () => files.add([newFile('aa'), newFile('bb')], noLimit, isStored)),
+          ...Array.from({ length: 4 }, () => files.add([newFile('aa'), newFile('bb')], noFileLimits, isStored)),
           files.startDelete(project, old.id),
         ]);
         const removed = results.flatMap((result) =>
@@ -217,7 +218,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
     });
 
     test('files added at once never exceed the limit of their project together, and a delete gives room back', async () => {
-      const limits = { maxProjectBytes: 100 };
+      const limits = { ...noFileLimits, maxProjectBytes: 100 };
       const other = `${project}x`;
       const sizes = [30, 7, 55, 1, 20, 0, 12, 90];
       for (let round = 0; round < 5; round += 1) {
@@ -246,8 +247,36 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       }
     });
 
+    test('files added at once never exceed the number that their project may have, and a delete gives room back', async () => {
+      const limits = { maxProjectBytes: 20, maxFiles: 10 };
+      const other = `${project}x`;
+      for (let round = 0; round < 3; round += 1) {
+        const groups = Array.from({ length: 8 }, (_, n) => [
+          newFile(`${n} empty`, { bytes: 0 }),
+          newFile(`${n} large`, { bytes: 21 }),
+          newFile(`${n} other`, { bytes: 0, projectId: other }),
+          newFile(`${n} small`, { bytes: 1 }),
+        ]);
+        const outcomes = (await Promise.all(groups.map((group) => files.add(group, limits, isStored)))).flat();
+        const count = (kind: string) => outcomes.filter((outcome) => outcome.kind === kind).length;
+        // The large files are refused for their bytes and take no place.
+        assert.deepEqual([count('added'), count('too_many_files'), count('no_room')], [18, 6, 8]);
+        const { items } = await files.list(project, { limit: 100 });
+        assert.equal(items.length, 10);
+        const more = async () => (await files.add([newFile('more', { bytes: 0 })], limits, isStored))[0]?.kind;
+        assert.equal(await more(), 'too_many_files');
+        await files.startDelete(project, items[0]?.id ?? '');
+        assert.deepEqual([await more(), await more()], ['added', 'too_many_files']);
+        for (const projectId of [project, other]) {
+          for (const { id } of (await files.list(projectId, { limit: 100 })).items) {
+            await files.startDelete(projectId, id);
+          }
+        }
+      }
+    });
+
     test('a file that is not kept takes no room: its claim was lost, or its group failed, or it stayed in use', async () => {
-      const limits = { maxProjectBytes: 20 };
+      const limits = { maxProjectBytes: 20, maxFiles: 2 };
       const held = { projectId: project, operation: 'upload' as const, key: 'lost', callerId: '', heldUntil: 1000 };
       await opened.idempotency.claim(held, 1);
       const lost = { ...held, heldUntil: 999, fingerprint: 'print', answer: '{}', expiresAt: 9000 };

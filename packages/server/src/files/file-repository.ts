@@ -24,8 +24,8 @@ export interface NewFile {
 }
 
 /**
- * `claim_lost`: another request with the same idempotency key took over; `no_room`: the project's files would exceed its
- * limit. Nothing of the file was kept then.
+ * `claim_lost`: another request with the same idempotency key took over; `no_room`: the bytes of the project's
+ * files would exceed its limit; `too_many_files`: their number would. Nothing of the file was kept then.
  */
 export type AddOutcome =
   | {
@@ -35,7 +35,8 @@ export type AddOutcome =
       readonly replaced?: string;
     }
   | { readonly kind: 'claim_lost' }
-  | { readonly kind: 'no_room' };
+  | { readonly kind: 'no_room' }
+  | { readonly kind: 'too_many_files' };
 
 /** Whether all bytes of a blob are stored. Called within the transaction for a blob that is kept instead of a new one. */
 export type IsStored = (blob: { readonly blobId: string; readonly bytes: number }) => Promise<boolean>;
@@ -43,6 +44,16 @@ export type IsStored = (blob: { readonly blobId: string; readonly bytes: number 
 export interface FileLimits {
   /** Bytes that the files of one project may have together, whoever adds them meanwhile; null: no limit. */
   readonly maxProjectBytes: number | null;
+  /** Files that one project may have, whoever adds them meanwhile; null: no limit. */
+  readonly maxFiles: number | null;
+}
+
+export const noFileLimits: FileLimits = { maxProjectBytes: null, maxFiles: null };
+
+/** What the files of a project take. */
+export interface ProjectUsage {
+  readonly bytes: number;
+  readonly files: number;
 }
 
 /** A file whose row says that it is being deleted. `removeBlob`: no other file has its bytes. */
@@ -86,9 +97,9 @@ export interface FileRepository {
   ): Promise<ReadonlyArray<{ readonly collectionId: string; readonly recordId: string }>>;
   /** Bytes of the project's files: a sum that is kept, not made. */
   bytesKept(projectId: string): Promise<number>;
-  /** Projects whose kept sum is not that of their files. */
+  /** Projects whose kept sums are not those of their files. */
   wrongUsages(): Promise<readonly WrongUsage[]>;
-  /** Makes the kept sum of a project anew, whoever adds and deletes meanwhile. */
+  /** Makes the kept sums of a project anew, whoever adds and deletes meanwhile. */
   correctUsage(projectId: string): Promise<void>;
   /** From now on nobody finds the file. `in_use`: a record is being made from it. */
   startDelete(projectId: string, fileId: string): Promise<DeletingFile | 'absent' | 'in_use'>;
@@ -110,6 +121,10 @@ export interface WrongUsage {
   readonly expected: number;
   /** … as the kept sum has it. */
   readonly found: number;
+  /** The number of its files. */
+  readonly expectedFiles: number;
+  /** … as the kept count has it. */
+  readonly foundFiles: number;
 }
 
 /** Equal content is stored once within a project. */

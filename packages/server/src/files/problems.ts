@@ -34,6 +34,15 @@ export function quotaUsedUp(limit: number): Problem {
   );
 }
 
+/** `limit`: files of the project. */
+export function tooManyFiles(limit: number): Problem {
+  return new Problem(
+    'RESOURCE_LIMIT_REACHED',
+    `This project has ${limit} files, which is the most. Delete files to make room.`,
+    { details: [{ max_files: limit }], retryAfter: 60 },
+  );
+}
+
 /** `limit`: uploads of one project at the same time. */
 export function tooManyUploads(limit: number): Problem {
   return new Problem('TOO_MANY_REQUESTS', `This project has ${limit} uploads running, which is the most at once.`, {

@@ -5,7 +5,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { BlobRepository, FileOfBlob } from './blob-repository.ts';
 import { BlobMissing, type BlobStore, BlobUnreadable } from './blob-store.ts';
-import type { FileRepository } from './file-repository.ts';
+import { type FileRepository, noFileLimits } from './file-repository.ts';
 import { hashOf } from './fsck.ts';
 import { blobNotQuarantined, blobStillNamed, notTheContent, purposeNotAllowed } from './problems.ts';
 import type { ReportDamage } from './report-damage.ts';
@@ -102,7 +102,7 @@ export async function restoreAsFile(deps: QuarantineDeps, blobId: string, wanted
     { ...deps, findContent: async (content) => (await files.findContents([content]))[0] },
     file,
   );
-  const [outcome] = await files.add([{ file, claim: null }], { maxProjectBytes: null }, isStored);
+  const [outcome] = await files.add([{ file, claim: null }], noFileLimits, isStored);
   if (outcome?.kind !== 'added') throw new Error('The file was not added.');
   if (outcome.blobId !== blobId) await blobs.remove(blobId);
   if (outcome.replaced !== undefined) await blobs.remove(outcome.replaced);

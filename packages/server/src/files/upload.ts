@@ -10,7 +10,7 @@ import type { Admission } from './admission.ts';
 import type { BlobDigest, BlobStore } from './blob-store.ts';
 import { checkContent } from './content-type-check.ts';
 import { CommitInDoubt, type FileRepository, type IsStored, type NewFile, type StoredFile } from './file-repository.ts';
-import { idempotencyClaimLost, quotaUsedUp, uploadInDoubt } from './problems.ts';
+import { idempotencyClaimLost, quotaUsedUp, tooManyFiles, uploadInDoubt } from './problems.ts';
 import type { Quota } from './quota.ts';
 import { createUploadFormReader, type UploadForm } from './read-upload.ts';
 import { receiveBody } from './receive-body.ts';
@@ -81,6 +81,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
       const outcome = await rows.add({ file, claim });
       if (outcome.kind === 'claim_lost') throw idempotencyClaimLost();
       if (outcome.kind === 'no_room') throw quotaUsedUp(deps.quota.limits.maxProjectBytes ?? 0);
+      if (outcome.kind === 'too_many_files') throw tooManyFiles(deps.quota.limits.maxFiles ?? 0);
       if (admission.claim?.kind === 'running') admission.claim.stored();
       if (outcome.blobId !== file.blobId) await removeQuietly(deps, file.blobId);
       if (outcome.replaced !== undefined) await removeQuietly(deps, outcome.replaced);

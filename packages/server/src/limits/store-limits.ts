@@ -29,6 +29,13 @@ export const storeLimits = {
     setting: 'MAX_PROJECT_BYTES',
     above: refused('RESOURCE_LIMIT_REACHED'),
   },
+  files_of_project: {
+    bounds: 'that are files of one project, those that are being deleted not counted',
+    unit: 'items',
+    value: (config) => config.maxFiles,
+    setting: 'MAX_FILES',
+    above: refused('RESOURCE_LIMIT_REACHED'),
+  },
   upload_parts: {
     bounds: 'that are parts of a multipart body',
     unit: 'items',

@@ -42,6 +42,11 @@ export const storeSettings = {
     default: null,
     check: wholeNumber(1, Number.MAX_SAFE_INTEGER),
   },
+  MAX_FILES: {
+    description: 'Files a project may have; one more is answered 429.',
+    default: '1000000',
+    check: wholeNumber(1, 1_000_000_000),
+  },
   MIN_FREE_DISK_MB: {
     description:
       'Refuse uploads with INSUFFICIENT_STORAGE while less than this many MiB is free on the disk of the data folder. With SQLite, records wait and runs are refused while less than half of it, or less than 16 MiB, is free. 0: no limit for uploads.',

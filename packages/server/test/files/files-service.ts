@@ -33,6 +33,7 @@ export interface FilesServiceOptions {
   readonly databaseUrl?: string;
   readonly maxFileBytes?: number;
   readonly maxProjectBytes?: number;
+  readonly maxFiles?: number;
   readonly maxUploadsInFlight?: number;
   readonly idle?: number;
   readonly lease?: number;
@@ -69,7 +70,7 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
     blobs,
     files,
     reportDamage,
-    quota: createQuota(files, limits.maxProjectBytes),
+    quota: createQuota(files, { maxProjectBytes: limits.maxProjectBytes, maxFiles: options.maxFiles ?? null }),
     clock: systemClock,
     newId: createNewId(),
     logger,

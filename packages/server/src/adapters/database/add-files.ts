@@ -1,5 +1,12 @@
 import { sql, type Transaction } from 'kysely';
-import type { AddOutcome, FileLimits, IsStored, NewFile, StoredFile } from '../../files/file-repository.ts';
+import type {
+  AddOutcome,
+  FileLimits,
+  IsStored,
+  NewFile,
+  ProjectUsage,
+  StoredFile,
+} from '../../files/file-repository.ts';
 import { storeAnswer } from './idempotency-repository.ts';
 import { changeUsage } from './project-usage.ts';
 import type { Tables } from './tables.ts';
@@ -13,14 +20,15 @@ type KeptBlob = Pick<AddOutcome & { kind: 'added' }, 'blobId' | 'replaced'>;
 export async function addFiles(
   transaction: Transaction<Tables>,
   files: readonly NewFile[],
-  { maxProjectBytes }: FileLimits,
+  limits: FileLimits,
   isStored: IsStored,
 ): Promise<readonly AddOutcome[]> {
-  const room = await takeRoom(transaction, files, maxProjectBytes ?? Number.POSITIVE_INFINITY);
+  const room = await takeRoom(transaction, files, limits);
   const refused = new Map<string, AddOutcome>();
   const kept: StoredFile[] = [];
   for (const { file, claim } of files) {
-    if (!room.has(file)) refused.set(file.id, { kind: 'no_room' });
+    const reason = room.refusals.get(file);
+    if (reason !== undefined) refused.set(file.id, { kind: reason });
     else if (claim !== null && !(await storeAnswer(transaction, claim))) {
       refused.set(file.id, { kind: 'claim_lost' });
       room.giveBack(file);
@@ -40,32 +48,40 @@ export async function addFiles(
 }
 
 /** Counts all files first, which holds the projects' sums, and takes back what is not kept: mostly nothing. */
-async function takeRoom(transaction: Transaction<Tables>, files: readonly NewFile[], most: number) {
-  const fits = new Set<StoredFile>();
-  const unused = new Map<string, number>();
-  const addUnused = ({ projectId, bytes }: StoredFile) => unused.set(projectId, (unused.get(projectId) ?? 0) + bytes);
+async function takeRoom(transaction: Transaction<Tables>, files: readonly NewFile[], limits: FileLimits) {
+  const { maxProjectBytes, maxFiles } = limits;
+  const refusals = new Map<StoredFile, 'no_room' | 'too_many_files'>();
+  const unused = new Map<string, ProjectUsage>();
+  const addUnused = ({ projectId, bytes }: StoredFile) => {
+    const sum = unused.get(projectId) ?? { bytes: 0, files: 0 };
+    unused.set(projectId, { bytes: sum.bytes - bytes, files: sum.files - 1 });
+  };
   const byProject = Map.groupBy(
     files.map(({ file }) => file),
     ({ projectId }) => projectId,
   );
   // Sorted, so that two groups never wait for each other.
   for (const [projectId, own] of [...byProject].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const wanted = own.reduce((sum, { bytes }) => sum + bytes, 0);
-    let used = (await changeUsage(transaction, projectId, wanted)) - wanted;
+    const wanted = { bytes: own.reduce((sum, { bytes }) => sum + bytes, 0), files: own.length };
+    const sums = await changeUsage(transaction, projectId, wanted);
+    let [bytes, count] = [sums.bytes - wanted.bytes, sums.files - wanted.files];
     for (const file of own) {
-      // Nothing takes no room, whatever has been taken before there was a limit.
-      if (used + file.bytes > most && file.bytes > 0) addUnused(file);
+      // An empty file takes no bytes, whatever has been taken before there was a limit.
+      if (maxProjectBytes !== null && file.bytes > 0 && bytes + file.bytes > maxProjectBytes) {
+        refusals.set(file, 'no_room');
+      } else if (maxFiles !== null && count >= maxFiles) refusals.set(file, 'too_many_files');
       else {
-        used += file.bytes;
-        fits.add(file);
+        bytes += file.bytes;
+        count += 1;
       }
+      if (refusals.has(file)) addUnused(file);
     }
   }
   return {
-    has: (file: StoredFile) => fits.has(file),
+    refusals,
     giveBack: addUnused,
     async settle() {
-      for (const [projectId, bytes] of unused) await changeUsage(transaction, projectId, -bytes);
+      for (const [projectId, change] of unused) await changeUsage(transaction, projectId, change);
     },
   };
 }

@@ -29,7 +29,7 @@ export async function startDelete(
     await transaction.updateTable('file').set({ state: 'live' }).where('id', '=', fileId).execute();
     return 'in_use';
   }
-  await changeUsage(transaction, projectId, -Number(file.bytes));
+  await changeUsage(transaction, projectId, { bytes: -Number(file.bytes), files: -1 });
   await transaction
     .updateTable('blob')
     .set({ state: 'live' })

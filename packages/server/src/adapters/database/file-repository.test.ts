@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import { createTestDatabase } from '../../../../../test/support/postgres.ts';
 import { describeBlobRepository } from '../../files/blob-repository.suite.ts';
 import { describeFileRepository } from '../../files/file-repository.suite.ts';
+import { noFileLimits } from '../../files/file-repository.ts';
 import { checkStore, type StoreReport } from '../../files/fsck.ts';
 import { describeIdempotencyRepository } from '../../idempotency/idempotency-repository.suite.ts';
 import { systemClock } from '../../kernel/clock.ts';
@@ -19,6 +20,7 @@ import type { Database } from './database.ts';
 import { createFileRepository } from './file-repository.ts';
 import { createIdempotencyRepository } from './idempotency-repository.ts';
 import { createProjectUsageMigration } from './migrations/0019-project-usage.ts';
+import { createFileCountsMigration } from './migrations/0039-file-counts.ts';
 import { openDatabase } from './open-database.ts';
 
 const logger = createLogger('silent');
@@ -119,17 +121,23 @@ for (const [name, open] of databases) {
     t.after(release);
     const files = createFileRepository(database);
     const gone = newFile('a', 7);
-    await files.add(
-      [newFile('a', 5_000_000_000), newFile('a', 30), gone, newFile('b', 1)],
-      { maxProjectBytes: null },
-      isStored,
-    );
+    await files.add([newFile('a', 5_000_000_000), newFile('a', 30), gone, newFile('b', 1)], noFileLimits, isStored);
     await files.startDelete('a', gone.file.id);
     // As it was before the migration.
     await sql`drop table project_usage`.execute(database.write);
     await createProjectUsageMigration(database.dialect).up(database.write);
+    await createFileCountsMigration(database.dialect).up(database.write);
     const sums = await Promise.all(['a', 'b', 'c'].map((projectId) => files.bytesKept(projectId)));
     assert.deepEqual(sums, [5_000_000_030, 1, 0]);
+    assert.deepEqual(await files.wrongUsages(), []);
+    const counts = database.read.selectFrom('project_usage').select(['project_id', 'file_count']).orderBy('project_id');
+    assert.deepEqual(
+      (await counts.execute()).map((row) => [row.project_id, Number(row.file_count)]),
+      [
+        ['a', 2],
+        ['b', 1],
+      ],
+    );
   });
 
   test(`a sum that is not that of the files is found, and made anew: ${name}`, async (t) => {
@@ -149,7 +157,7 @@ for (const [name, open] of databases) {
       clock: systemClock,
       checkDatabase: () => checkDatabase(database),
     };
-    await files.add([newFile('a', 30), newFile('b', 5), newFile('c', 7)], { maxProjectBytes: null }, isStored);
+    await files.add([newFile('a', 30), newFile('b', 5), newFile('c', 7), newFile('d', 0)], noFileLimits, isStored);
     assert.deepEqual(await files.wrongUsages(), []);
     await database.write
       .updateTable('project_usage')
@@ -157,11 +165,16 @@ for (const [name, open] of databases) {
       .where('project_id', '=', 'a')
       .execute();
     await database.write.deleteFrom('project_usage').where('project_id', '=', 'b').execute();
-    await database.write.insertInto('project_usage').values({ project_id: 'gone', file_bytes: -1 }).execute();
+    await database.write.updateTable('project_usage').set({ file_count: 9 }).where('project_id', '=', 'd').execute();
+    await database.write
+      .insertInto('project_usage')
+      .values({ project_id: 'gone', file_bytes: -1, file_count: 0 })
+      .execute();
     const faults = [
-      { projectId: 'a', expected: 30, found: 5_000_000_000 },
-      { projectId: 'b', expected: 5, found: 0 },
-      { projectId: 'gone', expected: 0, found: -1 },
+      { projectId: 'a', expected: 30, found: 5_000_000_000, expectedFiles: 1, foundFiles: 1 },
+      { projectId: 'b', expected: 5, found: 0, expectedFiles: 1, foundFiles: 0 },
+      { projectId: 'd', expected: 0, found: 0, expectedFiles: 1, foundFiles: 9 },
+      { projectId: 'gone', expected: 0, found: -1, expectedFiles: 0, foundFiles: 0 },
     ].map((usage) => ({ kind: 'usage_differs', ...usage }));
     const usagesIn = ({ faults, mended }: StoreReport) =>
       [faults, mended].map((list) => list.filter(({ kind }) => kind === 'usage_differs'));
@@ -178,7 +191,7 @@ for (const [name, open] of databases) {
     await Promise.all(
       Array.from({ length: 30 }, async (_, at) => {
         const added = newFile('a', 10 + at);
-        await files.add([added], { maxProjectBytes: null }, isStored);
+        await files.add([added], noFileLimits, isStored);
         if (at % 3 === 0) await files.startDelete('a', added.file.id);
         if (at % 2 === 0) await files.correctUsage('a');
       }),

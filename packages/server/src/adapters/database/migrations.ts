@@ -25,6 +25,7 @@ import { createAnswerGuardsMigration } from './migrations/0034-answer-guards.ts'
 import { createKeyChangesMigration } from './migrations/0035-key-changes.ts';
 import { createKeptAnswerBytesMigration } from './migrations/0036-kept-answer-bytes.ts';
 import { createSessionListMigration } from './migrations/0037-session-list.ts';
+import { createFileCountsMigration } from './migrations/0039-file-counts.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -55,6 +56,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0035-key-changes': createKeyChangesMigration(dialect),
     '0036-kept-answer-bytes': createKeptAnswerBytesMigration(dialect),
     '0037-session-list': createSessionListMigration(dialect),
+    '0039-file-counts': createFileCountsMigration(dialect),
   };
 }
 

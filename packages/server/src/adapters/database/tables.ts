@@ -140,6 +140,8 @@ export interface ProjectUsageTable {
   project_id: string;
   /** Of its live files. */
   file_bytes: number;
+  /** The number of its live files. */
+  file_count: number;
 }
 
 /** One row a remembered or running request. Primary key (project_id, operation, key). */
