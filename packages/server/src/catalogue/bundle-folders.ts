@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { lstat, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { severalAtOnce } from '../kernel/several-at-once.ts';
-import type { BundleFiles } from './bundle-files.ts';
 import type { BundleFailure } from './catalogue.ts';
 import { wholeFile } from './findings.ts';
 import { errorCode } from './plain-file.ts';
@@ -29,15 +29,15 @@ export interface BundleFolders {
 export const atOnce = 8;
 
 /** Looks at the bundles in some folders without reading a file: names, sizes and times only. */
-export async function findBundleFolders(roots: readonly string[], files: BundleFiles): Promise<BundleFolders> {
+export async function findBundleFolders(roots: readonly string[]): Promise<BundleFolders> {
   const folders: BundleFolder[] = [];
   const failures: BundleFailure[] = [];
   for (const root of roots) {
     const look = async (name: string) => {
       const path = join(root, name);
-      return { name, path, ...(await lookAt(path, files)) };
+      return { name, path, ...(await lookAt(path)) };
     };
-    folders.push(...(await severalAtOnce(await listNames(root, { files, failures }), atOnce, look)));
+    folders.push(...(await severalAtOnce(await listNames(root, failures), atOnce, look)));
   }
   const stamp = digest([...folders.map(({ path, stamp }) => `${path}\n${stamp}`), ...failures.map(textOf)]);
   return { folders, failures, stamp };
@@ -47,12 +47,9 @@ function textOf({ message }: BundleFailure): string {
   return message;
 }
 
-async function listNames(
-  root: string,
-  { files, failures }: { readonly files: BundleFiles; readonly failures: BundleFailure[] },
-): Promise<string[]> {
+async function listNames(root: string, failures: BundleFailure[]): Promise<string[]> {
   try {
-    const entries = await files.list(root);
+    const entries = await readdir(root, { withFileTypes: true });
     const candidates = entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink());
     return candidates
       .map((entry) => entry.name)
@@ -66,14 +63,14 @@ async function listNames(
 }
 
 /** Size, times and identity of each file; the folder a link leads to is a part of it. */
-async function lookAt(path: string, files: BundleFiles): Promise<Pick<BundleFolder, 'stamp' | 'yamlBytes'>> {
+async function lookAt(path: string): Promise<Pick<BundleFolder, 'stamp' | 'yamlBytes'>> {
   try {
-    const folder = await files.realPath(path);
-    const entries = await files.list(folder);
+    const folder = await realpath(path);
+    const entries = await readdir(folder, { withFileTypes: true });
     const names = entries.map(({ name }) => name).filter((name) => !name.startsWith('.'));
     let yamlBytes = 0;
     const factsOf = async (name: string) => {
-      const { size, mtimeMs, ctimeMs, ino } = await files.facts(join(folder, name));
+      const { size, mtimeMs, ctimeMs, ino } = await lstat(join(folder, name));
       if (name.endsWith('.yaml')) yamlBytes += size;
       return `${name} ${size} ${mtimeMs} ${ctimeMs} ${ino}`;
     };

@@ -1,6 +1,5 @@
 import type { Isolation } from '@quartermaster/contract';
 import type { Logger } from '../kernel/logger.ts';
-import { filesAtStart, filesWhileServing } from './bundle-files.ts';
 import { type BundleFolder, findBundleFolders } from './bundle-folders.ts';
 import type { OperatorHosts } from './bundle-hosts.ts';
 import type { BundleFailure, Catalogue, CompiledBundle } from './catalogue.ts';
@@ -87,10 +86,7 @@ export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueL
     async load() {
       const started = performance.now();
       const isFirst = previous === undefined;
-      const { folders, failures, stamp } = await findBundleFolders(
-        options.folders,
-        isFirst ? filesAtStart : filesWhileServing,
-      );
+      const { folders, failures, stamp } = await findBundleFolders(options.folders);
       const changed = folders.filter(({ path, stamp: found }) => known.get(path)?.stamp !== found);
       const readings = isFirst ? await reader.readAtStart(changed) : await reader.readWhileServing(changed, known);
       const cached = [...readings.values()].filter(({ isCached }) => isCached).length;

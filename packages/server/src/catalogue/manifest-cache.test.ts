@@ -5,8 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { createLogger } from '../kernel/logger.ts';
 import { bundleYaml, type Files, goodFiles, makeFolder, pluginYaml } from './bundle-folder.suite.ts';
 import type { Catalogue } from './catalogue.ts';
-import { createInstalledManifests, writeInstalledManifests } from './installed-manifests.ts';
-import { createManifestCache } from './manifest-cache.ts';
+import { createInstalledManifests, createManifestCache, writeInstalledManifests } from './manifest-cache.ts';
 import { openCatalogue } from './open-catalogue.ts';
 import { unpackManifest } from './packed-bundle.ts';
 

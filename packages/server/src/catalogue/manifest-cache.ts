@@ -1,9 +1,11 @@
-import { hash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
+import { createHash, hash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BundleFolder } from './bundle-folders.ts';
+import { type BundleFolder, findBundleFolders } from './bundle-folders.ts';
 import { type PackedBundle, unpackBundle } from './packed-bundle.ts';
+import { errorCode } from './plain-file.ts';
+import { readPackedBundle } from './read-packed-bundle.ts';
 
 /**
  * Parsed and checked bundles on disk, one file a bundle, so that a start parses no YAML. An entry counts while the stamp of the
@@ -84,5 +86,46 @@ function readTrusted(file: string): Buffer | undefined {
   } catch {
     // Missing or unreadable: the cache is optional.
     return undefined;
+  }
+}
+
+export type InstalledManifestsOptions = Pick<ManifestCacheOptions, 'folder' | 'version'>;
+
+/**
+ * The manifest cache that the installation writes for the product's own bundles. Its entries count while the contents of a
+ * bundle's files are the same: a copied or restored installation has files with other times and inodes.
+ */
+export function createInstalledManifests(options: InstalledManifestsOptions): ManifestCache {
+  return createManifestCache({ ...options, stampOf: stampOfContents });
+}
+
+/** Writes an entry for each bundle of `bundles` that has no mistake, and removes the others. */
+export async function writeInstalledManifests(bundles: string, options: InstalledManifestsOptions): Promise<void> {
+  const cache = createInstalledManifests(options);
+  const { folders } = await findBundleFolders([bundles]);
+  for (const folder of folders) {
+    const request = { name: folder.name, path: folder.path, key: cache.keyOf(folder) };
+    const { packed, failures } = await readPackedBundle(request);
+    // A file that changed while it was read.
+    if (cache.keyOf(folder) !== request.key) continue;
+    if (packed !== undefined && failures.length === 0) await cache.store(folder, packed);
+  }
+  await cache.retain(folders);
+}
+
+/** SHA-256 of the names and contents of all files in the folder that may belong to the bundle. */
+function stampOfContents({ path }: BundleFolder): string {
+  try {
+    const folder = realpathSync(path);
+    const digest = createHash('sha256').update(folder);
+    const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !name.startsWith('.'));
+    for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+      const content = entry.isFile() ? readFileSync(join(folder, entry.name)) : undefined;
+      digest.update(JSON.stringify([entry.name, entry.isSymbolicLink(), content?.length ?? null]));
+      if (content !== undefined) digest.update(content);
+    }
+    return digest.digest('base64url');
+  } catch (error) {
+    return errorCode(error);
   }
 }

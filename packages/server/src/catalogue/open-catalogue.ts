@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { filesWhileServing } from './bundle-files.ts';
 import { findBundleFolders } from './bundle-folders.ts';
 import type { Catalogue } from './catalogue.ts';
 import { createCatalogueLoader, type LoadCatalogueOptions } from './load-catalogue.ts';
@@ -49,12 +48,12 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Live
   async function hasChanged(seen: string): Promise<boolean> {
     if (seen === stamp) return false;
     await pause(settleMs, undefined, { signal });
-    return (await findBundleFolders(options.folders, filesWhileServing)).stamp === seen;
+    return (await findBundleFolders(options.folders)).stamp === seen;
   }
 
   async function look(): Promise<number> {
     const started = performance.now();
-    const seen = (await findBundleFolders(options.folders, filesWhileServing)).stamp;
+    const seen = (await findBundleFolders(options.folders)).stamp;
     const tookMs = performance.now() - started;
     if (isComplete && !(await hasChanged(seen))) return tookMs;
     const loaded = await loader.load();

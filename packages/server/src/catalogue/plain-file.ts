@@ -1,5 +1,6 @@
+import { constants } from 'node:fs';
+import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BundleFiles } from './bundle-files.ts';
 
 export type FileContent = { readonly content: Buffer } | { readonly refusal: string };
 
@@ -9,24 +10,27 @@ export interface PlainFile {
   readonly maxBytes: number;
 }
 
+/** Whatever a file becomes after it was looked at: a link is not followed, a pipe not waited for. */
+const flag = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
 /**
  * Reads a file that stands in a folder itself: no link, no device, no more than `maxBytes`. A bundle cannot make the
  * service read or serve what is elsewhere on the machine. The refusal is a sentence.
  */
-export async function readPlainFile(file: PlainFile, files: BundleFiles): Promise<FileContent> {
-  const refusal = await refusalOf(file, files);
+export async function readPlainFile(file: PlainFile): Promise<FileContent> {
+  const refusal = await refusalOf(file);
   if (refusal !== undefined) return { refusal };
   try {
-    return { content: await files.content(join(file.folder, file.name)) };
+    return { content: await readFile(join(file.folder, file.name), { flag }) };
   } catch (error) {
     return { refusal: `${file.name} cannot be read (${errorCode(error)}).` };
   }
 }
 
-async function refusalOf({ folder, name, maxBytes }: PlainFile, files: BundleFiles): Promise<string | undefined> {
+async function refusalOf({ folder, name, maxBytes }: PlainFile): Promise<string | undefined> {
   if (!/^[^/\\\0]+$/.test(name) || name === '..' || name === '.') return `${name} is no file name.`;
   try {
-    const facts = await files.facts(join(folder, name));
+    const facts = await lstat(join(folder, name));
     if (facts.isSymbolicLink()) return `${name} is a symbolic link; a bundle holds its files itself.`;
     if (!facts.isFile()) return `${name} is no file.`;
     return facts.size > maxBytes ? `${name} is larger than ${maxBytes / 1024} KiB.` : undefined;

@@ -1,6 +1,6 @@
+import { readdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { BundleManifest } from '@quartermaster/plugin-kit';
-import type { BundleFiles } from './bundle-files.ts';
 import { declaredHosts } from './bundle-hosts.ts';
 import type { BundleFailure } from './catalogue.ts';
 import { checkCredentials } from './check-credentials.ts';
@@ -35,18 +35,18 @@ const manifestName = 'bundle.yaml';
  * Reads a bundle's folder: `bundle.yaml` and one `<plugin_id>.yaml` for each plugin. Runs nothing of it. A plugin that
  * is wrong is left out and hides no other. Every failure names file, line and field. Format: docs/guides/bundles.md.
  */
-export async function readBundle(bundleFolder: string, files: BundleFiles): Promise<BundleReading> {
+export async function readBundle(bundleFolder: string): Promise<BundleReading> {
   const name = basename(bundleFolder);
-  const folder = await files.realPath(bundleFolder);
+  const folder = await realpath(bundleFolder);
   const place = { folder, name: manifestName, label: `${name}/${manifestName}` };
   const check = (value: unknown, found: Findings) => checkBundle(value, name, found);
-  const { manifest, findings } = await readManifestFile(place, check, files);
+  const { manifest, findings } = await readManifestFile(place, check);
   if (manifest === undefined) return { bundle: undefined, failures: findings.list };
   const isWhole = findings.list.length === 0;
-  const icon = await findIcon(folder, { manifest, findings, files });
+  const icon = await findIcon(folder, manifest, findings);
   // The plugins of a wrong bundle are read too: its author is told everything at once.
-  const { pluginIds, failures } = await listFiles({ folder, name }, files);
-  const readings = await readPlugins(folder, { name, manifest, pluginIds }, files);
+  const { pluginIds, failures } = await listFiles({ folder, name });
+  const readings = await readPlugins(folder, { name, manifest, pluginIds });
   const plugins = readings.flatMap(({ plugin }) => (plugin === undefined ? [] : [plugin]));
   return {
     bundle: isWhole ? { folder, manifest, icon, plugins } : undefined,
@@ -78,16 +78,9 @@ function checkVerify(manifest: BundleManifest, findings: Findings): void {
 }
 
 /** A picture that is missing or wrong is a failure; the bundle works without it. */
-async function findIcon(
-  folder: string,
-  {
-    manifest: { icon },
-    findings,
-    files,
-  }: { readonly manifest: BundleManifest; readonly findings: Findings; readonly files: BundleFiles },
-): Promise<BundleIcon | null> {
+async function findIcon(folder: string, { icon }: BundleManifest, findings: Findings): Promise<BundleIcon | null> {
   if (icon === undefined) return null;
-  const reading = await readIcon({ folder, name: icon }, files);
+  const reading = await readIcon({ folder, name: icon });
   if ('icon' in reading) return reading.icon;
   findings.add(['icon'], reading.refusal);
   return null;
@@ -100,35 +93,38 @@ interface ManifestRead {
 }
 
 /** One after the other: reading is parsing, and parsing two at once is no faster. */
-async function readPlugins(folder: string, bundle: ManifestRead, files: BundleFiles): Promise<PluginReading[]> {
+async function readPlugins(folder: string, bundle: ManifestRead): Promise<PluginReading[]> {
   const readings: PluginReading[] = [];
   for (const pluginId of bundle.pluginIds) {
     const label = `${bundle.name}/${pluginId}.yaml`;
     const file = { label, pluginId, bundle: bundle.manifest };
-    readings.push(await readPluginSafely(folder, file, files));
+    readings.push(await readPluginSafely(folder, file));
   }
   return readings;
 }
 
 /** What the checks did not foresee costs this plugin only. */
-async function readPluginSafely(folder: string, file: PluginFile, files: BundleFiles): Promise<PluginReading> {
+async function readPluginSafely(folder: string, file: PluginFile): Promise<PluginReading> {
   try {
-    return await readPlugin(folder, file, files);
+    return await readPlugin(folder, file);
   } catch (error) {
     return { plugin: undefined, failures: oneFailure(file.label, `The plugin cannot be read: ${reasonOf(error)}.`) };
   }
 }
 
-async function listFiles(
-  { folder, name }: { readonly folder: string; readonly name: string },
-  files: BundleFiles,
-): Promise<{ pluginIds: string[]; failures: BundleFailure[] }> {
+async function listFiles({
+  folder,
+  name,
+}: {
+  readonly folder: string;
+  readonly name: string;
+}): Promise<{ pluginIds: string[]; failures: BundleFailure[] }> {
   const pluginIds: string[] = [];
   const failures: BundleFailure[] = [];
   const refuse = (file: string, message: string) => {
     failures.push(...oneFailure(`${name}/${file}`, message));
   };
-  for (const file of await listYaml(folder, files)) {
+  for (const file of await listYaml(folder)) {
     if (file === manifestName) continue;
     if (file.includes('/'))
       refuse(file, 'A YAML file in a sub-folder is read by nobody; only fixtures/ may hold some.');
@@ -140,13 +136,13 @@ async function listFiles(
 }
 
 /** YAML files of the folder and below, except hidden folders, installed packages and recordings. */
-async function listYaml(folder: string, files: BundleFiles, prefix = ''): Promise<string[]> {
+async function listYaml(folder: string, prefix = ''): Promise<string[]> {
   const found: string[] = [];
-  for (const entry of await files.list(join(folder, prefix))) {
+  for (const entry of await readdir(join(folder, prefix), { withFileTypes: true })) {
     const path = `${prefix}${entry.name}`;
     if (entry.isDirectory()) {
       const skipped = entry.name.startsWith('.') || entry.name === 'node_modules' || path === 'fixtures';
-      if (!skipped) found.push(...(await listYaml(folder, files, `${path}/`)));
+      if (!skipped) found.push(...(await listYaml(folder, `${path}/`)));
     } else if (/\.ya?ml$/.test(entry.name)) found.push(path);
   }
   return found.sort();

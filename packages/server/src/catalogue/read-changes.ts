@@ -1,5 +1,4 @@
 import { severalAtOnce } from '../kernel/several-at-once.ts';
-import { filesAtStart } from './bundle-files.ts';
 import { atOnce, type BundleFolder } from './bundle-folders.ts';
 import { createBundleReader } from './bundle-reader.ts';
 import type { BundleFailure } from './catalogue.ts';
@@ -72,7 +71,7 @@ export function createChangeReader({
       return true;
     });
     await severalAtOnce(unread, atOnce, async (folder) => {
-      readings.set(folder.path, await read(folder, (request) => readPackedBundle(request, filesAtStart)));
+      readings.set(folder.path, await read(folder, readPackedBundle));
     });
     return readings;
   }

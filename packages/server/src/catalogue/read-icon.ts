@@ -1,4 +1,3 @@
-import type { BundleFiles } from './bundle-files.ts';
 import { readPlainFile } from './plain-file.ts';
 
 /** The picture of a bundle, checked and in memory. */
@@ -11,11 +10,14 @@ const maxIconBytes = 64 * 1024;
 const pngSignature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
 /** Reads the icon a manifest names. The refusal is a sentence. */
-export async function readIcon(
-  { folder, name }: { readonly folder: string; readonly name: string },
-  files: BundleFiles,
-): Promise<{ icon: BundleIcon } | { refusal: string }> {
-  const file = await readPlainFile({ folder, name, maxBytes: maxIconBytes }, files);
+export async function readIcon({
+  folder,
+  name,
+}: {
+  readonly folder: string;
+  readonly name: string;
+}): Promise<{ icon: BundleIcon } | { refusal: string }> {
+  const file = await readPlainFile({ folder, name, maxBytes: maxIconBytes });
   if ('refusal' in file) return file;
   const { content } = file;
   if (name.endsWith('.png')) {

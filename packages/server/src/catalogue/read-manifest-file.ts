@@ -1,4 +1,3 @@
-import type { BundleFiles } from './bundle-files.ts';
 import { createFindings, type Findings } from './findings.ts';
 import { readPlainFile } from './plain-file.ts';
 import { readYaml, type YamlMistake } from './read-yaml.ts';
@@ -24,10 +23,9 @@ const maxManifestBytes = 256 * 1024;
 export async function readManifestFile<Manifest>(
   place: ManifestPlace,
   check: CheckManifest<Manifest>,
-  files: BundleFiles,
 ): Promise<ManifestFile<Manifest>> {
   const { folder, name, label } = place;
-  const file = await readPlainFile({ folder, name, maxBytes: maxManifestBytes }, files);
+  const file = await readPlainFile({ folder, name, maxBytes: maxManifestBytes });
   if ('refusal' in file) return unreadable(place, [{ line: null, path: [], message: file.refusal }]);
   const text = decodeUtf8(file.content);
   if (text === undefined) {

@@ -1,4 +1,3 @@
-import type { BundleFiles } from './bundle-files.ts';
 import type { BundleFailure } from './catalogue.ts';
 import { wholeFile } from './findings.ts';
 import { packBundle } from './packed-bundle.ts';
@@ -20,9 +19,9 @@ export interface ReadAnswer {
 }
 
 /** An unexpected error (a folder that vanishes, a broken link) affects this bundle only. */
-export async function readPackedBundle({ name, path, key }: ReadRequest, files: BundleFiles): Promise<ReadAnswer> {
+export async function readPackedBundle({ name, path, key }: ReadRequest): Promise<ReadAnswer> {
   try {
-    const { bundle, failures } = await readBundle(path, files);
+    const { bundle, failures } = await readBundle(path);
     return { packed: bundle === undefined ? undefined : packBundle(bundle, key), failures };
   } catch (error) {
     const message = `The bundle cannot be read: ${reasonOf(error)}.`;

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { BundleManifest, PluginManifest } from '@quartermaster/plugin-kit';
-import type { BundleFiles } from './bundle-files.ts';
 import type { BundleFailure } from './catalogue.ts';
 import { checkResponse } from './check-expression.ts';
 import { readPluginManifest } from './check-manifest.ts';
@@ -34,12 +33,12 @@ export interface PluginReading {
 const maxHandlerBytes = 1024 * 1024;
 
 /** Reads and checks one plugin of a bundle. */
-export async function readPlugin(folder: string, file: PluginFile, files: BundleFiles): Promise<PluginReading> {
+export async function readPlugin(folder: string, file: PluginFile): Promise<PluginReading> {
   const place = { folder, name: `${file.pluginId}.yaml`, label: file.label };
   const check = (value: unknown, found: Findings) => checkPlugin(value, file, found);
-  const { manifest, findings } = await readManifestFile(place, check, files);
+  const { manifest, findings } = await readManifestFile(place, check);
   if (manifest === undefined) return { plugin: undefined, failures: findings.list };
-  if (manifest.handler !== undefined) await checkHandler({ folder, handler: manifest.handler }, findings, files);
+  if (manifest.handler !== undefined) await checkHandler({ folder, handler: manifest.handler }, findings);
   if (findings.list.length > 0) return { plugin: undefined, failures: findings.list };
   const handlerPath = manifest.handler === undefined ? null : join(folder, manifest.handler);
   return { plugin: { manifest, handlerPath }, failures: [] };
@@ -87,8 +86,7 @@ function checkTier(manifest: PluginManifest, bundle: BundleManifest, findings: F
 async function checkHandler(
   { folder, handler }: { readonly folder: string; readonly handler: string },
   findings: Findings,
-  files: BundleFiles,
 ): Promise<void> {
-  const file = await readPlainFile({ folder, name: handler, maxBytes: maxHandlerBytes }, files);
+  const file = await readPlainFile({ folder, name: handler, maxBytes: maxHandlerBytes });
   if ('refusal' in file) findings.add(['handler'], file.refusal);
 }
