@@ -54,9 +54,20 @@ for (const [name, open] of Object.entries(databases)) {
 }
 
 test('the limit dry_runs accepts exactly as many dry runs at the same time and refuses one more', async (t) => {
-  const { room, createProject } = await openTestService(t, { extractor: endless });
-  const { projectId, collection } = createProject();
   const end = new AbortController();
+  let extractions = 0;
+  const extractor: Extractor = {
+    ...endless,
+    extract: (task, signal) => {
+      const extraction = endless.extract(task, signal);
+      extractions += 1;
+      // A third one was admitted: it would never end.
+      if (extractions > 2) end.abort();
+      return extraction;
+    },
+  };
+  const { room, createProject } = await openTestService(t, { extractor });
+  const { projectId, collection } = createProject();
   const place = { projectId, collectionId: await collection() };
   const run = () => room.dryRuns.run(place, { content: 'text' }, end.signal);
   // As many as the room has processes for extraction.
