@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openService, type Service } from './compose.ts';
 import { ConfigError, parseConfig, processEnvironment } from './config.ts';
 import { FatalError } from './kernel/fatal-error.ts';
-import { giveBackMemory } from './kernel/garbage-collection.ts';
 import { createLogDestination } from './kernel/log-destination.ts';
 import { createLogger, type Logger } from './kernel/logger.ts';
 import { startWatchdog, type Watchdog } from './kernel/watchdog.ts';
@@ -42,8 +41,6 @@ export async function runUntilSignal(): Promise<void> {
     };
     const service = await openService(config, logger, { beforeListening, watchdog });
     greet(service);
-    // Nothing was read yet of the first requests.
-    giveBackMemory();
     await stopping;
     const seconds = config.drainSeconds ?? (process.stdout.isTTY ? 0 : unattendedDrainSeconds);
     logger.info({ drain_seconds: seconds }, 'stopping');

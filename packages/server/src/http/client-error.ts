@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Problem } from '../kernel/problem.ts';
 import { errorBody } from './error-writer.ts';
-
-/** Not by `import`: that reads every export of `node:http`, and with it the WebSocket and all of fetch (4 MiB). */
-const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /** @param headers of every answer */
 export function createClientErrorWriter(headers: Readonly<Record<string, string>>) {

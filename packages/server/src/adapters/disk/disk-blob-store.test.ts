@@ -54,6 +54,22 @@ describe('disk blob store', () => {
     await store.close();
   });
 
+  test('256 KiB of a blob are written while it arrives; a smaller blob stays in memory until it is committed', async () => {
+    const store = await openDiskBlobStore(folder);
+    const stagedFiles = () => readdir(join(folder, 'staging'));
+    const smaller = store.stage(newId('blob'));
+    await smaller.append(randomBytes(256 * 1024 - 1));
+    await smaller.finish();
+    assert.deepEqual(await stagedFiles(), []);
+    const larger = store.stage(newId('blob'));
+    await larger.append(randomBytes(256 * 1024));
+    await larger.finish();
+    assert.deepEqual(await stagedFiles(), [`${larger.blobId}.${process.pid}`]);
+    await Promise.all([smaller.discard(), larger.discard()]);
+    assert.deepEqual(await stagedFiles(), []);
+    await store.close();
+  });
+
   test('blobs of many half hours do not hold a descriptor each', async () => {
     const store = await openDiskBlobStore(folder);
     const descriptors = async () => (await readdir('/proc/self/fd')).length;

@@ -11,7 +11,6 @@ import { differentFileSystems, diskFailure, diskNearlyFull, readFailure } from '
 import { readBlob } from './read-blob.ts';
 import { createStagedFile } from './staged-file.ts';
 import { sweepStaging } from './sweep-staging.ts';
-import { createWriteShares } from './write-share.ts';
 
 /**
  * Blobs as files: `<folder>/staging/<blobId>.<pid>` while they arrive, `<folder>/blobs/<bucket>/<blobId>` afterwards,
@@ -35,7 +34,6 @@ export async function openDiskBlobStore(
   await sweepStaging(staging);
   const buckets = createBucketFolders(blobs);
   const hashThread = createHashThread();
-  const shares = createWriteShares();
   const pathOf = (blobId: string) => join(blobs, bucketOf(blobId), blobId);
 
   const quarantine = createDiskQuarantine({
@@ -54,7 +52,6 @@ export async function openDiskBlobStore(
         stagingPath: join(staging, `${blobId}.${process.pid}`),
         blobPath: pathOf(blobId),
         hashThread,
-        share: shares.join(),
         prepareFolder: () => buckets.make(bucket),
         syncFolder: () => buckets.sync(bucket),
       });

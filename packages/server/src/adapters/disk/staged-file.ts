@@ -4,8 +4,9 @@ import { renameFile } from './file-system.ts';
 import type { HashThread } from './hash-thread.ts';
 import { diskFailure } from './problems.ts';
 import { createStagingFile, type Gathered } from './staging-file.ts';
-import type { WriteShare } from './write-share.ts';
 
+/** Bytes that are gathered before they are written together. A file that fits is first written when it is committed. */
+const writeBytes = 256 * 1024;
 const mostPieces = 512;
 const nothing = Buffer.alloc(0);
 
@@ -14,17 +15,14 @@ export interface StagedFilePlace {
   readonly stagingPath: string;
   readonly blobPath: string;
   readonly hashThread: HashThread;
-  /** Bytes gathered before they are written together. A file that fits is first written when it is committed. */
-  readonly share: WriteShare;
   /** Resolves when the blob's folder is there, durably. */
   readonly prepareFolder: () => Promise<void>;
   /** Resolves when a rename into the blob's folder, made before the call, is durable. */
   readonly syncFolder: () => Promise<void>;
 }
 
-/** One blob on its way to the disk. At most two times its share of writing is in memory. */
+/** One blob on its way to the disk. About 512 KiB of it are in memory: what is written, and what arrives meanwhile. */
 export function createStagedFile(place: StagedFilePlace): StagedBlob {
-  const { share } = place;
   const file = createStagingFile(place.stagingPath, place.hashThread);
   let bytes = 0;
   let gathered: Buffer[] = [];
@@ -41,7 +39,7 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
   async function appendAfterWrite(): Promise<void> {
     await file.writing();
     file.throwFailure();
-    if (state === 'open' && gatheredBytes >= share.size()) file.writeBehind(takeGathered());
+    if (state === 'open' && gatheredBytes >= writeBytes) file.writeBehind(takeGathered());
   }
 
   /** Resolves when what is gathered has joined what was written; a file that was never written stays in memory. */
@@ -54,7 +52,6 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
   async function removeStaging(): Promise<void> {
     await file.remove();
     gathered = [];
-    share.leave();
   }
 
   async function makeDurable(): Promise<void> {
@@ -73,7 +70,7 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
       bytes += piece.length;
       gathered.push(piece);
       gatheredBytes += piece.length;
-      if (gatheredBytes < share.size() && gathered.length < mostPieces) return undefined;
+      if (gatheredBytes < writeBytes && gathered.length < mostPieces) return undefined;
       if (file.writing() !== undefined) return appendAfterWrite();
       file.writeBehind(takeGathered());
       return undefined;
@@ -96,7 +93,6 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
       try {
         await makeDurable();
         state = 'committed';
-        share.leave();
       } catch (error) {
         file.keepFailure(error);
         await removeStaging();
