@@ -35,7 +35,7 @@ export async function hold(options: PartOptions): Promise<PartReport> {
     const cases = [
       ...multipartCases({ slice, random }),
       ...(await pluginCases(service, { slice, random, upstream })),
-      ...mcpCases({ slice, random }),
+      ...mcpCases({ slice, random, upstream }),
       ...headerCases({ slice, random }),
       ...ofOperations,
       ...documentCases({ slice, random }),

@@ -181,6 +181,25 @@ for (const [way, { send, mostBytes = Number.POSITIVE_INFINITY }] of Object.entri
   });
 }
 
+for (const [way, { send, mostBytes = Number.POSITIVE_INFINITY }] of Object.entries(ways)) {
+  test(`the bounds of credentials count members that the bundle does not declare, by ${way}`, async () => {
+    const count = limited.limit('credential_members').value;
+    const one = limited.limit('credential_value_bytes').value;
+    const undeclared = (length: number) =>
+      Object.fromEntries(Array.from({ length }, (_, index) => [`undeclared${index}`, 'k']));
+    const cases: Array<readonly [accepted: Credentials, refused: Credentials]> = [
+      [undeclared(count), undeclared(count + 1)],
+      [{ undeclared: 'k'.repeat(one) }, { undeclared: 'k'.repeat(one + 1) }],
+    ];
+    for (const [accepted, refused] of cases) {
+      if (JSON.stringify(refused).length > mostBytes) continue;
+      const [below, above] = [await send(accepted), await send(refused)];
+      assert.equal(below.code, null, below.text);
+      assert.equal(above.code, 'REQUEST_VALIDATION_ERROR', above.text);
+    }
+  });
+}
+
 /** Requests of credentials that took both addresses for seconds up to minutes when all encodings were built before a run. */
 const amplifying: ReadonlyArray<
   readonly [what: string, bundle: string, credentials: Credentials, code: string | null]

@@ -46,7 +46,7 @@ test('[mcp] malformed messages are refused in the words of JSON-RPC, and the ser
     [rpc({ jsonrpc: '2.0', id: {}, method: 'ping' }), [400]],
     [rpc({ jsonrpc: '2.0', id: 1, method: 5 }), [400]],
     [rpc({ jsonrpc: '2.0', id: 1, result: {} }), [202, 400]],
-    [rpc(Array.from({ length: 101 }, () => JSON.parse(ping))), [400]],
+    [rpc(Array.from({ length: 11 }, () => JSON.parse(ping))), [400]],
     ['{"__proto__":{"method":"ping"},"jsonrpc":"2.0","id":1}', [400]],
     [rpc({ jsonrpc: '2.0', id: 1, method: 'no/such' }), [200]],
     [rpc({ jsonrpc: '2.0', id: 1, method: '__proto__' }), [200]],

@@ -11,11 +11,12 @@ export const credentialLimits = { members: maxCredentials, valueBytes: 8 * 1024,
 /**
  * Checks number and size before anything is computed from credentials: a hash, a signature, or the encodings that redaction
  * searches for. Bytes are those of names and values in UTF-8.
+ * @param except a member that is not counted
  * @throws Problem 422 that names no value, and no name that the caller chose
  */
-export function checkCredentialBounds(credentials: Named): void {
+export function checkCredentialBounds(credentials: Named, except?: string): void {
   const { members, valueBytes, totalBytes } = credentialLimits;
-  const names = Object.keys(credentials);
+  const names = Object.keys(credentials).filter((name) => name !== except);
   if (names.length > members) throw tooLarge(`${names.length} members`, `at most ${members}`);
   let total = 0;
   for (const name of names) {

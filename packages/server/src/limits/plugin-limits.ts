@@ -2,7 +2,7 @@ import { maxInputMembers } from '@quartermaster/contract';
 import { credentialLimits } from '../execution/credential-bounds.ts';
 import { maxOutputParts } from '../execution/json-bounds.ts';
 import { maxStoredBytes } from '../execution/run-once.ts';
-import { maxBatch } from '../mcp/routes.ts';
+import { maxBatch, maxBatchAnswerBytes } from '../mcp/batch-limits.ts';
 import { maxProfiles } from '../profiles/credential-profiles.ts';
 import { backgroundDefaults } from '../runs/background-runs.ts';
 import { type Limit, refused } from './limit.ts';
@@ -56,6 +56,12 @@ export const pluginLimits = {
     unit: 'items',
     value: () => maxBatch,
     above: '400 with the JSON-RPC error -32600',
+  },
+  mcp_batch_answer_bytes: {
+    bounds: 'of the answers of one MCP batch, counted before each of its messages is run',
+    unit: 'bytes',
+    value: () => maxBatchAnswerBytes,
+    above: 'The remaining requests of the batch are not run; each is answered with the JSON-RPC error -32000.',
   },
   runs_of_key: {
     bounds: 'that are runs of one key at the same time, waiting or running',

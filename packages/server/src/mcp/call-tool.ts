@@ -86,6 +86,7 @@ function hintFor(problem: Problem, bundle: CompiledBundle): string | null {
     problem.code === 'CREDENTIALS_VALIDATION_ERROR' || problem.message.startsWith('body/credentials');
   if (!isAboutCredentials) return null;
   const names = Object.keys(Object(Reflect.get(bundle.manifest.credentials_schema ?? {}, 'properties')));
+  if (names.length === 0) return null;
   return (
     `This tool needs the credentials ${names.join(', ')} of ${bundle.manifest.provider}, which are never arguments: ` +
     `whoever configures this client sends each as the HTTP header X-Credential-<NAME>.`

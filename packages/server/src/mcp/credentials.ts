@@ -1,5 +1,6 @@
 import { profileMember } from '@quartermaster/contract';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
+import { checkCredentialBounds } from '../execution/credential-bounds.ts';
 import { readCredentialsHeaders } from '../execution/credentials-header.ts';
 import { isJsonObject } from '../kernel/json-object.ts';
 import { metaKeys } from './meta-keys.ts';
@@ -20,16 +21,19 @@ export interface CredentialSources {
  * The credentials a bundle declares, from what came with the call; never from the arguments, which models write and
  * hosts log. The later of these wins: a header `X-Credential-<NAME>` each, the header `X-Plugin-Credentials` for all (or
  * `X-Plugin-Profile` for the name of a profile), `_meta["quartermaster/credentials"]` for one call. Names that the bundle
- * does not declare are left behind: the credentials of another bundle are none of its business.
- * @throws Problem when a source cannot be read
+ * does not declare are left behind: the credentials of another bundle are none of its business. The bounds count them
+ * nevertheless, in each source; the members under the id of the bundle are counted apart from those beside it.
+ * @throws Problem when a source cannot be read or exceeds a bound
  */
 export function readCredentials(
   bundle: CompiledBundle,
   { headerOf, meta }: CredentialSources,
 ): Record<string, unknown> {
+  const objects = [readCredentialsHeaders(headerOf), fromMeta(meta)];
+  for (const source of objects) checkSent(bundle.id, source);
   const names = Object.keys(membersOf(Reflect.get(bundle.manifest.credentials_schema ?? {}, 'properties')));
   if (names.length === 0) return {};
-  const sources = [fromSingleHeaders(names, headerOf), readCredentialsHeaders(headerOf), fromMeta(meta)];
+  const sources = [fromSingleHeaders(names, headerOf), ...objects];
   const layers = sources.flatMap((source) => [source, membersOf(source[bundle.id])]);
   return Object.fromEntries(
     [...names, profileMember].flatMap((name) => {
@@ -37,6 +41,12 @@ export function readCredentials(
       return layer === undefined ? [] : [[name, layer[name]]];
     }),
   );
+}
+
+function checkSent(bundleId: string, source: Named): void {
+  const own = Object.hasOwn(source, bundleId) ? source[bundleId] : undefined;
+  checkCredentialBounds(source, isJsonObject(own) ? bundleId : undefined);
+  checkCredentialBounds(membersOf(own));
 }
 
 /** Proxies drop headers with `_` in their names, so `X-Credential-API-KEY` is `API_KEY` too. */

@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { RunCaller } from '../execution/run-journal.ts';
 import type { Prepared } from '../kernel/prepared-lists.ts';
+import { answerBatch, isOrdinaryBatch } from './answer-batch.ts';
 import { holdsTools, insertTools } from './insert-tools.ts';
 import { createProtocolServer, type ProtocolServerDeps } from './protocol-server.ts';
 import type { Toolbox } from './toolbox.ts';
@@ -59,6 +60,12 @@ export function createChannel(): Channel {
   };
 }
 
+interface LegacyOptions {
+  readonly authInfo: AuthInfo;
+  /** Answers with JSON instead of a stream of events. */
+  readonly enableJsonResponse: boolean;
+}
+
 /** The SDK speaks the protocol in all its revisions (ADR 0086). */
 export function createEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps, channel: Channel): Endpoint {
   // Only the name is logged: the message may repeat a part of the request.
@@ -68,9 +75,10 @@ export function createEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps, chann
   channel.add(newest);
 
   /** Serves the revisions before 2026-07-28. The SDK's own handler for them answers every call with a stream. */
-  async function answerLegacy(request: Request, message: unknown, authInfo: AuthInfo): Promise<Response> {
+  async function answerLegacy(request: Request, message: unknown, options: LegacyOptions): Promise<Response> {
     const server = newServer(false);
-    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !wantsStream(message) });
+    const { authInfo, enableJsonResponse } = options;
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse });
     await server.connect(transport);
     const { promise: disconnected, resolve } = Promise.withResolvers<Response>();
     const end = () => {
@@ -87,9 +95,12 @@ export function createEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps, chann
       const request = toWebRequest(asked);
       const authInfo: AuthInfo = { token: '', clientId, scopes: ['plugins'], extra: { keyId } };
       const options = { parsedBody: message, authInfo };
-      const isLegacy = await isLegacyRequest(request, message);
-      const response = isLegacy ? await answerLegacy(request, message, authInfo) : await newest.fetch(request, options);
-      return await answerWithTools(response, () => toolbox.listed());
+      const finish = (response: Response) => answerWithTools(response, () => toolbox.listed());
+      if (!(await isLegacyRequest(request, message))) return await finish(await newest.fetch(request, options));
+      const answerOne = async (one: unknown, enableJsonResponse: boolean) =>
+        await finish(await answerLegacy(request, one, { authInfo, enableJsonResponse }));
+      if (isOrdinaryBatch(message)) return await answerBatch(message, (one) => answerOne(one, true));
+      return await answerOne(message, !wantsStream(message));
     },
   };
 }

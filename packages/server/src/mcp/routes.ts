@@ -3,6 +3,7 @@ import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { App } from '../http/app.ts';
 import { Problem } from '../kernel/problem.ts';
+import { maxBatch } from './batch-limits.ts';
 import type { McpAnswer, McpRequest } from './endpoint.ts';
 import type { Endpoints } from './endpoints.ts';
 
@@ -23,9 +24,6 @@ export interface McpRoutesDeps {
   /** The id of the key that was sent, null without one. */
   readonly keyOf: (request: FastifyRequest) => string | null;
 }
-
-/** The maximum number of messages in one batch. The SDK parses all of them at once, and clients send a few. */
-export const maxBatch = 100;
 
 /**
  * The catalogue as MCP servers: `POST /mcp` with every plugin, `POST /mcp/{bundle_id}` with those of a bundle. What is
