@@ -1,7 +1,8 @@
 // `npm run outdated`, after `npm ci` here and in packages/server/onnx-runtime: names each production package that is
-// older than it could be: our own dependencies than the newest version, theirs than the newest version they allow.
+// older than it could be: our own dependencies than the newest version, theirs than the newest version they allow. The second
+// folder is optional.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 interface Version {
@@ -52,6 +53,10 @@ function findTarget({ current, wanted, latest, dependent }: Version, folder: str
 let behind = 0;
 for (const name of folders) {
   const folder = join(root, name);
+  if (!existsSync(join(folder, 'node_modules'))) {
+    console.log(`${name}: not installed`);
+    continue;
+  }
   for (const [installed, version] of findOutdated(folder)) {
     const target = findTarget(version, folder);
     if (target === undefined) continue;

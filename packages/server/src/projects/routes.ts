@@ -165,8 +165,7 @@ function keyRoutes(app: App, { gate, projects, keyRing, clock }: ProjectRoutesDe
       const key = await managedKey(projects, manager, request);
       checkScopes(manager, key.scopes);
       const made = await projects.rotateKey(key.id, (request.body.overlap_seconds ?? 0) * 1000, manager.keyId);
-      const rotated = { ...keyEvent('key_rotated', request, made.stored), replaced_key_id: key.id };
-      request.log.info(rotated, 'key rotated');
+      request.log.info({ ...keyEvent('key_rotated', request, made.stored), replaced_key_id: key.id }, 'key rotated');
       await keyRing.refresh();
       return { status: 'success' as const, data: newKeyToWire(made, clock) };
     },
