@@ -90,8 +90,23 @@ export const syntaxRuns: readonly Amplifier[] = [
   run('schemes', 'http://'),
   run('escapes of JSON', '\\u0041'),
   run('unlike words', 'a1B-'),
-  { name: 'words that are all different', text: differentWords },
 ];
+
+/** As many words as a text can have, none of them twice. */
+export const differentRuns: readonly Amplifier[] = [
+  { name: 'words that are all different', text: differentWords },
+  { name: 'Chinese characters that are all different', text: differentCharacters },
+];
+
+/** Each character is a word, and so is each pair of neighbours. */
+function differentCharacters(bytes: number): string {
+  const first = 0x4e00;
+  const size = 0x5000;
+  const count = Math.floor(bytes / 3);
+  // The factors are prime to the size: all characters come up before one repeats, and then beside other neighbours.
+  const factorOf = (n: number) => 7_919 + 4 * Math.floor(n / size);
+  return Array.from({ length: count }, (_, n) => String.fromCharCode(first + ((n * factorOf(n)) % size))).join('');
+}
 
 function differentWords(bytes: number): string {
   const words: string[] = [];
@@ -122,7 +137,12 @@ export const patternAttacks: readonly Amplifier[] = [
   unended('attack: line ends without text', '', '\n', '\u0000'),
 ];
 
-export const coreAmplifiers: readonly Amplifier[] = [...unicodeRuns, ...syntaxRuns, ...patternAttacks];
+export const coreAmplifiers: readonly Amplifier[] = [
+  ...unicodeRuns,
+  ...syntaxRuns,
+  ...differentRuns,
+  ...patternAttacks,
+];
 
 const deep = (open: string, close: string) => (bytes: number) => {
   const levels = Math.floor(bytes / (open.length + close.length));

@@ -1,6 +1,6 @@
 import { type ApiOperation, readOperations, type Schema } from '../hostile/operations.ts';
 import type { Random } from '../support/random.ts';
-import { type Amplifier, asciiRuns, brokenJson, coreAmplifiers, jsonAmplifiers } from './amplifiers.ts';
+import { type Amplifier, asciiRuns, brokenJson, coreAmplifiers, differentRuns, jsonAmplifiers } from './amplifiers.ts';
 import { exampleOf, type Place, pathOf, placesOf, withValue } from './body-places.ts';
 import { type Choose, createChooser } from './choose.ts';
 import { settled } from './document-cases.ts';
@@ -39,6 +39,8 @@ export async function operationCases(
 }
 
 const texts = [...coreAmplifiers, ...asciiRuns];
+/** Characters. So long a text is cut into words, which are looked up in every run. */
+const longText = 10_000;
 const jsonTexts = [...jsonAmplifiers, ...brokenJson];
 
 function bodyCases(operation: ApiOperation, schema: Schema, some: Choose): HoldCase[] {
@@ -59,7 +61,7 @@ function placeCases(operation: ApiOperation, schema: Schema, place: Place, some:
     return [
       ...(bound === undefined
         ? []
-        : some(texts, 4).map((amplifier) =>
+        : [...some(texts, 4), ...(bound < longText ? [] : differentRuns)].map((amplifier) =>
             send(`${amplifier.name}, at the bound`, () => JSON.stringify(cut(amplifier, bound))),
           )),
       ...some(texts, bound === undefined ? 4 : 1).map((amplifier) =>

@@ -1,4 +1,5 @@
 import type { Chunk, ChunkCreate, ChunkQuery, ChunkUpdate, ListQuery, ScoredChunk } from '@quartermaster/contract';
+import { joinFrequencies } from '../extraction/words.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { isId, type NewId } from '../kernel/identifier.ts';
 import { fieldInvalid } from '../kernel/problem.ts';
@@ -48,7 +49,7 @@ export function createChunks(deps: ChunksDeps): Chunks {
 
   async function measure(content: string) {
     const { numTokens, words } = await measureText(content, countTokens);
-    return { numTokens, words: words.join(' ') };
+    return { numTokens, words: joinFrequencies(words) };
   }
 
   return {
@@ -104,7 +105,8 @@ export function createChunks(deps: ChunksDeps): Chunks {
     },
     async query(projectId, collectionId, body) {
       await collections.find(projectId, collectionId);
-      const { words } = await measureText(body.query_text, () => 0);
+      const measured = await measureText(body.query_text, () => 0);
+      const words = [...measured.words.keys()];
       const topK = body.top_k ?? 3;
       // With a budget some of the best may be too long: then the next ones get their chance.
       const limit = body.max_tokens === undefined ? topK : topK * candidatesPerResult;
@@ -129,8 +131,8 @@ export function createChunks(deps: ChunksDeps): Chunks {
 }
 
 async function explain({ content }: StoredChunk, { words, vector }: Hit, asked: readonly string[]) {
-  const has = new Set(words === null ? [] : (await measureText(content, () => 0)).words);
-  const matched = [...new Set(asked)].filter((word) => has.has(word));
+  const has = words === null ? undefined : (await measureText(content, () => 0)).words;
+  const matched = asked.filter((word) => has?.has(word));
   return { explanation: { words: words && { ...words, matched }, vector } };
 }
 

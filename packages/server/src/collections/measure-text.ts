@@ -1,26 +1,26 @@
 import { setImmediate } from 'node:timers/promises';
-import { cutWords } from '../extraction/words.ts';
+import { addWords } from '../extraction/words.ts';
 
 /** Tokens of a text, as `extraction/tokens.ts` counts them; a promise while its table is being loaded. */
 export type CountTokens = (text: string) => number | Promise<number>;
 
 export interface MeasuredText {
   readonly numTokens: number;
-  /** For the full-text index. */
-  readonly words: readonly string[];
+  /** The words of the full-text index with their frequencies, in the order of their first occurrence. */
+  readonly words: ReadonlyMap<string, number>;
 }
 
-/** So many characters take up to 10 ms, whatever they are; 65,535 at once up to 100 ms. */
-const sliceLength = 8_000;
+/** So many characters take up to 10 ms, whatever they are. */
+const sliceLength = 4_000;
 
-/** Counts tokens and cuts words without holding up the event loop: long texts go in slices, with a pause after each. */
+/** Counts tokens and words without holding up the event loop: long texts go in slices, with a pause after each. */
 export async function measureText(text: string, countTokens: CountTokens): Promise<MeasuredText> {
   let numTokens = 0;
-  const words: string[] = [];
+  const words = new Map<string, number>();
   for (const slice of slices(text)) {
     if (slice.length < text.length) await setImmediate();
     numTokens += await countTokens(slice);
-    for (const word of cutWords(slice)) words.push(word);
+    addWords(words, slice);
   }
   return { numTokens, words };
 }

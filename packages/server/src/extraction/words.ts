@@ -20,11 +20,21 @@ export function cutWords(text: string): string[] {
   return han.test(folded) ? cutHan(folded) : cutSegments(folded);
 }
 
+/** Adds the words of a text to these frequencies; a new word comes after the others. */
+export function addWords(frequencies: Map<string, number>, text: string): void {
+  for (const word of cutWords(text)) frequencies.set(word, (frequencies.get(word) ?? 0) + 1);
+}
+
+/** Words with their frequencies as `ExtractedChunk.words` has them. */
+export function joinFrequencies(frequencies: ReadonlyMap<string, number>): string {
+  return Array.from(frequencies, ([word, times]) => `${word}${repeatMark}${times}`).join(' ');
+}
+
 /** The words of a text in the order of their first occurrence, with their frequencies, as `ExtractedChunk.words` has them. */
 export function countWords(text: string): string {
   const frequencies = new Map<string, number>();
-  for (const word of cutWords(text)) frequencies.set(word, (frequencies.get(word) ?? 0) + 1);
-  return [...frequencies].map(([word, times]) => `${word}${repeatMark}${times}`).join(' ');
+  addWords(frequencies, text);
+  return joinFrequencies(frequencies);
 }
 
 const ascii = /^[\0-\x7f]*$/;

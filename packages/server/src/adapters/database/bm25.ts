@@ -88,8 +88,8 @@ export function readWords(words: string): CountedWords {
   let length = 0;
   for (const part of words === '' ? [] : words.split(' ')) {
     const [, word = part, times = '1'] = countedWord.exec(part) ?? [];
-    const [normal] = normaliseWords([word]);
-    if (normal === undefined) continue;
+    const normal = isNormal(word) ? word : normalise(word);
+    if (normal === '') continue;
     length += Number(times);
     counts.set(normal, Math.min((counts.get(normal) ?? 0) + Number(times), mostRepeats));
   }

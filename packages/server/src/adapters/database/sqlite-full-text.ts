@@ -125,7 +125,10 @@ async function searchWords(db: Kysely<Tables>, collectionId: string, { distinct,
   const common = commonWords.of(collectionId, statistics);
   const unknown = distinct.filter((word) => !common.has(word));
   const found = new Map<string, number>();
-  for (const word of distinct) if (!unknown.includes(word)) found.set(word, common.get(word) ?? 0);
+  for (const word of distinct) {
+    const chunks = common.get(word);
+    if (chunks !== undefined) found.set(word, chunks);
+  }
   const terms = await findTerms(db, place, unknown);
   for (const { word, chunks } of terms) found.set(word, (found.get(word) ?? 0) + chunks);
   const weighing = weigh(distinct, found, statistics);
@@ -133,7 +136,8 @@ async function searchWords(db: Kysely<Tables>, collectionId: string, { distinct,
   const used = new Set(weighing.words.map(({ word }) => word));
   for (const [word, chunks] of found) if (!used.has(word)) common.set(word, chunks);
   // Where all words of the question are common they are matched after all.
-  const others = distinct.filter((word) => used.has(word) && !unknown.includes(word));
+  const asked = new Set(unknown);
+  const others = distinct.filter((word) => used.has(word) && !asked.has(word));
   const all = others.length === 0 ? terms : [...terms, ...(await findTerms(db, place, others))];
   return takeVisible(db, take, (count) => rank(db, place, { weighing, terms: all, count }));
 }

@@ -59,8 +59,8 @@ function readTerms(words: string): Terms | undefined {
     length += times;
     start = end + 1;
   }
-  if (length > mostLength) return undefined;
-  return { terms: encoded.test(words) ? words : words.replace(partingBetween, encodeCharacter), length };
+  const terms = encoded.test(words) ? words : words.replace(partingBetween, encodeCharacter);
+  return { terms, length: Math.min(length, mostLength) };
 }
 
 /** Where the next mark or blank is. */
