@@ -55,4 +55,19 @@ export const plantedHolds: readonly PlantedBug[] = [
     part: 'readers of docx and xlsx, content types of 4 MiB',
     how: 'a delay of 67 and 85 ms',
   },
+  {
+    bug: 'each word of a question is looked up in a list of all its words',
+    part: 'a question of 32,768 Chinese characters that are all different',
+    how: 'a delay of 778 ms',
+  },
+  {
+    bug: 'the words of a chunk are counted and encoded at once',
+    part: 'a chunk of 65,535 Chinese characters that are all different',
+    how: 'a delay of 50 to 94 ms',
+  },
+  {
+    bug: 'a batch of MCP may hold 100 calls and has no bound on its answers',
+    part: 'MCP, 100 calls of a plugin that returns 520 KB',
+    how: 'a delay of 1,338 ms, 869 MiB above rest',
+  },
 ];

@@ -43,8 +43,8 @@ ${plantedHolds.map(({ bug, part: payload, how }) => `| ${bug} | ${payload} | ${h
 
 const introduction = `One request must not hold the service for all others. The proof sends payloads of at most 1 MiB that are built to
 amplify: long runs of each ASCII character and of characters that expand or combine, quotes, brackets and tags that are repeated or not
-closed, deep nesting, many members, items, parts, headers, columns, rows and entries, and texts on which a checker of
-regular expressions has shown more than linear time. They go to every place of every operation of both OpenAPI
+closed, deep nesting, many members, items, parts, headers, columns, rows and entries, texts in which no word comes twice, and texts on
+which a checker of regular expressions has shown more than linear time. They go to every place of every operation of both OpenAPI
 documents but those that revoke or replace the key, to multipart messages, to MCP, to the inputs of every shipped plugin, and through the upload to every reader of
 documents. A third party on the same machine answers plugins with bodies of up to 10 MiB.
 
