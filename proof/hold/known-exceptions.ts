@@ -21,12 +21,4 @@ export const knownExceptions: readonly KnownException[] = [
     delay: 400,
     memory: 512,
   },
-  {
-    what: 'answers of third parties of 1 MiB of nested arrays',
-    target: /^answers of third parties, 1\.0/,
-    payload: /^\w+: deep arrays$/,
-    reason:
-      'The thread that parses long answers builds the arrays before their depth is known: between 26 and 73 MiB, depending on when memory is collected.',
-    memory: 96,
-  },
 ];

@@ -1,6 +1,7 @@
 import type { Pace } from '../kernel/pace.ts';
 import { withPlainNames } from '../kernel/parse-json.ts';
 import { Problem } from '../kernel/problem.ts';
+import { findExceededBound, type JsonBounds } from '../kernel/validation/json-bounds.ts';
 import type { App } from './app.ts';
 import { numberTooLarge } from './json-numbers.ts';
 import { readText } from './read-text.ts';
@@ -25,8 +26,8 @@ export function readJson(app: App, pace: Pace): void {
     readText(payload, { maxBytes: request.routeOptions.bodyLimit, pace }, (failure, body) => {
       if (failure !== null) return done(failure);
       if (body.trim() === '') return done(null, undefined);
-      const excess = findExcess(body);
-      if (excess !== null) return done(new Problem('INVALID_REQUEST', excess));
+      const exceeded = findExceededBound(body, jsonLimits);
+      if (exceeded !== null) return done(new Problem('INVALID_REQUEST', excesses[exceeded]));
       const named = withPlainNames(body, jsonLimits.escapedNames);
       if (named === null) return done(new Problem('INVALID_REQUEST', tooManyNames));
       const { text, restore } = named;
@@ -55,32 +56,7 @@ function notRead(body: string): Problem {
 
 const tooManyNames = `The body has more than ${jsonLimits.escapedNames} member names with a quotation mark, a backslash or a control character.`;
 
-/** The limit that a JSON text exceeds, as a sentence; null when it exceeds none. */
-function findExcess(json: string): string | null {
-  let depth = 0;
-  let members = 0;
-  let inText = false;
-  let isOpened = false;
-  for (let i = 0; i < json.length; i++) {
-    const code = json.charCodeAt(i);
-    if (inText) {
-      if (code === backslash) i++;
-      else if (code === quote) inText = false;
-      continue;
-    }
-    if (code <= space) continue;
-    const closes = code === closingBrace || code === closingBracket;
-    // A comma stands before each member but the first, which is whatever follows the opening.
-    if (code === comma || (isOpened && !closes)) members++;
-    isOpened = code === openingBrace || code === openingBracket;
-    if (code === quote) inText = true;
-    else if (isOpened) depth++;
-    else if (closes) depth--;
-    if (depth > jsonLimits.depth) return `The body is nested deeper than ${jsonLimits.depth} levels.`;
-    if (members > jsonLimits.members) return `The body has more than ${jsonLimits.members} members and items.`;
-  }
-  return null;
-}
-
-const [space, quote, comma, backslash] = [0x20, 0x22, 0x2c, 0x5c];
-const [openingBracket, closingBracket, openingBrace, closingBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
+const excesses: Readonly<Record<keyof JsonBounds, string>> = {
+  depth: `The body is nested deeper than ${jsonLimits.depth} levels.`,
+  members: `The body has more than ${jsonLimits.members} members and items.`,
+};

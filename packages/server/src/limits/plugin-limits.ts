@@ -1,5 +1,6 @@
 import { maxInputMembers } from '@quartermaster/contract';
 import { credentialLimits } from '../execution/credential-bounds.ts';
+import { maxAnswerDepth } from '../execution/declarative/body.ts';
 import { maxOutputParts } from '../execution/json-bounds.ts';
 import { maxStoredBytes } from '../execution/run-once.ts';
 import { maxBatch, maxBatchAnswerBytes } from '../mcp/batch-limits.ts';
@@ -38,6 +39,12 @@ export const pluginLimits = {
     unit: 'members',
     value: () => maxInputMembers,
     above: refused('REQUEST_VALIDATION_ERROR'),
+  },
+  answer_depth: {
+    bounds: 'of nested arrays and objects in a JSON answer of the third party that a plugin calls',
+    unit: 'levels',
+    value: () => maxAnswerDepth,
+    above: refused('PROVIDER_ERROR'),
   },
   output_parts: {
     bounds: 'that are values and names of members in the output of a run',

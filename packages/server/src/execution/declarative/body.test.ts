@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readBody } from './body.ts';
+import { maxAnswerDepth, readBody } from './body.ts';
 
 const read = (text: string, format: 'json' | 'xml' | 'text') => readBody(Buffer.from(text), undefined, format);
 
@@ -40,11 +40,20 @@ describe('the body of an answer', () => {
     assert.deepEqual(readBody(Buffer.alloc(0), undefined, 'base64'), { body: '' });
   });
 
-  it('is read as JSON, bounded in depth; empty is null', () => {
+  it('is read as JSON; empty is null', () => {
     assert.deepEqual(read('\ufeff{"a":1}', 'json'), { body: { a: 1 } });
     assert.deepEqual(read('  ', 'json'), { body: null });
     assert.ok('wrong' in read('<html>', 'json'));
-    assert.ok('wrong' in read('['.repeat(100_000) + ']'.repeat(100_000), 'json'));
+  });
+
+  it('is accepted up to the limit answer_depth and refused one level above it, before it is parsed', () => {
+    const nested = (levels: number, text = '"[{"') => `${'['.repeat(levels)}${text}${']'.repeat(levels)}`;
+    assert.ok('body' in read(nested(maxAnswerDepth), 'json'));
+    const refused = { wrong: `the answer is nested deeper than ${maxAnswerDepth} levels` };
+    assert.deepEqual(read(nested(maxAnswerDepth + 1), 'json'), refused);
+    assert.deepEqual(read(`{"a":${nested(maxAnswerDepth)}}`, 'json'), refused);
+    // A parser would find the missing end first.
+    assert.deepEqual(read('['.repeat(100_000), 'json'), refused);
   });
 
   it('is read as text in the charset the answer names', () => {
