@@ -2,9 +2,11 @@
 // file compressed ahead, and a list of them for the server. Plain JavaScript, as set-up.mjs, which calls it.
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { installConsolePackages } from './set-up/install-packages.mjs';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const folder = join(root, 'packages/console');
@@ -18,11 +20,10 @@ const types = {
 };
 
 const sources = [
-  'package-lock.json',
   'scripts/build-console.mjs',
   ...globSync('packages/console/{src,public}/**/*.*', { cwd: root }),
   ...globSync('packages/console/*.*', { cwd: root }),
-  ...globSync('packages/{contract,client}/src/*.ts', { cwd: root }),
+  ...globSync('packages/{contract,client}/{package.json,src/*.ts}', { cwd: root }),
 ].sort();
 
 /** Of the names and contents of everything that the build reads. */
@@ -62,8 +63,9 @@ function digest(bytes) {
 
 const from = fingerprint();
 if (!isFresh(from)) {
+  installConsolePackages();
   console.error('quartermaster: building the console');
-  const { build } = await import('vite');
+  const { build } = await import(pathToFileURL(createRequire(join(folder, 'package.json')).resolve('vite')));
   rmSync(manifest, { force: true });
   await build({ root: folder, logLevel: 'warn' });
   const names = globSync('**/*.*', { cwd: dist })

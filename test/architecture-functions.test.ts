@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { parseSync } from 'vite';
+import { parseSync } from 'rolldown/utils';
 
 /**
  * How long a function may be. What counts is a function's own lines: those of functions with a name of their own inside

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { parseSync } from 'vite';
+import { parseSync } from 'rolldown/utils';
 
 /** A regular expression of a source file. */
 export interface Pattern {

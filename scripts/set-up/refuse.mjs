@@ -1,0 +1,5 @@
+/** Ends the set-up with one sentence for people. */
+export function refuse(message) {
+  console.error(`quartermaster: ${message}`);
+  process.exit(1);
+}
