@@ -4,7 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { chooseNode } from './set-up/choose-node.mjs';
 import {
   hasConsolePackages,
@@ -12,7 +12,10 @@ import {
   installPackages,
   removeConsolePackages,
 } from './set-up/install-packages.mjs';
+import { refuse } from './set-up/refuse.mjs';
 
+// As npm does for its scripts: `node` is the one that chooseNode links.
+process.env.PATH = `${resolve('node_modules/.bin')}${delimiter}${process.env.PATH ?? ''}`;
 const group = process.argv[2] ?? 'all';
 installPackages(group === 'all' ? 'all' : 'run');
 chooseNode(process.env.QUARTERMASTER_NODE || 'pinned');
@@ -28,7 +31,11 @@ function buildConsole() {
   const before = read(list);
   const keepsPackages = group !== 'run' || hasConsolePackages();
   if (keepsPackages) installConsolePackages();
-  execFileSync('node', ['scripts/build-console.mjs'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  try {
+    execFileSync('node', ['scripts/build-console.mjs'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  } catch {
+    refuse('The console is not built; the reason is above. Remove it, then run the same command again.');
+  }
   if (!keepsPackages) removeConsolePackages();
   if (read(list) !== before) writeHashes('--console');
 }
