@@ -1,13 +1,19 @@
-// Prints the packages that production needs as a CycloneDX document, from the lockfile: `npm run sbom > sbom.json`.
-// Not by `npm sbom`, which leaves packages out that development tools need as well.
+// Prints the packages that production needs as a CycloneDX document, from the lockfiles of the service and of the console,
+// whose libraries are in its built files: `npm run sbom > sbom.json`. `npm sbom` leaves out packages that development tools
+// need as well.
 import { readFileSync } from 'node:fs';
 
-const { version, packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+const read = (file) => JSON.parse(readFileSync(file, 'utf8'));
+const { version, packages } = read('package-lock.json');
+const ofConsole = Object.entries(read('packages/console/package-lock.json').packages);
 const folder = 'node_modules/';
-const components = Object.entries(packages)
+const components = [
+  ...Object.entries(packages),
+  ...ofConsole.map(([path, entry]) => [`packages/console/${path}`, entry]),
+]
   .filter(([path, { dev, link }]) => path.includes(folder) && dev !== true && link !== true)
   .map(([path, entry]) => {
-    const name = path.slice(path.lastIndexOf(folder) + folder.length);
+    const name = entry.name ?? path.slice(path.lastIndexOf(folder) + folder.length);
     const purl = `pkg:npm/${name.replace('@', '%40')}@${entry.version}`;
     const [algorithm, digest] = entry.integrity.split('-', 2);
     return {

@@ -1,6 +1,6 @@
-// `npm run outdated`, after `npm ci` here and in packages/server/onnx-runtime: names each production package that is
-// older than it could be: our own dependencies than the newest version, theirs than the newest version they allow. The second
-// folder is optional.
+// `npm run outdated`, after `npm ci` here, in packages/console and in packages/server/onnx-runtime: names each production
+// package that is older than it could be: our own dependencies than the newest version, theirs than the newest version they
+// allow. A folder without installed packages is skipped.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -19,7 +19,7 @@ interface Locked {
 }
 
 const root = join(import.meta.dirname, '..');
-const folders = ['.', 'packages/server/onnx-runtime'];
+const folders = ['.', 'packages/console', 'packages/server/onnx-runtime'];
 
 /** The installed packages for which the registry has a newer version, each as `name@version`. */
 function findOutdated(folder: string): ReadonlyMap<string, Version> {

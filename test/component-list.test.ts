@@ -12,16 +12,20 @@ interface Component {
   readonly hashes?: ReadonlyArray<{ readonly alg: string }>;
 }
 
-test('the list of components has every production package of the server with its hash, and no tool of the development', async () => {
+test('the list of components has every production package of the server and the console with its hash, and no tool of the development', async () => {
   const { stdout } = await run('npm', ['run', '--silent', 'sbom'], { maxBuffer: 16 * 1024 * 1024 });
   const list = JSON.parse(stdout) as { bomFormat: string; components: Component[] };
   assert.equal(list.bomFormat, 'CycloneDX');
   const listed = new Map(list.components.map((component) => [component.name, component]));
-  const { dependencies } = JSON.parse(readFileSync('packages/server/package.json', 'utf8')) as {
-    dependencies: Record<string, string>;
-  };
-  const packages = Object.entries(dependencies).filter(([name]) => !name.startsWith('@quartermaster/'));
-  assert.ok(packages.length >= 15, `only ${packages.length} packages`);
+  const packages = ['server', 'console']
+    .flatMap((name) => {
+      const manifest = JSON.parse(readFileSync(`packages/${name}/package.json`, 'utf8')) as {
+        dependencies: Record<string, string>;
+      };
+      return Object.entries(manifest.dependencies);
+    })
+    .filter(([name]) => !name.startsWith('@quartermaster/'));
+  assert.ok(packages.length >= 22, `only ${packages.length} packages`);
   for (const [name, version] of packages) {
     assert.equal(listed.get(name)?.version, version, name);
     assert.ok(

@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from './support/service.ts';
 
@@ -15,9 +24,12 @@ async function createInstallation(folder: string, warmUp = "require('node:fs').a
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), content);
   };
+  const lock = createHash('sha256').update('{}').digest('hex');
   write('package-lock.json', '{}');
-  write('node_modules/.installed-from', createHash('sha256').update('{}').digest('hex'));
-  write('package.json', JSON.stringify({ scripts: { 'warm-up': `node -e "${warmUp}"` } }));
+  write('packages/console/package-lock.json', '{}');
+  write('node_modules/.installed-from', `${lock} all`);
+  write('packages/console/node_modules/.installed-from', lock);
+  write('package.json', JSON.stringify({ engines: { node: '>=24' }, scripts: { 'warm-up': `node -e "${warmUp}"` } }));
   write('packages/server/package.json', '{"version":"1.0.0"}');
   write(cacheModule, 'const cacheVersion = 1;');
   write('bundles/sums/bundle.yaml', 'id: sums');
@@ -88,4 +100,119 @@ test('the set-up uses the Node of the host when asked, refuses an old one, and g
   assert.match(setUp('mine', process.execPath).stderr, /QUARTERMASTER_NODE is "mine"; use "pinned" or "host"/);
   assert.equal(setUp('pinned', process.execPath).status, 0);
   assert.equal(node(), `../node-${platform}/bin/node`);
+});
+
+/** An empty clone, and an npm that writes its arguments to `calls` and exits with the number in `npm-exit`. */
+async function createClone(folder: string) {
+  const { write } = await createInstallation(folder);
+  const headers = `node_modules/node-${process.platform}-${process.arch}/include/node.h`;
+  rmSync(join(folder, 'node_modules'), { recursive: true });
+  rmSync(join(folder, 'packages/console/node_modules'), { recursive: true });
+  write('calls', '');
+  write('npm-exit', '0');
+  write(
+    'bin/npm',
+    `#!/bin/sh
+echo "$*" >> calls
+case "$*" in
+  run*) exit ;;
+  *--prefix*) mkdir -p packages/console/node_modules ;;
+  *) mkdir -p ${dirname(headers)} && touch ${headers} ;;
+esac
+exit $(cat npm-exit)
+`,
+  );
+  chmodSync(join(folder, 'bin/npm'), 0o755);
+  write(
+    'scripts/build-console.mjs',
+    "import { installConsolePackages } from './set-up/install-packages.mjs';\ninstallConsolePackages();\n",
+  );
+  symlinkSync(resolve('scripts/set-up'), join(folder, 'scripts/set-up'));
+  /** @returns the arguments of each installation, and how the set-up ended */
+  const setUp = (group: string) => {
+    write('calls', '');
+    const env = { PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}`, QUARTERMASTER_NODE: 'host' };
+    const { status, stderr } = spawnSync(process.execPath, [script, group], { cwd: folder, env, encoding: 'utf8' });
+    const calls = readFileSync(join(folder, 'calls'), 'utf8')
+      .split('\n')
+      .map((line) => line.split(' --ignore-scripts')[0] ?? '');
+    return { status, stderr, calls: calls.filter((call) => /^(ci|install)/.test(call)) };
+  };
+  const exists = (path: string) => existsSync(join(folder, path));
+  return { write, setUp, exists, headers };
+}
+
+test('the set-up installs what the service needs, and later adds what development and tests need', async (t) => {
+  const { write, setUp, exists, headers } = await createClone(await temporaryFolder(t));
+  assert.deepEqual(setUp('run').calls, ['ci --omit=dev', 'ci --prefix=packages/console']);
+  assert.ok(!exists('packages/console/node_modules'), 'the packages that build the console are removed');
+  assert.ok(!exists(headers), 'the headers of Node.js are removed');
+  write('scripts/build-console.mjs', '');
+  assert.deepEqual(setUp('run').calls, []);
+  assert.deepEqual(setUp('dev').calls, ['ci --prefix=packages/console']);
+  assert.deepEqual(setUp('all').calls, ['install --no-save']);
+  assert.deepEqual([...setUp('all').calls, ...setUp('run').calls], []);
+  assert.ok(exists('packages/console/node_modules'), 'a start keeps what development needs');
+  write('package-lock.json', '{ }');
+  assert.deepEqual(setUp('run').calls, ['ci'], 'another lockfile: the packages of the tests stay');
+});
+
+test('an interrupted installation ends with one sentence and starts again', async (t) => {
+  const { write, setUp } = await createClone(await temporaryFolder(t));
+  write('npm-exit', '7');
+  const interrupted = setUp('run');
+  assert.equal(interrupted.status, 1);
+  assert.match(
+    interrupted.stderr,
+    /\nquartermaster: The packages are not installed: npm ended with 7\. Check [^\n]+, then run the same command again\.\n$/,
+  );
+  assert.doesNotMatch(interrupted.stderr, /\n +at /);
+  write('npm-exit', '0');
+  assert.equal(setUp('run').calls[0], 'ci --omit=dev');
+  write('npm-exit', '7');
+  assert.deepEqual(
+    [setUp('all').status, setUp('all').calls[0]],
+    [1, 'ci'],
+    'half a group: everything is installed again',
+  );
+});
+
+test('without a Node.js of its platform, the set-up refuses an old one of the host', async (t) => {
+  const folder = await temporaryFolder(t);
+  const { write } = await createInstallation(folder);
+  write('old-node', '#!/bin/sh\necho v20.20.2\n');
+  chmodSync(join(folder, 'old-node'), 0o755);
+  const env = { PATH: process.env.PATH, npm_node_execpath: join(folder, 'old-node') };
+  const { status, stderr } = spawnSync(process.execPath, [script], { cwd: folder, env, encoding: 'utf8' });
+  assert.equal(status, 1);
+  assert.match(
+    stderr,
+    /^quartermaster: No Node\.js is included for [^\n]+old-node is v20\.20\.2; 24 or later is required\. Install a newer Node\.js, [^\n]+\n$/,
+  );
+});
+
+test('every supported platform has its Node.js in the lockfile, with a recorded SHA-256', () => {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    packages: Record<string, { version: string; integrity?: string; os?: string; cpu?: string; optional?: boolean }>;
+  };
+  const { version, sha256 } = JSON.parse(readFileSync('scripts/node-checksums.json', 'utf8')) as {
+    version: string;
+    sha256: Record<string, string>;
+  };
+  const readme = readFileSync('README.md', 'utf8');
+  const row = { linux: /^\| Linux on (.+?) \|/gm, darwin: /^\| macOS on (.+?) \|/gm };
+  const supported = Object.entries(row).flatMap(([system, lines]) =>
+    [...readme.matchAll(lines)].flatMap(([, cell = '']) =>
+      (cell.match(/\b(x64|arm64)\b/g) ?? []).map((cpu) => `${system}-${cpu}`),
+    ),
+  );
+  assert.deepEqual(supported.sort(), ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64']);
+  assert.deepEqual(Object.keys(sha256).sort(), supported);
+  for (const platform of supported) {
+    const locked = packages[`node_modules/node-${platform}`];
+    assert.equal(`${locked?.os}-${locked?.cpu}`, platform);
+    assert.equal(locked?.version, version, platform);
+    assert.match(locked?.integrity ?? '', /^sha512-/, platform);
+    assert.equal(locked?.optional, true, platform);
+  }
 });

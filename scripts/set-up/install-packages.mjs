@@ -5,7 +5,6 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { refuse } from './refuse.mjs';
 
 const stamp = 'node_modules/.installed-from';
@@ -35,7 +34,7 @@ export function installPackages(wanted) {
   writeFileSync(stamp, `${lock} ${group}`);
 }
 
-const consoleFolder = fileURLToPath(new URL('../../packages/console', import.meta.url));
+const consoleFolder = 'packages/console';
 
 /** Whether the packages that build the console are installed, of this or of an earlier lockfile. */
 export function hasConsolePackages() {
