@@ -1,6 +1,8 @@
-// Writes the generated pages of docs/reference from the tables of the code; `--check` fails when one is not fresh.
+// Writes the generated pages of docs/reference and the types of the client from the tables of the code; `--check` fails
+// when one is not fresh.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { type ApiDocument, describeApiTypes } from './reference/api-types.ts';
 import { describeBundles } from './reference/bundles-page.ts';
 import { describeErrors } from './reference/errors-page.ts';
 import { describeLimits } from './reference/limits-page.ts';
@@ -8,13 +10,15 @@ import { describeLog } from './reference/log-page.ts';
 import { describeOpenApi } from './reference/openapi-pages.ts';
 import { describeSettings } from './reference/settings-page.ts';
 
+const documents = await describeOpenApi();
 const pages: Record<string, string> = {
   'docs/reference/settings.md': describeSettings(),
   'docs/reference/errors.md': describeErrors(),
   'docs/reference/limits.md': describeLimits(),
   'docs/reference/log.md': describeLog(),
   ...(await describeBundles()),
-  ...(await describeOpenApi()),
+  ...documents,
+  ...describeClient(documents),
 };
 
 const checkOnly = process.argv.includes('--check');
@@ -29,6 +33,20 @@ for (const [path, text] of stale) {
   }
 }
 process.exitCode = checkOnly && stale.length > 0 ? 1 : 0;
+
+/** The types of `@quartermaster/client`, from the documents just written. */
+function describeClient(texts: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    [
+      ['files', 'FilesApi'],
+      ['plugins', 'PluginsApi'],
+    ].map(([address, name = '']) => {
+      const source = `docs/reference/openapi-${address}.json`;
+      const document = JSON.parse(texts[source] ?? '') as ApiDocument; // written by the service
+      return [`packages/client/src/generated/${address}-api.ts`, describeApiTypes(document, { source, name })];
+    }),
+  );
+}
 
 function readText(path: string): string | undefined {
   try {

@@ -181,7 +181,8 @@ test('no import goes round in a circle', () => {
 });
 
 test('no file is longer than 300 lines', () => {
-  const long = files.filter((file) => readFileSync(resolve(root, file), 'utf8').split('\n').length > 301);
+  const written = files.filter((file) => !file.includes('/generated/'));
+  const long = written.filter((file) => readFileSync(resolve(root, file), 'utf8').split('\n').length > 301);
   assert.deepEqual(long, []);
 });
 

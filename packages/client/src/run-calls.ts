@@ -1,63 +1,54 @@
-import type { ExecuteRequest, Run, RunItem, RunProgress, RunQuery } from '@quartermaster/contract';
-import type { Page } from './create-client.ts';
-import { type Connection, send, sendForJson } from './request.ts';
+import { asRun } from './answers.ts';
+import type { Api, BodyOf, DataOf, QueryOf } from './create-api.ts';
+import type { PluginsApi } from './generated/plugins-api.ts';
 import { readServerEvents } from './server-events.ts';
 
-interface Data<T> {
-  readonly status: 'success';
-  readonly data: T;
-}
+type Execute = 'POST /v1/execute';
+export type Run = DataOf<PluginsApi, 'GET /v1/runs/{run_id}'>;
+type RunItem = DataOf<PluginsApi, 'GET /v1/runs'>[number];
 
-/** What the events of a run tell. `id` says where to go on when the connection breaks. */
+/** One event of a run. A new connection continues after the event with its `id`. */
 export type RunEvent =
   | { readonly kind: 'state'; readonly id: string | null; readonly run: RunItem }
-  | { readonly kind: 'progress'; readonly id: string | null; readonly progress: RunProgress };
+  | { readonly kind: 'progress'; readonly id: string | null; readonly progress: NonNullable<Run['progress']> };
 
 export interface FollowOptions {
-  /** Of the last event that came: it does not come again. */
+  /** Id of the last event received: events up to it are left out. */
   readonly lastEventId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Milliseconds before a stream that ended early is opened anew. */
+/** Milliseconds before a stream that ended early is opened again. */
 const pauseMs = 500;
 
-/** Runs of plugins: those asked for asynchronously, and the record of all. */
-export function runCalls(connection: Connection) {
-  const place = (runId: string, what = '') => `/v1/runs/${encodeURIComponent(runId)}${what}`;
+/** Runs of plugins: asynchronous ones, and the history of all. */
+export function runCalls(api: Api<PluginsApi>) {
+  const path = (runId: string) => ({ run_id: runId });
 
-  async function* events(runId: string, options: FollowOptions = {}): AsyncGenerator<RunEvent> {
-    const { lastEventId, signal } = options;
-    const headers = lastEventId === undefined ? undefined : { 'Last-Event-ID': lastEventId };
-    const answer = await send(connection, { method: 'GET', path: place(runId, '/events'), headers, signal });
-    // No body: it has ended, and its last event has come already.
-    if (answer.body === null) return;
-    for await (const { id, name, data } of readServerEvents(answer.body)) {
-      // The service writes both by the contract.
-      if (name === 'state') yield { kind: 'state', id, run: JSON.parse(data) as RunItem };
-      if (name === 'progress') yield { kind: 'progress', id, progress: JSON.parse(data) as RunProgress };
+  async function* events(runId: string, { lastEventId, signal }: FollowOptions = {}): AsyncGenerator<RunEvent> {
+    const headers = { 'last-event-id': lastEventId };
+    const response = await api.send('GET /v1/runs/{run_id}/events', { path: path(runId), headers, signal });
+    // No body: the run has ended, and its last event has been received already.
+    if (response.body === null) return;
+    for await (const { id, name, data } of readServerEvents(response.body)) {
+      // The service writes both by the schemas of its document.
+      if (name === 'state') yield { kind: 'state', id, run: JSON.parse(data) };
+      if (name === 'progress') yield { kind: 'progress', id, progress: JSON.parse(data) };
     }
   }
 
   const runs = {
-    /** Asks for a run that goes on by itself. With an idempotency key a repeated call gives the same run. */
-    start: async (request: ExecuteRequest, options: { idempotencyKey?: string } = {}) => {
-      const { idempotencyKey } = options;
-      const key = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
-      const headers = { Prefer: 'respond-async', ...key };
-      const call = { method: 'POST', path: '/v1/execute', body: request, headers } as const;
-      return (await sendForJson<Data<Run>>(connection, call)).data;
-    },
-    list: (query?: RunQuery) => sendForJson<Page<RunItem>>(connection, { method: 'GET', path: '/v1/runs', query }),
+    /** Starts a run and does not wait for it. With an idempotency key a repeated call gives the same run. */
+    start: async (body: BodyOf<PluginsApi, Execute>, { idempotencyKey }: { idempotencyKey?: string } = {}) =>
+      asRun(await api.data('POST /v1/execute', { body, headers: { prefer: 'respond-async' }, idempotencyKey })),
+    list: (query: QueryOf<PluginsApi, 'GET /v1/runs'> = {}) => api.json('GET /v1/runs', { query }),
     /** With the result of an asynchronous run, or its error. */
-    get: async (runId: string) =>
-      (await sendForJson<Data<Run>>(connection, { method: 'GET', path: place(runId) })).data,
-    /** Ends a run that waits or runs; one that has ended stays as it is, as the answer tells. */
-    cancel: async (runId: string) =>
-      (await sendForJson<Data<Run>>(connection, { method: 'POST', path: place(runId, '/cancel') })).data,
-    /** What is now and each change, until the run has ended or the connection breaks. */
+    get: (runId: string) => api.data('GET /v1/runs/{run_id}', { path: path(runId) }),
+    /** Ends a run that waits or runs; a run that has ended stays as it is. */
+    cancel: (runId: string) => api.data('POST /v1/runs/{run_id}/cancel', { path: path(runId) }),
+    /** The state now and each change, until the run has ended or the connection breaks. */
     events,
-    /** Follows the run until it has ended, over streams that break too, and gives it then. */
+    /** Follows the run until it has ended, across broken connections. @returns the run as it is then */
     ended: async (runId: string, signal?: AbortSignal): Promise<Run> => {
       for (;;) {
         const run = await runs.get(runId);
@@ -68,7 +59,7 @@ export function runCalls(connection: Connection) {
           }
         } catch (error) {
           signal?.throwIfAborted();
-          // A connection that broke; a refusal would come again with the next call.
+          // A broken connection is a TypeError; a refusal would only be repeated.
           if (!(error instanceof TypeError)) throw error;
         }
         await new Promise((resolve) => setTimeout(resolve, pauseMs));

@@ -1,8 +1,8 @@
 import { MantineProvider } from '@mantine/core';
+import { ApiError } from '@quartermaster/client';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { createRoot } from 'react-dom/client';
-import { ApiError } from './api/call.ts';
 import { createConsoleRouter } from './app/router.tsx';
 import { theme } from './app/theme.ts';
 import './app/styles.ts';

@@ -1,14 +1,14 @@
-import type { Bundle, Plugin } from '@quartermaster/contract';
+import { asPlugins } from '@quartermaster/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useLanguage } from '../language/language.tsx';
-import { askPage } from './call.ts';
+import { pluginsApi } from './addresses.ts';
 
 /** Every bundle, named in the language of the console. */
 export function useBundles() {
   const { code } = useLanguage();
   return useQuery({
     queryKey: ['bundles', code],
-    queryFn: async () => (await askPage<Bundle>('/plugins/v1/bundles', { query: { lang: code } })).data,
+    queryFn: () => pluginsApi.data('GET /v1/bundles', { query: { lang: code } }),
     // What is entered for a plugin stays when the language changes.
     placeholderData: keepPreviousData,
   });
@@ -20,7 +20,7 @@ export function usePlugins(bundleId?: string) {
   return useQuery({
     queryKey: ['plugins', code, bundleId ?? ''],
     queryFn: async () =>
-      (await askPage<Plugin>('/plugins/v1/plugins', { query: { lang: code, bundle_id: bundleId } })).data,
+      asPlugins(await pluginsApi.data('GET /v1/plugins', { query: { lang: code, bundle_id: bundleId } })),
     placeholderData: (known, query) => (query?.queryKey[2] === (bundleId ?? '') ? known : undefined),
   });
 }

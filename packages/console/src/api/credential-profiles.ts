@@ -1,17 +1,14 @@
 import type { CredentialProfile } from '@quartermaster/contract';
 import { useQuery } from '@tanstack/react-query';
-import { askPage } from './call.ts';
+import { pluginsApi } from './addresses.ts';
 
-export const profilesPath = '/plugins/v1/credential_profiles';
+export const profilesKey = ['credential-profiles'];
 
-/** The credential profiles that the project keeps for a bundle; none where they may not be seen. */
+/** The credential profiles of the project for a bundle; none where the caller may not see them. */
 export function useProfiles(bundleId: string): readonly CredentialProfile[] {
   const profiles = useQuery({
-    queryKey: [profilesPath],
-    queryFn: async () => {
-      const query = { limit: 100, order: 'asc' };
-      return (await askPage<CredentialProfile>(profilesPath, { query })).data;
-    },
+    queryKey: [...profilesKey, 'first'],
+    queryFn: () => pluginsApi.data('GET /v1/credential_profiles', { query: { limit: 100, order: 'asc' } }),
     retry: false,
   });
   return (profiles.data ?? []).filter(({ bundle_id }) => bundle_id === bundleId);

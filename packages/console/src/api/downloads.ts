@@ -1,15 +1,14 @@
 import { useState } from 'react';
 import { useToasts } from '../pieces/toasts.tsx';
-import { type Call, send } from './call.ts';
 
 /** Saves an answer as a file. A link cannot send the headers of a session, so the page fetches the bytes itself. */
 export function useDownload() {
   const { complain } = useToasts();
   const [busy, setBusy] = useState(false);
-  const download = async (name: string, path: string, query: Call['query'] = {}) => {
+  const download = async (name: string, read: () => Promise<Response>) => {
     setBusy(true);
     try {
-      saveAs(name, await (await send('GET', path, { query })).blob());
+      saveAs(name, await (await read()).blob());
     } catch (error) {
       complain(error);
     }

@@ -1,36 +1,45 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { askPage, type Call } from './call.ts';
+import { type QueryKey, useInfiniteQuery } from '@tanstack/react-query';
 
-export interface ListWish<T> {
-  readonly path: string;
-  readonly query?: Call['query'];
+/** Which page of a list to read. */
+export interface PageQuery {
+  readonly limit: number;
+  readonly after: string | undefined;
+}
+
+export interface Page<T> {
+  readonly data: readonly T[];
+  readonly has_more: boolean;
+}
+
+export interface ListOptions<T> {
+  readonly queryKey: QueryKey;
+  readonly load: (page: PageQuery, signal: AbortSignal) => Promise<Page<T>>;
   readonly idOf: (item: T) => string;
-  /** While one of the items is, the list is looked at again every second. */
+  /** While one of the items is changing, the list is read again every second. */
   readonly isMoving?: (item: T) => boolean;
-  /** Milliseconds between looks, for lists that others add to. */
-  readonly lookEvery?: number;
+  /** Milliseconds between readings, for lists that others add to. */
+  readonly refreshMs?: number;
   readonly enabled?: boolean;
 }
 
 const pageSize = 100;
-const lookMs = 1000;
+const movingMs = 1000;
 
 /** A list of any length: pages of a hundred, the next one when the end comes into sight. */
-export function useEndlessList<T>(wish: ListWish<T>) {
+export function useEndlessList<T>({ queryKey, load, idOf, isMoving, refreshMs, enabled = true }: ListOptions<T>) {
   const list = useInfiniteQuery({
-    queryKey: [wish.path, wish.query ?? {}],
-    queryFn: ({ pageParam, signal }) =>
-      askPage<T>(wish.path, { query: { limit: pageSize, ...wish.query, after: pageParam }, signal }),
+    queryKey,
+    queryFn: ({ pageParam, signal }) => load({ limit: pageSize, after: pageParam }, signal),
     initialPageParam: undefined as string | undefined, // the first page has no cursor
     getNextPageParam: (last) => {
       const end = last.data.at(-1);
-      return last.has_more && end !== undefined ? wish.idOf(end) : undefined;
+      return last.has_more && end !== undefined ? idOf(end) : undefined;
     },
     refetchInterval: ({ state }) =>
-      state.data?.pages.some(({ data }) => data.some((item) => wish.isMoving?.(item) === true)) === true
-        ? lookMs
-        : (wish.lookEvery ?? false),
-    enabled: wish.enabled ?? true,
+      state.data?.pages.some(({ data }) => data.some((item) => isMoving?.(item) === true)) === true
+        ? movingMs
+        : (refreshMs ?? false),
+    enabled,
   });
   const items = list.data?.pages.flatMap((page) => page.data) ?? [];
   const loadMore = () => {

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { send } from './call.ts';
+import { filesApi } from './addresses.ts';
 
 /** One line of the Prometheus text format. */
 export interface Measure {
@@ -26,7 +26,7 @@ export function useSamples() {
   const query = useQuery({
     queryKey,
     queryFn: async ({ signal }): Promise<readonly Sample[]> => {
-      const text = await (await send('GET', '/metrics', { signal })).text();
+      const text = await (await filesApi.send('GET /metrics', { signal })).text();
       const before = queries.getQueryData<readonly Sample[]>(queryKey) ?? [];
       return [...before, { at: Date.now(), measures: readMetrics(text) }].slice(-mostSamples);
     },

@@ -1,10 +1,10 @@
-import { readServerEvents } from '@quartermaster/client';
-import type { ExecuteRequest, Run, RunProgress } from '@quartermaster/contract';
+import { asResult, asRun, readServerEvents } from '@quartermaster/client';
+import type { ExecuteRequest, ExecuteResult, Run, RunProgress } from '@quartermaster/contract';
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { ask, send } from './call.ts';
+import { pluginsApi } from './addresses.ts';
 
-const path = '/plugins/v1/runs';
+export const runsKey = ['runs'];
 /** Where no event comes, because something in between holds them back, a run is still looked at. */
 const lookMs = 5000;
 
@@ -12,8 +12,8 @@ const lookMs = 5000;
 export function useRun(runId: string) {
   const queries = useQueryClient();
   const run = useQuery({
-    queryKey: [path, runId],
-    queryFn: () => ask<Run>('GET', `${path}/${runId}`),
+    queryKey: [...runsKey, runId],
+    queryFn: () => readRun(runId),
     refetchInterval: ({ state }) => (isGoing(state.data) ? lookMs : false),
   });
   const isFollowed = isGoing(run.data);
@@ -29,8 +29,8 @@ export function useRun(runId: string) {
 
 /** Not by `EventSource`, which cannot send the headers of a session. */
 async function followRun(queries: QueryClient, runId: string, signal: AbortSignal): Promise<void> {
-  const queryKey = [path, runId];
-  const { body } = await send('GET', `${path}/${runId}/events`, { signal });
+  const queryKey = [...runsKey, runId];
+  const { body } = await pluginsApi.send('GET /v1/runs/{run_id}/events', { path: { run_id: runId }, signal });
   if (body === null) return;
   for await (const { name, data } of readServerEvents(body)) {
     if (name === 'state') void queries.invalidateQueries({ queryKey });
@@ -40,6 +40,10 @@ async function followRun(queries: QueryClient, runId: string, signal: AbortSigna
   }
 }
 
+export function readRun(runId: string): Promise<Run> {
+  return pluginsApi.data('GET /v1/runs/{run_id}', { path: { run_id: runId } });
+}
+
 /** Whether it waits or is at work. */
 export function isGoing(run: Run | undefined): boolean {
   return run !== undefined && run.status !== 'ended';
@@ -47,10 +51,15 @@ export function isGoing(run: Run | undefined): boolean {
 
 /** Ends a run that waits or is at work. @returns the run as it is then */
 export function cancelRun(runId: string): Promise<Run> {
-  return ask<Run>('POST', `${path}/${runId}/cancel`);
+  return pluginsApi.data('POST /v1/runs/{run_id}/cancel', { path: { run_id: runId } });
+}
+
+/** Runs a plugin and waits for its result. @throws ApiError */
+export async function execute(body: ExecuteRequest, signal: AbortSignal): Promise<ExecuteResult> {
+  return asResult(await pluginsApi.data('POST /v1/execute', { body, signal }));
 }
 
 /** Has a plugin run without waiting for it. @returns the run that was accepted */
-export function startRun(body: ExecuteRequest): Promise<Run> {
-  return ask<Run>('POST', '/plugins/v1/execute', { body, headers: { Prefer: 'respond-async' } });
+export async function startRun(body: ExecuteRequest): Promise<Run> {
+  return asRun(await pluginsApi.data('POST /v1/execute', { body, headers: { prefer: 'respond-async' } }));
 }

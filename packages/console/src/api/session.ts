@@ -1,6 +1,7 @@
-import type { NewSession, Project, Session } from '@quartermaster/contract';
+import { ApiError } from '@quartermaster/client';
+import type { NewSession, Session } from '@quartermaster/contract';
 import { type QueryClient, useQuery } from '@tanstack/react-query';
-import { ApiError, ask, askPage, isSessionOver } from './call.ts';
+import { filesApi, isSessionOver } from './addresses.ts';
 import { forgetConsoleToken, keepConsoleToken } from './console-token.ts';
 
 /** Signed in, out, or not set up yet. */
@@ -13,12 +14,12 @@ export const sessionKey = ['session'];
 
 async function findSession(): Promise<SessionState> {
   try {
-    return { kind: 'signed-in', session: await ask<Session>('GET', '/v1/session') };
+    return { kind: 'signed-in', session: await filesApi.data('GET /v1/session') };
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
   }
   try {
-    await ask('GET', '/v1/setup');
+    await filesApi.json('GET /v1/setup');
     return { kind: 'not-set-up' };
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return { kind: 'signed-out' };
@@ -26,9 +27,9 @@ async function findSession(): Promise<SessionState> {
   }
 }
 
-/** Begins a session with one of the calls that do, and keeps its second token. */
-export async function beginSession(path: string, body: unknown): Promise<Session> {
-  const { console_token, ...session } = await ask<NewSession>('POST', path, { body });
+/** Keeps the second token of a session that one of the calls has begun. */
+export async function keepSession(answer: Promise<NewSession>): Promise<Session> {
+  const { console_token, ...session } = await answer;
   keepConsoleToken(console_token);
   return session;
 }
@@ -40,7 +41,8 @@ const choiceKeys = ['quartermaster-language', 'mantine-color-scheme-value'];
  * @throws ApiError
  */
 export async function leaveSession(queries: QueryClient, everywhere: boolean): Promise<void> {
-  const answer = ask('DELETE', '/v1/session', everywhere ? { query: { everywhere } } : {});
+  const query = { everywhere: everywhere || undefined };
+  const answer = filesApi.json('DELETE /v1/session', { query });
   const choices = choiceKeys.map((key) => [key, localStorage.getItem(key)] as const);
   forgetConsoleToken();
   queries.setQueryData<SessionState>(sessionKey, { kind: 'signed-out' });
@@ -63,7 +65,7 @@ export function useSessionState() {
 export function useProjects(enabled = true) {
   return useQuery({
     queryKey: ['projects'],
-    queryFn: async () => (await askPage<Project>('/v1/projects', { query: { limit: 100, order: 'asc' } })).data,
+    queryFn: () => filesApi.data('GET /v1/projects', { query: { limit: 100, order: 'asc' } }),
     enabled,
   });
 }

@@ -1,6 +1,7 @@
+import { type ApiError, readApiError } from '@quartermaster/client';
 import type { Purpose } from '@quartermaster/contract';
 import { useSyncExternalStore } from 'react';
-import { type ApiError, currentProject, isSessionOver, sessionHeaders, toApiError } from './call.ts';
+import { currentProject, isSessionOver, sessionHeaders } from './addresses.ts';
 import { endSession, untilSignedIn } from './session-gate.ts';
 
 export type UploadState = 'waiting' | 'sending' | 'checking' | 'paused' | 'done' | 'failed' | 'cancelled';
@@ -98,7 +99,7 @@ function start({ id, purpose, bytes }: Upload): void {
     if (request.status === 200) {
       change(id, { state: 'done', sent: bytes });
       onStored();
-    } else refuse(id, toApiError(request.status, request.responseText));
+    } else refuse(id, readApiError(request.status, request.responseText));
     startNext();
   };
   request.onerror = () => {

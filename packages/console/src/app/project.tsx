@@ -1,7 +1,7 @@
 import type { Project, Session } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useMemo, useState } from 'react';
-import { chooseProject } from '../api/call.ts';
+import { chooseProject } from '../api/addresses.ts';
 import { sessionKey, useProjects } from '../api/session.ts';
 
 interface ProjectChoice {

@@ -1,7 +1,7 @@
 import { Modal, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { ask } from '../api/call.ts';
+import { filesApi } from '../api/addresses.ts';
 import { sessionKey } from '../api/session.ts';
 import { resumeSession, useSessionEnded } from '../api/session-gate.ts';
 import { useLanguage } from '../language/language.tsx';
@@ -16,7 +16,7 @@ function SignInAgain() {
   const { t } = useLanguage();
   const queries = useQueryClient();
   useEffect(() => {
-    const look = () => void ask('GET', '/v1/session').then(resumeSession, () => undefined);
+    const look = () => void filesApi.json('GET /v1/session').then(resumeSession, () => undefined);
     window.addEventListener('focus', look);
     return () => window.removeEventListener('focus', look);
   }, []);

@@ -3,7 +3,8 @@ import { passwordBounds } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { beginSession, sessionKey } from '../api/session.ts';
+import { filesApi } from '../api/addresses.ts';
+import { keepSession, sessionKey } from '../api/session.ts';
 import { useLanguage } from '../language/language.tsx';
 import { useSubmit } from '../pieces/use-submit.ts';
 import { GatePage } from './gate-page.tsx';
@@ -31,7 +32,7 @@ function SetUpForm({ token }: { token: string }) {
 
   const { failure, busy, submit } = useSubmit(async () => {
     if (again !== password) return;
-    await beginSession('/v1/setup', { token, name, password });
+    await keepSession(filesApi.data('POST /v1/setup', { body: { token, name, password } }));
     await queries.resetQueries({ queryKey: sessionKey });
     await navigate({ to: '/settings', replace: true });
   });

@@ -1,7 +1,8 @@
 import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { beginSession, sessionKey } from '../api/session.ts';
+import { filesApi } from '../api/addresses.ts';
+import { keepSession, sessionKey } from '../api/session.ts';
 import { useLanguage } from '../language/language.tsx';
 import { useSubmit } from '../pieces/use-submit.ts';
 import { GatePage } from './gate-page.tsx';
@@ -23,7 +24,7 @@ export function SignInForm({ onSignedIn }: { onSignedIn: () => Promise<void> }) 
   const [password, setPassword] = useState('');
 
   const { failure, busy, submit } = useSubmit(async () => {
-    await beginSession('/v1/session', { name, password });
+    await keepSession(filesApi.data('POST /v1/session', { body: { name, password } }));
     await onSignedIn();
   });
   return (

@@ -1,14 +1,15 @@
 import type { Bundle } from '@quartermaster/contract';
 import { useQuery } from '@tanstack/react-query';
-import { send } from '../api/call.ts';
+import { pluginsApi } from '../api/addresses.ts';
 import classes from './bundle-icon.module.css';
 
 /** The picture of a bundle; without one, the beginning of its name. */
 export function BundleIcon({ bundle, size }: { bundle: Bundle; size: number }) {
-  const path = `/plugins/v1/bundles/${bundle.bundle_id}/icon`;
+  const path = { bundle_id: bundle.bundle_id };
   const picture = useQuery({
-    queryKey: [path],
-    queryFn: async () => readAsDataUrl(await (await send('GET', path)).blob()),
+    queryKey: ['bundle-icons', bundle.bundle_id],
+    queryFn: async () =>
+      readAsDataUrl(await (await pluginsApi.send('GET /v1/bundles/{bundle_id}/icon', { path })).blob()),
     enabled: bundle.icon_url !== null,
     staleTime: Number.POSITIVE_INFINITY,
   });

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
-import { ask } from '../api/call.ts';
+import { pluginsApi } from '../api/addresses.ts';
 import { useLanguage } from '../language/language.tsx';
 import type { Values } from './schema-form.tsx';
 import { useToasts } from './toasts.tsx';
@@ -13,7 +13,7 @@ export function CheckCredentials({ bundleId, credentials }: { bundleId: string; 
   const verify = async () => {
     setChecking(true);
     try {
-      await ask('POST', '/plugins/v1/verify_credentials', { body: { bundle_id: bundleId, credentials } });
+      await pluginsApi.json('POST /v1/verify_credentials', { body: { bundle_id: bundleId, credentials } });
       say(t('try.verified'));
     } catch (error) {
       complain(error);

@@ -1,5 +1,5 @@
 import { Alert, Button } from '@mantine/core';
-import { ApiError } from '../api/call.ts';
+import { ApiError } from '@quartermaster/client';
 import { type Said, useLanguage } from '../language/language.tsx';
 import { Icon } from './icons.tsx';
 

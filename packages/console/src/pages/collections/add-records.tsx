@@ -2,7 +2,7 @@ import { Tabs, Textarea, TextInput } from '@mantine/core';
 import type { Collection } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask } from '../../api/call.ts';
+import { filesApi } from '../../api/addresses.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Dialog } from '../../pieces/dialog.tsx';
 import { SubmitForm } from '../../pieces/submit-form.tsx';
@@ -19,10 +19,10 @@ export function AddRecords({ collection, onClose }: AddRecordsWish) {
   const { t } = useLanguage();
   const queries = useQueryClient();
   const { say } = useToasts();
-  const path = `/v1/collections/${collection.collection_id}/records`;
+  const path = { collection_id: collection.collection_id };
   const make: MakeRecords = async (wishes) => {
-    for (const body of wishes) await ask('POST', path, { body });
-    await queries.invalidateQueries({ queryKey: [path] });
+    for (const body of wishes) await filesApi.json('POST /v1/collections/{collection_id}/records', { path, body });
+    await queries.invalidateQueries({ queryKey: ['records', collection.collection_id] });
     say(t('records.made', { count: wishes.length }));
     onClose();
   };

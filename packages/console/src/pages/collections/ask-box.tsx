@@ -1,8 +1,8 @@
 import { Button, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
-import type { Collection, ScoredChunk } from '@quartermaster/contract';
+import type { Collection } from '@quartermaster/contract';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { ask } from '../../api/call.ts';
+import { filesApi } from '../../api/addresses.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Empty } from '../../pieces/empty.tsx';
 import { Failure } from '../../pieces/failure.tsx';
@@ -22,7 +22,8 @@ export function AskBox({ collection }: { collection: Collection }) {
   const answer = useMutation({
     mutationFn: async (question: string) => {
       const started = performance.now();
-      const chunks = await ask<ScoredChunk[]>('POST', `/v1/collections/${collection.collection_id}/chunks/query`, {
+      const chunks = await filesApi.data('POST /v1/collections/{collection_id}/chunks/query', {
+        path: { collection_id: collection.collection_id },
         body: { query_text: question, top_k: Number(count), explain: true },
       });
       return { question, chunks, ms: performance.now() - started };

@@ -3,7 +3,7 @@ import type { Collection } from '@quartermaster/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ask } from '../../api/call.ts';
+import { filesApi } from '../../api/addresses.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Above } from '../../pieces/above.tsx';
 import { Confirm } from '../../pieces/confirm.tsx';
@@ -17,14 +17,15 @@ import { tones } from '../../pieces/tones.ts';
 import { AskBox } from './ask-box.tsx';
 import { RecordList } from './record-list.tsx';
 
+const keyOf = (collectionId: string) => ['collection', collectionId];
+
 /** One collection: its records, and questions to it. */
 export function CollectionPage() {
   const { t } = useLanguage();
   const { collectionId } = useParams({ strict: false }) as { collectionId: string }; // of this page's route
-  const path = `/v1/collections/${collectionId}`;
   const collection = useQuery({
-    queryKey: [path],
-    queryFn: () => ask<Collection>('GET', path),
+    queryKey: keyOf(collectionId),
+    queryFn: () => filesApi.data('GET /v1/collections/{collection_id}', { path: { collection_id: collectionId } }),
     refetchInterval: ({ state }) => (state.data?.vectors === 'catching_up' ? 2000 : false),
   });
   if (collection.error !== null) {
@@ -55,7 +56,7 @@ export function CollectionPage() {
         }
         actions={
           <>
-            {item.vectors === 'off' ? null : <EmbedAnew item={item} path={path} />}
+            {item.vectors === 'off' ? null : <EmbedAnew item={item} />}
             <DeleteCollection item={item} />
           </>
         }
@@ -79,13 +80,15 @@ export function CollectionPage() {
 const colors = { current: tones.good, catching_up: tones.going, other_model: tones.caution } as const;
 
 /** Vectors of another model rest until all are made anew. */
-function EmbedAnew({ item, path }: { item: Collection; path: string }) {
+function EmbedAnew({ item }: { item: Collection }) {
   const { t } = useLanguage();
   const { say } = useToasts();
   const queries = useQueryClient();
   const [isAsking, setAsking] = useState(false);
   const embed = async () => {
-    queries.setQueryData([path], await ask<Collection>('POST', `${path}/reembed`));
+    const path = { collection_id: item.collection_id };
+    const changed = await filesApi.data('POST /v1/collections/{collection_id}/reembed', { path });
+    queries.setQueryData(keyOf(item.collection_id), changed);
     say(t('vectors.begun'));
   };
   return (
@@ -114,8 +117,8 @@ function DeleteCollection({ item }: { item: Collection }) {
   const navigate = useNavigate();
   const [isAsking, setAsking] = useState(false);
   const remove = async () => {
-    await ask('DELETE', `/v1/collections/${item.collection_id}`);
-    await queries.invalidateQueries({ queryKey: ['/v1/collections'] });
+    await filesApi.json('DELETE /v1/collections/{collection_id}', { path: { collection_id: item.collection_id } });
+    await queries.invalidateQueries({ queryKey: ['collections'] });
     say(t('collections.deleted', { name: item.name }));
     await navigate({ to: '/collections' });
   };

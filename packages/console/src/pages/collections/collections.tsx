@@ -2,6 +2,7 @@ import { Badge, Button, Text } from '@mantine/core';
 import type { Collection } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { filesApi } from '../../api/addresses.ts';
 import { useEndlessList } from '../../api/endless-list.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Empty } from '../../pieces/empty.tsx';
@@ -18,7 +19,11 @@ import { NewCollection } from './new-collection.tsx';
 export function Collections() {
   const { t } = useLanguage();
   const [isMaking, setMaking] = useState(false);
-  const list = useEndlessList<Collection>({ path: '/v1/collections', idOf: (item) => item.collection_id });
+  const list = useEndlessList({
+    queryKey: ['collections'],
+    load: (query, signal) => filesApi.json('GET /v1/collections', { query, signal }),
+    idOf: (item) => item.collection_id,
+  });
   return (
     <>
       <PageHead

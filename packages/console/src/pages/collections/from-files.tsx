@@ -6,9 +6,9 @@ import {
   purposeNames,
   purposes,
   type RecordCreate,
-  type File as StoredFile,
 } from '@quartermaster/contract';
 import { useState } from 'react';
+import { filesApi } from '../../api/addresses.ts';
 import { useEndlessList } from '../../api/endless-list.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { formatBytes } from '../../pieces/format.ts';
@@ -23,7 +23,11 @@ export function FromFiles({ collection, onMake }: { collection: Collection; onMa
   const { t } = useLanguage();
   const purpose = purposeNames.find((name) => purposes[name].collectionType === collection.type) ?? 'record_file';
   const type = purposes[purpose].recordType;
-  const files = useEndlessList<StoredFile>({ path: '/v1/files', query: { purpose }, idOf: (file) => file.file_id });
+  const files = useEndlessList({
+    queryKey: ['files', 'list', { purpose }],
+    load: (page, signal) => filesApi.json('GET /v1/files', { query: { ...page, purpose }, signal }),
+    idOf: (file) => file.file_id,
+  });
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const [onDuplicate, setOnDuplicate] = useState<OnDuplicate>('keep');
   if (files.isPending) return <Loading rows={3} />;

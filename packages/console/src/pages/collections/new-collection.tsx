@@ -1,9 +1,9 @@
 import { NativeSelect, TextInput } from '@mantine/core';
-import type { Collection, CollectionType } from '@quartermaster/contract';
+import type { CollectionType } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ask } from '../../api/call.ts';
+import { filesApi } from '../../api/addresses.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Dialog } from '../../pieces/dialog.tsx';
 import { NameField } from '../../pieces/name-field.tsx';
@@ -17,8 +17,8 @@ export function NewCollection({ onClose }: { onClose: () => void }) {
   const [description, setDescription] = useState('');
   const [type, setType] = useState<CollectionType>('text');
   const make = async () => {
-    const made = await ask<Collection>('POST', '/v1/collections', { body: { name, description, type } });
-    await queries.invalidateQueries({ queryKey: ['/v1/collections'] });
+    const made = await filesApi.data('POST /v1/collections', { body: { name, description, type } });
+    await queries.invalidateQueries({ queryKey: ['collections'] });
     await navigate({ to: '/collections/$collectionId', params: { collectionId: made.collection_id } });
   };
   return (

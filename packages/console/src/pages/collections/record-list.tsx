@@ -2,6 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import type { Collection, RecordItem } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { filesApi } from '../../api/addresses.ts';
 import { useEndlessList } from '../../api/endless-list.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Empty } from '../../pieces/empty.tsx';
@@ -19,8 +20,10 @@ import classes from './collections.module.css';
 export function RecordList({ collection }: { collection: Collection }) {
   const { t } = useLanguage();
   const [isAdding, setAdding] = useState(false);
-  const list = useEndlessList<RecordItem>({
-    path: `/v1/collections/${collection.collection_id}/records`,
+  const path = { collection_id: collection.collection_id };
+  const list = useEndlessList({
+    queryKey: ['records', collection.collection_id],
+    load: (query, signal) => filesApi.json('GET /v1/collections/{collection_id}/records', { path, query, signal }),
     idOf: (record) => record.record_id,
     isMoving: ({ status }) => status === 'creating' || status === 'deleting',
   });

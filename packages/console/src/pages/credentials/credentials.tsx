@@ -2,9 +2,9 @@ import { Button } from '@mantine/core';
 import type { Bundle, CredentialProfile } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask } from '../../api/call.ts';
+import { pluginsApi } from '../../api/addresses.ts';
 import { useBundles } from '../../api/catalogue.ts';
-import { profilesPath } from '../../api/credential-profiles.ts';
+import { profilesKey } from '../../api/credential-profiles.ts';
 import { useEndlessList } from '../../api/endless-list.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { CardList } from '../../pieces/card-list.tsx';
@@ -24,7 +24,11 @@ export function Credentials() {
   const { t } = useLanguage();
   const [isMaking, setMaking] = useState(false);
   const bundles = useBundles();
-  const list = useEndlessList<CredentialProfile>({ path: profilesPath, idOf: (one) => one.credential_profile_id });
+  const list = useEndlessList({
+    queryKey: [...profilesKey, 'list'],
+    load: (query, signal) => pluginsApi.json('GET /v1/credential_profiles', { query, signal }),
+    idOf: (profile) => profile.credential_profile_id,
+  });
   const error = list.error ?? bundles.error;
   const retry = () => void Promise.all([list.refetch(), bundles.refetch()]);
   return (
@@ -66,8 +70,8 @@ function ProfileList({ profiles, bundles }: { profiles: readonly CredentialProfi
   const close = () => setDoing(null);
   const bundleOf = ({ bundle_id: id }: CredentialProfile) => bundles.find(({ bundle_id }) => bundle_id === id);
   const remove = async ({ name }: CredentialProfile) => {
-    await ask('DELETE', `${profilesPath}/${name}`);
-    await queries.invalidateQueries({ queryKey: [profilesPath] });
+    await pluginsApi.json('DELETE /v1/credential_profiles/{name}', { path: { name } });
+    await queries.invalidateQueries({ queryKey: profilesKey });
     say(t('profiles.deleted', { name }));
   };
   const bundle = doing === null ? undefined : bundleOf(doing.profile);

@@ -1,9 +1,9 @@
 import { NativeSelect, Text } from '@mantine/core';
-import type { Bundle, CredentialProfile } from '@quartermaster/contract';
+import type { Bundle } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask } from '../../api/call.ts';
-import { profilesPath } from '../../api/credential-profiles.ts';
+import { pluginsApi } from '../../api/addresses.ts';
+import { profilesKey } from '../../api/credential-profiles.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Dialog } from '../../pieces/dialog.tsx';
 import type { JsonSchema } from '../../pieces/json-schema.ts';
@@ -23,8 +23,8 @@ export function NewProfile({ bundles, onClose }: { bundles: readonly Bundle[]; o
   const needy = bundles.filter(({ credentials_schema: schema }) => Object.keys(schema.properties ?? {}).length > 0);
   const bundle = needy.find(({ bundle_id }) => bundle_id === bundleId);
   const make = async () => {
-    await ask<CredentialProfile>('POST', profilesPath, { body: { name, bundle_id: bundleId, credentials } });
-    await queries.invalidateQueries({ queryKey: [profilesPath] });
+    await pluginsApi.json('POST /v1/credential_profiles', { body: { name, bundle_id: bundleId, credentials } });
+    await queries.invalidateQueries({ queryKey: profilesKey });
     say(t('profiles.made', { name }));
     onClose();
   };

@@ -2,8 +2,8 @@ import { Text } from '@mantine/core';
 import type { Bundle, CredentialProfile } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask } from '../../api/call.ts';
-import { profilesPath } from '../../api/credential-profiles.ts';
+import { pluginsApi } from '../../api/addresses.ts';
+import { profilesKey } from '../../api/credential-profiles.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Dialog } from '../../pieces/dialog.tsx';
 import type { Values } from '../../pieces/schema-form.tsx';
@@ -25,8 +25,8 @@ export function ReplaceCredentials({ profile, bundle, onClose }: ReplaceCredenti
   const [credentials, setCredentials] = useState<Values>({});
   const { name } = profile;
   const replace = async () => {
-    await ask<CredentialProfile>('POST', `${profilesPath}/${name}`, { body: { credentials } });
-    await queries.invalidateQueries({ queryKey: [profilesPath] });
+    await pluginsApi.json('POST /v1/credential_profiles/{name}', { path: { name }, body: { credentials } });
+    await queries.invalidateQueries({ queryKey: profilesKey });
     say(t('profiles.replaced', { name }));
     onClose();
   };

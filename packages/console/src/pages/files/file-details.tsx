@@ -1,8 +1,8 @@
 import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
-import type { FileWithReferences, File as StoredFile } from '@quartermaster/contract';
+import type { File as StoredFile } from '@quartermaster/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask } from '../../api/call.ts';
+import { filesApi } from '../../api/addresses.ts';
 import { useDownload } from '../../api/downloads.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Confirm } from '../../pieces/confirm.tsx';
@@ -22,9 +22,10 @@ export function FileDetails({ file, onClose }: { file: StoredFile; onClose: () =
   const queries = useQueryClient();
   const { say } = useToasts();
   const { busy, download } = useDownload();
+  const path = { file_id: file.file_id };
   const remove = async () => {
-    await ask('DELETE', `/v1/files/${file.file_id}`);
-    await queries.invalidateQueries({ queryKey: ['/v1/files'] });
+    await filesApi.json('DELETE /v1/files/{file_id}', { path });
+    await queries.invalidateQueries({ queryKey: ['files'] });
     await queries.invalidateQueries({ queryKey: ['limits'] });
     say(t('files.deleted', { name: file.file_name }));
     onClose();
@@ -49,7 +50,9 @@ export function FileDetails({ file, onClose }: { file: StoredFile; onClose: () =
         <Group gap="xs">
           <Button
             loading={busy}
-            onClick={() => void download(file.file_name, `/v1/files/${file.file_id}/content`)}
+            onClick={() =>
+              void download(file.file_name, () => filesApi.send('GET /v1/files/{file_id}/content', { path }))
+            }
             variant="default"
             leftSection={<Icon name="download" size={16} />}
           >
@@ -96,8 +99,8 @@ function Facts({ file }: { file: StoredFile }) {
 function References({ fileId }: { fileId: string }) {
   const { t } = useLanguage();
   const file = useQuery({
-    queryKey: ['/v1/files', fileId],
-    queryFn: () => ask<FileWithReferences>('GET', `/v1/files/${fileId}`),
+    queryKey: ['files', fileId],
+    queryFn: () => filesApi.data('GET /v1/files/{file_id}', { path: { file_id: fileId } }),
   });
   return (
     <section>

@@ -1,5 +1,6 @@
 import { ActionIcon, Text } from '@mantine/core';
 import type { File as StoredFile } from '@quartermaster/contract';
+import { filesApi } from '../../api/addresses.ts';
 import { useDownload } from '../../api/downloads.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { formatAge, formatBytes } from '../../pieces/format.ts';
@@ -10,6 +11,7 @@ export function FileRow({ file, onOpen }: { file: StoredFile; onOpen: () => void
   const { t, code } = useLanguage();
   const name = file.file_name;
   const { busy, download } = useDownload();
+  const read = () => filesApi.send('GET /v1/files/{file_id}/content', { path: { file_id: file.file_id } });
   return (
     <div className={classes.file}>
       <span className={classes.format} aria-hidden="true">
@@ -28,7 +30,7 @@ export function FileRow({ file, onOpen }: { file: StoredFile; onOpen: () => void
         color="gray"
         c="var(--mantine-color-text)"
         loading={busy}
-        onClick={() => void download(name, `/v1/files/${file.file_id}/content`)}
+        onClick={() => void download(name, read)}
         aria-label={t('files.download', { name })}
         title={t('files.download', { name })}
       >

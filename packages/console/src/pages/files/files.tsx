@@ -1,8 +1,8 @@
 import { NativeSelect, Stack, Text, TextInput } from '@mantine/core';
-import type { Limits, File as StoredFile } from '@quartermaster/contract';
+import type { Limits, Purpose, File as StoredFile } from '@quartermaster/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useDeferredValue, useEffect, useState } from 'react';
-import { ask } from '../../api/call.ts';
+import { filesApi } from '../../api/addresses.ts';
 import { useEndlessList } from '../../api/endless-list.ts';
 import { whenStored } from '../../api/uploads.ts';
 import { useLanguage } from '../../language/language.tsx';
@@ -23,10 +23,10 @@ import { UploadList } from './upload-list.tsx';
 export function Files() {
   const { t } = useLanguage();
   const queries = useQueryClient();
-  const limits = useQuery({ queryKey: ['limits'], queryFn: () => ask<Limits>('GET', '/v1/limits') });
+  const limits = useQuery({ queryKey: ['limits'], queryFn: () => filesApi.data('GET /v1/limits') });
   useEffect(() => {
     whenStored(() => {
-      void queries.invalidateQueries({ queryKey: ['/v1/files'] });
+      void queries.invalidateQueries({ queryKey: ['files'] });
       void queries.invalidateQueries({ queryKey: ['limits'] });
     });
   }, [queries]);
@@ -56,12 +56,16 @@ function About({ limits }: { limits: Limits | undefined }) {
 function FileList() {
   const { t } = useLanguage();
   const [text, setText] = useState('');
-  const [purpose, setPurpose] = useState('');
+  const [purpose, setPurpose] = useState<Purpose | ''>('');
   const [chosen, setChosen] = useState<StoredFile | null>(null);
   const name = useDeferredValue(text.trim());
   const isFiltered = name !== '' || purpose !== '';
-  const query = { name: name === '' ? undefined : name, purpose: purpose === '' ? undefined : purpose };
-  const list = useEndlessList<StoredFile>({ path: '/v1/files', query, idOf: (file) => file.file_id });
+  const query = { name: name || undefined, purpose: purpose || undefined };
+  const list = useEndlessList({
+    queryKey: ['files', 'list', query],
+    load: (page, signal) => filesApi.json('GET /v1/files', { query: { ...page, ...query }, signal }),
+    idOf: (file) => file.file_id,
+  });
   return (
     <section aria-label={t('files.list')}>
       <div className={classes.filters}>
@@ -76,7 +80,7 @@ function FileList() {
         <NativeSelect
           aria-label={t('files.purpose')}
           value={purpose}
-          onChange={(event) => setPurpose(event.currentTarget.value)}
+          onChange={(event) => setPurpose(event.currentTarget.value as Purpose | '') /* of the list below */}
           data={[
             { value: '', label: t('files.allPurposes') },
             { value: 'record_file', label: t('files.purpose.record_file') },

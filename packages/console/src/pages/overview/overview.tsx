@@ -1,9 +1,9 @@
 import { Alert, SimpleGrid, Stack, Text, Title } from '@mantine/core';
-import type { Limits, RunItem } from '@quartermaster/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { ask, askPage } from '../../api/call.ts';
+import { filesApi, pluginsApi } from '../../api/addresses.ts';
 import { rates, type Sample, total, useSamples } from '../../api/metrics.ts';
+import { runsKey } from '../../api/runs.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Failure } from '../../pieces/failure.tsx';
 import { formatBytes, formatMs, formatNumber } from '../../pieces/format.ts';
@@ -17,7 +17,7 @@ import classes from './overview.module.css';
 export function Overview() {
   const { t } = useLanguage();
   const { samples, error, refetch } = useSamples();
-  const version = useQuery({ queryKey: ['version'], queryFn: () => ask<{ version: string }>('GET', '/v1/version') });
+  const version = useQuery({ queryKey: ['version'], queryFn: () => filesApi.data('GET /v1/version') });
   const about = `${t('overview.about')} ${version.data === undefined ? '' : t('overview.version', version.data)}`;
   return (
     <>
@@ -82,7 +82,7 @@ const isFailure = ({ status = '' }: Readonly<Record<string, string>>) => status.
 
 function Charts({ samples }: { samples: readonly Sample[] }) {
   const { t, code } = useLanguage();
-  const limits = useQuery({ queryKey: ['limits'], queryFn: () => ask<Limits>('GET', '/v1/limits') });
+  const limits = useQuery({ queryKey: ['limits'], queryFn: () => filesApi.data('GET /v1/limits') });
   const last = samples.at(-1);
   const of = (name: string) => (sample: Sample) => total(sample, name);
   const perSecond = rates(samples, of(requests));
@@ -155,8 +155,8 @@ function Chart({ name, value, values, children }: ChartWish) {
 function RecentRuns() {
   const { t } = useLanguage();
   const runs = useQuery({
-    queryKey: ['/plugins/v1/runs', 'recent'],
-    queryFn: async () => (await askPage<RunItem>('/plugins/v1/runs', { query: { limit: 5 } })).data,
+    queryKey: [...runsKey, 'recent'],
+    queryFn: () => pluginsApi.data('GET /v1/runs', { query: { limit: 5 } }),
     refetchInterval: 5000,
   });
   if (runs.data === undefined || runs.data.length === 0) return null;

@@ -1,7 +1,8 @@
 import { Badge, Group, Text, Title } from '@mantine/core';
+import { asDefinitions } from '@quartermaster/client';
 import type { DefinitionFormat, Plugin, PluginDefinition } from '@quartermaster/contract';
 import { useQueries } from '@tanstack/react-query';
-import { askPage } from '../../api/call.ts';
+import { pluginsApi } from '../../api/addresses.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Failure } from '../../pieces/failure.tsx';
 import { Loading } from '../../pieces/loading.tsx';
@@ -24,8 +25,7 @@ export function ForModels({ plugin }: { plugin: Plugin }) {
   const definitions = useQueries({
     queries: names.map((format) => ({
       queryKey: ['definitions', format, bundle_id],
-      queryFn: async () =>
-        (await askPage<PluginDefinition>('/plugins/v1/plugins', { query: { bundle_id, format } })).data,
+      queryFn: async () => asDefinitions(await pluginsApi.data('GET /v1/plugins', { query: { bundle_id, format } })),
     })),
   });
   return names.map((format, index) => {

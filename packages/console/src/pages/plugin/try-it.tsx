@@ -1,10 +1,9 @@
 import { Alert, Button, Group, Stack, Tabs, Text, Textarea, Title } from '@mantine/core';
-import type { Bundle, ExecuteResult, Plugin } from '@quartermaster/contract';
+import type { Bundle, Plugin } from '@quartermaster/contract';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useRef, useState } from 'react';
-import { ask } from '../../api/call.ts';
-import { startRun } from '../../api/runs.ts';
+import { execute, runsKey, startRun } from '../../api/runs.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Icon } from '../../pieces/icons.tsx';
 import type { JsonSchema } from '../../pieces/json-schema.ts';
@@ -32,9 +31,9 @@ export function TryIt({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
     gcTime: 0,
     mutationFn: () => {
       stop.current = new AbortController();
-      return ask<ExecuteResult>('POST', '/plugins/v1/execute', { body: call, signal: stop.current.signal });
+      return execute(call, stop.current.signal);
     },
-    onSettled: () => queries.invalidateQueries({ queryKey: ['/plugins/v1/runs'] }),
+    onSettled: () => queries.invalidateQueries({ queryKey: runsKey }),
   });
   const start = useMutation({
     gcTime: 0,

@@ -1,8 +1,9 @@
 import { Group, Text, Title } from '@mantine/core';
-import type { ExecuteResult, Run } from '@quartermaster/contract';
+import { ApiError } from '@quartermaster/client';
+import type { ExecuteResult } from '@quartermaster/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { ApiError, ask } from '../../api/call.ts';
+import { readRun, runsKey } from '../../api/runs.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Empty } from '../../pieces/empty.tsx';
 import { Failure } from '../../pieces/failure.tsx';
@@ -70,8 +71,8 @@ const waitForRecord = { tries: 60, ms: 500 } as const;
 function RunTimes({ runId }: { runId: string }) {
   const { t } = useLanguage();
   const run = useQuery({
-    queryKey: ['/plugins/v1/runs', runId],
-    queryFn: () => ask<Run>('GET', `/plugins/v1/runs/${runId}`),
+    queryKey: [...runsKey, runId],
+    queryFn: () => readRun(runId),
     retry: (count, error) => error instanceof ApiError && error.status === 404 && count < waitForRecord.tries,
     retryDelay: waitForRecord.ms,
   });

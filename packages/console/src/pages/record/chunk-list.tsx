@@ -3,7 +3,8 @@ import type { Chunk } from '@quartermaster/contract';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
 import { Fragment, useEffect, useRef } from 'react';
-import { ask, askPage, type Page } from '../../api/call.ts';
+import { filesApi } from '../../api/addresses.ts';
+import type { Page } from '../../api/endless-list.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Failure } from '../../pieces/failure.tsx';
 import { Loading } from '../../pieces/loading.tsx';
@@ -13,25 +14,38 @@ import classes from './record.module.css';
 const pageSize = 20;
 /** Where the next page begins: behind a chunk, ahead of one, or around the one that was asked for. */
 type Place = { readonly after: string } | { readonly before: string } | { readonly around: string } | null;
+/** The parameters of the paths below one record. */
+export interface RecordPath {
+  readonly collection_id: string;
+  readonly record_id: string;
+}
+
 interface Part extends Page<Chunk> {
   readonly startsAt: Place;
 }
 
 /** The chunks in the order of the source; the one named behind the `#` of the address stands in its surroundings. */
-export function ChunkList({ collectionId, path }: { collectionId: string; path: string }) {
+export function ChunkList({ path }: { path: RecordPath }) {
   const { t } = useLanguage();
   const chosen = useLocation().hash;
-  const url = `${path}/chunks`;
   const read = async (place: Place, signal: AbortSignal): Promise<Part> => {
     if (place === null || !('around' in place)) {
-      const query = { limit: pageSize, order: 'asc', ...place };
-      return { ...(await askPage<Chunk>(url, { query, signal })), startsAt: place };
+      const query = { limit: pageSize, order: 'asc' as const, ...place };
+      const page = await filesApi.json('GET /v1/collections/{collection_id}/records/{record_id}/chunks', {
+        path,
+        query,
+        signal,
+      });
+      return { ...page, startsAt: place };
     }
-    const chunk = await ask<Chunk>('GET', `/v1/collections/${collectionId}/chunks/${place.around}`, { signal });
+    const chunk = await filesApi.data('GET /v1/collections/{collection_id}/chunks/{chunk_id}', {
+      path: { collection_id: path.collection_id, chunk_id: place.around },
+      signal,
+    });
     return { data: [chunk], has_more: true, startsAt: place };
   };
   const list = useInfiniteQuery({
-    queryKey: [url, chosen],
+    queryKey: ['chunks', path, chosen],
     queryFn: ({ pageParam, signal }) => read(pageParam, signal),
     initialPageParam: (chosen === '' ? null : { around: chosen }) as Place,
     getNextPageParam: (last): Place | undefined => {

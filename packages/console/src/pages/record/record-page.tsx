@@ -3,7 +3,7 @@ import type { RecordItem } from '@quartermaster/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ask } from '../../api/call.ts';
+import { filesApi } from '../../api/addresses.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Above } from '../../pieces/above.tsx';
 import { Confirm } from '../../pieces/confirm.tsx';
@@ -24,10 +24,10 @@ import { RowReport } from './row-report.tsx';
 export function RecordPage() {
   const { t, code, explain } = useLanguage();
   const { collectionId, recordId } = useParams({ strict: false }) as { collectionId: string; recordId: string }; // route
-  const path = `/v1/collections/${collectionId}/records/${recordId}`;
+  const path = { collection_id: collectionId, record_id: recordId };
   const query = useQuery({
-    queryKey: [path],
-    queryFn: () => ask<RecordItem>('GET', path),
+    queryKey: ['record', path],
+    queryFn: () => filesApi.data('GET /v1/collections/{collection_id}/records/{record_id}', { path }),
     refetchInterval: ({ state }) => (state.data?.status === 'creating' ? 1000 : false),
   });
   if (query.error !== null) return <Failure error={query.error} onRetry={() => void query.refetch()} />;
@@ -43,7 +43,7 @@ export function RecordPage() {
         }
         title={nameOfRecord(record)}
         about={`${t(`records.type.${record.type}`)} · ${t('records.chunks', { count: record.num_chunks })} · ${formatTime(record.created_timestamp, code)} · ${recordId}`}
-        actions={<RecordActions record={record} path={path} />}
+        actions={<RecordActions record={record} />}
       />
       <Stack gap="xl">
         <div className={classes.state}>
@@ -61,29 +61,28 @@ export function RecordPage() {
           <Report report={record.report} />
         </section>
         {record.type === 'qa_sheet' ? <RowReport path={path} version={record.updated_timestamp} /> : null}
-        {record.num_chunks === 0 ? null : (
-          <ChunkList key={record.updated_timestamp} collectionId={collectionId} path={path} />
-        )}
+        {record.num_chunks === 0 ? null : <ChunkList key={record.updated_timestamp} path={path} />}
       </Stack>
     </>
   );
 }
 
-function RecordActions({ record, path }: { record: RecordItem; path: string }) {
+function RecordActions({ record }: { record: RecordItem }) {
   const { t } = useLanguage();
   const { say, complain } = useToasts();
   const queries = useQueryClient();
   const navigate = useNavigate();
   const [isAsking, setAsking] = useState(false);
-  const collectionId = record.collection_id;
-  const list = [`/v1/collections/${collectionId}/records`];
+  const { collection_id: collectionId, record_id: recordId } = record;
+  const path = { collection_id: collectionId, record_id: recordId };
+  const list = ['records', collectionId];
   const act = async (verb: 'retry' | 'cancel') => {
-    await ask('POST', `${path}/${verb}`);
-    await queries.invalidateQueries({ queryKey: [path] });
+    await filesApi.json(`POST /v1/collections/{collection_id}/records/{record_id}/${verb}`, { path });
+    await queries.invalidateQueries({ queryKey: ['record', path] });
     await queries.invalidateQueries({ queryKey: list });
   };
   const remove = async () => {
-    await ask('DELETE', path);
+    await filesApi.json('DELETE /v1/collections/{collection_id}/records/{record_id}', { path });
     await queries.invalidateQueries({ queryKey: list });
     say(t('records.deleted', { name: nameOfRecord(record) }));
     await navigate({ to: '/collections/$collectionId', params: { collectionId } });

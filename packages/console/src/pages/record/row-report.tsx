@@ -1,15 +1,17 @@
 import { Button, Group, Table, Tabs, Text, Title } from '@mantine/core';
-import type { RecordRow, RowStatus } from '@quartermaster/contract';
+import type { RowStatus } from '@quartermaster/contract';
+import { filesApi } from '../../api/addresses.ts';
 import { useDownload } from '../../api/downloads.ts';
 import { useEndlessList } from '../../api/endless-list.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Failure } from '../../pieces/failure.tsx';
 import { Icon } from '../../pieces/icons.tsx';
 import { Loading } from '../../pieces/loading.tsx';
+import type { RecordPath } from './chunk-list.tsx';
 import classes from './record.module.css';
 
 /** Rows of a sheet that became no pair, and the sheet to correct them in. */
-export function RowReport({ path, version }: { path: string; version: number }) {
+export function RowReport({ path, version }: { path: RecordPath; version: number }) {
   const { t } = useLanguage();
   return (
     <section aria-labelledby="rows">
@@ -26,7 +28,7 @@ export function RowReport({ path, version }: { path: string; version: number }) 
         </Tabs.List>
         {(['rejected', 'duplicate'] as const).map((status) => (
           <Tabs.Panel key={status} value={status}>
-            <Rows path={`${path}/rows`} status={status} version={version} />
+            <Rows path={path} status={status} version={version} />
           </Tabs.Panel>
         ))}
       </Tabs>
@@ -34,11 +36,18 @@ export function RowReport({ path, version }: { path: string; version: number }) 
   );
 }
 
-function Rows({ path, status, version }: { path: string; status: RowStatus; version: number }) {
+const endpoint = 'GET /v1/collections/{collection_id}/records/{record_id}/rows';
+
+function Rows({ path, status, version }: { path: RecordPath; status: RowStatus; version: number }) {
   const { t, explain } = useLanguage();
-  const query = { status, order: 'asc' };
   const { busy, download } = useDownload();
-  const list = useEndlessList<RecordRow>({ path, query, idOf: (row) => row.row_id, enabled: version > 0 });
+  const list = useEndlessList({
+    queryKey: ['rows', path, status],
+    load: (page, signal) => filesApi.json(endpoint, { path, query: { ...page, status, order: 'asc' }, signal }),
+    idOf: (row) => row.row_id,
+    enabled: version > 0,
+  });
+  const readCsv = () => filesApi.send(endpoint, { path, query: { status, format: 'csv' } });
   if (list.error !== null) return <Failure error={list.error} onRetry={() => void list.refetch()} />;
   if (list.isPending) return <Loading rows={2} />;
   if (list.items.length === 0) return <Text size="sm">{t('records.rowsNone')}</Text>;
@@ -74,7 +83,7 @@ function Rows({ path, status, version }: { path: string; status: RowStatus; vers
           size="xs"
           variant="default"
           loading={busy}
-          onClick={() => void download(`${status}-rows.csv`, path, { status, format: 'csv' })}
+          onClick={() => void download(`${status}-rows.csv`, readCsv)}
           leftSection={<Icon name="download" size={14} />}
         >
           {t('records.rowsCsv')}

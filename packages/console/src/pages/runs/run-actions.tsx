@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import type { Run } from '@quartermaster/contract';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { cancelRun, isGoing } from '../../api/runs.ts';
+import { cancelRun, isGoing, runsKey } from '../../api/runs.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Icon } from '../../pieces/icons.tsx';
 import { useToasts } from '../../pieces/toasts.tsx';
@@ -16,7 +16,7 @@ export function RunActions({ run }: { run: Run }) {
   const stop = useMutation({
     mutationFn: () => cancelRun(runId),
     onError: complain,
-    onSettled: () => queries.invalidateQueries({ queryKey: ['/plugins/v1/runs'] }),
+    onSettled: () => queries.invalidateQueries({ queryKey: runsKey }),
   });
   return (
     <>

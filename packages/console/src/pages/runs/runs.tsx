@@ -1,9 +1,11 @@
 import { NativeSelect, Text } from '@mantine/core';
-import { type RunItem, runOutcomes } from '@quartermaster/contract';
+import { type RunItem, type RunQuery, runOutcomes } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { pluginsApi } from '../../api/addresses.ts';
 import { useBundles } from '../../api/catalogue.ts';
 import { useEndlessList } from '../../api/endless-list.ts';
+import { runsKey } from '../../api/runs.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Empty } from '../../pieces/empty.tsx';
 import { Failure } from '../../pieces/failure.tsx';
@@ -15,20 +17,22 @@ import { VirtualList } from '../../pieces/virtual-list.tsx';
 import { RunEnd } from './run-end.tsx';
 import classes from './runs.module.css';
 
+type OutcomeFilter = NonNullable<RunQuery['outcome']> | '';
+
 /** The runs of the project, live. */
 export function Runs() {
   const { t } = useLanguage();
   const bundles = useBundles().data ?? [];
   const [bundleId, setBundleId] = useState('');
-  const [outcome, setOutcome] = useState('');
+  const [outcome, setOutcome] = useState<OutcomeFilter>('');
   const isFiltered = bundleId !== '' || outcome !== '';
   const query = { bundle_id: bundleId || undefined, outcome: outcome || undefined };
-  const list = useEndlessList<RunItem>({
-    path: '/plugins/v1/runs',
-    query,
+  const list = useEndlessList({
+    queryKey: [...runsKey, 'list', query],
+    load: (page, signal) => pluginsApi.json('GET /v1/runs', { query: { ...page, ...query }, signal }),
     idOf: (run) => run.run_id,
     // New runs come at any time: the list is looked at again as long as its page is in sight.
-    lookEvery: 3000,
+    refreshMs: 3000,
   });
   return (
     <>
@@ -46,7 +50,7 @@ export function Runs() {
         <NativeSelect
           label={t('runs.outcome')}
           value={outcome}
-          onChange={(event) => setOutcome(event.currentTarget.value)}
+          onChange={(event) => setOutcome(event.currentTarget.value as OutcomeFilter) /* of the list below */}
           data={[
             { value: '', label: t('runs.allOutcomes') },
             { value: 'none', label: t('runs.unfinished') },

@@ -2,13 +2,14 @@ import { Button, Group, PasswordInput, Stack, Text, Title } from '@mantine/core'
 import { passwordBounds } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { beginSession, sessionKey } from '../../api/session.ts';
+import { filesApi } from '../../api/addresses.ts';
+import { keepSession, sessionKey } from '../../api/session.ts';
 import { useProjectChoice } from '../../app/project.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { formatTime } from '../../pieces/format.ts';
 import { useToasts } from '../../pieces/toasts.tsx';
 import { useSubmit } from '../../pieces/use-submit.ts';
-import { SessionList, sessionsPath } from './session-list.tsx';
+import { SessionList, sessionsKey } from './session-list.tsx';
 
 export function Account() {
   const { t, code } = useLanguage();
@@ -35,9 +36,9 @@ function PasswordForm() {
   const [next, setNext] = useState('');
   const { failure, busy, submit } = useSubmit(async () => {
     const body = { current_password: current, new_password: next };
-    const session = await beginSession('/v1/session/password', body);
+    const session = await keepSession(filesApi.data('POST /v1/session/password', { body }));
     queries.setQueryData(sessionKey, { kind: 'signed-in', session });
-    void queries.invalidateQueries({ queryKey: [sessionsPath] });
+    void queries.invalidateQueries({ queryKey: sessionsKey });
     setCurrent('');
     setNext('');
     say(t('settings.passwordChanged'));

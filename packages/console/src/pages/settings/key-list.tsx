@@ -2,7 +2,7 @@ import { Badge, Button, Group, Text, Title } from '@mantine/core';
 import type { ApiKey, NewApiKey } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask } from '../../api/call.ts';
+import { filesApi } from '../../api/addresses.ts';
 import { useEndlessList } from '../../api/endless-list.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Card, CardList } from '../../pieces/card-list.tsx';
@@ -23,13 +23,18 @@ type Doing = { readonly what: 'create' } | { readonly what: 'rotate' | 'revoke';
 /** The keys of a project: made, rotated, revoked. */
 export function KeyList({ projectId }: { projectId: string }) {
   const { t } = useLanguage();
-  const path = `/v1/projects/${projectId}/keys`;
+  const path = { project_id: projectId };
+  const queryKey = ['keys', projectId];
   const queries = useQueryClient();
   const { say } = useToasts();
-  const list = useEndlessList<ApiKey>({ path, idOf: (key) => key.key_id });
+  const list = useEndlessList({
+    queryKey,
+    load: (query, signal) => filesApi.json('GET /v1/projects/{project_id}/keys', { path, query, signal }),
+    idOf: (key) => key.key_id,
+  });
   const [doing, setDoing] = useState<Doing>(null);
   const [made, setMade] = useState<NewApiKey | null>(null);
-  const refresh = () => queries.invalidateQueries({ queryKey: [path] });
+  const refresh = () => queries.invalidateQueries({ queryKey });
   const close = () => setDoing(null);
   const show = (key: NewApiKey) => {
     setMade(key);
@@ -37,7 +42,10 @@ export function KeyList({ projectId }: { projectId: string }) {
     void refresh();
   };
   const revoke = async (key: ApiKey, withDescendants: boolean) => {
-    await ask('DELETE', `${path}/${key.key_id}${withDescendants ? '?descendants=true' : ''}`);
+    await filesApi.json('DELETE /v1/projects/{project_id}/keys/{key_id}', {
+      path: { ...path, key_id: key.key_id },
+      query: { descendants: withDescendants || undefined },
+    });
     await refresh();
     say(t('settings.revoked', { name: key.name }));
   };
@@ -73,8 +81,10 @@ export function KeyList({ projectId }: { projectId: string }) {
           …
         </Button>
       ) : null}
-      {doing?.what === 'create' ? <NewKey path={path} onMade={show} onClose={close} /> : null}
-      {doing?.what === 'rotate' ? <RotateKey path={path} item={doing.key} onMade={show} onClose={close} /> : null}
+      {doing?.what === 'create' ? <NewKey projectId={projectId} onMade={show} onClose={close} /> : null}
+      {doing?.what === 'rotate' ? (
+        <RotateKey projectId={projectId} item={doing.key} onMade={show} onClose={close} />
+      ) : null}
       {doing?.what === 'revoke' ? <RevokeKey item={doing.key} onConfirm={revoke} onClose={close} /> : null}
       {made === null ? null : <MadeKey made={made} onClose={() => setMade(null)} />}
     </section>

@@ -1,7 +1,7 @@
 import { Checkbox, NativeSelect, Stack } from '@mantine/core';
 import { type NewApiKey, type Scope, scopes } from '@quartermaster/contract';
 import { useState } from 'react';
-import { ask } from '../../api/call.ts';
+import { filesApi } from '../../api/addresses.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Dialog } from '../../pieces/dialog.tsx';
 import { NameField } from '../../pieces/name-field.tsx';
@@ -11,21 +11,21 @@ const dayMs = 86_400_000;
 const lifetimes = [7, 30, 90, 365];
 
 export interface NewKeyWish {
-  readonly path: string;
+  readonly projectId: string;
   readonly onMade: (key: NewApiKey) => void;
   readonly onClose: () => void;
 }
 
-export function NewKey({ path, onMade, onClose }: NewKeyWish) {
+export function NewKey({ projectId, onMade, onClose }: NewKeyWish) {
   const { t } = useLanguage();
   const [name, setName] = useState('');
-  const [wanted, setWanted] = useState<readonly string[]>(['files', 'collections']);
+  const [wanted, setWanted] = useState<readonly Scope[]>(['files', 'collections']);
   const [days, setDays] = useState('');
   const make = async () => {
     if (wanted.length === 0) return;
     const expires = days === '' ? null : Date.now() + Number(days) * dayMs;
-    const body = { name, scopes: wanted as readonly Scope[], expires_timestamp: expires }; // of the list below
-    onMade(await ask<NewApiKey>('POST', path, { body }));
+    const body = { name, scopes: [...wanted], expires_timestamp: expires };
+    onMade(await filesApi.data('POST /v1/projects/{project_id}/keys', { path: { project_id: projectId }, body }));
   };
   return (
     <Dialog onClose={onClose} title={t('settings.newKey')}>
@@ -42,7 +42,7 @@ export function NewKey({ path, onMade, onClose }: NewKeyWish) {
             <Checkbox.Group
               label={t('settings.scopes')}
               value={[...wanted]}
-              onChange={setWanted}
+              onChange={(values) => setWanted(values as Scope[])} // of the list below
               error={wanted.length === 0 ? t('settings.scopeMissing') : null}
             >
               <Stack gap="xs" mt="xs">

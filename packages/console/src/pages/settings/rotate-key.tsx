@@ -1,7 +1,7 @@
 import { NativeSelect } from '@mantine/core';
-import type { ApiKey, NewApiKey } from '@quartermaster/contract';
+import type { ApiKey } from '@quartermaster/contract';
 import { useState } from 'react';
-import { ask } from '../../api/call.ts';
+import { filesApi } from '../../api/addresses.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Dialog } from '../../pieces/dialog.tsx';
 import { SubmitForm } from '../../pieces/submit-form.tsx';
@@ -9,12 +9,13 @@ import type { NewKeyWish } from './new-key.tsx';
 
 const overlaps = [0, 3600, 86_400, 604_800] as const;
 
-export function RotateKey({ path, item, onMade, onClose }: NewKeyWish & { readonly item: ApiKey }) {
+export function RotateKey({ projectId, item, onMade, onClose }: NewKeyWish & { readonly item: ApiKey }) {
   const { t } = useLanguage();
   const [overlap, setOverlap] = useState('3600');
   const rotate = async () => {
     const body = { overlap_seconds: Number(overlap) };
-    onMade(await ask<NewApiKey>('POST', `${path}/${item.key_id}/rotate`, { body }));
+    const path = { project_id: projectId, key_id: item.key_id };
+    onMade(await filesApi.data('POST /v1/projects/{project_id}/keys/{key_id}/rotate', { path, body }));
   };
   return (
     <Dialog onClose={onClose} title={t('settings.rotateTitle', { name: item.name })}>

@@ -2,7 +2,7 @@ import { Badge, Button, Group, Text, Title } from '@mantine/core';
 import { maxSessions, type Session } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask } from '../../api/call.ts';
+import { filesApi } from '../../api/addresses.ts';
 import { useEndlessList } from '../../api/endless-list.ts';
 import { leaveSession } from '../../api/session.ts';
 import { useLanguage } from '../../language/language.tsx';
@@ -12,25 +12,29 @@ import { formatAge, formatTime } from '../../pieces/format.ts';
 import { Loading } from '../../pieces/loading.tsx';
 import { useToasts } from '../../pieces/toasts.tsx';
 
-export const sessionsPath = '/v1/sessions';
+export const sessionsKey = ['sessions'];
 
 /** The sessions of the administrator: each can be ended, or all of them. */
 export function SessionList() {
   const { t } = useLanguage();
   const queries = useQueryClient();
   const { say, complain } = useToasts();
-  const list = useEndlessList<Session>({ path: sessionsPath, idOf: ({ session_id }) => session_id });
+  const list = useEndlessList({
+    queryKey: sessionsKey,
+    load: (query, signal) => filesApi.json('GET /v1/sessions', { query, signal }),
+    idOf: ({ session_id }) => session_id,
+  });
   const [ending, setEnding] = useState('');
   const end = async ({ session_id }: Session) => {
     setEnding(session_id);
     try {
-      await ask('DELETE', `${sessionsPath}/${session_id}`);
+      await filesApi.json('DELETE /v1/sessions/{session_id}', { path: { session_id } });
       say(t('settings.sessionEnded'));
     } catch (error) {
       complain(error);
     }
     // Also after a failure: a session that has ended by itself is no longer listed.
-    await queries.invalidateQueries({ queryKey: [sessionsPath] });
+    await queries.invalidateQueries({ queryKey: sessionsKey });
     setEnding('');
   };
   return (

@@ -1,8 +1,7 @@
 import { Button, Stack } from '@mantine/core';
-import type { Project } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask } from '../../api/call.ts';
+import { filesApi } from '../../api/addresses.ts';
 import { useProjectChoice } from '../../app/project.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { Dialog } from '../../pieces/dialog.tsx';
@@ -47,7 +46,7 @@ function NewProject({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient();
   const [name, setName] = useState('');
   const make = async () => {
-    const made = await ask<Project>('POST', '/v1/projects', { body: { name } });
+    const made = await filesApi.data('POST /v1/projects', { body: { name } });
     await queries.invalidateQueries({ queryKey: ['projects'] });
     say(t('settings.projectMade', { name }));
     choose(made.project_id);

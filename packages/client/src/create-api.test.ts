@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ApiError } from './api-error.ts';
+import { type ApiOptions, createApi } from './create-api.ts';
+import type { FilesApi } from './generated/files-api.ts';
+
+interface Sent {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body: unknown;
+}
+
+const refusal = { error: { code: 'OBJECT_NOT_FOUND', message: 'No such file.', request_id: 'req_1' } };
+
+/** An API whose responses are given, and the requests it has sent. */
+function fakeApi(
+  responses: ReadonlyArray<readonly [status: number, body: unknown]>,
+  options: Partial<ApiOptions> = {},
+) {
+  const sent: Sent[] = [];
+  const answer: typeof fetch = async (url, init = {}) => {
+    init.signal?.throwIfAborted();
+    const [status, body] = responses[sent.length] ?? [200, { status: 'success' }];
+    const headers = Object.fromEntries(new Headers(init.headers));
+    sent.push({ url: String(url), method: String(init.method), headers, body: init.body ?? null });
+    return new Response(typeof body === 'string' ? body : JSON.stringify(body), { status });
+  };
+  return { sent, api: createApi<FilesApi>({ baseUrl: 'http://a', fetch: answer, ...options }) };
+}
+
+test('a call fills the path, the query and the headers, and sends its body as JSON', async () => {
+  const { sent, api } = fakeApi([], { headers: () => ({ Authorization: 'Bearer k' }) });
+  await api.send('GET /v1/files/{file_id}', { path: { file_id: '../a b' } });
+  await api.send('GET /v1/files', { query: { limit: 2, name: 'ü&', after: undefined } });
+  await api.send('POST /v1/collections', { body: { name: 'tea' }, idempotencyKey: 'once' });
+  const json = { authorization: 'Bearer k', 'content-type': 'application/json', 'idempotency-key': 'once' };
+  assert.deepEqual(sent, [
+    { url: 'http://a/v1/files/..%2Fa%20b', method: 'GET', headers: { authorization: 'Bearer k' }, body: null },
+    {
+      url: 'http://a/v1/files?limit=2&name=%C3%BC%26',
+      method: 'GET',
+      headers: { authorization: 'Bearer k' },
+      body: null,
+    },
+    { url: 'http://a/v1/collections', method: 'POST', headers: json, body: '{"name":"tea"}' },
+  ]);
+});
+
+test('a form is sent as it is, without a content type of ours', async () => {
+  const { sent, api } = fakeApi([]);
+  const body = new FormData();
+  await api.send('POST /v1/files', { body });
+  assert.equal(sent[0]?.body, body);
+  assert.deepEqual(sent[0]?.headers, {});
+});
+
+test('json gives the whole body, data its data', async () => {
+  const page = { status: 'success', data: [], fetched_count: 0, has_more: false };
+  const { api } = fakeApi([200, 200].map((status) => [status, page] as const));
+  assert.deepEqual(await api.json('GET /v1/files'), page);
+  assert.deepEqual(await api.data('GET /v1/files'), []);
+});
+
+test('a refusal is an ApiError, also when the body is no error of the service', async () => {
+  const { api } = fakeApi([
+    [404, refusal],
+    [502, '<html>Bad Gateway</html>'],
+    [500, '{}'],
+  ]);
+  const failures = [];
+  for (let call = 0; call < 3; call += 1) failures.push(await api.json('GET /v1/files').catch((error) => error));
+  assert.ok(failures.every((failure) => failure instanceof ApiError));
+  assert.deepEqual(
+    failures.map(({ status, code, message, requestId }) => [status, code, message, requestId]),
+    [
+      [404, 'OBJECT_NOT_FOUND', 'No such file.', 'req_1'],
+      [502, 'UNREADABLE_ANSWER', 'HTTP 502', null],
+      [500, 'UNREADABLE_ANSWER', 'HTTP 500', null],
+    ],
+  );
+});
+
+test('a refused call is sent again only as often as shouldRetry says, each time with fresh headers', async () => {
+  let attempts = 0;
+  const { sent, api } = fakeApi(
+    [
+      [404, refusal],
+      [404, refusal],
+    ],
+    {
+      headers: () => ({ 'X-Attempt': String(attempts) }),
+      beforeAttempt: async (endpoint) => {
+        assert.equal(endpoint, 'GET /v1/version');
+        attempts += 1;
+      },
+      shouldRetry: () => attempts < 3,
+    },
+  );
+  await api.send('GET /v1/version');
+  assert.deepEqual(
+    sent.map(({ headers }) => headers['x-attempt']),
+    ['1', '2', '3'],
+  );
+  const { sent: once, api: plain } = fakeApi([[404, refusal]]);
+  await assert.rejects(plain.send('GET /v1/version'), ApiError);
+  assert.equal(once.length, 1);
+});
+
+test('a call that has nothing to wait for reads its headers at once', async () => {
+  let token = 'first';
+  const { sent, api } = fakeApi([], { headers: () => ({ 'X-Token': token }), beforeAttempt: () => undefined });
+  const call = api.send('GET /v1/version');
+  token = 'second';
+  await call;
+  assert.equal(sent[0]?.headers['x-token'], 'first');
+});
+
+test('an aborted call rejects with the reason of its signal', async () => {
+  const { sent, api } = fakeApi([]);
+  const reason = new Error('left the page');
+  await assert.rejects(api.send('GET /v1/version', { signal: AbortSignal.abort(reason) }), reason);
+  assert.equal(sent.length, 0);
+});
+
+/** Never called. `npm run check` fails when one of these calls is no longer an error. */
+export async function wrongCalls() {
+  const { api } = fakeApi([]);
+  // @ts-expect-error: no such path
+  await api.send('GET /v1/filez');
+  // @ts-expect-error: no such method
+  await api.send('PUT /v1/files');
+  // @ts-expect-error: the path parameter is missing
+  await api.send('GET /v1/files/{file_id}');
+  // @ts-expect-error: the path parameter has another name
+  await api.send('GET /v1/files/{file_id}', { path: { id: 'a' } });
+  // @ts-expect-error: no such parameter
+  await api.send('GET /v1/files', { query: { limits: 1 } });
+  // @ts-expect-error: no such order
+  await api.send('GET /v1/files', { query: { order: 'up' } });
+  // @ts-expect-error: an operation without parameters
+  await api.send('GET /v1/version', { query: { a: '1' } });
+  // @ts-expect-error: the body is missing
+  await api.send('POST /v1/session');
+  // @ts-expect-error: a member of the body is missing
+  await api.send('POST /v1/session', { body: { name: 'a' } });
+  // @ts-expect-error: a member of the body has another type
+  await api.send('POST /v1/session', { body: { name: 'a', password: 1 } });
+  // @ts-expect-error: no operation that answers with JSON
+  await api.json('GET /metrics');
+  // @ts-expect-error: no such member of the answer
+  return (await api.data('GET /v1/version')).versions;
+}
