@@ -37,9 +37,9 @@ function receive(line: string): void {
   if (message.type === 'run') {
     if (isBusy) queue.push(message);
     else void execute(message);
-  } else if (message.type === 'recall') {
+  } else if (message.type === 'drop_pending') {
     queue.length = 0;
-    write('{"type":"recalled"}');
+    write('{"type":"pending_dropped"}');
   } else if (message.type === 'cancel') {
     if (message.run === current?.id) current.cancel();
     else if (queue.some(({ run }) => run === message.run)) cancelled.add(message.run);

@@ -20,10 +20,10 @@ export interface Host {
   isAlive(): boolean;
   /** Whether a run may be handed over behind those it has. */
   isOpen(): boolean;
-  /** Never rejects; resolves when the run is over: answered, its process gone, or given back without having begun. */
+  /** Never rejects; resolves when the run is over: answered, its process gone, or returned without having begun. */
   run(assignment: Assignment): Promise<RunEnded>;
-  /** Asks for every run back that has not begun, and is not open until the first one is over. */
-  recall(): void;
+  /** Has the child return every run that it has not begun. It is not open until the first run is over. */
+  requeuePending(): void;
   /** `outcome` is that of the run in progress, if there is one and nothing has decided it yet. */
   kill(outcome?: SandboxOutcome): void;
 }
@@ -47,14 +47,14 @@ export function createHost(spawned: Child, usage: UsageWatch): Host {
   /** The first, or the one that was so last: what the process takes counts for it. */
   let latest: Run | undefined;
   let alive = child.pid !== undefined;
-  let isRecalling = false;
+  let isDroppingPending = false;
   /** The first run waits or is slow: nothing more may be put behind it. */
   let isHeld = false;
   let watched: Watched | undefined;
   const { promise: ready, resolve: setReady } = Promise.withResolvers<boolean>();
 
   function kill(outcome?: SandboxOutcome): void {
-    if (outcome !== undefined) runs[0]?.doom(outcome);
+    if (outcome !== undefined) runs[0]?.setOutcome(outcome);
     alive = false;
     spawned.kill();
   }
@@ -66,7 +66,7 @@ export function createHost(spawned: Child, usage: UsageWatch): Host {
   function receive(message: FromChild): void {
     const [first] = runs;
     if (message.type === 'ready') setReady(true);
-    else if (message.type === 'recalled') giveBack();
+    else if (message.type === 'pending_dropped') requeueOthers();
     // What names another run is late or forged; it counts, and nothing else.
     else if (first !== undefined && 'run' in message && message.run === first.id && first.receive(message)) next();
   }
@@ -84,16 +84,16 @@ export function createHost(spawned: Child, usage: UsageWatch): Host {
     latest = run ?? latest;
   }
 
-  function giveBack(): void {
-    isRecalling = false;
-    for (const run of runs.splice(1)) run.giveBack();
+  function requeueOthers(): void {
+    isDroppingPending = false;
+    for (const run of runs.splice(1)) run.requeue();
   }
 
   function run({ task, handlerUrl, signal, hiddenFolders }: Assignment): Promise<RunEnded> {
     const { maxOutputBytes, maxRequests } = task.limits;
     const id = newRunKey();
     const send = outbox.send;
-    const run = createRun({ id, task, send, kill: () => kill(), signal, onWaiting: recall, hiddenFolders });
+    const run = createRun({ id, task, send, kill: () => kill(), signal, onWaiting: requeuePending, hiddenFolders });
     runs.push(run);
     inbox.allow(task.limits);
     // To the end of the process: what a run leaves behind counts for it until the next one begins.
@@ -105,12 +105,12 @@ export function createHost(spawned: Child, usage: UsageWatch): Host {
     return run.ended;
   }
 
-  function recall(): void {
+  function requeuePending(): void {
     if (runs.length === 0) return;
     isHeld = true;
-    if (isRecalling || runs.length === 1) return;
-    isRecalling = true;
-    outbox.send({ type: 'recall' });
+    if (isDroppingPending || runs.length === 1) return;
+    isDroppingPending = true;
+    outbox.send({ type: 'drop_pending' });
   }
 
   child.on('error', () => {});
@@ -121,7 +121,7 @@ export function createHost(spawned: Child, usage: UsageWatch): Host {
       alive = false;
       setReady(false);
       watched?.end();
-      giveBack();
+      requeueOthers();
       const last = runs.shift();
       lastWords.hide(last?.hide);
       const memoryMb = latest?.limits.memoryMb ?? 0;
@@ -130,6 +130,6 @@ export function createHost(spawned: Child, usage: UsageWatch): Host {
     });
   });
 
-  const isOpen = (): boolean => alive && !isRecalling && !isHeld;
-  return { pid, ready, ended, isAlive: () => alive, isOpen, run, recall, kill };
+  const isOpen = (): boolean => alive && !isDroppingPending && !isHeld;
+  return { pid, ready, ended, isAlive: () => alive, isOpen, run, requeuePending, kill };
 }

@@ -85,9 +85,9 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       recycleAfterRuns: options.recycleAfterRuns,
       leastWaitMs: options.leastWaitMs ?? 5_000,
       startHost: () => createHost(spawnChild({ bundleFolder: folder, memoryMb }, child), usage),
-      onCrash: (lastWords) => {
+      onCrash: (printed) => {
         logger.warn({ bundle_id: bundleId }, "a plugin's process ended before its time");
-        logger.debug({ bundle_id: bundleId, printed: lastWords }, "what the plugin's process printed last");
+        logger.debug({ bundle_id: bundleId, printed }, "what the plugin's process printed last");
       },
     });
     pools.add(pool);
@@ -164,7 +164,7 @@ async function settingsFor(folder: string, settings: SpawnSettings, onUnshared: 
 }
 
 function endIdle(pools: Iterable<Pool>, latest: number): void {
-  for (const pool of pools) while ((pool.idleSince() ?? Number.POSITIVE_INFINITY) <= latest) pool.endLongestIdle();
+  for (const pool of pools) while ((pool.idleSince() ?? Number.POSITIVE_INFINITY) <= latest) pool.stopLongestIdle();
 }
 
 /** Versions of bundles that are gone would stay for ever. @returns their pools, which have no process */

@@ -139,6 +139,15 @@ test('a child that died while it was idle is replaced', async () => {
   assert.deepEqual(await bed.run('a'), { kind: 'returned', output: 1 });
 });
 
+test('a child that died while it was idle is not the one that makes room for another bundle', async () => {
+  await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2 });
+  for (const id of ['a', 'b', 'c', 'd']) await bed.addBundle(id, { 'run.mjs': held });
+  await bed.run('a');
+  for (const pid of childrenOf(process.pid)) process.kill(pid, 'SIGSEGV');
+  await until('the end is noticed', () => bed.log.some((line) => line.includes('ended before its time')));
+  for (const id of ['b', 'c', 'd']) assert.deepEqual(await bed.run(id), { kind: 'returned', output: 1 });
+});
+
 test('a bundle that crashes again and again is paused; another one is not', async () => {
   let now = 1_000_000;
   await using bed = await openTestBed({ clock: { now: () => now }, maxChildrenPerBundle: 1 });
@@ -148,7 +157,7 @@ test('a bundle that crashes again and again is paused; another one is not', asyn
   for (let i = 0; i < 5; i++) {
     assert.deepEqual(await crash(), { kind: 'crashed', message: "The plugin's process ended (exit code 7)." });
   }
-  const message = 'The bundle crashed 5 times in a row and rests until 1970-01-01T00:16:41.000Z.';
+  const message = 'The bundle crashed 5 times in a row. Its runs are refused until 1970-01-01T00:16:41.000Z.';
   assert.deepEqual(await bed.run('bad'), { kind: 'crashed', message });
   assert.equal((await bed.run('good')).kind, 'returned');
   now += 1_000;

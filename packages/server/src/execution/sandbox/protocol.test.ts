@@ -7,7 +7,7 @@ import { faultOf, readFromChild } from './read-from-child.ts';
 test('a message of a child is taken when its shape is right', () => {
   const good = [
     { type: 'ready' },
-    { type: 'recalled' },
+    { type: 'pending_dropped' },
     { type: 'returned', run: 'r', ms: 0, output: null },
     { type: 'failed', run: 'r', ms: 0.5, message: 'm' },
     { type: 'rejected', run: 'r', ms: 1, message: 'm' },

@@ -21,11 +21,11 @@ export type ToChild =
   | { readonly type: 'answer'; readonly run: string; readonly call: number; readonly response: OutboundResponse }
   | { readonly type: 'refusal'; readonly run: string; readonly call: number; readonly error: CallError }
   | { readonly type: 'cancel'; readonly run: string }
-  /** Drop every run that has not begun. Answered by `recalled`. */
-  | { readonly type: 'recall' };
+  /** Drop every run that has not begun. Answered by `pending_dropped`. */
+  | { readonly type: 'drop_pending' };
 
 export type FromChild =
-  | { readonly type: 'ready' | 'recalled' }
+  | { readonly type: 'ready' | 'pending_dropped' }
   | RunEnd
   | { readonly type: 'fetch'; readonly run: string; readonly call: number; readonly request: OutboundRequest }
   | { readonly type: 'log'; readonly run: string; readonly message: string; readonly fields?: Record<string, unknown> }

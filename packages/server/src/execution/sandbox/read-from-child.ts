@@ -16,7 +16,7 @@ export function readFromChild(line: string): FromChild | undefined {
 }
 
 function isFromChild(value: Record<string, unknown>): boolean {
-  if (value.type === 'ready' || value.type === 'recalled') return true;
+  if (value.type === 'ready' || value.type === 'pending_dropped') return true;
   if (typeof value.run !== 'string') return false;
   switch (value.type) {
     case 'returned':

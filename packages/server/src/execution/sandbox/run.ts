@@ -15,17 +15,17 @@ export interface Run {
   /** True when the message was the run's answer. */
   receive(message: RunMessage): boolean;
   /** Decides the outcome of a run whose process is being killed. The first decision stands. */
-  doom(outcome: SandboxOutcome): void;
+  setOutcome(outcome: SandboxOutcome): void;
   /** The process has ended: the run is over, with the outcome decided before or else with this one. */
   end(outcome: SandboxOutcome): void;
-  /** The child did not begin it and never will. */
-  giveBack(): void;
+  /** The child has not begun it and never will: it goes back to the queue. */
+  requeue(): void;
 }
 
-export type RunMessage = Exclude<FromChild, { type: 'ready' | 'recalled' }>;
+export type RunMessage = Exclude<FromChild, { type: 'ready' | 'pending_dropped' }>;
 
 export interface RunEnded {
-  /** Null when the child never began it: it may be given to another one. */
+  /** Null when the child never began it: it is requeued. */
   readonly outcome: SandboxOutcome | null;
   /** How long the handler took, as the child says. */
   readonly ms: number | undefined;
@@ -70,14 +70,14 @@ export function createRun({ id, task, send, kill, signal, onWaiting, hiddenFolde
         : setTimeout(kill, graceMs);
   }
 
-  function doom(outcome: SandboxOutcome): void {
+  function setOutcome(outcome: SandboxOutcome): void {
     stopping ??= outcome;
     calls?.abort();
   }
 
   function stop(outcome: SandboxOutcome): void {
     if (over || stopping !== undefined) return;
-    doom(outcome);
+    setOutcome(outcome);
     clearTimeout(timer);
     // A run that waits behind others is only skipped: its grace counts from when it would begin.
     if (hasBegun) timer = setTimeout(kill, graceMs);
@@ -139,9 +139,9 @@ export function createRun({ id, task, send, kill, signal, onWaiting, hiddenFolde
     ended,
     begin,
     receive,
-    doom,
+    setOutcome,
     end: (outcome) => void settle(outcome),
-    giveBack: () => void settle(null),
+    requeue: () => void settle(null),
   };
 }
 

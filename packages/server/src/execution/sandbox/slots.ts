@@ -73,7 +73,7 @@ export function createSlots(
     }
     if (oldest === undefined) return;
     ending = 1;
-    oldest.endLongestIdle();
+    oldest.stopLongestIdle();
   }
 
   /** Those of the projects with the fewest processes first, then those without any, by the time they have waited. */
@@ -82,7 +82,7 @@ export function createSlots(
     const waiting = [...pools()].filter((pool) => pool.counts().waiting > 0);
     const held = ({ owner }: Pool) => heldFor(owner.projectId);
     waiting.sort((a, b) => held(a) - held(b) || starvingSince(a) - starvingSince(b));
-    for (const pool of waiting) pool.dispatch();
+    for (const pool of waiting) pool.startWorkers();
   }
 
   return {

@@ -1,78 +1,145 @@
-import type { Host } from './host.ts';
-import type { SandboxTask } from './sandbox.ts';
+import type { Assignment, Host } from './host.ts';
+import { createBlockingWatch } from './pipelining.ts';
+import type { RunEnded } from './run.ts';
+import { readResidentMb } from './usage-watch.ts';
 
-/** A child of a pool and what it has been given. */
+/**
+ * The life of a process in a pool:
+ *
+ * - `starting`: it was spawned and has not said that it is ready.
+ * - `idle`: it is ready and has no run.
+ * - `busy`: it has at least one run. It accepts another one only where pipelining allows that.
+ * - `draining`: it has runs and accepts no more. After the last one it is stopped.
+ * - `stopping`: the pool has killed it.
+ * - `crashed`: it has exited otherwise, or was killed because it broke a rule.
+ */
+export type WorkerState = 'starting' | 'idle' | 'busy' | 'draining' | 'stopping' | 'crashed';
+
+/** A run until it has an outcome. */
+export interface PendingRun {
+  readonly assignment: Assignment;
+  /** A worker returned it without having begun it: it goes to the head of the queue, and behind no other run. */
+  isRequeued: boolean;
+  /** Nothing may be pipelined behind it, because its handler is not known to be quick. Set when it is assigned. */
+  blocksPipeline: boolean;
+}
+
+/** A process of a pool, and the runs assigned to it. */
 export interface Worker {
-  readonly host: Host;
-  /** Milliseconds of `performance.now()`. */
-  readonly spawnedAt: number;
-  /** … when it could take a run. */
-  readyAt: number;
-  /** Runs that ended in it. */
-  runs: number;
-  /** Runs given to it that have not ended. */
-  inFlight: number;
-  /** … of handlers that are not known to be quick: nothing may wait behind them. */
-  slow: number;
-  idleSince: number;
-  /** It gets no more runs, and is told to end when it has none. */
-  isLeaving: boolean;
-  /** It has been told to end. */
-  retired: boolean;
+  state(): WorkerState;
+  /** Resolves when the process is ready; with false when it exited before. */
+  readonly ready: Promise<boolean>;
+  /** Resolves when the process is gone, with the end of what it printed. */
+  readonly exited: Promise<string>;
+  /** Runs assigned to it that have not ended. */
+  depth(): number;
+  /** Whether its state and pipelining allow it to take the run. */
+  accepts(run: PendingRun): boolean;
+  /** Takes the run if it accepts it. False: refused. */
+  assign(run: PendingRun): boolean;
+  /** Executes an assigned run. Call `release` with what it resolves with. */
+  execute(run: PendingRun): Promise<RunEnded>;
+  /** The run has ended, or was returned without having begun. */
+  release(run: PendingRun, ended: RunEnded): void;
+  /** Whether it has executed its share of runs, or holds on to too much memory. */
+  isWornOut(): boolean;
+  drain(): void;
+  stop(): void;
+  /** Of the time since `since` (`performance.now()`), the milliseconds in which it was starting. */
+  startupMsSince(since: number): number;
 }
 
-export function createWorker(host: Host): Worker {
-  const times = { spawnedAt: performance.now(), readyAt: Number.POSITIVE_INFINITY, idleSince: 0 };
-  return { host, ...times, runs: 0, inFlight: 0, slow: 0, isLeaving: false, retired: false };
+export interface WorkerOptions {
+  readonly isQuick: (handlerUrl: string) => boolean;
+  readonly recycleAfterRuns: number;
+  readonly memoryMb: number;
 }
 
-/** Of the time a run has waited, what went into the start of the process it was given. */
-export function noteStart({ timings }: SandboxTask, { spawnedAt, readyAt }: Worker, waitsSince: number): void {
-  if (timings !== undefined) timings.startMs += Math.max(0, readyAt - Math.max(spawnedAt, waitsSince));
-}
+const startLimitMs = 10_000;
+/** More would delay what is behind a run that is unexpectedly slow, and save little. */
+const pipelineDepth = 16;
+/** A process whose memory stays above this part of the limit is replaced before the next run exceeds it. */
+const memoryKept = 0.8;
+const runsBetweenMemoryLooks = 500;
 
-/** More would hold up what comes behind a run that is slow against all expectation, and saves little. */
-const mostInFlight = 16;
+export function createWorker(host: Host, options: WorkerOptions): Worker {
+  const spawnedAt = performance.now();
+  let readyAt = Number.POSITIVE_INFINITY;
+  let state: Exclude<WorkerState, 'crashed'> = 'starting';
+  let [depth, blocking, finished] = [0, 0, 0];
+  const watch = createBlockingWatch({
+    depth: () => depth,
+    finished: () => finished,
+    onBlocked: () => host.requeuePending(),
+  });
 
-/** Whether a run may be given to it behind those that it has. */
-export function hasRoom({ host, runs, inFlight, slow, isLeaving, retired }: Worker): boolean {
-  return inFlight < mostInFlight && slow === 0 && runs > 0 && !isLeaving && !retired && host.isOpen();
-}
-
-/** Calls runs back that wait behind one that takes longer than such runs do. */
-export interface StallWatch {
-  /** To be told when a child has more than one run. */
-  watch(worker: Worker): void;
-  close(): void;
-}
-
-const patienceMs = 20;
-
-export function createStallWatch(): StallWatch {
-  /** How many runs had ended at the last look. */
-  const watched = new Map<Worker, number>();
-  let timer: NodeJS.Timeout | undefined;
-
-  function look(): void {
-    for (const [worker, runs] of watched) {
-      if (worker.inFlight < 2) watched.delete(worker);
-      else if (worker.runs === runs) worker.host.recall();
-      else watched.set(worker, worker.runs);
-    }
-    if (watched.size === 0) close();
+  async function becomeReady(): Promise<boolean> {
+    const limit = setTimeout(() => host.kill(), startLimitMs);
+    const isReady = await host.ready;
+    clearTimeout(limit);
+    readyAt = performance.now();
+    if (isReady && state === 'starting') state = 'idle';
+    return isReady;
   }
 
-  function close(): void {
-    clearInterval(timer);
-    timer = undefined;
+  function currentState(): WorkerState {
+    return state === 'stopping' || host.isAlive() ? state : 'crashed';
+  }
+
+  function accepts({ isRequeued }: PendingRun): boolean {
+    if (currentState() === 'idle') return true;
+    if (currentState() !== 'busy' || isRequeued) return false;
+    return depth < pipelineDepth && blocking === 0 && finished > 0 && host.isOpen();
+  }
+
+  function assign(run: PendingRun): boolean {
+    if (!accepts(run)) return false;
+    state = 'busy';
+    depth += 1;
+    run.blocksPipeline = !options.isQuick(run.assignment.handlerUrl);
+    if (run.blocksPipeline) blocking += 1;
+    return true;
+  }
+
+  function release({ blocksPipeline }: PendingRun, { outcome }: RunEnded): void {
+    depth -= 1;
+    if (blocksPipeline) blocking -= 1;
+    if (outcome !== null) finished += 1;
+    if (depth > 0) return;
+    if (state === 'busy') state = 'idle';
+    else if (state === 'draining') stop();
+  }
+
+  function stop(): void {
+    state = 'stopping';
+    watch.stop();
+    host.kill({ kind: 'cancelled' });
   }
 
   return {
-    watch: (worker) => {
-      if (watched.has(worker)) return;
-      watched.set(worker, worker.runs);
-      timer ??= setInterval(look, patienceMs).unref();
+    state: currentState,
+    ready: becomeReady(),
+    exited: host.ended,
+    depth: () => depth,
+    accepts,
+    assign,
+    execute: ({ assignment }) => {
+      if (!host.isAlive()) return Promise.resolve({ outcome: null, ms: undefined });
+      if (depth > 1) watch.start();
+      return host.run(assignment);
     },
-    close,
+    release,
+    isWornOut: () => {
+      if (finished >= options.recycleAfterRuns) return true;
+      const pid = host.pid();
+      if (finished % runsBetweenMemoryLooks !== 0 || pid === undefined) return false;
+      return (readResidentMb(pid) ?? 0) > memoryKept * options.memoryMb;
+    },
+    drain: () => {
+      if (currentState() === 'busy') state = 'draining';
+      else if (currentState() === 'idle') stop();
+    },
+    stop,
+    startupMsSince: (since) => Math.max(0, readyAt - Math.max(spawnedAt, since)),
   };
 }

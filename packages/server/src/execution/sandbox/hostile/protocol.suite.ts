@@ -26,7 +26,7 @@ export const protocol: readonly HostileCase[] = [
   ),
   says('log for another run', `await say('{"type":"log","run":"${other}","message":"forged"}');`),
   says('say that it is ready, again and again', `for (let i = 0; i < 50; i++) await say('{"type":"ready"}');`),
-  says('give back runs that nobody recalled', `await say('{"type":"recalled"}');`),
+  says('return runs that the host did not ask for', `await say('{"type":"pending_dropped"}');`),
   says('send what is no message', `await say('hello'); await new Promise(() => {});`, ['crashed']),
   says('send a message of no known type', `await say('{"type":"sudo","run":"a"}'); await new Promise(() => {});`, [
     'crashed',

@@ -9,6 +9,7 @@ const obedient = `export const run = async ({ name, act }, context) => {
     if (act === 'exit') process.exit(7);
     if (act === 'fetch') await context.fetch({ url: 'https://a.test/' });
     if (act === 'spin') for (;;);
+    if (act === 'hang') await new Promise(() => {});
     if (act === 'float') Promise.reject(new Error('floating'));
     return name ?? null;
   };`;
@@ -37,15 +38,28 @@ test('quick runs are handed over several at a time and run in their order', asyn
   assert.deepEqual(quick.begun, names);
 });
 
-test('a crash fails the run that crashed; those behind it run once, elsewhere', async () => {
+test('a crash fails the run that crashed; those behind it run once, elsewhere, before those in the queue', async () => {
   await using quick = await openQuickBed(1);
-  const outcomes = await Promise.all(names.map((name) => quick.run(name, name === 'n5' ? 'exit' : undefined)));
+  const many = Array.from({ length: 24 }, (_, index) => `n${index}`);
+  const outcomes = await Promise.all(many.map((name) => quick.run(name, name === 'n5' ? 'exit' : undefined)));
   const crashed = { kind: 'crashed', message: "The plugin's process ended (exit code 7)." };
   assert.deepEqual(
     outcomes,
-    names.map((name) => (name === 'n5' ? crashed : returned(name))),
+    many.map((name) => (name === 'n5' ? crashed : returned(name))),
   );
-  assert.deepEqual(quick.begun.toSorted(), names.toSorted(), 'each has begun once');
+  assert.deepEqual(quick.begun, many, 'each has begun once, in order');
+});
+
+test('runs behind one that blocks the process are executed elsewhere meanwhile', async () => {
+  await using quick = await openQuickBed(2);
+  const ended: string[] = [];
+  const run = async (name: string, act?: string) => {
+    const { kind } = await quick.run(name, act, { limits: { timeoutMs: 3_000 } });
+    ended.push(`${name} ${kind}`);
+  };
+  await Promise.all([run('first', 'hang'), ...names.map((name) => run(name))]);
+  assert.deepEqual(ended.toSorted(), ['first timed_out', ...names.map((name) => `${name} returned`)].toSorted());
+  assert.equal(ended.at(-1), 'first timed_out');
 });
 
 test('a rejection left unhandled fails the run that left it', async () => {

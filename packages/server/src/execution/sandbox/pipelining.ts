@@ -1,0 +1,75 @@
+/**
+ * Pipelining: several runs are sent to one process, which executes them one after the other. It saves the wake-up of
+ * a sleeping process for each run. Only runs of handlers known to be quick may have others behind them (ADR 0016).
+ */
+
+/** Learns from the past how long runs take. */
+export interface RunDurations {
+  record(handlerUrl: string, ms: number): void;
+  /** Whether other runs may be pipelined behind a run of this handler. */
+  isQuick(handlerUrl: string): boolean;
+  /** A moving average over all handlers, in milliseconds. */
+  typicalMs(): number;
+}
+
+const quickMs = 1;
+/** An unknown handler counts as slow: about sixteen quick runs have to come first. */
+const unknownMs = 8;
+
+/** The average of a handler rises at once and falls slowly: after one slow run, many quick runs are needed. */
+export function createRunDurations(): RunDurations {
+  const averages = new Map<string, number>();
+  let typicalMs = 10;
+  return {
+    record: (handlerUrl, ms) => {
+      const average = averages.get(handlerUrl) ?? unknownMs;
+      averages.set(handlerUrl, ms > average ? ms : average + (ms - average) / 8);
+      typicalMs += (ms - typicalMs) / 16;
+    },
+    isQuick: (handlerUrl) => (averages.get(handlerUrl) ?? unknownMs) < quickMs,
+    typicalMs: () => typicalMs,
+  };
+}
+
+/** Detects head-of-line blocking: runs wait in a process behind one that takes longer than expected. */
+export interface BlockingWatch {
+  /** Call when a second run was sent to the process. */
+  start(): void;
+  stop(): void;
+}
+
+export interface PipelineProgress {
+  /** Runs sent to the process that have not ended. */
+  readonly depth: () => number;
+  /** Runs that have ended in the process. */
+  readonly finished: () => number;
+  readonly onBlocked: () => void;
+}
+
+const blockedAfterMs = 20;
+
+/** Calls `onBlocked` every 20 ms while runs are pipelined and none has ended in that time. */
+export function createBlockingWatch({ depth, finished, onBlocked }: PipelineProgress): BlockingWatch {
+  let finishedBefore = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function look(): void {
+    if (depth() < 2) stop();
+    else if (finished() === finishedBefore) onBlocked();
+    finishedBefore = finished();
+  }
+
+  function stop(): void {
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  return {
+    start: () => {
+      if (timer !== undefined) return;
+      finishedBefore = finished();
+      timer = setInterval(look, blockedAfterMs).unref();
+    },
+    stop,
+  };
+}

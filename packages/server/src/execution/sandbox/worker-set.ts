@@ -1,0 +1,121 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Host } from './host.ts';
+import type { SlotOwner, Slots } from './slots.ts';
+import { createWorker, type PendingRun, type Worker, type WorkerOptions } from './worker.ts';
+
+/** The processes of one pool: starts them, finds one for a run, and stops them. */
+export interface WorkerSet {
+  size(): number;
+  /** Those that are not ready yet. */
+  starting(): number;
+  /** Assigns a run to the worker that became idle last, else to the least busy one that accepts it. */
+  assign(run: PendingRun): Worker | undefined;
+  /** Starts a worker. The caller has taken a slot for it. */
+  start(): void;
+  /** Offers a worker that may accept a run to `onAvailable`; what remains without a run becomes idle. */
+  offer(worker: Worker): void;
+  /** Milliseconds since 1970 since which the longest idle worker has been idle. */
+  idleSince(): number | undefined;
+  stopLongestIdle(): void;
+  /** Resolves when every process is gone. */
+  stopAll(): Promise<void>;
+}
+
+export interface WorkerSetOptions extends WorkerOptions {
+  readonly owner: SlotOwner;
+  readonly slots: Slots;
+  readonly clock: Clock;
+  readonly startHost: () => Host;
+  /** A worker may accept runs: give it those that wait. */
+  readonly onAvailable: (worker: Worker) => void;
+  /** A process could not be started, or exited before it was ready. */
+  readonly onStartFailed: () => void;
+  /** A process exited that nobody stopped; what it printed last is untrusted text. */
+  readonly onCrash: (printed: string) => void;
+  /** A process is gone and its slot is free. */
+  readonly onExit: () => void;
+}
+
+interface IdleWorker {
+  readonly worker: Worker;
+  readonly since: number;
+}
+
+export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
+  const { owner, slots, clock } = options;
+  const workers = new Set<Worker>();
+  /** The longest idle first. The last one is used next, so that workers that are not needed stay idle and are stopped. */
+  const idle: IdleWorker[] = [];
+  let starting = 0;
+
+  function takeIdle(run: PendingRun): Worker | undefined {
+    const at = idle.findLastIndex(({ worker }) => worker.assign(run));
+    return at < 0 ? undefined : idle.splice(at, 1)[0]?.worker;
+  }
+
+  function takeLeastBusy(run: PendingRun): Worker | undefined {
+    let least: Worker | undefined;
+    for (const worker of workers) {
+      if (worker.depth() < (least?.depth() ?? Number.POSITIVE_INFINITY) && worker.accepts(run)) least = worker;
+    }
+    return least?.assign(run) === true ? least : undefined;
+  }
+
+  function offer(worker: Worker): void {
+    options.onAvailable(worker);
+    if (worker.state() !== 'idle') return;
+    idle.push({ worker, since: clock.now() });
+    slots.offer();
+  }
+
+  async function start(): Promise<void> {
+    const host = spawn();
+    if (host === undefined) {
+      options.onStartFailed();
+      return slots.release(owner);
+    }
+    const worker = createWorker(host, options);
+    workers.add(worker);
+    void removeOnExit(worker);
+    starting += 1;
+    const isReady = await worker.ready;
+    starting -= 1;
+    if (isReady) offer(worker);
+    else if (worker.state() !== 'stopping') options.onStartFailed();
+  }
+
+  /** Undefined when the system has no room for another process: Node.js throws for some of the reasons. */
+  function spawn(): Host | undefined {
+    try {
+      return options.startHost();
+    } catch (cause) {
+      options.onCrash(cause instanceof Error ? cause.message : String(cause));
+      return undefined;
+    }
+  }
+
+  async function removeOnExit(worker: Worker): Promise<void> {
+    const printed = await worker.exited;
+    workers.delete(worker);
+    const at = idle.findIndex((one) => one.worker === worker);
+    if (at >= 0) idle.splice(at, 1);
+    if (worker.state() !== 'stopping') options.onCrash(printed);
+    slots.release(owner);
+    options.onExit();
+  }
+
+  return {
+    size: () => workers.size,
+    starting: () => starting,
+    assign: (run) => takeIdle(run) ?? takeLeastBusy(run),
+    start: () => void start(),
+    offer,
+    idleSince: () => idle[0]?.since,
+    stopLongestIdle: () => idle.shift()?.worker.stop(),
+    stopAll: async () => {
+      const exits = [...workers].map(({ exited }) => exited);
+      for (const worker of workers) worker.stop();
+      await Promise.all(exits);
+    },
+  };
+}
