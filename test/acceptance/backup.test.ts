@@ -47,7 +47,7 @@ test('[backup] over PostgreSQL a dump and the bytes belong together; the passwor
   const last = made.at(-1) ?? assert.fail('no backup was made');
   const folder = await restore({ DATABASE_URL: restored.url }, last.folder, join(into, 'restored'));
   const again = restore({ DATABASE_URL: restored.url }, last.folder, join(into, 'again'));
-  await assert.rejects(again, /holds a store already/);
+  await assert.rejects(again, /already holds a store/);
   await checkCopy(t, service.key, { ...last, folder }, { DATABASE_URL: restored.url });
   const seen = await readFile(args, 'utf8');
   assert.match(seen, /--snapshot=/);
@@ -157,7 +157,7 @@ test('[restore] a backup that was changed is refused, and nothing is restored; t
   await writeFile(join(backup, 'quartermaster.db'), 'changed');
   await assert.rejects(command({}, target.with(2, join(into, 'worse'))), /backup is damaged: quartermaster.db/);
   await assert.rejects(command({}, target.with(1, service.folder)), /is not a backup of this version/);
-  await assert.rejects(command({}, target.with(1, join(into, 'nowhere'))), /There is no folder .*nowhere/);
+  await assert.rejects(command({}, target.with(1, join(into, 'nowhere'))), /The folder .*nowhere does not exist/);
 });
 
 interface MadeBackup {

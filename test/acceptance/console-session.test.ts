@@ -39,7 +39,7 @@ for (const [session, end] of Object.entries(ends)) {
     await form.getByLabel('Name').fill(administrator.name);
     await password.fill('not the password');
     await form.getByRole('button', { name: 'Sign in' }).click();
-    await form.getByText('Name or password is wrong.').waitFor();
+    await form.getByText('The name or the password is wrong. Check both and sign in again.').waitFor();
     await password.fill(administrator.password);
     await form.getByRole('button', { name: 'Sign in' }).click();
 

@@ -198,8 +198,8 @@ test('[profiles] a profile is for keys of its project and for its bundle; only a
 
   const wrong: Array<[object, number, RegExp]> = [
     [{ ...execution(named('one')), bundle_id: 'header' }, 422, /\$profile: found a profile of the bundle "bearer"/],
-    [execution({ $profile: 'one', KEY: canary }), 422, /found other credentials beside it/],
-    [execution({ $profile: 5 }), 422, /expected the name of a credential profile/],
+    [execution({ $profile: 'one', KEY: canary }), 422, /must be the only member of credentials/],
+    [execution({ $profile: 5 }), 422, /must be the name of a credential profile/],
     [execution(named('none')), 404, /no credential profile named "none"/],
   ];
   for (const [body, status, message] of wrong) {

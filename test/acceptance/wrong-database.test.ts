@@ -41,7 +41,7 @@ test('[store] a data folder is not used with another database: nothing of it is 
   // A folder without an identity file is recognised by its files.
   const identity = await readFile(join(folder, 'store.json'), 'utf8');
   await rm(join(folder, 'store.json'));
-  await assert.rejects(startService(t, { folder }), /holds files, and the database names none of them/);
+  await assert.rejects(startService(t, { folder }), /holds files that the database does not list/);
   assert.deepEqual(await ageBlobs(folder), blobs);
 
   const made = (await readdir(folder)).filter((name) => name.startsWith('quartermaster.db'));

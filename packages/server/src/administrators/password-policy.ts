@@ -42,13 +42,17 @@ export async function checkPassword(password: string, name: string, field = 'pas
   const { least, most, advised } = passwordBounds;
   const { length } = [...password];
   if (length < least || length > most) {
-    throw passwordRefused(field, `${length} characters`, `${least} to ${most}; ${advised} or more are better`);
+    throw passwordRefused(
+      field,
+      `${length} characters`,
+      `${least} to ${most} characters long (${advised} or more are recommended)`,
+    );
   }
   if (isGuessable(password, name) || (await guessesOf(password, name)) < leastGuesses) {
     throw passwordRefused(
       field,
-      'a password that is known from leaks or easy to guess',
-      'several words that do not belong together',
+      'a password that is easy to guess or known from leaks',
+      'hard to guess, such as several unrelated words',
     );
   }
 }

@@ -1,18 +1,20 @@
-import { fieldInvalid, Problem } from '../kernel/problem.ts';
+import { fieldInvalid, fieldMissing, Problem, pathNotFound } from '../kernel/problem.ts';
 
-/** One answer for an unknown name and a wrong password. */
+/** The same response for an unknown name and a wrong password. */
 export function signInRefused(): Problem {
-  return new Problem('SESSION_VALIDATION_FAILED', 'Name or password is wrong.', { isLogged: true });
+  return new Problem('SESSION_VALIDATION_FAILED', 'The name or the password is wrong. Check both and sign in again.', {
+    isLogged: true,
+  });
 }
 
-/** One answer for a session that never was, is over, or was ended. */
+/** The same response for a session that never existed, has expired or was ended. */
 export function sessionRejected(): Problem {
-  return new Problem('SESSION_VALIDATION_FAILED', 'There is no session, or it is over; sign in again.');
+  return new Problem('SESSION_VALIDATION_FAILED', 'The session does not exist or has ended. Sign in again.');
 }
 
-/** @param seconds until another attempt is looked at. */
+/** @param seconds until the next attempt is checked */
 export function tooManySignIns(seconds: number): Problem {
-  return new Problem('TOO_MANY_REQUESTS', `There were too many attempts; try again in ${seconds} s.`, {
+  return new Problem('TOO_MANY_REQUESTS', `Too many sign-in attempts. Try again in ${seconds} s.`, {
     retryAfter: seconds,
   });
 }
@@ -21,7 +23,7 @@ export function passwordRefused(field: string, found: string, expected: string):
   return fieldInvalid(`body/${field}`, found, expected);
 }
 
-/** @param seconds that the check may take */
+/** @param seconds the time limit of the check */
 export function passwordNotChecked(seconds: number): Problem {
   const message = `The password could not be checked within ${seconds} s, because the machine is overloaded. Try again.`;
   return new Problem('SERVICE_UNAVAILABLE', message, { retryAfter: 10 });
@@ -30,27 +32,29 @@ export function passwordNotChecked(seconds: number): Problem {
 export function setUpLinkRefused(): Problem {
   return new Problem(
     'PERMISSION_DENIED',
-    'The set-up link is not the last one that was made, or it has expired; "quartermaster administrator link" makes a new one, and so does a restart.',
+    'The setup link has expired, or a newer one replaced it. Run "quartermaster administrator link" or restart the service to create a new one.',
   );
 }
 
-/** After the set-up its path is as if it had never been. */
+/** After the setup, its path answers like a path that does not exist. */
 export function setUpOver(): Problem {
-  return new Problem('OBJECT_NOT_FOUND', 'There is nothing at this path.');
+  return pathNotFound();
 }
 
 export function otherOrigin(): Problem {
-  return new Problem('PERMISSION_DENIED', 'Requests of a session must come from the console of this address.');
+  return new Problem(
+    'PERMISSION_DENIED',
+    'The request came from another origin than the console of this address. Use the console, or send an API key.',
+  );
 }
 
 export function csrfHeaderMissing(header: string): Problem {
-  return new Problem('PERMISSION_DENIED', `Requests of a session that change something need the header "${header}".`);
+  return new Problem(
+    'PERMISSION_DENIED',
+    `headers/${header} is required for session requests that change data. Send the CSRF token of the session.`,
+  );
 }
 
 export function projectNotChosen(header: string): Problem {
-  return new Problem(
-    'REQUEST_VALIDATION_ERROR',
-    `headers/${header}: found nothing; expected the id of the project that the request is about.`,
-    { details: [{ path: `headers/${header}`, found: 'nothing', expected: 'the id of a project' }] },
-  );
+  return fieldMissing(`headers/${header}`, 'the id of a project');
 }

@@ -1,6 +1,6 @@
 import { quoteText } from '../kernel/quote-text.ts';
 
-/** A backup or a restore that fails; the message is for the operator who runs the command. */
+/** A backup or a restore failed. The command line prints the message. */
 export class BackupError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
@@ -9,7 +9,7 @@ export class BackupError extends Error {
 }
 
 export function folderExists(folder: string): BackupError {
-  return new BackupError(`${folder} exists already. Name a folder that does not exist.`);
+  return new BackupError(`${folder} already exists. Name a folder that does not exist.`);
 }
 
 export function folderInStore(folder: string, store: string): BackupError {
@@ -24,15 +24,12 @@ export function folderNotCreated(folder: string, cause: unknown): BackupError {
 }
 
 export function folderUnderWay(folder: string, cause: unknown): BackupError {
-  return new BackupError(
-    `Another process is writing ${folder}. Wait until it has ended, or name another folder.`,
-    cause,
-  );
+  return new BackupError(`Another process is writing ${folder}. Wait until it ends, or name another folder.`, cause);
 }
 
 export function notUnfinished(unfinished: string): BackupError {
   return new BackupError(
-    `${unfinished} was not left by a backup or a restore, so it is not replaced. Move it away, or name another folder.`,
+    `${unfinished} exists and was not created by a backup or a restore, so it was not replaced. Move it away, or name another folder.`,
   );
 }
 
@@ -62,36 +59,36 @@ export function noStore(dataFolder: string): BackupError {
 
 export function noEncryptionKey(file: string): BackupError {
   return new BackupError(
-    `There is no ${file} to include. The encryption key of this store comes from QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE; copy it yourself, and leave --include-key out.`,
+    `${file} does not exist, so the encryption key cannot be included. It comes from QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE. Copy it yourself and omit --include-key.`,
   );
 }
 
 export function deletedTooFast(rounds: number): BackupError {
   return new BackupError(
-    `Files were deleted faster than they could be copied, ${rounds} times in a row; no backup was made. Try again later.`,
+    `No backup was created: files were deleted while they were being copied, ${rounds} times in a row. Try again later.`,
   );
 }
 
 export function noBackupFolder(folder: string): BackupError {
-  return new BackupError(`There is no folder ${folder}. Name a folder that "quartermaster backup" made.`);
+  return new BackupError(`The folder ${folder} does not exist. Name a folder that "quartermaster backup" created.`);
 }
 
 export function notABackup(folder: string, cause?: unknown): BackupError {
   return new BackupError(
-    `${folder} is not a backup of this version: its backup.json is missing or has another form. Name a folder that "quartermaster backup" made; docs/guides/operating.md says how to restore older ones.`,
+    `${folder} is not a backup of this version: its backup.json is missing or not valid. Name a folder that "quartermaster backup" created. docs/guides/operating.md explains how to restore older backups.`,
     cause,
   );
 }
 
 export function backupDamaged(file: string): BackupError {
   return new BackupError(
-    `The backup is damaged: ${file} is not what "quartermaster backup" wrote. Nothing was restored. Use another backup.`,
+    `The backup is damaged: ${file} was changed after "quartermaster backup" wrote it. Nothing was restored. Use another backup.`,
   );
 }
 
 const mostSamples = 5;
 
-/** Names some of the files that are missing or changed; a backup of an earlier version knows only their blobs. */
+/** Names some files whose content is missing or changed. A backup of an earlier version lists only blob ids. */
 export function contentDamaged(
   faults: ReadonlyArray<{
     readonly blobId: string;
@@ -102,15 +99,15 @@ export function contentDamaged(
     return file === undefined ? `blob ${blobId}` : `${quoteText(file.name)} (${file.fileId})`;
   });
   return new BackupError(
-    `The backup lacks the content of ${faults.length} files, or holds other content: ${sample.join(', ')}${faults.length > mostSamples ? ', …' : ''}. Nothing was restored. Use another backup, or add --damaged to restore all other files.`,
+    `The content of ${faults.length} files is missing from the backup or damaged: ${sample.join(', ')}${faults.length > mostSamples ? ', …' : ''}. Nothing was restored. Use another backup, or add --damaged to restore all other files.`,
   );
 }
 
-/** @param has `sqlite` or `postgres`: where the database of the backup was. */
+/** @param has the database of the backup: `sqlite` or `postgres` */
 export function otherDatabase(has: string): BackupError {
   return new BackupError(
     has === 'postgres'
-      ? 'The backup is of a store in PostgreSQL. Create an empty database and set QUARTERMASTER_DATABASE_URL to it.'
-      : 'The backup is of a store in SQLite, which lies in the data folder. Unset QUARTERMASTER_DATABASE_URL.',
+      ? 'The backup is of a PostgreSQL store. Create an empty database and set QUARTERMASTER_DATABASE_URL to it.'
+      : 'The backup is of a SQLite store, whose database is in the data folder. Unset QUARTERMASTER_DATABASE_URL.',
   );
 }

@@ -1,24 +1,31 @@
-import { fieldInvalid, objectNotFound, Problem } from '../kernel/problem.ts';
+import { fieldInvalid, Problem } from '../kernel/problem.ts';
+import { quoteText } from '../kernel/quote-text.ts';
 
 export function bundleNotFound(bundleId: string): Problem {
-  return objectNotFound('bundle', bundleId);
+  return new Problem(
+    'OBJECT_NOT_FOUND',
+    `No bundle with the id ${quoteText(bundleId)} is installed. GET /v1/bundles lists the bundles.`,
+  );
 }
 
-/** The service has just started with bundles that it has not read before. */
+/** The service has just started and has not yet read this bundle. */
 export function bundleLoading(bundleId: string): Problem {
-  const message = `The bundle ${JSON.stringify(bundleId)} is still being read. Try again in a few seconds.`;
+  const message = `The bundle ${quoteText(bundleId)} is still loading. Retry in a few seconds.`;
   return new Problem('SERVICE_UNAVAILABLE', message, { retryAfter: 5 });
 }
 
 export function pluginNotFound(bundleId: string, pluginId: string): Problem {
-  const [plugin, bundle] = [JSON.stringify(pluginId), JSON.stringify(bundleId)];
-  return new Problem('OBJECT_NOT_FOUND', `The bundle ${bundle} has no plugin with the id ${plugin}.`);
+  const [plugin, bundle] = [quoteText(pluginId), quoteText(bundleId)];
+  return new Problem(
+    'OBJECT_NOT_FOUND',
+    `The bundle ${bundle} has no plugin with the id ${plugin}. GET /v1/bundles/{bundle_id} lists its plugins.`,
+  );
 }
 
 export function iconNotFound(bundleId: string): Problem {
-  return objectNotFound('icon of a bundle', bundleId);
+  return new Problem('OBJECT_NOT_FOUND', `The bundle ${quoteText(bundleId)} has no icon, or is not installed.`);
 }
 
 export function listFormatUnknown(found: string, supported: readonly string[]): Problem {
-  return fieldInvalid('query/format', JSON.stringify(found.slice(0, 64)), `one of ${supported.join(', ')}`);
+  return fieldInvalid('query/format', quoteText(found), `one of ${supported.join(', ')}`);
 }

@@ -106,13 +106,14 @@ test('GET /v1/plugins without a bundle id lists the plugins of all bundles', asy
 
 test('what is not there is 404 and says what', async (t) => {
   const { get } = await openApp(t);
+  const list = 'GET /v1/bundles/{bundle_id} lists its plugins.';
   const missing: Readonly<Record<string, string>> = {
-    '/v1/bundles/nope': 'There is no bundle with the id "nope".',
-    '/v1/plugins?bundle_id=nope': 'There is no bundle with the id "nope".',
-    '/v1/plugins?bundle_id=': 'There is no bundle with the id "".',
-    '/v1/plugins/weather/nope': 'The bundle "weather" has no plugin with the id "nope".',
-    '/v1/plugins/__proto__/constructor': 'The bundle "__proto__" has no plugin with the id "constructor".',
-    '/v1/bundles/sums/icon': 'There is no icon of a bundle with the id "sums".',
+    '/v1/bundles/nope': 'No bundle with the id "nope" is installed. GET /v1/bundles lists the bundles.',
+    '/v1/plugins?bundle_id=nope': 'No bundle with the id "nope" is installed. GET /v1/bundles lists the bundles.',
+    '/v1/plugins?bundle_id=': 'No bundle with the id "" is installed. GET /v1/bundles lists the bundles.',
+    '/v1/plugins/weather/nope': `The bundle "weather" has no plugin with the id "nope". ${list}`,
+    '/v1/plugins/__proto__/constructor': `The bundle "__proto__" has no plugin with the id "constructor". ${list}`,
+    '/v1/bundles/sums/icon': 'The bundle "sums" has no icon, or is not installed.',
   };
   for (const [path, message] of Object.entries(missing)) {
     const answer = await get(path);
@@ -165,7 +166,7 @@ test('a format that is not served is 422 and lists those that are', async (t) =>
   assert.equal(answer.statusCode, 422);
   assert.equal(
     answer.json().error.message,
-    'query/format: found "soap"; expected one of json_schema, openai, openai-strict, anthropic, gemini, mcp, taskingai.',
+    'query/format must be one of json_schema, openai, openai-strict, anthropic, gemini, mcp, taskingai; received "soap".',
   );
 });
 

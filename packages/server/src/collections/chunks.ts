@@ -141,7 +141,7 @@ const candidatesPerResult = 5;
 
 function readContent(content: string): string {
   const text = readText(content, 'body/content');
-  if (text.trim() === '') throw fieldInvalid('body/content', 'blank text', 'some words');
+  if (text.trim() === '') throw fieldInvalid('body/content', 'blank text', 'text with at least one visible character');
   return text;
 }
 

@@ -64,7 +64,7 @@ test('metadata of a collection, a record or a chunk are at most 16 KiB of JSON',
   ];
   for (const { status, body } of refusals) {
     assert.deepEqual([status, body.error.code], [422, 'REQUEST_VALIDATION_ERROR']);
-    const detail = { path: 'body/metadata', found: '16385 bytes of JSON', expected: 'at most 16384' };
+    const detail = { path: 'body/metadata', found: '16385 bytes', expected: 'at most 16384 bytes of JSON' };
     assert.deepEqual(body.error.details, [detail]);
   }
 });

@@ -9,12 +9,9 @@ export function recordNotFound(id: string): Problem {
   return objectNotFound('record', id);
 }
 
-/** Others changed it each time that this request was about to. */
+/** Every attempt met a concurrent change. */
 export function recordBusy(id: string): Problem {
-  return new Problem(
-    'DUPLICATE_OBJECT',
-    `The record ${id} was changed by other requests all the time; send this again.`,
-  );
+  return new Problem('DUPLICATE_OBJECT', `Record ${id} was modified concurrently. Retry the request.`);
 }
 
 export function rowNotFound(id: string): Problem {
@@ -34,49 +31,60 @@ export function splitterRefused({ field, found, expected }: SplitterComplaint): 
 }
 
 export function holdsNul(path: string): Problem {
-  return fieldInvalid(path, 'text with the character U+0000', 'text without it');
+  return fieldInvalid(path, 'text with that character', 'text without the character U+0000');
 }
 
-/** Names both sides of a pair that does not fit: the record's type and the collection's. */
+/** The message names the type of the record and the type of the collection. */
 export function collectionTypeMismatch(recordType: string, needed: string, found: string): Problem {
-  const both = `a record of type "${recordType}" for a collection of type "${found}"`;
-  return fieldInvalid('body/type', both, `a collection of type "${needed}"`);
+  const both = `type "${recordType}", which needs a collection of type "${needed}"`;
+  return fieldInvalid('body/type', both, `a type that a collection of type "${found}" accepts`);
 }
 
-/** Names both sides of a pair that does not fit: the record's type and the file's purpose. */
+/** The message names the type of the record and the purpose of the file. */
 export function purposeMismatch(recordType: string, needed: string, found: string): Problem {
-  const both = `a file with the purpose "${found}" for a record of type "${recordType}"`;
-  return fieldInvalid('body/file_id', both, `one with the purpose "${needed}"`);
+  const expected = `a file with the purpose "${needed}" for a record of type "${recordType}"`;
+  return fieldInvalid('body/file_id', `a file with the purpose "${found}"`, expected);
 }
 
 export function collectionFull(id: string, capacity: number): Problem {
   return new Problem(
     'RESOURCE_LIMIT_REACHED',
-    `The collection ${JSON.stringify(id)} has no room for another chunk: its capacity is ${capacity}.`,
+    `Collection ${JSON.stringify(id)} is full: its capacity is ${capacity} chunks. Delete records or chunks, or use another collection.`,
     { details: [{ capacity }], retryAfter: 60 },
   );
 }
 
-/** The question and answer of a pair come from its sheet: changing the text of the chunk would part them from it. */
+/** A pair gets its question and answer from the sheet, so the text of its chunk cannot be changed alone. */
 export function pairContentFixed(id: string): Problem {
-  const found = `other text for the chunk ${JSON.stringify(id)}, which is a question-answer pair`;
-  return fieldInvalid('body/content', found, 'the sheet to be changed and its record updated');
+  const found = `a new text for chunk ${JSON.stringify(id)}`;
+  return fieldInvalid(
+    'body/content',
+    found,
+    'absent for a question-answer pair: change the sheet and update its record',
+  );
 }
 
 export function tooManyDryRuns(limit: number): Problem {
-  return new Problem('TOO_MANY_REQUESTS', `${limit} dry runs are under way already; try again when one has ended.`, {
-    retryAfter: 5,
-  });
+  return new Problem(
+    'TOO_MANY_REQUESTS',
+    `${limit} dry runs are in progress, which is the maximum. Retry when one has ended.`,
+    {
+      retryAfter: 5,
+    },
+  );
 }
 
 export function noEmbeddingModel(): Problem {
-  return new Problem('INVALID_REQUEST', 'No embedding model is configured: see QUARTERMASTER_EMBEDDING_PROVIDER.');
+  return new Problem(
+    'INVALID_REQUEST',
+    'No embedding model is configured. Set QUARTERMASTER_EMBEDDING_PROVIDER and restart the service.',
+  );
 }
 
 export function tooManyCollections(most: number): Problem {
   return new Problem(
     'RESOURCE_LIMIT_REACHED',
-    `The project has ${most} collections, the most it may have; those that are being deleted count. Delete some first.`,
+    `The project has ${most} collections, which is the maximum (collections being deleted count). Delete some and retry.`,
     { retryAfter: 60 },
   );
 }
@@ -84,7 +92,7 @@ export function tooManyCollections(most: number): Problem {
 export function tooManyRecords(most: number): Problem {
   return new Problem(
     'RESOURCE_LIMIT_REACHED',
-    `The collection has ${most} records, the most it may have. Delete some, or create another collection.`,
+    `The collection has ${most} records, which is the maximum. Delete some, or create another collection.`,
     { retryAfter: 60 },
   );
 }
@@ -92,7 +100,7 @@ export function tooManyRecords(most: number): Problem {
 export function tooManyWaiting(most: number): Problem {
   return new Problem(
     'RESOURCE_LIMIT_REACHED',
-    `${most} records of the project wait to be processed, the most that may. Retry when some are ready.`,
+    `${most} records of the project are waiting to be processed, which is the maximum. Retry when some are ready.`,
     { retryAfter: 60 },
   );
 }

@@ -23,7 +23,7 @@ export function readMetadata<Metadata extends object>(metadata: Metadata): Metad
   const text = JSON.stringify(metadata);
   const bytes = Buffer.byteLength(text);
   if (bytes > mostMetadataBytes) {
-    throw fieldInvalid('body/metadata', `${bytes} bytes of JSON`, `at most ${mostMetadataBytes}`);
+    throw fieldInvalid('body/metadata', `${bytes} bytes`, `at most ${mostMetadataBytes} bytes of JSON`);
   }
   const wellFormed = text.replace(/\\(?:(ud[89a-f][0-9a-f]{2})|.)/g, (written, half) => (half ? '\\ufffd' : written));
   // The same members, with other characters at most.

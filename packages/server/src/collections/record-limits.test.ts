@@ -41,15 +41,15 @@ for (const [name, open] of Object.entries(databases)) {
     const other = `/v1/collections/${await collection()}/records`;
     const create = async (at: string) => (await call('POST', at, { content: 'text' })).body.data.record_id;
     const [first] = [await create(url), await create(other)];
-    isRefused(await call('POST', url, { content: 'text' }), /2 records of the project wait/);
+    isRefused(await call('POST', url, { content: 'text' }), /2 records of the project are waiting/);
     assert.equal((await call('POST', `${url}/${first}`, { content: 'changed' })).status, 200, 'it waits already');
     const stranger = service.createProject();
     const strange = `/v1/collections/${await stranger.collection()}/records`;
     assert.equal((await stranger.call('POST', strange, { content: 'text' })).status, 200, 'another project');
     assert.equal((await call('POST', `${url}/${first}/cancel`)).status, 200);
     await create(url);
-    isRefused(await call('POST', `${url}/${first}`, { content: 'again' }), /2 records of the project wait/);
-    isRefused(await call('POST', `${url}/${first}/retry`), /2 records of the project wait/);
+    isRefused(await call('POST', `${url}/${first}`, { content: 'again' }), /2 records of the project are waiting/);
+    isRefused(await call('POST', `${url}/${first}/retry`), /2 records of the project are waiting/);
   });
 }
 

@@ -44,7 +44,7 @@ test('rows that became no pair are listed with place, reason and excerpt, in pag
     row: 3,
     column: 'A',
     code: 'empty_question',
-    message: 'The cell of the question is empty.',
+    message: 'The question is empty.',
     excerpt: 'lost | y | =cmd|x',
   });
   const next = (await rowsOf(record.record_id, `?order=asc&after=${row_id}`)).body;

@@ -10,7 +10,8 @@ import {
 import { checkSplitter } from '../extraction/check-splitter.ts';
 import type { FileAccess } from '../files/file-access.ts';
 import { isId } from '../kernel/identifier.ts';
-import { fieldInvalid } from '../kernel/problem.ts';
+import { fieldInvalid, fieldMissing } from '../kernel/problem.ts';
+import { quoteText } from '../kernel/quote-text.ts';
 import { collectionTypeMismatch, fileNotFound, purposeMismatch, splitterRefused } from './problems.ts';
 import { readText } from './read-fields.ts';
 import type { RecordSource } from './record-repository.ts';
@@ -64,20 +65,21 @@ function readSplitter(splitter: TextSplitter | undefined): TextSplitter | null {
 }
 
 function readContent(content: string | undefined): string {
-  if (content === undefined) throw fieldInvalid('body/content', 'nothing', 'the text of the record');
+  if (content === undefined) throw fieldMissing('body/content', 'the text of the record');
   const text = readText(content, 'body/content').trim();
-  if (text === '') throw fieldInvalid('body/content', 'blank text', 'some words');
+  if (text === '') throw fieldInvalid('body/content', 'blank text', 'text with at least one visible character');
   return text;
 }
 
 function readUrl(url: string | undefined): string {
-  if (url === undefined) throw fieldInvalid('body/url', 'nothing', 'an https URL');
+  if (url === undefined) throw fieldMissing('body/url', 'an https URL');
   const text = readText(url, 'body/url').trim();
-  if (!URL.canParse(text)) throw fieldInvalid('body/url', 'no URL', 'an https URL');
+  if (!URL.canParse(text)) throw fieldInvalid('body/url', 'text that is not a URL', 'an https URL');
   const { protocol, username, password } = new URL(text);
-  if (protocol !== 'https:') throw fieldInvalid('body/url', `a URL of ${protocol}`, 'an https URL');
+  if (protocol !== 'https:')
+    throw fieldInvalid('body/url', `a URL with the scheme ${quoteText(protocol)}`, 'an https URL');
   if (username !== '' || password !== '') {
-    throw fieldInvalid('body/url', 'a URL with a user name or password', 'an https URL without them');
+    throw fieldInvalid('body/url', 'a URL that has one', 'an https URL without user name and password');
   }
   return text;
 }
@@ -86,8 +88,7 @@ async function readFile(type: RecordType, fileId: string | undefined, context: S
   const purpose = purposeFor(type);
   const needed = purposes[purpose].collectionType;
   if (context.collectionType !== needed) throw collectionTypeMismatch(type, needed, context.collectionType);
-  if (fileId === undefined)
-    throw fieldInvalid('body/file_id', 'nothing', `the id of a file with the purpose "${purpose}"`);
+  if (fileId === undefined) throw fieldMissing('body/file_id', `the id of a file with the purpose "${purpose}"`);
   const file = isId(fileId) ? await context.files.findFile(context.projectId, fileId) : undefined;
   if (file === undefined) throw fileNotFound(fileId);
   if (file.purpose !== purpose) throw purposeMismatch(type, purpose, file.purpose);

@@ -1,15 +1,15 @@
-import { Problem } from '../kernel/problem.ts';
+import { Problem, pathNotFound } from '../kernel/problem.ts';
 
 export function consoleNotBuilt(): Problem {
-  return new Problem('SERVICE_UNAVAILABLE', 'The console is not built; "npm run build" builds it.');
+  return new Problem('SERVICE_UNAVAILABLE', 'The console is not built. Run "npm run build".');
 }
 
 /** @param path in the folder of the console */
 export function consoleChanged(path: string): Problem {
-  const message = `The file ${path} of the console is not what was built. Run "npm run build" after deleting packages/console/dist.`;
+  const message = `The console file ${path} was changed after the build. Delete packages/console/dist and run "npm run build".`;
   return new Problem('SERVICE_UNAVAILABLE', message);
 }
 
 export function pageNotFound(): Problem {
-  return new Problem('OBJECT_NOT_FOUND', 'There is nothing at this path.');
+  return pathNotFound();
 }

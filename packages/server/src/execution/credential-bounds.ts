@@ -17,14 +17,15 @@ export const credentialLimits = { members: maxCredentials, valueBytes: 8 * 1024,
 export function checkCredentialBounds(credentials: Named, except?: string): void {
   const { members, valueBytes, totalBytes } = credentialLimits;
   const names = Object.keys(credentials).filter((name) => name !== except);
-  if (names.length > members) throw tooLarge(`${names.length} members`, `at most ${members}`);
+  if (names.length > members) throw tooLarge(`${names.length} members`, `an object of at most ${members} members`);
   let total = 0;
   for (const name of names) {
     const size = sizeOf(credentials[name]);
-    if (size > valueBytes) throw tooLarge(`a member of more than ${valueBytes} bytes`, `at most ${valueBytes} bytes`);
+    if (size > valueBytes)
+      throw tooLarge('a larger one', `an object whose values have at most ${valueBytes} bytes each`);
     total += size + Buffer.byteLength(name);
   }
-  if (total > totalBytes) throw tooLarge(`${total} bytes`, `at most ${totalBytes} bytes in all members together`);
+  if (total > totalBytes) throw tooLarge(`${total} bytes`, `at most ${totalBytes} bytes in total`);
 }
 
 /** A member that the bundle does not declare is ignored: neither checked nor sent nor searched for. */

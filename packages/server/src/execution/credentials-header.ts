@@ -51,8 +51,8 @@ function movedPath(text: string): string {
   return text.replace(/^body\/credentials/, `headers/${credentialsHeader}`).replace(/^body\/input_params/, 'body');
 }
 
-/** The text may hold a credential, so nothing of it is repeated. */
+/** The message does not repeat the header, which may hold a credential. */
 function credentialsHeaderInvalid(): Problem {
-  const expected = 'expected a JSON object, encoded as base64url without line breaks';
-  return new Problem('INVALID_REQUEST', `headers/${credentialsHeader}: ${expected}.`);
+  const expected = 'a JSON object, encoded as base64url without line breaks';
+  return new Problem('INVALID_REQUEST', `headers/${credentialsHeader} must be ${expected}.`);
 }

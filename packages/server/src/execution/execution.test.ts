@@ -41,7 +41,7 @@ describe('POST /v1/execute', () => {
     const { execute } = await openBench(t, json(200, {}));
     const noBundle = await execute({ bundle_id: 'nope', plugin_id: 'say' });
     assert.deepEqual([noBundle.status, noBundle.body.error.code], [404, 'OBJECT_NOT_FOUND']);
-    assert.match(noBundle.body.error.message, /no bundle .*"nope"/);
+    assert.match(noBundle.body.error.message, /No bundle .*"nope"/);
     const noPlugin = await execute({ plugin_id: 'constructor' });
     assert.equal(noPlugin.status, 404);
     assert.match(noPlugin.body.error.message, /"echo" has no plugin .*"constructor"/);
@@ -206,7 +206,7 @@ describe('POST /v1/execute', () => {
     const { execute } = await openBench(t, json(200, {}), { timeoutMs: 120_000, cpuMs: 300 });
     const { status, body } = await execute({ plugin_id: 'handle', input_params: { q: 'spin' } });
     assert.deepEqual([status, body.error.code], [504, 'PLUGIN_TIMEOUT']);
-    assert.equal(body.error.message, 'The plugin took more than 300 ms of processor time.');
+    assert.equal(body.error.message, 'The plugin used more than 300 ms of processor time.');
   });
 
   it('answers 429 with Retry-After while as many runs as allowed are running', async (t) => {
@@ -344,7 +344,7 @@ describe('POST /v1/verify_credentials', () => {
     const bench = await openBench(t, json(200, {}));
     const unasked = await verify(bench, 'unasked', { api_key: 'some-key' });
     assert.equal(unasked.status, 422);
-    assert.match(unasked.body.error.message, /no call to verify/);
+    assert.match(unasked.body.error.message, /declares how to verify credentials/);
     assert.equal((await verify(bench, 'free', {})).status, 200);
     assert.equal((await verify(bench, 'nope', {})).status, 404);
     assert.equal((await verify(bench, 'echo', {})).status, 422);

@@ -22,37 +22,45 @@ function pointer(path: string): string {
 
 /** The machine cannot isolate the bundle's code as the operator's policy asks. */
 export function handlersRefused(bundleId: string, reason: string): Problem {
-  return new Problem(
-    'SERVICE_UNAVAILABLE',
-    `Handlers of the bundle ${JSON.stringify(bundleId)} are not run: ${reason}`,
-  );
+  return new Problem('SERVICE_UNAVAILABLE', `The handlers of bundle ${JSON.stringify(bundleId)} cannot run: ${reason}`);
 }
 
 /** `part` is a member of the body. */
 export function valueTooDeep(part: string, maxDepth: number): Problem {
-  return new Problem('INVALID_REQUEST', `body/${part}: nested deeper than ${maxDepth} levels.`);
-}
-
-/** The bundle has credentials, but no call that would tell whether they work. */
-export function verificationImpossible(bundleId: string): Problem {
   return new Problem(
-    'REQUEST_VALIDATION_ERROR',
-    `body/bundle_id: the bundle ${JSON.stringify(bundleId)} declares no call to verify credentials with; run one of its plugins instead.`,
+    'INVALID_REQUEST',
+    `body/${part} must be nested at most ${maxDepth} levels deep; received deeper nesting.`,
   );
 }
 
-/** `most`: runs of one key at the same time, waiting or running. */
-export function tooManyRunsOfKey(most: number): Problem {
-  return new Problem('TOO_MANY_REQUESTS', `${most} plugins of this key are running or waiting. Try again later.`, {
-    retryAfter: 1,
-  });
+/** The bundle declares credentials but no call that verifies them. */
+export function verificationImpossible(bundleId: string): Problem {
+  return new Problem(
+    'REQUEST_VALIDATION_ERROR',
+    `body/bundle_id must be a bundle that declares how to verify credentials; ${JSON.stringify(bundleId)} does not. Run one of its plugins instead.`,
+  );
 }
 
-/** Its record and answer would be written below the reserve. */
+/** @param most concurrent runs of one key, waiting or running */
+export function tooManyRunsOfKey(most: number): Problem {
+  return new Problem(
+    'TOO_MANY_REQUESTS',
+    `${most} runs of this key are running or waiting, which is the maximum. Retry when one has ended.`,
+    {
+      retryAfter: 1,
+    },
+  );
+}
+
+/** The run's record and response would use the disk space that is reserved. */
 export function noRoomForRun(): Problem {
-  return new Problem('INSUFFICIENT_STORAGE', 'The disk is nearly full, so no run is started. Try again later.', {
-    retryAfter: 60,
-  });
+  return new Problem(
+    'INSUFFICIENT_STORAGE',
+    'The disk is nearly full, so the run was not started. Free disk space, then retry.',
+    {
+      retryAfter: 60,
+    },
+  );
 }
 
 /** The error for a failed run. Source: docs/contract.md "Bundles and plugins". */
@@ -60,7 +68,7 @@ export function outcomeProblem(outcome: Exclude<Outcome, { kind: 'succeeded' }>,
   const run = { run_id: runId };
   switch (outcome.kind) {
     case 'input_rejected':
-      return new Problem('REQUEST_VALIDATION_ERROR', `The plugin refused its input: ${outcome.message}`, {
+      return new Problem('REQUEST_VALIDATION_ERROR', `The plugin rejected its input: ${outcome.message}`, {
         details: [{ ...run, path: 'body/input_params', message: outcome.message }],
       });
     case 'upstream_failed':
@@ -68,11 +76,15 @@ export function outcomeProblem(outcome: Exclude<Outcome, { kind: 'succeeded' }>,
         details: [{ ...run, upstream_status: outcome.upstreamStatus, excerpt: outcome.excerpt }],
       });
     case 'credentials_rejected':
-      return new Problem('CREDENTIALS_VALIDATION_ERROR', 'The third party refused the credentials.', {
-        details: [{ ...run, upstream_status: outcome.upstreamStatus, excerpt: outcome.excerpt }],
-      });
+      return new Problem(
+        'CREDENTIALS_VALIDATION_ERROR',
+        'The third party rejected the credentials. Check them and run the plugin again.',
+        {
+          details: [{ ...run, upstream_status: outcome.upstreamStatus, excerpt: outcome.excerpt }],
+        },
+      );
     case 'egress_refused':
-      return new Problem('PROVIDER_ERROR', `The outbound call is not allowed: ${outcome.message}.`, {
+      return new Problem('PROVIDER_ERROR', `The outbound request is not allowed: ${outcome.message}.`, {
         details: [{ ...run, upstream_status: null, excerpt: null }],
       });
     case 'timed_out':
@@ -81,9 +93,9 @@ export function outcomeProblem(outcome: Exclude<Outcome, { kind: 'succeeded' }>,
     case 'crashed':
       return pluginFailed(outcome.kind, outcome.message, runId);
     case 'out_of_memory':
-      return pluginFailed(outcome.kind, `it took more than ${outcome.limitMb} MiB of memory`, runId);
+      return pluginFailed(outcome.kind, `it used more than ${outcome.limitMb} MiB of memory`, runId);
     case 'queue_full':
-      return new Problem('TOO_MANY_REQUESTS', 'Too many plugins are running. Try again later.', {
+      return new Problem('TOO_MANY_REQUESTS', 'Too many plugins are running. Retry after the time in Retry-After.', {
         retryAfter: outcome.retryAfterSeconds,
       });
     case 'cancelled':
@@ -92,8 +104,8 @@ export function outcomeProblem(outcome: Exclude<Outcome, { kind: 'succeeded' }>,
 }
 
 function describeTimeLimit({ limitMs, of }: Extract<Outcome, { kind: 'timed_out' }>): string {
-  if (of === 'processor') return `The plugin took more than ${limitMs} ms of processor time.`;
-  return `The plugin did not end within ${limitMs} ms.`;
+  if (of === 'processor') return `The plugin used more than ${limitMs} ms of processor time.`;
+  return `The plugin did not finish within ${limitMs} ms.`;
 }
 
 function pluginFailed(outcome: string, message: string, runId: string): Problem {

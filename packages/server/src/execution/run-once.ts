@@ -112,16 +112,16 @@ function unpack(answer: Answer): ExecuteResult {
 }
 
 function answerTooLarge({ run_id, bytes }: { readonly run_id: string; readonly bytes: number }): Problem {
-  const reason = `its answer of ${bytes} bytes is larger than the ${maxStoredBytes} that are stored for a repetition`;
+  const reason = `its response of ${bytes} bytes is larger than the ${maxStoredBytes} bytes that are stored for retries`;
   return answerNotStored(run_id, reason);
 }
 
-const noRoomReason = 'its answer was not stored, because the stored answers of the project had reached their limit';
+const noRoomReason = 'its response was not stored because the stored responses of the project had reached their limit';
 
 function answerNotStored(runId: string, reason: string): Problem {
   return new Problem(
     'DUPLICATE_OBJECT',
-    `Idempotency-Key: the run ${runId} has ended, and ${reason}. Use another key to run it again.`,
+    `Run ${runId} of this Idempotency-Key has ended, and ${reason}. Use another key to run it again.`,
   );
 }
 

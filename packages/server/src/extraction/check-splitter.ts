@@ -26,11 +26,11 @@ export function checkSplitter(splitter: TextSplitter): SplitterComplaint | null 
   const size = splitter.chunk_size ?? separatorDefaults.chunk_size;
   const overlap = splitter.chunk_overlap ?? separatorDefaults.chunk_overlap;
   if (overlap * 2 <= size) return null;
-  return { field: 'chunk_overlap', found: String(overlap), expected: `at most half of chunk_size, which is ${size}` };
+  return { field: 'chunk_overlap', found: String(overlap), expected: `at most half of chunk_size (${size})` };
 }
 
 function missing(field: string, type: string): SplitterComplaint {
-  return { field, found: 'nothing', expected: `it, because text_splitter/type is ${type}` };
+  return { field, found: 'nothing', expected: `a value, because text_splitter/type is ${type}` };
 }
 
 function findNested(separators: readonly string[]): SplitterComplaint | null {
@@ -38,7 +38,7 @@ function findNested(separators: readonly string[]): SplitterComplaint | null {
     const other = separators.findIndex((longer, at) => at !== index && longer.includes(separator));
     if (other === -1) continue;
     const found = `${JSON.stringify(separator)}, which is part of separators/${other}`;
-    return { field: `separators/${index}`, found, expected: 'no separator to be part of another' };
+    return { field: `separators/${index}`, found, expected: 'a text that is not part of another separator' };
   }
   return null;
 }

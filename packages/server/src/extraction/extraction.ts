@@ -70,18 +70,18 @@ export const repeatMark = '\u0081';
 
 /** Why a row of a sheet became no chunk. */
 export const rowCodes = {
-  empty_question: { status: 'rejected', message: 'The cell of the question is empty.' },
-  empty_answer: { status: 'rejected', message: 'The cell of the answer is empty.' },
+  empty_question: { status: 'rejected', message: 'The question is empty.' },
+  empty_answer: { status: 'rejected', message: 'The answer is empty.' },
   too_long: { status: 'rejected', message: 'Question and answer together are longer than 65,535 characters.' },
-  bad_cell: { status: 'rejected', message: 'The cell holds the error of a formula.' },
+  bad_cell: { status: 'rejected', message: 'The cell holds a formula error.' },
   extra_columns: {
     status: 'rejected',
-    message: 'The row has more cells than the header has columns: a cell with a delimiter needs quotes.',
+    message: 'The row has more cells than the header has columns. Quote cells that contain the delimiter.',
   },
-  duplicate_in_file: { status: 'duplicate', message: 'The file has this question, or this id, in another row.' },
+  duplicate_in_file: { status: 'duplicate', message: 'Another row of the file has the same question or id.' },
   duplicate_in_collection: {
     status: 'duplicate',
-    message: 'Another record of the collection has this question, or this id.',
+    message: 'Another record of the collection has the same question or id.',
   },
 } as const satisfies Record<string, { status: RowStatus; message: string }>;
 export type RowCode = keyof typeof rowCodes;
@@ -126,21 +126,21 @@ export type ExtractionOutcome =
     }
   | { readonly kind: 'cancelled' };
 
-/** Why a document could not be read; the `error.code` of the record. Documented in docs/reference/errors.md. */
+/** Reasons why a document could not be read; the `error.code` of the record. Documented in docs/reference/errors.md. */
 export const extractionFailureCodes = {
-  file_empty: 'The file has no bytes.',
-  file_encrypted: 'The file is protected by a password.',
-  file_damaged: 'The file is not a readable document of its format.',
-  file_type_mismatch: 'The content is not of the type the name says.',
-  no_text: 'The document was read, but holds no text (a scan, or an empty page).',
-  undecodable: 'The character encoding could not be told without losing text.',
-  header_missing: 'The sheet has no columns named question and answer.',
-  no_rows: 'The sheet has no question–answer pair.',
-  capacity_exceeded: 'The collection has no room for the chunks of this record.',
-  time_limit: 'Reading took longer than the limit.',
-  memory_limit: 'Reading took more memory than the limit.',
-  unpacked_limit: 'The document unpacks to more than the limit.',
-  parser_crashed: 'The reader of this format crashed on the document.',
+  file_empty: 'The file is empty.',
+  file_encrypted: 'The file is protected by a password. Remove the protection and upload it again.',
+  file_damaged: 'The file is damaged or not a valid document of its format.',
+  file_type_mismatch: 'The content does not match the file extension.',
+  no_text: 'The document contains no text. It may be a scan or have empty pages.',
+  undecodable: 'The character encoding could not be detected without losing text. Save the file as UTF-8.',
+  header_missing: 'The sheet has no columns named "question" and "answer".',
+  no_rows: 'The sheet contains no question-answer pair.',
+  capacity_exceeded: 'The chunks of the record exceed the capacity of the collection.',
+  time_limit: 'Reading the document exceeded the time limit.',
+  memory_limit: 'Reading the document exceeded the memory limit.',
+  unpacked_limit: 'The unpacked document exceeds the size limit.',
+  parser_crashed: 'The parser of this format crashed on the document.',
 } as const;
 export type ExtractionFailureCode = keyof typeof extractionFailureCodes;
 

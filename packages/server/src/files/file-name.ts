@@ -23,16 +23,16 @@ const directionControl = /[\u202a-\u202e\u2066-\u2069]/;
  * extension the purpose does not take.
  */
 export function readFileName(name: string, purpose: Purpose): FileName {
-  if (name === '') throw fieldInvalid('body/file', 'an empty filename', 'a name with an extension');
+  if (name === '') throw fieldInvalid('body/file', 'an empty filename', 'a part with a filename and an extension');
   if (Buffer.byteLength(name) > longestName) {
-    throw fieldInvalid('body/file', 'a longer filename', `at most ${longestName} bytes of UTF-8`);
+    throw fieldInvalid('body/file', 'a longer one', `a file whose name has at most ${longestName} bytes of UTF-8`);
   }
   const control = directionControl.exec(name)?.[0].charCodeAt(0).toString(16).toUpperCase();
   if (control !== undefined) {
     throw fieldInvalid(
       'body/file',
       `a filename with U+${control}`,
-      'a name without characters that change its direction',
+      'a file whose name has no characters that change the text direction',
     );
   }
   const dot = name.lastIndexOf('.');

@@ -1,4 +1,4 @@
-import { fieldInvalid, objectNotFound } from '../kernel/problem.ts';
+import { cursorsConflict, objectNotFound } from '../kernel/problem.ts';
 import type { FileQuery, FileRepository, StoredFile } from './file-repository.ts';
 
 /** One page of a project's files. Throws OBJECT_NOT_FOUND for a cursor that is none of them. */
@@ -8,7 +8,7 @@ export async function listFiles(
   query: FileQuery,
 ): Promise<{ readonly items: readonly StoredFile[]; readonly hasMore: boolean }> {
   if (query.after !== undefined && query.before !== undefined) {
-    throw fieldInvalid('query', 'both after and before', 'one of them');
+    throw cursorsConflict();
   }
   const cursor = query.after ?? query.before;
   if (cursor !== undefined && (await files.find(projectId, cursor)) === undefined) throw objectNotFound('file', cursor);

@@ -1,10 +1,11 @@
 import type { Purpose } from '@quartermaster/contract';
 import { isPurpose } from '@quartermaster/contract';
 import { fieldInvalid } from '../kernel/problem.ts';
+import { quoteText } from '../kernel/quote-text.ts';
 import type { PartDisposition } from './content-disposition.ts';
 import { type FileName, readFileName } from './file-name.ts';
 import { createMultipartParser } from './multipart.ts';
-import { fieldMissing, fieldRepeated, fileTooLarge, purposeUnknown } from './problems.ts';
+import { fieldRepeated, fileTooLarge, partMissing, purposeUnknown } from './problems.ts';
 
 /** Where the bytes of the file go. */
 export interface FileSink {
@@ -53,13 +54,14 @@ export function createUploadFormReader(boundary: string, sink: FileSink, maxFile
     currentBytes = 0;
     if (current === 'file') {
       if (rawName !== undefined) throw fieldRepeated('file');
-      if (filename === undefined) throw fieldInvalid('body/file', 'a part without a filename', 'a file');
+      if (filename === undefined)
+        throw fieldInvalid('body/file', 'a part without a filename', 'a part with a filename');
       rawName = filename;
       checkTogether();
     }
     if (current === 'purpose') {
       if (purposeBytes !== undefined) throw fieldRepeated('purpose');
-      if (filename !== undefined) throw fieldInvalid('body/purpose', 'a file', 'text');
+      if (filename !== undefined) throw fieldInvalid('body/purpose', 'a file', 'a text field');
       purposeBytes = [];
     }
   }
@@ -74,9 +76,9 @@ export function createUploadFormReader(boundary: string, sink: FileSink, maxFile
     }
     const longest = current === 'purpose' ? longestPurpose : longestOtherField;
     if (currentBytes > longest) {
-      const path = current === 'purpose' ? 'body/purpose' : 'body';
-      const found = current === 'purpose' ? 'a longer text' : `a longer field ${JSON.stringify(currentName)}`;
-      throw fieldInvalid(path, found, `at most ${longest} bytes`);
+      if (current === 'purpose') throw fieldInvalid('body/purpose', 'a longer text', `at most ${longest} bytes`);
+      const found = `a longer field ${quoteText(currentName)}`;
+      throw fieldInvalid('body', found, `a form whose text fields have at most ${longest} bytes`);
     }
     if (current === 'purpose') purposeBytes?.push(bytes);
   }
@@ -105,8 +107,8 @@ export function createUploadFormReader(boundary: string, sink: FileSink, maxFile
     },
     end() {
       parser.end();
-      if (rawName === undefined) throw fieldMissing('file');
-      if (purpose === undefined) throw fieldMissing('purpose');
+      if (rawName === undefined) throw partMissing('file');
+      if (purpose === undefined) throw partMissing('purpose');
       return { purpose, fileName: readFileName(rawName, purpose) };
     },
   };

@@ -43,10 +43,10 @@ export function createCheckSite(options: AllowedHostsOptions): CheckSite {
   }
   return ({ host: hostHeader, origin, authorization }) => {
     if (!keyRequired && !knowsHost(hostHeader)) {
-      return 'The Host header names a host that this address does not answer to without a key. Add the name to QUARTERMASTER_MCP_HOSTS, or set QUARTERMASTER_PLUGINS_KEY=required.';
+      return 'The Host header names a host that is not allowed without an API key. Add the name to QUARTERMASTER_MCP_HOSTS, or set QUARTERMASTER_PLUGINS_KEY=required.';
     }
     if (origin === undefined || knowsOrigin(origin, authorization)) return null;
-    return 'The Origin header names a site that may not call this address. Add its host name to QUARTERMASTER_MCP_HOSTS, or its origin to QUARTERMASTER_CORS_ORIGINS and send a key.';
+    return 'The Origin header names a site that is not allowed to call this address. Add its host name to QUARTERMASTER_MCP_HOSTS, or add its origin to QUARTERMASTER_CORS_ORIGINS and send an API key.';
   };
 }
 

@@ -31,7 +31,10 @@ export function createClientErrorWriter(headers: Readonly<Record<string, string>
     },
     /** Node emits CONNECT as a separate event, and drops the connection without a listener. */
     answerConnect(_request: unknown, socket: Duplex): void {
-      end(socket, new Problem('METHOD_NOT_ALLOWED', 'CONNECT is not allowed here: this service is no proxy.'));
+      end(
+        socket,
+        new Problem('METHOD_NOT_ALLOWED', 'CONNECT is not allowed here because this service is not a proxy.'),
+      );
     },
   };
 }
@@ -39,10 +42,13 @@ export function createClientErrorWriter(headers: Readonly<Record<string, string>
 function problemFor(code: string | undefined): Problem {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return new Problem('INVALID_REQUEST', 'The request headers are larger than 16 KiB.');
+      return new Problem('INVALID_REQUEST', 'The request headers are larger than 16 KiB. Send smaller headers.');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new Problem('REQUEST_TIMEOUT', 'The request headers did not arrive in time.');
+      return new Problem('REQUEST_TIMEOUT', 'The request headers did not arrive in time. Retry the request.');
     default:
-      return new Problem('INVALID_REQUEST', 'The message is not valid HTTP.');
+      return new Problem(
+        'INVALID_REQUEST',
+        'The request is not valid HTTP/1.1. Check its syntax, and that the URL scheme matches the port.',
+      );
   }
 }

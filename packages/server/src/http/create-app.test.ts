@@ -91,7 +91,7 @@ test('a field that is wrong is named with what was found and what is expected', 
   const { url } = await serve(t);
   const post = (body: string, type = 'application/json') =>
     fetch(`${url}/v1/things/1`, { method: 'POST', body, headers: { 'Content-Type': type } });
-  const tooLarge = 'found a number that is too large; expected one up to 1.7976931348623157e+308.';
+  const tooLarge = 'must be a number up to 1.7976931348623157e+308; received a larger number.';
   const cases = [
     ['{"count":"3"}', 422, 'REQUEST_VALIDATION_ERROR', 'body/count: found "3"; expected type integer.'],
     ['{"count":true}', 422, 'REQUEST_VALIDATION_ERROR', 'body/count: found true; expected type integer.'],
@@ -103,19 +103,29 @@ test('a field that is wrong is named with what was found and what is expected', 
       'REQUEST_VALIDATION_ERROR',
       'body/credentials: found a string; expected type object.',
     ],
-    ['{"count":', 400, 'INVALID_REQUEST', 'The body is not valid JSON (it ends too early).'],
-    ['{"count":1,}', 400, 'INVALID_REQUEST', 'The body is not valid JSON (line 1 column 12).'],
-    ['{"count":sk-123}', 400, 'INVALID_REQUEST', 'The body is not valid JSON.'],
-    ['{"count":1e999}', 422, 'REQUEST_VALIDATION_ERROR', `body/count: ${tooLarge}`],
-    ['{"count":1,"x":[{"y":-1e999}]}', 422, 'REQUEST_VALIDATION_ERROR', `body/x/0/y: ${tooLarge}`],
-    [`{"count":1${'0'.repeat(309)}}`, 422, 'REQUEST_VALIDATION_ERROR', `body/count: ${tooLarge}`],
+    ['{"count":', 400, 'INVALID_REQUEST', 'The body must be valid JSON; received a syntax error (it ends too early).'],
+    [
+      '{"count":1,}',
+      400,
+      'INVALID_REQUEST',
+      'The body must be valid JSON; received a syntax error (line 1 column 12).',
+    ],
+    ['{"count":sk-123}', 400, 'INVALID_REQUEST', 'The body must be valid JSON; received a syntax error.'],
+    ['{"count":1e999}', 422, 'REQUEST_VALIDATION_ERROR', `body/count ${tooLarge}`],
+    ['{"count":1,"x":[{"y":-1e999}]}', 422, 'REQUEST_VALIDATION_ERROR', `body/x/0/y ${tooLarge}`],
+    [`{"count":1${'0'.repeat(309)}}`, 422, 'REQUEST_VALIDATION_ERROR', `body/count ${tooLarge}`],
     [`{"count":0,"x":"1e999"}`, 422, 'REQUEST_VALIDATION_ERROR', 'body/count: found 0; expected a value >= 1.'],
-    [`${'['.repeat(65)}${']'.repeat(65)}`, 400, 'INVALID_REQUEST', 'The body is nested deeper than 64 levels.'],
+    [
+      `${'['.repeat(65)}${']'.repeat(65)}`,
+      400,
+      'INVALID_REQUEST',
+      'The body must be nested at most 64 levels deep; received deeper nesting.',
+    ],
     [
       '{"__proto__":{"x":1},"count":1}',
       400,
       'INVALID_REQUEST',
-      'A member of the body named "__proto__" or "constructor" is not taken.',
+      'The body must not contain a property named "__proto__" or "constructor".',
     ],
   ] as const;
   for (const [body, status, code, message] of cases) {

@@ -137,7 +137,7 @@ function requestId(request: IncomingMessage): string {
 }
 
 function tooManyHeaders(): Problem {
-  const message = `The request has more than ${maxHeaders} headers. Send at most ${maxHeaders}.`;
+  const message = `The request has too many headers. Send at most ${maxHeaders}.`;
   return new Problem('INVALID_REQUEST', message, { headers: { Connection: 'close' } });
 }
 
@@ -151,12 +151,12 @@ function ambiguity({ rawHeaders, httpVersion }: IncomingMessage): string | null 
     else if (name?.length === 13 && name.toLowerCase() === 'authorization') {
       const value = rawHeaders[i + 1];
       if (authorization !== undefined && authorization !== value)
-        return 'Two different Authorization headers were sent.';
+        return 'The request has two different Authorization headers. Send one.';
       authorization = value;
     }
   }
   if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) return null;
-  return 'Exactly one Host header is expected.';
+  return 'The request must have exactly one Host header.';
 }
 
 /** `Expect: 100-continue` is answered when the request has passed every `onRequest` hook, so after authentication. */

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '@quartermaster/contract';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { Problem } from '../kernel/problem.ts';
+import { Problem, pathNotFound } from '../kernel/problem.ts';
+import { quoteText } from '../kernel/quote-text.ts';
 import { noteProblem } from './log-refusals.ts';
 import { validationProblem } from './validation.ts';
 
@@ -60,14 +61,18 @@ function toProblem(error: unknown, request: FastifyRequest): Problem {
   const known = failure.code === undefined ? undefined : frameworkProblems[failure.code];
   if (known !== undefined) return new Problem(known.code, known.message(request), { cause: error });
   if (failure.statusCode !== undefined && failure.statusCode >= 400 && failure.statusCode < 500) {
-    return new Problem('INVALID_REQUEST', 'The request is malformed.', { cause: error });
+    return new Problem('INVALID_REQUEST', 'The request is malformed. Check its syntax.', { cause: error });
   }
-  return new Problem('INTERNAL_SERVER_ERROR', 'The service failed. The request id finds the reason in its log.', {
-    cause: error,
-  });
+  return new Problem(
+    'INTERNAL_SERVER_ERROR',
+    'The service failed unexpectedly. Search its log for the request id to find the reason.',
+    {
+      cause: error,
+    },
+  );
 }
 
-/** What Fastify refuses by itself, in our words. */
+/** Replaces the messages of Fastify's own errors. */
 const frameworkProblems: Record<string, { code: ErrorCode; message: (request: FastifyRequest) => string }> = {
   FST_ERR_CTP_BODY_TOO_LARGE: {
     code: 'FILE_TOO_LARGE',
@@ -76,13 +81,16 @@ const frameworkProblems: Record<string, { code: ErrorCode; message: (request: Fa
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
     code: 'UNSUPPORTED_MEDIA_TYPE',
     message: (request) =>
-      `Content-Type: found ${JSON.stringify((request.headers['content-type'] ?? '').slice(0, 100))}; expected application/json.`,
+      `Content-Type must be application/json; received ${quoteText(request.headers['content-type'] ?? '')}.`,
   },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
     code: 'INVALID_REQUEST',
-    message: () => 'The body is not as long as Content-Length says.',
+    message: () => 'The length of the body differs from Content-Length.',
   },
-  FST_ERR_CTP_EMPTY_JSON_BODY: { code: 'INVALID_REQUEST', message: () => 'The body is empty; JSON is expected.' },
-  FST_ERR_BAD_URL: { code: 'INVALID_REQUEST', message: () => 'The path is not a valid URL path.' },
-  FST_ERR_MAX_PARAM_LENGTH: { code: 'OBJECT_NOT_FOUND', message: () => 'There is nothing at this path.' },
+  FST_ERR_CTP_EMPTY_JSON_BODY: { code: 'INVALID_REQUEST', message: () => 'The body is empty. Send JSON.' },
+  FST_ERR_BAD_URL: {
+    code: 'INVALID_REQUEST',
+    message: () => 'The path is not a valid URL path. Percent-encode special characters.',
+  },
+  FST_ERR_MAX_PARAM_LENGTH: { code: 'OBJECT_NOT_FOUND', message: () => pathNotFound().message },
 };

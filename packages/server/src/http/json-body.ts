@@ -44,19 +44,22 @@ export function readJson(app: App, pace: Pace): void {
 function notRead(body: string): Problem {
   try {
     JSON.parse(body);
-    return new Problem('INVALID_REQUEST', 'A member of the body named "__proto__" or "constructor" is not taken.');
+    return new Problem('INVALID_REQUEST', 'The body must not contain a property named "__proto__" or "constructor".');
   } catch (error) {
     const said = String(error);
     const place = said.includes('Unexpected end of')
       ? '(it ends too early)'
       : /\(line \d+ column \d+\)/.exec(said)?.[0];
-    return new Problem('INVALID_REQUEST', `The body is not valid JSON${place === undefined ? '' : ` ${place}`}.`);
+    return new Problem(
+      'INVALID_REQUEST',
+      `The body must be valid JSON; received a syntax error${place === undefined ? '' : ` ${place}`}.`,
+    );
   }
 }
 
-const tooManyNames = `The body has more than ${jsonLimits.escapedNames} member names with a quotation mark, a backslash or a control character.`;
+const tooManyNames = `The body must have at most ${jsonLimits.escapedNames} property names with a quotation mark, a backslash or a control character; received more.`;
 
 const excesses: Readonly<Record<keyof JsonBounds, string>> = {
-  depth: `The body is nested deeper than ${jsonLimits.depth} levels.`,
-  members: `The body has more than ${jsonLimits.members} members and items.`,
+  depth: `The body must be nested at most ${jsonLimits.depth} levels deep; received deeper nesting.`,
+  members: `The body must have at most ${jsonLimits.members} properties and items; received more.`,
 };

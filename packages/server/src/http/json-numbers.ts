@@ -11,7 +11,7 @@ const mayBeTooLarge = /[eE]\+?\d{3}|(?<!\d)\d{200}/;
 export function numberTooLarge(text: string, value: unknown): Problem | undefined {
   const path = mayBeTooLarge.test(text) ? findInfinite(value, 'body') : undefined;
   if (path === undefined) return undefined;
-  return fieldInvalid(path, 'a number that is too large', `one up to ${Number.MAX_VALUE}`);
+  return fieldInvalid(path, 'a larger number', `a number up to ${Number.MAX_VALUE}`);
 }
 
 function findInfinite(value: unknown, path: string): string | undefined {

@@ -1,4 +1,4 @@
-import { Problem } from '../kernel/problem.ts';
+import { Problem, pathNotFound } from '../kernel/problem.ts';
 import type { App } from './app.ts';
 
 /** 404 for paths that do not exist, 405 with `Allow` for methods that a path does not have. */
@@ -10,9 +10,9 @@ export function handleNotFound(app: App): void {
   app.setNotFoundHandler((request) => {
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = new Set(routes.filter((route) => route.pattern.test(path)).flatMap((route) => route.methods));
-    if (methods.size === 0) throw new Problem('OBJECT_NOT_FOUND', 'There is nothing at this path.');
+    if (methods.size === 0) throw pathNotFound();
     const allow = [...methods].sort().join(', ');
-    throw new Problem('METHOD_NOT_ALLOWED', `${request.method} is not possible here; possible: ${allow}.`, {
+    throw new Problem('METHOD_NOT_ALLOWED', `${request.method} is not allowed here. Allowed methods: ${allow}.`, {
       headers: { Allow: allow },
     });
   });

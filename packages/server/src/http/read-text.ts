@@ -11,7 +11,7 @@ export interface TextLimits {
 
 /** A request that arrives as slowly as an upload may not is answered with 408 (`files/receive-body.ts` for uploads). */
 const tooSlow = (reason: string) =>
-  new Problem('REQUEST_TIMEOUT', `The request body arrived too slowly: ${reason}. Send the request again.`);
+  new Problem('REQUEST_TIMEOUT', `The request body arrived too slowly: ${reason}. Retry the request.`);
 
 /** Reads a whole body as UTF-8. Calls `done` once, with what Fastify's own reader would report, or REQUEST_TIMEOUT. */
 export function readText(

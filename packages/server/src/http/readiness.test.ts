@@ -15,7 +15,10 @@ test('who asks whether the service is ready is told which parts are not, and not
   );
   assert.ok(problem instanceof Problem);
   assert.equal(problem.status, 503);
-  assert.equal(problem.message, 'The service is not ready: database, blobs.');
+  assert.equal(
+    problem.message,
+    'The service is not ready: database, blobs failed. Retry later; the log names the reason.',
+  );
   assert.deepEqual(problem.details, [{ part: 'database' }, { part: 'blobs' }]);
   assert.equal(problem.headers['Retry-After'], '1');
   // Whoever reads the log is told more.

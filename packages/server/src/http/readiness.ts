@@ -16,14 +16,18 @@ export async function checkParts(parts: Parts, patienceMs = patience): Promise<v
   const reasons = ends.map((end) => (end.status === 'rejected' ? end.reason : undefined));
   const missing = names.filter((_, index) => ends[index]?.status === 'rejected');
   if (missing.length === 0) return;
-  throw new Problem('SERVICE_UNAVAILABLE', `The service is not ready: ${missing.join(', ')}.`, {
-    details: missing.map((part) => ({ part })),
-    cause: new AggregateError(
-      reasons.filter((reason) => reason !== undefined),
-      'not ready',
-    ),
-    retryAfter: 1,
-  });
+  throw new Problem(
+    'SERVICE_UNAVAILABLE',
+    `The service is not ready: ${missing.join(', ')} failed. Retry later; the log names the reason.`,
+    {
+      details: missing.map((part) => ({ part })),
+      cause: new AggregateError(
+        reasons.filter((reason) => reason !== undefined),
+        'not ready',
+      ),
+      retryAfter: 1,
+    },
+  );
 }
 
 async function within(milliseconds: number, work: Promise<void>): Promise<void> {

@@ -97,6 +97,6 @@ function* slicesOf(bytes: Buffer, answer: WaitingAnswer): Generator<Buffer> {
 }
 
 function tooManyAnswers(): Problem {
-  const message = 'Too many large answers are being read. Try again later, or ask for fewer items.';
+  const message = 'Too many clients are reading large responses. Retry later, or request fewer items.';
   return new Problem('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
 }

@@ -1,28 +1,29 @@
 import { fieldInvalid, Problem } from '../kernel/problem.ts';
 
 export function requestInFlight(): Problem {
-  return new Problem('DUPLICATE_OBJECT', 'Idempotency-Key: a request with the same key is being answered. Try again.', {
-    retryAfter: 1,
-  });
+  return new Problem(
+    'DUPLICATE_OBJECT',
+    'Another request with the same Idempotency-Key is in progress. Retry when it has ended.',
+    {
+      retryAfter: 1,
+    },
+  );
 }
 
 export function keyMalformed(): Problem {
-  return fieldInvalid('headers/idempotency-key', 'something else', '1 to 255 printable ASCII characters, once');
+  return fieldInvalid('headers/idempotency-key', 'another value', '1 to 255 printable ASCII characters, sent once');
 }
 
-/** The same for right and wrong requests. */
+/** The same response for requests with the right and with other content. */
 export function keyClosed(most: number): Problem {
-  const reason = `${most} requests with other content or credentials were sent with it`;
+  const reason = `${most} requests with other content or credentials used it`;
   return new Problem(
     'DUPLICATE_OBJECT',
-    `Idempotency-Key: this key no longer gives its answer, because ${reason}. Use a new key for a new request.`,
+    `This Idempotency-Key no longer returns its response because ${reason}. Use a new key for each new request.`,
   );
 }
 
 export function keyReused(): Problem {
-  return fieldInvalid(
-    'headers/idempotency-key',
-    'a key that was used for a request with other content',
-    'a new key for a new request',
-  );
+  const found = 'a key of a request with other content';
+  return fieldInvalid('headers/idempotency-key', found, 'a new key for each new request');
 }

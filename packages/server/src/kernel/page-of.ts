@@ -1,5 +1,5 @@
 import type { ListQuery } from '@quartermaster/contract';
-import { fieldInvalid, objectNotFound } from './problem.ts';
+import { cursorsConflict, objectNotFound } from './problem.ts';
 
 interface Listed<Item, Wire> {
   /** What it is a list of, for the answer to a cursor that is none of them. */
@@ -14,7 +14,7 @@ export function pageOf<Item extends { readonly id: string }, Wire>(
   { kind, toWire }: Listed<Item, Wire>,
 ) {
   const { limit = 20, order = 'desc', after, before } = query;
-  if (after !== undefined && before !== undefined) throw fieldInvalid('query', 'both after and before', 'one of them');
+  if (after !== undefined && before !== undefined) throw cursorsConflict();
   const ordered = order === 'asc' ? items : items.toReversed();
   const cursor = after ?? before;
   const at = cursor === undefined ? -1 : ordered.findIndex(({ id }) => id === cursor);

@@ -1,21 +1,22 @@
 import { type ErrorCode, errorCodes } from '@quartermaster/contract';
+import { quoteText } from './quote-text.ts';
 
 export interface ProblemOptions {
-  /** More about it, for programs: field paths, upstream status. Never a credential, a stack or a path of the server. */
+  /** Data for programs: field paths, upstream status. Never a credential, a stack or a path of the server. */
   readonly details?: ReadonlyArray<Record<string, unknown>>;
   /** Seconds; sent as `Retry-After`. */
   readonly retryAfter?: number;
-  /** Further answer headers, such as `Allow`. */
+  /** Additional response headers, such as `Allow`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** For the log only. */
   readonly cause?: unknown;
-  /** The machine failed: logged as an error, also with a status that is not logged otherwise. */
+  /** The machine failed. The response is logged as an error, whatever its status. */
   readonly isFault?: true;
-  /** Whoever throws it has logged it: a refused request is logged otherwise. */
+  /** The code that throws the problem has already logged it, so the request log does not repeat it. */
   readonly isLogged?: true;
 }
 
-/** A failure that the caller is told about. Made by the named factories in each room's `problems.ts`. */
+/** An error that is sent to the caller. The factories in each module's `problems.ts` create it. */
 export class Problem extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -44,14 +45,45 @@ export function isTemporary(error: unknown): error is Problem {
   return error instanceof Problem && error.headers['Retry-After'] !== undefined;
 }
 
-/** The object does not exist, or belongs to another project: the same answer. */
+/** The object does not exist or belongs to another project. The response does not tell which. */
 export function objectNotFound(kind: string, id: string): Problem {
-  return new Problem('OBJECT_NOT_FOUND', `There is no ${kind} with the id ${JSON.stringify(id)}.`);
+  return new Problem(
+    'OBJECT_NOT_FOUND',
+    `No ${kind} with the id ${quoteText(id)} was found. Check the id and the project of the API key.`,
+  );
 }
 
-/** One field is wrong. `path` is where, such as `body/purpose`; `found` and `expected` are phrases for things. */
+/**
+ * A field has a value that is not allowed.
+ * @param path of the field, such as `body/purpose`
+ * @param found completes "received …" without the value of a secret
+ * @param expected completes "must be …"
+ */
 export function fieldInvalid(path: string, found: string, expected: string): Problem {
-  return new Problem('REQUEST_VALIDATION_ERROR', `${path}: found ${found}; expected ${expected}.`, {
+  return new Problem('REQUEST_VALIDATION_ERROR', `${path} must be ${expected}; received ${found}.`, {
     details: [{ path, found, expected }],
   });
+}
+
+/**
+ * A required field is absent.
+ * @param path of the field, such as `body/url`
+ * @param expected the value that the field takes, such as `an https URL`
+ */
+export function fieldMissing(path: string, expected: string): Problem {
+  return new Problem('REQUEST_VALIDATION_ERROR', `${path} is required. Send ${expected}.`, {
+    details: [{ path, found: 'nothing', expected }],
+  });
+}
+
+/** Both cursors of a list were sent. */
+export function cursorsConflict(): Problem {
+  return new Problem('REQUEST_VALIDATION_ERROR', 'query/after and query/before exclude each other. Send one of them.', {
+    details: [{ path: 'query', found: 'both after and before', expected: 'one of them' }],
+  });
+}
+
+/** The request names a path that this address does not serve. */
+export function pathNotFound(): Problem {
+  return new Problem('OBJECT_NOT_FOUND', 'This address serves nothing at this path. Check the path and the port.');
 }

@@ -31,7 +31,7 @@ export function createStreamShares(deps: StreamSharesDeps = {}): StreamShares {
     countExceeded?.(limit);
     throw new Problem(
       'TOO_MANY_REQUESTS',
-      `${whose} has ${most} open event streams, the most allowed. Close some, or read the status instead.`,
+      `${whose} has ${most} open event streams, which is the maximum. Close some, or poll the status instead.`,
       { retryAfter: 5 },
     );
   }

@@ -1,7 +1,10 @@
 import { Problem } from '../kernel/problem.ts';
 import { metaKeys } from './meta-keys.ts';
 
-/** Credentials in `_meta` are names with values. */
+/** `_meta` holds credentials that are not an object of names and values. */
 export function credentialsMetaInvalid(): Problem {
-  return new Problem('REQUEST_VALIDATION_ERROR', `_meta/${metaKeys.credentials}: expected an object.`);
+  return new Problem(
+    'REQUEST_VALIDATION_ERROR',
+    `_meta/${metaKeys.credentials} must be an object; received another type.`,
+  );
 }

@@ -1,4 +1,4 @@
-/** A bundle that cannot be packed, installed or removed; the message is for whoever runs the command. */
+/** A bundle cannot be packed, installed or removed. The command line prints the message. */
 export class PackagingError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
@@ -16,48 +16,54 @@ export function bundleNotPackable(detail: string): PackagingError {
 }
 
 export function unsigned(id: string): PackagingError {
-  return new PackagingError(`${id} is not signed. Install it only if you know where it comes from: --allow-unsigned.`);
+  return new PackagingError(`${id} is not signed. If you know where it comes from, install it with --allow-unsigned.`);
 }
 
 export function publisherUnknown(id: string, key: string): PackagingError {
   return new PackagingError(
-    `${id} is signed by ${key}, whom you do not trust yet. Compare the key with what the publisher says it is, then "bundle trust ${key}"; or install just this archive with --allow-unknown.`,
+    `${id} is signed by ${key}, which you do not trust yet. Compare the key with the one that the publisher announces, then run "bundle trust ${key}". To install only this archive, use --allow-unknown.`,
   );
 }
 
 export function publisherChanged(bundleId: string, before: string): PackagingError {
   return new PackagingError(
-    `The bundle ${bundleId} is installed from another publisher (${before}). If the change is meant, "bundle remove ${bundleId}" first.`,
+    `The bundle ${bundleId} is already installed from another publisher (${before}). To change the publisher, run "bundle remove ${bundleId}" first.`,
   );
 }
 
 export function idTaken(bundleId: string, folder: string): PackagingError {
-  return new PackagingError(`The id ${bundleId} is taken by the bundle in ${folder}, which was not installed.`);
+  return new PackagingError(
+    `The bundle in ${folder} already uses the id ${bundleId} and was not installed from an archive. Remove its folder first.`,
+  );
 }
 
 export function notInstalled(bundleId: string): PackagingError {
-  return new PackagingError(`No bundle ${JSON.stringify(bundleId)} is installed.`);
+  return new PackagingError(
+    `The bundle ${JSON.stringify(bundleId)} is not installed. Run "bundle list" to see the installed bundles.`,
+  );
 }
 
 export function mistakesInBundle(mistakes: readonly string[]): PackagingError {
-  return new PackagingError(`The bundle has mistakes:\n${mistakes.map((line) => `  ${line}`).join('\n')}`);
+  return new PackagingError(`The bundle has errors:\n${mistakes.map((line) => `  ${line}`).join('\n')}`);
 }
 
 export function keyUnreadable(file: string): PackagingError {
-  return new PackagingError(`${file} is no ed25519 private key, as "bundle keygen" writes it.`);
+  return new PackagingError(`${file} does not hold an ed25519 private key. Create one with "bundle keygen".`);
 }
 
-/** Without the text, which may be a private key. */
+/** The message does not repeat the text, which may be a private key. */
 export function publicKeyInvalid(): PackagingError {
-  return new PackagingError('That is no public key: expected ed25519: and 43 characters.');
+  return new PackagingError('The public key must be "ed25519:" and 43 characters; received another form.');
 }
 
 export function publishersUnreadable(file: string): PackagingError {
-  return new PackagingError(`${file} holds no list of publishers. Remove it, and trust them again.`);
+  return new PackagingError(
+    `${file} does not hold a list of publishers. Remove the file, then run "bundle trust" for each publisher.`,
+  );
 }
 
 export function sealDamaged(bundleId: string): PackagingError {
   return new PackagingError(
-    `The installed bundle ${bundleId} is damaged: nobody can tell who published it. "bundle remove ${bundleId}", then install it again.`,
+    `The installed bundle ${bundleId} is damaged: its publisher cannot be verified. Run "bundle remove ${bundleId}", then install it again.`,
   );
 }

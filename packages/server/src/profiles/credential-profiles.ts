@@ -96,15 +96,16 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
   async function resolveProfile(projectId: string, bundleId: string, credentials: Named): Promise<Named> {
     if (projectId === '-') throw apiKeyRejected();
     const { [profileMember]: name, ...others } = credentials;
-    if (typeof name !== 'string') throw profileReferenceInvalid('no text', 'the name of a credential profile');
+    if (typeof name !== 'string')
+      throw profileReferenceInvalid('a value that is not a string', 'the name of a credential profile');
     if (Object.keys(others).length > 0) {
-      throw profileReferenceInvalid('other credentials beside it', 'a credential profile or credentials');
+      throw profileReferenceInvalid('other members too', 'the only member of credentials');
     }
     sealer();
     const profile = await find(projectId, name);
     if (profile.bundleId !== bundleId) {
       const found = `a profile of the bundle ${JSON.stringify(profile.bundleId)}`;
-      throw profileReferenceInvalid(found, `one of the bundle ${JSON.stringify(bundleId.slice(0, 64))}`);
+      throw profileReferenceInvalid(found, `a profile of the bundle ${JSON.stringify(bundleId.slice(0, 64))}`);
     }
     const { credentials: stored, superseded } = splitSuperseded(open(profile));
     return rememberStored(stored, createStoredRefreshToken(profile, superseded, refreshing));

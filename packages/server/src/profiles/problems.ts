@@ -1,42 +1,48 @@
 import { fieldInvalid, Problem } from '../kernel/problem.ts';
 import { quoteText } from '../kernel/quote-text.ts';
 
-/** The operator has given no encryption key. */
+/** The operator has not set an encryption key. */
 export function sealingNotConfigured(): Problem {
   return new Problem(
     'NOT_CONFIGURED',
-    'Credential profiles need an encryption key: set QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE.',
+    'Credential profiles need an encryption key. Set QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE.',
   );
 }
 
 export function profileNotFound(name: string): Problem {
-  return new Problem('OBJECT_NOT_FOUND', `There is no credential profile named ${quoteText(name)}.`);
+  return new Problem(
+    'OBJECT_NOT_FOUND',
+    `No credential profile named ${quoteText(name)} exists in this project. GET /v1/credential_profiles lists them.`,
+  );
 }
 
 export function profileNameTaken(name: string): Problem {
-  const update = `POST /v1/credential_profiles/${name} gives it other credentials`;
-  return new Problem('DUPLICATE_OBJECT', `There is a credential profile named ${quoteText(name)} already; ${update}.`);
+  const update = `To replace its credentials, use POST /v1/credential_profiles/${name}`;
+  return new Problem('DUPLICATE_OBJECT', `A credential profile named ${quoteText(name)} already exists. ${update}.`);
 }
 
 export function tooManyProfiles(most: number): Problem {
   return new Problem(
     'RESOURCE_LIMIT_REACHED',
-    `The project has ${most} credential profiles, the most it may have. Delete some first.`,
+    `The project has ${most} credential profiles, which is the maximum. Delete some and retry.`,
     { retryAfter: 60 },
   );
 }
 
-/** Somebody else gave it other credentials at the same moment. */
+/** Another request replaced the credentials at the same time. */
 export function profileBusy(name: string): Problem {
-  return new Problem('DUPLICATE_OBJECT', `The credential profile ${quoteText(name)} was changed by another request.`);
+  return new Problem(
+    'DUPLICATE_OBJECT',
+    `The credential profile ${quoteText(name)} was modified concurrently. Retry the request.`,
+  );
 }
 
-/** Of what stands in `credentials.$profile`. */
+/** `credentials.$profile` does not name a usable profile. */
 export function profileReferenceInvalid(found: string, expected: string): Problem {
   return fieldInvalid('body/credentials/$profile', found, expected);
 }
 
-/** `profile rotate` ran with a new key while this process was running. */
+/** `profile rotate` encrypted the profile with a new key after this process started. */
 export function profileKeyMissing(name: string, keyId: string): Problem {
   return new Problem(
     'SERVICE_UNAVAILABLE',
@@ -45,16 +51,16 @@ export function profileKeyMissing(name: string, keyId: string): Problem {
   );
 }
 
-/** What is stored was encrypted with another key, or for another place, or was changed. */
+/** The stored text was encrypted with another key or for another row, or was changed. */
 export function profileUnreadable(name: string): Problem {
-  const way = `give it credentials anew by POST /v1/credential_profiles/${name}`;
+  const way = `Send its credentials again with POST /v1/credential_profiles/${name}`;
   return new Problem(
     'INTERNAL_SERVER_ERROR',
-    `The credential profile ${quoteText(name)} cannot be decrypted: what is stored is not what was encrypted; ${way}.`,
+    `The credential profile ${quoteText(name)} cannot be decrypted: the stored data was changed. ${way}.`,
   );
 }
 
-/** The refresh token of a profile cannot be used. `reason`: a clause, without a full stop. */
+/** The refresh token of a profile cannot be used. @param reason a clause without a full stop */
 export function refreshFailed(reason: string, cause?: unknown): Problem {
   return new Problem('SERVICE_UNAVAILABLE', reason, { retryAfter: 1, cause });
 }

@@ -3,7 +3,7 @@ import { checkName } from '../kernel/check-name.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { CountExceeded } from '../kernel/limit-counter.ts';
-import { fieldInvalid, objectNotFound, type Problem } from '../kernel/problem.ts';
+import { cursorsConflict, objectNotFound, type Problem } from '../kernel/problem.ts';
 import { Secret } from '../kernel/secret.ts';
 import { hashApiKey, makeApiKey } from './api-key.ts';
 import { apiKeyRejected, keyOutlivesItsMaker, projectNameTaken, tooManyKeys, tooManyProjects } from './problems.ts';
@@ -117,8 +117,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
     },
     pageOfKeys: async (projectId, query) => {
       await getProject(projectId);
-      if (query.after !== undefined && query.before !== undefined)
-        throw fieldInvalid('query', 'both after and before', 'one of them');
+      if (query.after !== undefined && query.before !== undefined) throw cursorsConflict();
       const cursor = query.after ?? query.before;
       if (cursor !== undefined) await findKey(projectId, cursor);
       return await repository.pageOfKeys(projectId, query);

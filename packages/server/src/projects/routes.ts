@@ -134,7 +134,7 @@ function keyListRoutes(app: App, { gate, projects, clock }: ProjectRoutesDeps): 
       const wanted = [...new Set(request.body.scopes ?? defaultScopes)];
       checkScopes(manager, wanted);
       if (expiresAt !== null && expiresAt <= clock.now()) {
-        throw fieldInvalid('body/expires_timestamp', 'a time that has passed', 'a time in the future');
+        throw fieldInvalid('body/expires_timestamp', 'a time in the past', 'a time in the future');
       }
       const made = await projects.createKey({ projectId, name, scopes: wanted, expiresAt, makerId: manager.keyId });
       request.log.info(keyEvent('key_created', request, made.stored), 'key created');

@@ -1,26 +1,34 @@
 import { Problem } from '../kernel/problem.ts';
 
 export function tooManyBackgroundRuns(): Problem {
-  return new Problem('TOO_MANY_REQUESTS', 'Too many asynchronous runs are waiting or running. Try again later.', {
-    retryAfter: 5,
-  });
+  return new Problem(
+    'TOO_MANY_REQUESTS',
+    'Too many asynchronous runs are waiting or running. Retry when some have ended.',
+    {
+      retryAfter: 5,
+    },
+  );
 }
 
 export function tooManyRunsOfKey(most: number): Problem {
   return new Problem(
     'TOO_MANY_REQUESTS',
-    `${most} asynchronous runs of this key are waiting or running. Try again when some have ended.`,
+    `${most} asynchronous runs of this key are waiting or running, which is the maximum. Retry when some have ended.`,
     { retryAfter: 5 },
   );
 }
 
 export function serviceStopping(): Problem {
-  return new Problem('SERVICE_UNAVAILABLE', 'The service is stopping.');
+  return new Problem('SERVICE_UNAVAILABLE', 'The service is stopping. Retry when it has restarted.');
 }
 
-/** Another request with the same key came first. */
+/** Another request claimed the same idempotency key first. */
 export function claimLost(): Problem {
-  return new Problem('DUPLICATE_OBJECT', 'Idempotency-Key: a request with the same key is being answered. Try again.', {
-    retryAfter: 1,
-  });
+  return new Problem(
+    'DUPLICATE_OBJECT',
+    'Another request with the same Idempotency-Key is in progress. Retry when it has ended.',
+    {
+      retryAfter: 1,
+    },
+  );
 }

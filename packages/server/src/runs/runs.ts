@@ -3,7 +3,7 @@ import type { Run, RunItem, RunProgress, RunQuery } from '@quartermaster/contrac
 import type { BackgroundRuns } from '../execution/background.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { isId } from '../kernel/identifier.ts';
-import { fieldInvalid, objectNotFound } from '../kernel/problem.ts';
+import { cursorsConflict, fieldInvalid, objectNotFound } from '../kernel/problem.ts';
 import type { Background } from './background-runs.ts';
 import { toRun, toRunItem } from './run-items.ts';
 import type { RunRecorder } from './run-recorder.ts';
@@ -92,7 +92,7 @@ function toProgress(said: ReturnType<RunRecorder['progressOf']>): RunProgress | 
 
 /** A cursor needs to be no run that is still kept: runs are deleted while somebody turns the pages. */
 function checkCursors({ after, before }: RunQuery): void {
-  if (after !== undefined && before !== undefined) throw fieldInvalid('query', 'both after and before', 'one of them');
+  if (after !== undefined && before !== undefined) throw cursorsConflict();
   for (const [name, cursor] of Object.entries({ after, before })) {
     if (cursor !== undefined && !isId(cursor))
       throw fieldInvalid(`query/${name}`, JSON.stringify(cursor), 'the id of a run');

@@ -34,7 +34,7 @@ describe('Idempotency-Key on POST /v1/files', () => {
     ]) {
       const answer = await upload(service, form, { key: 'key' });
       assert.equal(answer.status, 422);
-      assert.match(answer.json?.error.message ?? '', /idempotency-key: found a key that was used/);
+      assert.match(answer.json?.error.message ?? '', /idempotency-key must be a new key/);
     }
     assert.equal((await service.rows('file')).length, 1);
   });

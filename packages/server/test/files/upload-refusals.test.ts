@@ -39,32 +39,38 @@ describe('POST /v1/files refuses', () => {
   const forms: Record<string, [form: Form, message: RegExp]> = {
     'an unknown purpose': [
       { purpose: 'assistants' },
-      /body\/purpose: found "assistants"; expected one of record_file, qa_record_file/,
+      /body\/purpose must be one of record_file, qa_record_file; received "assistants"/,
     ],
-    'an empty purpose': [{ purpose: '' }, /body\/purpose: found ""/],
+    'an empty purpose': [{ purpose: '' }, /body\/purpose must be .*; received ""/],
     'a purpose with a blank': [{ purpose: ' record_file' }, /body\/purpose/],
-    'a purpose that is too long': [{ purpose: 'x'.repeat(2000) }, /body\/purpose: found a longer text/],
+    'a purpose that is too long': [{ purpose: 'x'.repeat(2000) }, /body\/purpose must be .*; received a longer text/],
     'an extension of the other purpose': [
       { name: 'a.csv' },
-      /".csv"; expected one of .txt, .pdf, .docx, .md, .html for purpose record_file \(purpose qa_record_file takes .csv\)/,
+      /one of .txt, .pdf, .docx, .md, .html for purpose record_file; .*".csv" \(purpose qa_record_file allows .csv\)/,
     ],
     'the other way round': [
       { name: 'a.txt', purpose: 'qa_record_file' },
-      /expected one of .csv, .xlsx .*\(purpose record_file takes .txt\)/,
+      /one of .csv, .xlsx .*\(purpose record_file allows .txt\)/,
     ],
     'an extension nobody takes': [
       { name: 'a.exe' },
-      /".exe"; expected one of .txt, .pdf, .docx, .md, .html for purpose record_file\.$/,
+      /one of .txt, .pdf, .docx, .md, .html for purpose record_file; .*".exe"\.$/,
     ],
     'no extension': [{ name: 'txt' }, /without an extension/],
     'a dot at the end': [{ name: 'a.txt.' }, /without an extension/],
     'a blank at the end': [{ name: 'a.txt ' }, /".txt "/],
     'two extensions, the last one bad': [{ name: 'a.txt.exe' }, /".exe"/],
     'the written form of a NUL': [{ name: 'a.txt%00.exe' }, /".exe"/],
-    'an empty name': [{ name: '' }, /found an empty filename/],
-    'a name that is too long': [{ name: `${'x'.repeat(300)}.txt` }, /found a longer filename/],
-    'content that contradicts': [{ name: 'a.pdf' }, /found a .pdf file whose content is text; expected a PDF/],
-    'a program called text': [{ content: randomBytes(5000) }, /expected text/],
+    'an empty name': [{ name: '' }, /received an empty filename/],
+    'a name that is too long': [
+      { name: `${'x'.repeat(300)}.txt` },
+      /at most 255 bytes of UTF-8; received a longer one/,
+    ],
+    'content that contradicts': [
+      { name: 'a.pdf' },
+      /must be a PDF document; received a .pdf file whose content is text/,
+    ],
+    'a program called text': [{ content: randomBytes(5000) }, /must be text/],
   };
   for (const [name, [form, message]] of Object.entries(forms)) {
     for (const order of ['file first', 'purpose first'] as const) {
@@ -73,28 +79,22 @@ describe('POST /v1/files refuses', () => {
   }
 
   const bodies: Record<string, [body: Buffer, expected: { status: number; code: string; message: RegExp }]> = {
-    'no file': [parts(purposePart), invalid(/body\/file: found nothing/)],
-    'no purpose': [
-      parts(filePart),
-      invalid(/body\/purpose: found nothing; expected one of record_file, qa_record_file/),
-    ],
-    'nothing at all': [parts(), invalid(/body\/file: found nothing/)],
-    'two files': [parts(filePart, purposePart, filePart), invalid(/body\/file: found two of them; expected one/)],
-    'two purposes': [
-      parts(purposePart, filePart, purposePart),
-      invalid(/body\/purpose: found two of them; expected one/),
-    ],
+    'no file': [parts(purposePart), invalid(/body\/file is required/)],
+    'no purpose': [parts(filePart), invalid(/body\/purpose is required. Send one of record_file, qa_record_file/)],
+    'nothing at all': [parts(), invalid(/body\/file is required/)],
+    'two files': [parts(filePart, purposePart, filePart), invalid(/body\/file must be sent once/)],
+    'two purposes': [parts(purposePart, filePart, purposePart), invalid(/body\/purpose must be sent once/)],
     'a file without a filename': [
       parts(purposePart, 'Content-Disposition: form-data; name="file"\r\n\r\ntext'),
       invalid(/without a filename/),
     ],
     'a purpose that is a file': [
       parts(purposePart.replace('"\r\n', '"; filename="p.txt"\r\n'), filePart),
-      invalid(/body\/purpose: found a file; expected text/),
+      invalid(/body\/purpose must be a text field; received a file/),
     ],
     'another field without end': [
       parts(purposePart, filePart, `Content-Disposition: form-data; name="more"\r\n\r\n${'x'.repeat(70_000)}`),
-      invalid(/found a longer field "more"/),
+      invalid(/received a longer field "more"/),
     ],
     'an empty body': [Buffer.alloc(0), malformed(/before the final boundary/)],
     'no boundary in the body': [Buffer.from('hello'), malformed(/before the final boundary/)],

@@ -91,7 +91,7 @@ test('a dump is restored into a database whose name has quotes and backslashes',
   try {
     const backup = { backup: folder, place: folder, schema: 'public' };
     await restoreDump({ url: target.href, environment: process.env }, backup);
-    await assert.rejects(assertEmpty({ url: target.href }), /holds a store already/);
+    await assert.rejects(assertEmpty({ url: target.href }), /already holds a store/);
   } finally {
     await admin.query(`drop database ${pg.escapeIdentifier(name)} with (force)`);
   }

@@ -55,7 +55,10 @@ describe('the PostgreSQL database', () => {
   it('is not opened by a version that is older than it', async () => {
     await (await openAt(testing.url)).close();
     await query(`insert into schema_migration values ('9999-from-the-future', '2030-01-01T00:00:00.000Z')`);
-    await assert.rejects(openAt(testing.url), /newer version of Quartermaster \(it has 9999-from-the-future\)/);
+    await assert.rejects(
+      openAt(testing.url),
+      /newer version of Quartermaster changed the database \(migrations 9999-from-the-future\)/,
+    );
     await query(`delete from schema_migration where name = '9999-from-the-future'`);
   });
 

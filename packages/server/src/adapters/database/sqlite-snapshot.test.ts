@@ -52,7 +52,7 @@ test('a damaged database is not taken for a backup', async (t) => {
   const file = await open(join(data, 'quartermaster.db'), 'r+');
   await file.write(Buffer.alloc(40_000, 0xff), 0, 40_000, 8192);
   await file.close();
-  await assert.rejects(takeSqliteSnapshot(data, copy), /is damaged; nothing was copied|malformed/);
+  await assert.rejects(takeSqliteSnapshot(data, copy), /is damaged, so nothing was copied|malformed/);
 });
 
 function addBlob(db: DatabaseSync, id: string, state: string): void {

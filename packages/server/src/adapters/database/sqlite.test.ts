@@ -108,7 +108,10 @@ describe('the SQLite file', () => {
     const db = new DatabaseSync(file());
     db.exec(`insert into schema_migration values ('9999-from-the-future', '2030-01-01T00:00:00.000Z')`);
     db.close();
-    await assert.rejects(open(), /newer version of Quartermaster \(it has 9999-from-the-future\)/);
+    await assert.rejects(
+      open(),
+      /newer version of Quartermaster changed the database \(migrations 9999-from-the-future\)/,
+    );
   });
 
   it('cannot be opened when it is no database', async () => {
