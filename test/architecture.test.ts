@@ -31,6 +31,10 @@ const doors = new Set(
     'isolation/probe.ts',
     'isolation/spawn-isolated.ts',
     'collections/page-fetcher.ts',
+    'jobs/job.ts',
+    'jobs/retry-policy.ts',
+    'jobs/heartbeat.ts',
+    'jobs/worker.ts',
     'idempotency/idempotency.ts',
     'idempotency/idempotency-repository.ts',
     'catalogue/function-formats/mcp.ts',
@@ -64,6 +68,7 @@ const rooms = [
   'execution',
   'idempotency',
   'isolation',
+  'jobs',
   'mcp',
   'runs',
 ];

@@ -1,13 +1,15 @@
 import type { Embedder } from '../embedding/embedder.ts';
+import { type Lease, WorkerStopping } from '../jobs/job.ts';
+import { retryDelayMs } from '../jobs/retry-policy.ts';
+import { type JobHandler, openWorker, type Worker } from '../jobs/worker.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { DiskSpace } from '../kernel/disk-space.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { embedMissing } from './embed-chunks.ts';
-import { startPolling } from './polling.ts';
-import type { CatchUp, VectorRepository } from './vector-repository.ts';
+import type { BackfillJob, VectorRepository } from './vector-repository.ts';
 
-export interface CatchUpDeps {
+export interface BackfillDeps {
   readonly embedder: Embedder;
   readonly vectors: VectorRepository;
   readonly space?: DiskSpace | undefined;
@@ -16,102 +18,86 @@ export interface CatchUpDeps {
   readonly logger: Logger;
   readonly leaseMs: number;
   readonly pollMs: number;
-  /** Milliseconds before the second try; twice as long before each further one, up to five minutes. */
+  /** Milliseconds before the second attempt; twice as long before each further one, up to five minutes. */
   readonly backoffMs: number;
 }
 
-export interface CatchingUp {
-  /** A collection may be behind. */
-  wake(): void;
-  /** Whether every collection has been marked as behind, or confirmed, since the start. */
+export interface Backfill extends Pick<Worker, 'wake' | 'close'> {
+  /** Whether, since the start, every collection was marked for the backfill. */
   isReady(): boolean;
-  close(): Promise<void>;
 }
 
-const longestPauseMs = 5 * 60_000;
+/** `confirm`: only checks whether a vector is missing. `embed`: creates the missing ones. */
+interface ClaimedBackfill extends BackfillJob {
+  readonly kind: 'confirm' | 'embed';
+}
+
+const longestBackoffMs = 5 * 60_000;
 
 /**
- * Embeds what has no vector although it is there: chunks made directly or changed, records that did not wait, and
- * collections that were there before the embedder. One collection after another, for ever again until it works.
+ * Embeds visible chunks that have no vector: chunks created or changed directly, records that were published before their
+ * vectors, and collections older than the embedder. One collection after another; each is repeated until it succeeds.
+ *
+ * After a start every collection is marked, and answered by words. Those with all vectors are confirmed before the first
+ * text is embedded, so that they do not wait for an unavailable embedder.
  */
-export function openCatchUp(deps: CatchUpDeps): CatchingUp {
-  const closing = new AbortController();
-  const { signal } = closing;
-  const hasRoom = async () => (await deps.space?.hasRoom()) ?? true;
-  let isReady = false;
+export function openBackfill(deps: BackfillDeps): Backfill {
+  const { vectors, embedder, space, leaseMs, pollMs, clock, newId, logger } = deps;
+  const { model } = embedder;
+  let phase: 'starting' | 'confirming' | 'embedding' = 'starting';
 
-  async function look(): Promise<void> {
-    if (!isReady) {
-      await deps.vectors.adoptAll(deps.embedder.model);
-      isReady = true;
-      await confirmComplete(deps, signal);
+  async function claim(lease: Lease): Promise<ClaimedBackfill | undefined> {
+    if (phase === 'starting') {
+      await vectors.adoptAll(model);
+      phase = 'confirming';
     }
-    while (!signal.aborted && (await hasRoom()) && (await catchUpOne(deps, signal)));
+    if (phase === 'confirming') {
+      const job = await vectors.claimBackfill({ model, ...lease, isFirst: true });
+      if (job !== undefined) return { ...job, kind: 'confirm' };
+      phase = 'embedding';
+    }
+    if ((await space?.hasRoom()) === false) return undefined;
+    const job = await vectors.claimBackfill({ model, ...lease });
+    return job && { ...job, kind: 'embed' };
   }
 
-  const polling = startPolling({
-    look,
-    everyMs: deps.pollMs,
-    onError: (error) => {
-      if (!signal.aborted) deps.logger.error({ err: error }, 'catching up with vectors failed');
-    },
+  const worker = openWorker<ClaimedBackfill>({
+    name: 'backfills',
+    concurrency: 1,
+    claim,
+    handle: (job, { signal }) => backfill(deps, job, signal),
+    ...{ leaseMs, pollMs, clock, newId, logger },
   });
+  return { wake: worker.wake, close: worker.close, isReady: () => phase !== 'starting' };
+}
+
+function backfill(deps: BackfillDeps, job: ClaimedBackfill, signal: AbortSignal): JobHandler {
+  const { vectors, clock, logger } = deps;
+  const of = { collectionId: job.id };
+  const requeue = (pauseMs: number) => vectors.endBackfill(job, { done: false, runAfter: clock.now() + pauseMs });
+  const backoffMs = retryDelayMs({ firstMs: deps.backoffMs, longestMs: longestBackoffMs }, job.attempt);
+
+  async function confirm(): Promise<void> {
+    const [missing] = await vectors.missing(of, { after: null, limit: 1 });
+    await (missing === undefined ? vectors.endBackfill(job, { done: true }) : requeue(0));
+  }
+
+  async function embed(): Promise<void> {
+    const end = await embedMissing(deps, { of, signal, onRound: () => true });
+    if (end.kind === 'done') return vectors.endBackfill(job, { done: true });
+    if (end.kind !== 'unavailable') return;
+    logger.warn({ collection_id: job.id, reason: end.message, pause: backoffMs }, 'backfill requeued: no vectors');
+    await requeue(backoffMs);
+  }
+
   return {
-    wake: polling.wake,
-    isReady: () => isReady,
-    async close() {
-      closing.abort();
-      await polling.close();
+    perform: job.kind === 'confirm' ? confirm : embed,
+    renew: (leaseUntil) => vectors.renewBackfill(job, leaseUntil),
+    async settle(reason) {
+      // Zero is due at once, whatever the clock says.
+      if (reason instanceof WorkerStopping) return vectors.endBackfill(job, { done: false, runAfter: 0 });
+      logger.error({ err: reason, collection_id: job.id, pause: backoffMs }, 'backfill requeued: attempt failed');
+      await requeue(backoffMs);
     },
   };
-}
-
-/**
- * After a start every collection counts as behind and is answered by words. Collections with all vectors are confirmed before
- * the first text is embedded, so that they do not wait for an unavailable embedder.
- */
-async function confirmComplete(deps: CatchUpDeps, signal: AbortSignal): Promise<void> {
-  const { vectors, clock, embedder, leaseMs } = deps;
-  while (!signal.aborted) {
-    const now = clock.now();
-    const claim = { model: embedder.model, token: deps.newId('run'), now, leaseUntil: now + leaseMs, isFirst: true };
-    const held = await vectors.claimCatchUp(claim);
-    if (held === undefined) return;
-    const [missing] = await vectors.missing({ collectionId: held.collectionId }, { after: null, limit: 1 });
-    await vectors.endCatchUp(held, missing === undefined ? { done: true } : { done: false, runAfter: now });
-  }
-}
-
-/** @returns whether there was one. */
-async function catchUpOne(deps: CatchUpDeps, signal: AbortSignal): Promise<boolean> {
-  const { vectors, clock, embedder, leaseMs } = deps;
-  const now = clock.now();
-  const claim = { model: embedder.model, token: deps.newId('run'), now, leaseUntil: now + leaseMs };
-  const held = await vectors.claimCatchUp(claim);
-  if (held === undefined) return false;
-  try {
-    await catchUp(deps, held, signal);
-  } catch (error) {
-    const runAfter = signal.aborted ? 0 : clock.now() + pauseOf(deps, held);
-    await vectors.endCatchUp(held, { done: false, runAfter });
-    if (!signal.aborted) throw error;
-  }
-  return true;
-}
-
-async function catchUp(deps: CatchUpDeps, held: CatchUp, signal: AbortSignal): Promise<void> {
-  const { vectors, clock, leaseMs, logger } = deps;
-  const onRound = () => vectors.keepCatchUp(held, clock.now() + leaseMs);
-  const end = await embedMissing(deps, { of: { collectionId: held.collectionId }, signal, onRound });
-  if (end.kind === 'done') return vectors.endCatchUp(held, { done: true });
-  if (end.kind === 'unavailable') {
-    const pause = pauseOf(deps, held);
-    const about = { collection_id: held.collectionId, reason: end.message, pause };
-    logger.warn(about, 'vectors cannot be made just now');
-    return vectors.endCatchUp(held, { done: false, runAfter: clock.now() + pause });
-  }
-}
-
-function pauseOf({ backoffMs }: CatchUpDeps, held: CatchUp): number {
-  return Math.min(longestPauseMs, backoffMs * 2 ** Math.min(held.attempt - 1, 20));
 }

@@ -40,7 +40,7 @@ export function testChunkBatches(open: () => OpenedRepositories): void {
     await jobs.publish(job, made);
     assert.deepEqual(await foundBy(repositories, collection, ['pear?']), [pairs[1]?.content]);
     const of = { collectionId: collection.id, id: null };
-    assert.deepEqual([...(await jobs.findTaken(of, ['key of red apple?', 'another']))], ['key of red apple?']);
+    assert.deepEqual([...(await jobs.findExistingKeys(of, ['key of red apple?', 'another']))], ['key of red apple?']);
     const key = { projectId: collection.projectId, collectionId: collection.id };
     const page = await chunks.list(key, { order: 'asc', limit: 10 });
     const stored = pairs.map(({ ordinal: _, words: __, rowKey: ___, createdAt, ...chunk }) => {

@@ -150,7 +150,7 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     const record = await makeRecord(repositories, touched, ['red nut', 'red date']);
     await chunks.remove({ ...key, chunkId: direct.id });
     await records.markDeleting(keyOf(record), start);
-    await jobs.sweep(await claim(repositories, start, { lane: 'sweeping' }), { limit: 9, leaseUntil: start });
+    await jobs.sweep(await claim(repositories, start, { kind: 'sweep' }), { limit: 9, leaseUntil: start });
     const scores = async (collectionId: string) =>
       (await chunks.rank({ collectionId, words: ['red', 'pear'], limit: 9 })).map((chunk) => chunk.score);
     assert.deepEqual(await scores(touched.id), await scores(untouched.id));

@@ -19,7 +19,7 @@ export interface ChunksDeps {
   readonly chunks: ChunkRepository;
   readonly retrieve: Retrieve;
   /** A chunk was made or changed directly: it has no vector. */
-  readonly onBehind: (collectionId: string) => void;
+  readonly onVectorMissing: (collectionId: string) => void;
   readonly countTokens: CountTokens;
   readonly clock: Clock;
   readonly newId: NewId;
@@ -70,7 +70,7 @@ export function createChunks(deps: ChunksDeps): Chunks {
       const outcome = await chunks.add(projectId, collectionId, chunk);
       if (outcome === 'gone') throw collectionNotFound(collectionId);
       if (outcome === 'full') throw collectionFull(collectionId, capacity);
-      deps.onBehind(collectionId);
+      deps.onVectorMissing(collectionId);
       return toChunkItem({ ...chunk, recordId: null, collectionId, updatedAt: now });
     },
     get: async (key) => toChunkItem(await find(key)),
@@ -95,7 +95,7 @@ export function createChunks(deps: ChunksDeps): Chunks {
         ...(text === undefined ? {} : { text }),
       };
       if (!(await chunks.change(key, change))) throw chunkNotFound(key.chunkId);
-      if (text !== undefined) deps.onBehind(key.collectionId);
+      if (text !== undefined) deps.onVectorMissing(key.collectionId);
       const { content: newContent, numTokens } = text ?? before;
       return toChunkItem({ ...before, ...change, content: newContent, numTokens });
     },

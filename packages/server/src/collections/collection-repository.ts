@@ -24,7 +24,7 @@ export interface CountedCollection extends StoredCollection {
   /** Visible chunks: those of the records and those made directly. */
   readonly numChunks: number;
   /** null: it has no vectors. */
-  readonly vectors: { readonly model: string; readonly dimensions: number; readonly isBehind: boolean } | null;
+  readonly vectors: { readonly model: string; readonly dimensions: number; readonly needsBackfill: boolean } | null;
   /** Chunks without a vector because the model refuses their text. */
   readonly numRefused: number;
 }

@@ -132,7 +132,7 @@ function vectorStateOf({ vectors }: CountedCollection, embedding: EmbeddingOfCol
   if (embedding === null) return 'off';
   if (vectors === null) return 'current';
   if (vectors.model !== embedding.model) return 'other_model';
-  return vectors.isBehind || !embedding.isReady() ? 'catching_up' : 'current';
+  return vectors.needsBackfill || !embedding.isReady() ? 'catching_up' : 'current';
 }
 
 function toCollectionItem(collection: CountedCollection, embedding: EmbeddingOfCollections | null): Collection {

@@ -13,7 +13,7 @@ import { readSource } from './record-source.ts';
 
 export interface DryRunDeps {
   readonly collections: Pick<Collections, 'find'>;
-  readonly jobs: Pick<RecordJobRepository, 'findTaken'>;
+  readonly jobs: Pick<RecordJobRepository, 'findExistingKeys'>;
   readonly files: FileAccess;
   readonly pages: PageFetcher;
   readonly extractor: Extractor;
@@ -68,7 +68,7 @@ async function preview(deps: DryRunDeps, wish: Wish, signal: AbortSignal): Promi
     const isLookedAt = source.onDuplicate === 'skip' || chunks.length < shown.chunks;
     if (!isLookedAt) return;
     const keys = source.onDuplicate === 'skip' ? batch.map((chunk) => chunk.rowKey ?? '') : [];
-    const taken = await deps.jobs.findTaken({ collectionId, id: null }, keys);
+    const taken = await deps.jobs.findExistingKeys({ collectionId, id: null }, keys);
     for (const chunk of batch) {
       if (taken.has(chunk.rowKey ?? '')) {
         skipped += 1;

@@ -8,6 +8,7 @@ import type {
   ReportedRow,
 } from '../extraction/extraction.ts';
 import type { FileAccess } from '../files/file-access.ts';
+import { LeaseLost } from '../jobs/job.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { RecordEmbeddingDeps } from './embed-record.ts';
@@ -39,9 +40,6 @@ export interface Work {
   readonly untilRoom?: () => Promise<void>;
 }
 
-/** Thrown when the record was claimed by another, remade or deleted meanwhile: nothing is left to do for it. */
-export class ClaimLost extends Error {}
-
 export interface Extraction {
   readonly job: RecordJob;
   readonly source: ExtractionSource;
@@ -67,7 +65,7 @@ export function taskOf(record: RecordSource): Pick<ExtractionTask, 'splitter' | 
 }
 
 /**
- * Reads the source and stores its chunks, as the next generation. Throws ClaimLost, or what the reader threw.
+ * Reads the source and stores its chunks, as the next generation. Throws LeaseLost, or what the reader threw.
  */
 export async function extractRecord(deps: ProcessDeps, extraction: Extraction, work: Work): Promise<Extracted> {
   const { job, source, room } = extraction;
@@ -113,7 +111,8 @@ function createStore({ jobs, clock, newId, metrics }: ProcessDeps, job: RecordJo
 
   async function writeBatch(batch: readonly ExtractedChunk[]): Promise<void> {
     signal.throwIfAborted();
-    const taken = job.onDuplicate === 'skip' ? await jobs.findTaken(job, batch.map(rowKeyOf)) : new Set<string>();
+    const taken =
+      job.onDuplicate === 'skip' ? await jobs.findExistingKeys(job, batch.map(rowKeyOf)) : new Set<string>();
     const createdAt = clock.now();
     const chunks = batch
       .filter((chunk) => !taken.has(rowKeyOf(chunk)))
@@ -121,7 +120,7 @@ function createStore({ jobs, clock, newId, metrics }: ProcessDeps, job: RecordJo
     const skipped = batch.filter((chunk) => taken.has(rowKeyOf(chunk)));
     await untilRoom?.();
     signal.throwIfAborted();
-    if (!(await jobs.addChunks(job, chunks))) throw new ClaimLost();
+    if (!(await jobs.addChunks(job, chunks))) throw new LeaseLost();
     metrics?.chunksWritten(chunks.length);
     counts.numChunks += chunks.length;
     counts.skipped += skipped.length;
@@ -133,7 +132,7 @@ function createStore({ jobs, clock, newId, metrics }: ProcessDeps, job: RecordJo
       await untilRoom?.();
       signal.throwIfAborted();
       const slice = rows.slice(from, from + rowsAtOnce).map((row) => ({ ...row, id: newId('row') }));
-      if (!(await jobs.addRows(job, slice))) throw new ClaimLost();
+      if (!(await jobs.addRows(job, slice))) throw new LeaseLost();
     }
   }
 

@@ -3,7 +3,7 @@ import type { MetadataFilter } from '@quartermaster/contract';
 import { createNewId } from '../kernel/identifier.ts';
 import type { ChunkRepository, NewChunk } from './chunk-repository.ts';
 import { type CollectionRepository, maxCapacity, type StoredCollection } from './collection-repository.ts';
-import type { Claim, RecordJob, RecordJobRepository } from './record-job-repository.ts';
+import type { RecordClaim, RecordJob, RecordJobRepository } from './record-job-repository.ts';
 import type { NewRecord, RecordRepository, StoredRecord } from './record-repository.ts';
 import type { RecordRowRepository } from './record-row-repository.ts';
 import type { VectorRepository } from './vector-repository.ts';
@@ -103,15 +103,15 @@ export async function addRecord({ records }: Repositories, of: StoredCollection,
   return record;
 }
 
-export const claimAt = (now: number, more: Partial<Claim> = {}): Claim => ({
-  lane: 'making',
+export const claimAt = (now: number, more: Partial<RecordClaim> = {}): RecordClaim => ({
+  kind: 'ingest',
   token: newId('run'),
   now,
   leaseUntil: now + 30_000,
   ...more,
 });
 
-export async function claim({ jobs }: Repositories, now = start, more: Partial<Claim> = {}): Promise<RecordJob> {
+export async function claim({ jobs }: Repositories, now = start, more: Partial<RecordClaim> = {}): Promise<RecordJob> {
   const job = await jobs.claim(claimAt(now, more));
   assert.ok(job, 'there is a record to claim');
   return job;

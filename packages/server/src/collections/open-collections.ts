@@ -19,7 +19,7 @@ import type { RecordMetrics } from './record-metrics.ts';
 import type { RecordRepository } from './record-repository.ts';
 import type { RecordRowRepository } from './record-row-repository.ts';
 import { createRecordRows, type RecordRows } from './record-rows.ts';
-import { openRecordWorker, type WorkerDeps, workerDefaults } from './record-worker.ts';
+import { openRecordWorker, type RecordWorkerDeps, workerDefaults } from './record-worker.ts';
 import { createRecords, type Records } from './records.ts';
 import { createRetrieve } from './retrieve.ts';
 import { openSweeper } from './sweeper.ts';
@@ -58,7 +58,7 @@ export interface CollectionRoomDeps {
   /** Whether this process alone works on the database: then what a crash left goes on at once. Default: false. */
   readonly alone?: boolean;
   readonly timing?: Partial<
-    Pick<WorkerDeps, 'leaseMs' | 'deadlineMs' | 'maxWaitMs' | 'maxAttempts' | 'backoffMs' | 'pollMs'>
+    Pick<RecordWorkerDeps, 'leaseMs' | 'deadlineMs' | 'maxWaitMs' | 'maxAttempts' | 'backoffMs' | 'pollMs'>
   > & {
     readonly patienceMs?: number;
   };
@@ -71,7 +71,7 @@ export interface CollectionRoom {
   readonly rows: RecordRows;
   readonly dryRuns: DryRuns;
   readonly events: RecordEvents;
-  /** Ends the streams, gives back the records in work and waits until nothing runs. */
+  /** Ends the streams, requeues the records in progress and waits until nothing runs. */
   close(): Promise<void>;
 }
 
@@ -101,7 +101,7 @@ export function openCollectionRoom(deps: CollectionRoomDeps): CollectionRoom {
     onChanged: events.changed,
     onEnded() {
       sweeper.wake();
-      searching?.catchUp.wake();
+      searching?.backfill.wake();
     },
   });
   const collections = createCollections({
@@ -125,7 +125,7 @@ export function openCollectionRoom(deps: CollectionRoomDeps): CollectionRoom {
   const chunks = createChunks({
     ...{ collections, records, chunks: repositories.chunks, countTokens, clock, newId },
     retrieve: createRetrieve(repositories.chunks, searching?.deps ?? null),
-    onBehind: (collectionId) => searching?.onBehind(collectionId),
+    onVectorMissing: (collectionId) => searching?.onVectorMissing(collectionId),
   });
   const rows = createRecordRows({ records, rows: repositories.rows });
   const dryRuns = createDryRuns({

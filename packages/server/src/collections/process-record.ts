@@ -1,12 +1,13 @@
 import type { ExtractionReport, ExtractionSource } from '../extraction/extraction.ts';
+import { LeaseLost } from '../jobs/job.ts';
 import { embedRecord, type RecordEmbedding } from './embed-record.ts';
-import { ClaimLost, extractRecord, type ProcessDeps, type Work } from './extract-record.ts';
+import { extractRecord, type ProcessDeps, type Work } from './extract-record.ts';
 import type { PageFetcher } from './page-fetcher.ts';
 import { recordFailureCodes } from './record-failures.ts';
-import type { MadeRecord, RecordJob } from './record-job-repository.ts';
+import type { IngestedRecord, RecordJob } from './record-job-repository.ts';
 import type { RecordSource } from './record-repository.ts';
 
-/** The reader was killed, by whom nobody can tell: it is tried again, and `failure` is what stays when it never ends. */
+/** The process that read the document was killed, for an unknown reason. `failure` is the error of the record when no attempt succeeds. */
 export class ReaderKilled extends Error {
   readonly failure: Failure;
   constructor(failure: Failure) {
@@ -20,24 +21,24 @@ export type Failure = { readonly kind: 'failed'; readonly code: string; readonly
 const chunksPerSweep = 500;
 
 /**
- * Makes the chunks of one record and switches to them. Ends the record in `ready`, `partial` or, when the document is to
- * blame, in `error`. Throws ClaimLost, what aborted the signal, or a failure of ours, after which it may be tried again.
+ * Creates the chunks of one record and switches to them. The record ends in `ready`, `partial` or, when its document
+ * cannot be read, in `error`. Throws LeaseLost, the reason of the signal, or an error after which an attempt may succeed.
  */
 export async function processRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promise<void> {
-  // What an earlier try has read and written whole is not read again.
-  const made = job.made ?? (await makeRecord(deps, job, work));
-  if (made === undefined) return;
+  // An earlier attempt has read the source to its end.
+  const ingested = job.checkpoint ?? (await readRecord(deps, job, work));
+  if (ingested === undefined) return;
   work.signal.throwIfAborted();
   const { embedding } = deps;
-  const embedded = embedding && (await embedRecord(embedding, { job, numChunks: made.numChunks }, work));
-  await publishRecord(deps, { job, made: withEmbedding(made, embedded) }, work);
+  const embedded = embedding && (await embedRecord(embedding, { job, numChunks: ingested.numChunks }, work));
+  await publishRecord(deps, { job, ingested: withEmbedding(ingested, embedded) }, work);
 }
 
 /** Reads the source and writes the next generation. @returns undefined when the record has ended in `error`. */
-async function makeRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promise<MadeRecord | undefined> {
+async function readRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promise<IngestedRecord | undefined> {
   const { jobs, clock } = deps;
   await removeLeftovers(deps, job, work);
-  const room = await jobs.room(job);
+  const room = await jobs.remainingCapacity(job);
   if (room <= 0) return fail(deps, job, capacityExceeded);
   const source = await openSource(deps, job, work);
   work.signal.throwIfAborted();
@@ -51,22 +52,22 @@ async function makeRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promis
   const report = withSkipped(outcome.report, skipped);
   if (outcome.kind === 'failed') return fail(deps, job, outcome, report);
   const status = outcome.rejectedRows > 0 ? 'partial' : 'ready';
-  const made = { status, numChunks, report: { ...report }, now: clock.now(), since } as const;
-  if (!(await jobs.keepMade(job, made))) throw new ClaimLost();
-  return made;
+  const ingested = { status, numChunks, report: { ...report }, now: clock.now(), since } as const;
+  if (!(await jobs.saveCheckpoint(job, ingested))) throw new LeaseLost();
+  return ingested;
 }
 
 async function publishRecord(
   deps: ProcessDeps,
-  { job, made }: { job: RecordJob; made: MadeRecord },
+  { job, ingested }: { job: RecordJob; ingested: IngestedRecord },
   work: Work,
 ): Promise<void> {
   work.signal.throwIfAborted();
   work.onProgress('indexing', 100);
-  const publication = await deps.jobs.publish(job, { ...made, now: deps.clock.now() });
-  if (publication.kind === 'lost') throw new ClaimLost();
+  const publication = await deps.jobs.publish(job, { ...ingested, now: deps.clock.now() });
+  if (publication.kind === 'lost') throw new LeaseLost();
   if (publication.kind === 'overtaken') throw new Error('another record brought some of its pairs meanwhile');
-  if (publication.kind === 'full') return fail(deps, job, capacityExceeded, made.report);
+  if (publication.kind === 'full') return fail(deps, job, capacityExceeded, ingested.report);
 }
 
 /** The reader of the sheet does not know what the collection has. */
@@ -76,11 +77,11 @@ function withSkipped(report: ExtractionReport | null, skipped: number): Extracti
   return { ...report, rows: { total, accepted: accepted - skipped, rejected, duplicate: duplicate + skipped } };
 }
 
-function withEmbedding(made: MadeRecord, embedded: RecordEmbedding | undefined): MadeRecord {
-  if (embedded === undefined) return { ...made, lacksVectors: true };
+function withEmbedding(ingested: IngestedRecord, embedded: RecordEmbedding | undefined): IngestedRecord {
+  if (embedded === undefined) return { ...ingested, lacksVectors: true };
   const { report } = embedded;
-  const warnings = [made.report.warnings ?? [], embedded.warnings].flat();
-  return { ...made, lacksVectors: report.pending > 0, report: { ...made.report, warnings, embedding: report } };
+  const warnings = [ingested.report.warnings ?? [], embedded.warnings].flat();
+  return { ...ingested, lacksVectors: report.pending > 0, report: { ...ingested.report, warnings, embedding: report } };
 }
 
 const capacityExceeded: Failure = {
@@ -96,7 +97,7 @@ async function fail(
   report: object | null = null,
 ): Promise<undefined> {
   const { code, message } = failure;
-  if (!(await deps.jobs.fail(job, { code, message }, { report, now: deps.clock.now() }))) throw new ClaimLost();
+  if (!(await deps.jobs.fail(job, { code, message }, { report, now: deps.clock.now() }))) throw new LeaseLost();
 }
 
 /** What an earlier try wrote before it was cut off: without this its chunks would be there twice. */
@@ -104,12 +105,12 @@ async function removeLeftovers({ jobs, clock, leaseMs }: ProcessDeps, job: Recor
   for (;;) {
     signal.throwIfAborted();
     const swept = await jobs.sweep(job, { limit: chunksPerSweep, leaseUntil: clock.now() + leaseMs });
-    if (swept === 'lost') throw new ClaimLost();
+    if (swept === 'lost') throw new LeaseLost();
     if (swept === 'done') return;
   }
 }
 
-/** What the record is made from, ready to be read; a failure when it is not there any more. */
+/** What the record is created from, ready to be read; a failure when it is not there any more. */
 export async function openSource(
   deps: Pick<ProcessDeps, 'files' | 'pages'>,
   job: RecordSource & { readonly projectId: string },

@@ -72,8 +72,8 @@ const needed = [
   ...reading({ source: 'sheet', tries: 2 }),
 ];
 const idle = [
-  ...around('text', ['sweep', 'room', 'keepMade', 'publish']),
-  ...around('sheet', ['findFile', 'keepMade', 'publish']),
+  ...around('text', ['sweep', 'remainingCapacity', 'saveCheckpoint', 'publish']),
+  ...around('sheet', ['findFile', 'saveCheckpoint', 'publish']),
   ...around('page', ['fetch', 'publish']),
 ];
 
@@ -169,7 +169,7 @@ function openRoom(t: TestContext, database: Database, { watched, tryBegins }: Re
   const repository = createRecordJobRepository(database);
   const claim: typeof repository.claim = async (given) => {
     const job = await repository.claim(given);
-    if (job !== undefined && given.lane === 'making') tryBegins();
+    if (job !== undefined && given.kind === 'ingest') tryBegins();
     return job;
   };
   const stages = watched({ parsing: () => undefined, chunking: () => undefined });

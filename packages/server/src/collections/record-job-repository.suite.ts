@@ -95,7 +95,7 @@ function testClaims(open: () => OpenedRepositories): void {
     assert.equal(await reserved(), undefined, 'it is large');
     const small = await addRecord(repositories, idle);
     assert.equal((await reserved())?.id, small.id);
-    await jobs.giveBack(held, { runAfter: start + 999_999, attempt: 1 });
+    await jobs.requeue(held, { runAfter: start + 999_999, attempt: 1 });
     assert.equal((await reserved())?.projectId, busy.projectId);
     for (const collection of [busy, idle]) await sweepAway(repositories, collection);
   });
@@ -107,13 +107,22 @@ function testClaims(open: () => OpenedRepositories): void {
     const job = await claim(repositories, start, { token: 'xrun1' });
     const { id, projectId, collectionId, type, title, content, fileId, url, textSplitter } = record;
     const source = { type, title, content, fileId, url, textSplitter };
-    const expected = { id, projectId, collectionId, ...source, token: 'xrun1', attempt: 1, generation: 0, made: null };
+    const expected = {
+      id,
+      projectId,
+      collectionId,
+      ...source,
+      token: 'xrun1',
+      attempt: 1,
+      generation: 0,
+      checkpoint: null,
+    };
     assert.deepEqual(job, { ...expected, deadlineAt: record.deadlineAt, workedMs: 0 });
-    await repositories.jobs.report(job, { stage: 'parsing', percent: 1, leaseUntil: start + 30_000, workedMs: 700 });
+    await repositories.jobs.renew(job, { stage: 'parsing', percent: 1, leaseUntil: start + 30_000, workedMs: 700 });
     const second = await claim(repositories, start + 30_000);
     assert.equal(second.attempt, 2);
     assert.equal(second.workedMs, 700, 'all tries share one deadline');
-    await repositories.jobs.giveBack(second, { runAfter: start + 30_000, attempt: 1, workedMs: 900 });
+    await repositories.jobs.requeue(second, { runAfter: start + 30_000, attempt: 1, workedMs: 900 });
     assert.equal((await claim(repositories, start + 30_000)).workedMs, 900);
     await sweepAway(repositories, collection);
   });
@@ -126,14 +135,14 @@ function testClaims(open: () => OpenedRepositories): void {
     const job = await claim(repositories, start);
     assert.equal(await jobs.claim(claimAt(start + 29_999)), undefined);
     const progress = { stage: 'parsing', percent: 40, leaseUntil: start + 60_000, workedMs: 0 } as const;
-    assert.equal(await jobs.report(job, progress), true);
+    assert.equal(await jobs.renew(job, progress), true);
     assert.deepEqual(
       [(await getRecord(repositories, record)).stage, (await getRecord(repositories, record)).percent],
       ['parsing', 40],
     );
     assert.equal(await jobs.claim(claimAt(start + 59_999)), undefined);
     assert.equal((await jobs.claim(claimAt(start + 60_000)))?.id, record.id);
-    assert.equal(await jobs.report(job, progress), false);
+    assert.equal(await jobs.renew(job, progress), false);
     await sweepAway(repositories, collection);
   });
 
@@ -153,7 +162,7 @@ function testClaims(open: () => OpenedRepositories): void {
     const { jobs } = repositories;
     const collection = await addCollection(repositories);
     const record = await addRecord(repositories, collection);
-    await jobs.giveBack(await claim(repositories), { runAfter: start + 500, attempt: 1 });
+    await jobs.requeue(await claim(repositories), { runAfter: start + 500, attempt: 1 });
     assert.equal((await getRecord(repositories, record)).stage, 'queued');
     assert.equal(await jobs.claim(claimAt(start + 499)), undefined);
     assert.equal((await jobs.claim(claimAt(start + 500)))?.attempt, 2);
@@ -170,7 +179,7 @@ function testClaims(open: () => OpenedRepositories): void {
     // A lease within twice its length is valid, because the clocks of two processes differ a little.
     assert.equal(await jobs.claim(claimAt(start + day - 29_000)), undefined);
     assert.equal((await jobs.claim(claimAt(start)))?.id, record.id);
-    assert.equal(await jobs.report(ahead, { stage: 'parsing', percent: 1, leaseUntil: 1, workedMs: 0 }), false);
+    assert.equal(await jobs.renew(ahead, { stage: 'parsing', percent: 1, leaseUntil: 1, workedMs: 0 }), false);
     await sweepAway(repositories, collection);
 
     const another = await addCollection(repositories);
@@ -203,7 +212,7 @@ function testMaking(open: () => OpenedRepositories): void {
       { status: 'partial', numChunks: 3, report: made.report, error: null },
     );
     assert.equal(await repositories.jobs.claim(claimAt(start + 10_000_000)), undefined);
-    assert.equal(await repositories.jobs.claim(claimAt(start + 10_000_000, { lane: 'sweeping' })), undefined);
+    assert.equal(await repositories.jobs.claim(claimAt(start + 10_000_000, { kind: 'sweep' })), undefined);
     await sweepAway(repositories, collection);
   });
 
@@ -229,17 +238,17 @@ function testMaking(open: () => OpenedRepositories): void {
     const record = await addRecord(repositories, collection);
     const job = await claim(repositories);
     await jobs.addChunks(job, [newChunk('apple')]);
-    assert.equal(await jobs.keepMade(job, { ...made, since: start }), true);
+    assert.equal(await jobs.saveCheckpoint(job, { ...made, since: start }), true);
     const second = await claim(repositories, start + 30_000);
-    assert.deepEqual(second.made, { ...made, since: start });
-    assert.equal(await jobs.keepMade(job, made), false, 'the claim is lost');
+    assert.deepEqual(second.checkpoint, { ...made, since: start });
+    assert.equal(await jobs.saveCheckpoint(job, made), false, 'the claim is lost');
     await records.change(keyOf(record), { remake: remake('new'), updatedAt: start });
     const third = await claim(repositories, start + 30_000);
-    assert.equal(third.made, null);
-    await jobs.keepMade(third, made);
+    assert.equal(third.checkpoint, null);
+    await jobs.saveCheckpoint(third, made);
     await jobs.publish(third, made);
     await records.change(keyOf(record), { remake: remake('newer'), updatedAt: start });
-    assert.equal((await claim(repositories, start + 30_000)).made, null);
+    assert.equal((await claim(repositories, start + 30_000)).checkpoint, null);
     await sweepAway(repositories, collection);
   });
 
@@ -259,7 +268,7 @@ function testMaking(open: () => OpenedRepositories): void {
     assert.deepEqual([status, error, updatedAt], ['error', end.failure, start + 7]);
     assert.equal(await jobs.addChunks(job, [newChunk('late')]), false);
     assert.equal(await jobs.claim(claimAt(start + 10_000_000)), undefined);
-    const sweeping = await claim(repositories, start + 10, { lane: 'sweeping' });
+    const sweeping = await claim(repositories, start + 10, { kind: 'sweep' });
     assert.equal(await jobs.sweep(sweeping, again(start + 10)), 'done');
     assert.deepEqual(await contentsOf(repositories, collection), ['old']);
     await sweepAway(repositories, collection);
@@ -270,7 +279,7 @@ function testMaking(open: () => OpenedRepositories): void {
     const { jobs, records } = repositories;
     const collection = await addCollection(repositories);
     const record = await addRecord(repositories, collection);
-    await jobs.giveBack(await claim(repositories), { runAfter: start + 5000, attempt: 1 });
+    await jobs.requeue(await claim(repositories), { runAfter: start + 5000, attempt: 1 });
     await records.hurry({ ...keyOf(record), projectId: 'proj00000000000000000000' }, start + 1);
     assert.equal(await jobs.claim(claimAt(start + 1)), undefined);
     await records.hurry(keyOf(record), start + 1);
@@ -304,13 +313,13 @@ function testMaking(open: () => OpenedRepositories): void {
     for (let n = 0; n < 3; n++) await addRecord(repositories, collection);
     const held = [await claim(repositories), await claim(repositories), await claim(repositories)];
     for (const job of held) {
-      assert.equal(await jobs.room(job), 2);
+      assert.equal(await jobs.remainingCapacity(job), 2);
       await jobs.addChunks(job, [newChunk('c'), newChunk('d')]);
     }
     const publications = await Promise.all(held.map((job) => jobs.publish(job, { ...made, numChunks: 2 })));
     assert.deepEqual(publications.map(({ kind }) => kind).sort(), ['full', 'full', 'published']);
     await repositories.records.change(keyOf(replaced), { remake: remake('x'), updatedAt: start });
-    assert.equal(await jobs.room(await claim(repositories)), 2, 'what is replaced does not count');
+    assert.equal(await jobs.remainingCapacity(await claim(repositories)), 2, 'what is replaced does not count');
     await sweepAway(repositories, collection);
   });
 }
@@ -338,11 +347,11 @@ function testVoidClaims(open: () => OpenedRepositories): void {
       const after = await repositories.records.find(keyOf(record));
       const rows = await repositories.countRows(collection.id);
       assert.equal(await jobs.addChunks(job, [newChunk('late')]), false);
-      assert.equal(await jobs.report(job, { stage: 'parsing', percent: 1, leaseUntil: start, workedMs: 0 }), false);
+      assert.equal(await jobs.renew(job, { stage: 'parsing', percent: 1, leaseUntil: start, workedMs: 0 }), false);
       assert.deepEqual(await jobs.publish(job, made), { kind: 'lost' });
       assert.equal(await jobs.fail(job, failure, { report: null, now: start }), false);
       assert.equal(await jobs.sweep(job, again(start)), 'lost');
-      await jobs.giveBack(job, { runAfter: start, attempt: 0 });
+      await jobs.requeue(job, { runAfter: start, attempt: 0 });
       assert.deepEqual(await repositories.records.find(keyOf(record)), after);
       assert.equal(await repositories.countRows(collection.id), rows);
       await sweepAway(repositories, collection);
@@ -374,14 +383,14 @@ function testSweeping(open: () => OpenedRepositories): void {
     const record = await makeRecord(repositories, collection, ['a', 'b', 'c']);
     await repositories.records.change(keyOf(record), { remake: remake('new'), updatedAt: start });
     await publish(repositories, await claim(repositories), ['d']);
-    const job = await claim(repositories, start + 5, { lane: 'sweeping' });
+    const job = await claim(repositories, start + 5, { kind: 'sweep' });
     assert.equal(job.id, record.id);
     assert.equal(await jobs.sweep(job, again(start)), 'more');
     assert.equal(await jobs.sweep(job, again(start)), 'done');
     assert.deepEqual(await contentsOf(repositories, collection), ['d']);
     assert.equal(await repositories.countRows(collection.id), 3);
     assert.equal((await getRecord(repositories, record)).status, 'ready');
-    assert.equal(await jobs.claim(claimAt(start + 100_000, { lane: 'sweeping' })), undefined);
+    assert.equal(await jobs.claim(claimAt(start + 100_000, { kind: 'sweep' })), undefined);
     await sweepAway(repositories, collection);
   });
 
@@ -395,7 +404,7 @@ function testSweeping(open: () => OpenedRepositories): void {
     await repositories.records.markDeleting(keyOf(record), start);
     assert.deepEqual(await contentsOf(repositories, collection), []);
     assert.deepEqual(await foundBy(repositories, collection, ['a']), []);
-    const job = await claim(repositories, start, { lane: 'sweeping' });
+    const job = await claim(repositories, start, { kind: 'sweep' });
     assert.equal(await jobs.sweep(job, again(start)), 'more');
     assert.equal(await jobs.sweep(job, again(start)), 'done');
     assert.equal(await repositories.countRows(collection.id), 1, 'the collection alone is left');

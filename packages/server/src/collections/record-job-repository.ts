@@ -1,66 +1,54 @@
 import type { RecordFailure, RecordStage } from '@quartermaster/contract';
 import type { RowCode, RowFields } from '../extraction/extraction.ts';
+import type { Held, Job, Lease } from '../jobs/job.ts';
 import type { NewChunk } from './chunk-repository.ts';
 import type { RecordSource } from './record-repository.ts';
 
 /**
- * `making`: a record in status `creating`. `sweeping`: what stays behind, which nobody sees any more: a deleted
- * record, or the chunks of an earlier or unfinished making.
+ * `ingest`: create the chunks of a record in status `creating`. `sweep`: remove what nobody sees any more: a deleted
+ * record, or the chunks of a generation that was replaced or never finished.
  */
-export type Lane = 'making' | 'sweeping';
+export type RecordJobKind = 'ingest' | 'sweep';
 
 /** Records of at most this many bytes count as small. */
 export const smallRecordBytes = 64 * 1024;
 
-export interface Claim {
-  readonly lane: Lane;
-  /** Names this one claim; never used twice. Every later call must show it. */
-  readonly token: string;
-  readonly now: number;
-  readonly leaseUntil: number;
-  /** Only a small record of a project that has no record in work. Absent: any record. */
+export interface RecordClaim extends Lease {
+  readonly kind: RecordJobKind;
+  /** Only a small record of a project that has no record in progress. Absent: any record. */
   readonly reserved?: boolean;
 }
 
-/** A record that somebody works on. */
-export interface RecordJob extends RecordSource {
-  readonly id: string;
+/** A claimed record. */
+export interface RecordJob extends Job, RecordSource {
   readonly projectId: string;
   readonly collectionId: string;
-  readonly token: string;
-  readonly attempt: number;
   /** Latest time of its first claim. */
   readonly deadlineAt: number;
-  /** Milliseconds that earlier tries have worked on it. */
+  /** Milliseconds that earlier attempts have worked on it. */
   readonly workedMs: number;
   /** The generation that is visible now; the job writes the next one. */
   readonly generation: number;
-  /** An earlier try has read the source and written all of the next generation; only what follows is left to do. */
-  readonly made: MadeRecord | null;
+  /** An earlier attempt has read the source and written all of the next generation: the work continues after that. */
+  readonly checkpoint: IngestedRecord | null;
 }
 
 export interface WorkProgress {
   readonly stage: RecordStage;
   readonly percent: number;
   readonly leaseUntil: number;
-  /** Milliseconds that all tries together have worked on it. */
+  /** Milliseconds that all attempts together have worked on it. */
   readonly workedMs: number;
-}
-
-/** Which claim: a job, or the part of it that names the claim. */
-export interface Held {
-  readonly id: string;
-  readonly token: string;
 }
 
 export type Publication =
   | { readonly kind: 'published'; readonly sweep: boolean }
   | { readonly kind: 'full' }
-  /** Another record has become visible since, and has pairs that this one should not have: make it again. */
+  /** Another record has become visible since, and has pairs that this one should not have: ingest it again. */
   | { readonly kind: 'overtaken' }
   | { readonly kind: 'lost' };
 
-export interface MadeRecord {
+export interface IngestedRecord {
   readonly status: 'ready' | 'partial';
   readonly numChunks: number;
   readonly report: Readonly<Record<string, unknown>>;
@@ -84,44 +72,44 @@ export interface NewRow {
 }
 
 /**
- * The work on records. Whoever holds a claim may write until the record is claimed again, remade or deleted: each call
- * proves the claim in the same transaction, so what comes too late changes nothing.
+ * The jobs of records. The holder of a lease may write until the record is claimed again, replaced or deleted: each call
+ * proves the lease in the same transaction, so a late call changes nothing.
  */
 export interface RecordJobRepository {
   /**
    * Claims a waiting record, or one whose lease has expired. Projects take turns across all processes; within
    * a project small records come before large ones that were queued at the same time. Only one caller gets a record.
    */
-  claim(claim: Claim): Promise<RecordJob | undefined>;
-  /** Ends every lease on records being made: only for a process that knows it is the only one. */
+  claim(claim: RecordClaim): Promise<RecordJob | undefined>;
+  /** Ends every lease of records in status `creating`: only for a process that knows it is the only one. */
   endLeases(): Promise<void>;
-  /** Keeps the lease and notes how far the work is. @returns false when the claim is lost. */
-  report(held: Held, progress: WorkProgress): Promise<boolean>;
-  /** Writes chunks of the next generation, in order, with their words; nobody sees them yet. @returns false when the claim is lost. */
+  /** Prolongs the lease and stores the progress. @returns false when the lease is lost. */
+  renew(held: Held, progress: WorkProgress): Promise<boolean>;
+  /** Writes chunks of the next generation, in order, with their words; nobody sees them yet. @returns false when the lease is lost. */
   addChunks(job: RecordJob, chunks: readonly NewChunk[]): Promise<boolean>;
-  /** Writes rows of the next generation that became no chunk. @returns false when the claim is lost. */
+  /** Writes rows of the next generation that became no chunk. @returns false when the lease is lost. */
   addRows(job: RecordJob, rows: readonly NewRow[]): Promise<boolean>;
-  /** All of the next generation is written: a later try goes on from here. @returns false when the claim is lost. */
-  keepMade(job: RecordJob, made: MadeRecord): Promise<boolean>;
+  /** All of the next generation is written: a later attempt continues from here. @returns false when the lease is lost. */
+  saveCheckpoint(job: RecordJob, ingested: IngestedRecord): Promise<boolean>;
   /** Which of the keys a visible chunk of another record of the collection has. */
-  findTaken(
+  findExistingKeys(
     of: { readonly collectionId: string; readonly id: string | null },
     rowKeys: readonly string[],
   ): Promise<Set<string>>;
   /** Chunks the collection may still take when those of this record are replaced. */
-  room(job: RecordJob): Promise<number>;
+  remainingCapacity(job: RecordJob): Promise<number>;
   /**
    * The switch: from here on the new chunks are the visible ones and the record is done. Where the record replaces
    * duplicates, the pairs of other records with the same keys are gone from here on, too.
    */
-  publish(job: RecordJob, made: MadeRecord): Promise<Publication>;
-  /** The record ends in `error`; the chunks it had before stay. @returns false when the claim is lost. */
+  publish(job: RecordJob, ingested: IngestedRecord): Promise<Publication>;
+  /** The record ends in `error`; the chunks it had before stay. @returns false when the lease is lost. */
   fail(job: RecordJob, failure: RecordFailure, more: { report: object | null; now: number }): Promise<boolean>;
-  /** Gives the record back, to be taken up again not before `runAfter`. `attempt` is what counts as tried. */
-  giveBack(held: Held, again: { runAfter: number; attempt: number; workedMs?: number }): Promise<void>;
+  /** Ends the lease. The record can be claimed again from `runAfter` on; `attempt` attempts then count. */
+  requeue(held: Held, again: { runAfter: number; attempt: number; workedMs?: number }): Promise<void>;
   /**
-   * Removes up to `limit` chunks of the record that are not visible and keeps the lease. When none is left a record that
-   * is being deleted goes too, and one that is not being made is given back.
+   * Removes up to `limit` chunks of the record that are not visible and prolongs the lease. When none is left, a record
+   * that is being deleted is removed too, and the lease ends unless the record is being ingested.
    */
   sweep(held: Held, part: { limit: number; leaseUntil: number }): Promise<'more' | 'done' | 'lost'>;
 }

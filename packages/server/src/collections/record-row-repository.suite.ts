@@ -66,8 +66,8 @@ function testRows(open: () => OpenedRepositories): void {
     const job = await claim(open());
     await jobs.addRows(job, [newRow(2)]);
     await jobs.fail(job, { code: 'no_rows', message: 'None.' }, { report: null, now: start });
-    const lane = { lane: 'sweeping', token: newId('run') } as const;
-    const sweeping = await claim(open(), start + 1, lane);
+    const sweep = { kind: 'sweep', token: newId('run') } as const;
+    const sweeping = await claim(open(), start + 1, sweep);
     assert.equal(await jobs.sweep(sweeping, { limit: 10, leaseUntil: start + 9 }), 'done');
     assert.deepEqual(await placesOf(record), [2]);
     assert.equal(await jobs.addRows(job, [newRow(9)]), false);
@@ -98,7 +98,7 @@ function testKeys(open: () => OpenedRepositories): void {
     const other = await addCollection(open());
     const job = await makePairs(await addRecord(open(), collection), ['a', 'b']);
     const taken = async (id: string | null, of = collection) =>
-      [...(await jobs.findTaken({ collectionId: of.id, id }, ['a', 'c']))].join();
+      [...(await jobs.findExistingKeys({ collectionId: of.id, id }, ['a', 'c']))].join();
     assert.equal(await taken(null), '');
     await jobs.publish(job, made(2));
     assert.deepEqual([await taken(null), await taken(job.id), await taken(null, other)], ['a', '', '']);
@@ -115,7 +115,7 @@ function testKeys(open: () => OpenedRepositories): void {
     assert.ok(collection !== undefined && other !== undefined, 'there are two');
     const keys = ['beginning', 'beginnings', 'begins'];
     await jobs.publish(await makePairs(await addRecord(open(), collection), keys.slice(0, 2)), made(2));
-    const taken = (of: string) => jobs.findTaken({ collectionId: of, id: null }, keys.slice(1));
+    const taken = (of: string) => jobs.findExistingKeys({ collectionId: of, id: null }, keys.slice(1));
     assert.deepEqual([await taken(collection.id), await taken(other.id)], [new Set(['beginnings']), new Set()]);
     const rival = await makePairs(await addRecord(open(), other, { onDuplicate: 'replace' }), keys);
     assert.deepEqual(await jobs.publish(rival, made(3)), { kind: 'published', sweep: false });
@@ -144,14 +144,14 @@ function testKeys(open: () => OpenedRepositories): void {
     await jobs.publish(await makePairs(old, ['a', 'b', 'c']), made(3));
     const record = await addRecord(open(), collection, { onDuplicate: 'replace' });
     const job = await makePairs(record, ['a', 'b']);
-    assert.equal(await jobs.room(job), 3);
+    assert.equal(await jobs.remainingCapacity(job), 3);
     assert.deepEqual(await contentsOf(open(), collection), ['a', 'b', 'c']);
     assert.deepEqual(await jobs.publish(job, made(2)), { kind: 'published', sweep: true });
     assert.deepEqual(await contentsOf(open(), collection, old.id), ['c']);
     assert.deepEqual(await contentsOf(open(), collection, record.id), ['a', 'b']);
     assert.equal((await getRecord(open(), old)).numChunks, 1);
     assert.deepEqual(await foundBy(open(), collection, ['a']), ['a']);
-    const sweeping = await claim(open(), start + 10, { lane: 'sweeping', token: newId('run') });
+    const sweeping = await claim(open(), start + 10, { kind: 'sweep', token: newId('run') });
     assert.equal(sweeping.id, old.id);
     assert.equal(await jobs.sweep(sweeping, { limit: 10, leaseUntil: start + 20 }), 'done');
     // The collection, two records and three chunks.
@@ -175,7 +175,7 @@ function testEnteredKeys(open: () => OpenedRepositories): void {
     open().jobs.addChunks(job, [newChunk(key, { ordinal: at, rowKey: key })]);
   const all = ['a', 'b', 'c', 'd', 'e'];
   const takenOf = async (job: RecordJob) =>
-    [...(await open().jobs.findTaken({ collectionId: job.collectionId, id: null }, all))].sort().join();
+    [...(await open().jobs.findExistingKeys({ collectionId: job.collectionId, id: null }, all))].sort().join();
   /** Beyond it the keys of a record that is being made are entered. */
   const farOrdinal = 50_000;
 
@@ -200,7 +200,7 @@ function testEnteredKeys(open: () => OpenedRepositories): void {
     const first = await claim(open());
     await add(first, 0, 'a');
     await add(first, farOrdinal, 'b');
-    await jobs.giveBack(first, { runAfter: start, attempt: 1 });
+    await jobs.requeue(first, { runAfter: start, attempt: 1 });
     const again = await claim(open());
     assert.equal(await jobs.sweep(again, { limit: 10, leaseUntil: start + 30_000 }), 'done');
     await add(again, 0, 'c');
@@ -220,10 +220,10 @@ function testEnteredKeys(open: () => OpenedRepositories): void {
     await add(first, 0, 'a');
     await add(first, farOrdinal, 'b');
     await add(first, farOrdinal + 1, 'c');
-    await jobs.keepMade(first, made(3));
-    await jobs.giveBack(first, { runAfter: start, attempt: 1 });
+    await jobs.saveCheckpoint(first, made(3));
+    await jobs.requeue(first, { runAfter: start, attempt: 1 });
     const again = await claim(open());
-    assert.equal(again.made?.numChunks, 3);
+    assert.equal(again.checkpoint?.numChunks, 3);
     await jobs.publish(again, made(3));
     assert.equal(await takenOf(again), 'a,b,c');
     await sweepAway(open(), collection);

@@ -81,7 +81,7 @@ function createVectorSearch(chunks: Pick<ChunkRepository, 'findVisible'>, deps: 
     const space = await vectors.find(question.collectionId);
     if (space === undefined || space.model !== embedder.model || space.dimensions === 0) return null;
     // Otherwise the chunks that already have vectors would take the first places.
-    if (space.isBehind) return null;
+    if (space.needsBackfill) return null;
     const query = await questions.find(question.text);
     if (query.length !== space.dimensions) return null;
     for (let count = Math.max(leastCandidates, candidatesPerResult * limit); ; count *= 8) {

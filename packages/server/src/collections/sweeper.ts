@@ -1,9 +1,11 @@
+import { type Job, type Lease, WorkerStopping } from '../jobs/job.ts';
+import { type RetryPolicy, retryDelayMs } from '../jobs/retry-policy.ts';
+import { type JobControl, type JobHandler, openWorker, type Worker } from '../jobs/worker.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/logger.ts';
 import type { CollectionRepository } from './collection-repository.ts';
-import { startPolling } from './polling.ts';
-import type { RecordJob, RecordJobRepository } from './record-job-repository.ts';
+import type { RecordJobRepository } from './record-job-repository.ts';
 import type { RecordMetrics } from './record-metrics.ts';
 
 export interface SweeperDeps {
@@ -18,72 +20,75 @@ export interface SweeperDeps {
   readonly pollMs: number;
 }
 
-export interface Sweeper {
-  /** Something waits to be swept. */
-  wake(): void;
-  close(): Promise<void>;
+/** A collection that is deleted has no lease: several processes may sweep it, which does no harm. */
+interface SweepJob extends Job {
+  readonly kind: 'record' | 'collection';
 }
 
 const rowsAtOnce = 500;
-const backoffMs = 5_000;
-const longestBackoffMs = 5 * 60_000;
-/** Maximum number of collections that wait for another try. */
+const recordRetryMs = 5_000;
+const collectionRetries: RetryPolicy = { firstMs: 5_000, longestMs: 5 * 60_000 };
+/** Maximum number of collections that wait for another attempt. */
 const mostPostponed = 100;
 
 /**
  * Removes what nobody sees any more: deleted collections, deleted records, and chunks that a record has replaced. One
- * thing after another, in small transactions; what a crash leaves is found at the next start.
+ * after another, in small transactions; what a crash leaves is found at the next start.
  */
-export function openSweeper(deps: SweeperDeps): Sweeper {
-  const closing = new AbortController();
-  const { signal } = closing;
+export function openSweeper(deps: SweeperDeps): Worker {
+  const { jobs, collections, leaseMs, pollMs, clock, newId, logger } = deps;
+  const postponed = createPostponed();
 
-  const sweepCollection = createCollectionSweep(deps, signal);
-
-  async function look(): Promise<void> {
-    while (!signal.aborted && ((await sweepRecord(deps, signal)) || (await sweepCollection())));
+  async function claim(lease: Lease): Promise<SweepJob | undefined> {
+    const record = await jobs.claim({ kind: 'sweep', ...lease });
+    if (record !== undefined) return { ...record, kind: 'record' };
+    const waiting = postponed.ids();
+    if (waiting.length >= mostPostponed) return undefined;
+    const id = await collections.findDeleting(waiting);
+    return id === undefined ? undefined : { kind: 'collection', id, token: lease.token, attempt: 1 };
   }
 
-  const polling = startPolling({
-    look,
-    everyMs: deps.pollMs,
-    onError: (error) => {
-      if (!signal.aborted) deps.logger.error({ err: error }, 'sweeping failed');
-    },
+  function sweepCollection({ id }: SweepJob, { signal }: JobControl): JobHandler {
+    return {
+      async perform() {
+        await collections.sweep(id, rowsAtOnce, signal);
+        postponed.delete(id);
+      },
+      async settle(reason) {
+        if (reason instanceof WorkerStopping) return;
+        deps.metrics?.sweepFailed();
+        const about = { err: reason, collection_id: id, retry_ms: postponed.add(id) };
+        logger.error(about, 'collection sweep failed');
+      },
+    };
+  }
+
+  return openWorker<SweepJob>({
+    name: 'sweeps',
+    concurrency: 1,
+    claim,
+    handle: (job, control) => (job.kind === 'record' ? sweepRecord(deps, job, control) : sweepCollection(job, control)),
+    ...{ leaseMs, pollMs, clock, newId, logger },
   });
+}
+
+function sweepRecord(deps: SweeperDeps, job: SweepJob, { signal }: JobControl): JobHandler {
+  const { jobs, clock, leaseMs, metrics, logger } = deps;
   return {
-    wake: polling.wake,
-    async close() {
-      closing.abort();
-      await polling.close();
+    async perform() {
+      for (let swept = 'more'; swept === 'more'; ) {
+        signal.throwIfAborted();
+        // Prolongs the lease as well.
+        swept = await jobs.sweep(job, { limit: rowsAtOnce, leaseUntil: clock.now() + leaseMs });
+      }
+    },
+    async settle(reason) {
+      if (reason instanceof WorkerStopping) return jobs.requeue(job, { runAfter: clock.now(), attempt: 0 });
+      metrics?.sweepFailed();
+      logger.warn({ err: reason, record_id: job.id }, 'record sweep failed');
+      await jobs.requeue(job, { runAfter: clock.now() + recordRetryMs, attempt: job.attempt });
     },
   };
-}
-
-/** @returns whether there was one. */
-async function sweepRecord(deps: SweeperDeps, signal: AbortSignal): Promise<boolean> {
-  const { jobs, clock } = deps;
-  const now = clock.now();
-  const times = { now, leaseUntil: now + deps.leaseMs };
-  const job = await jobs.claim({ lane: 'sweeping', token: deps.newId('run'), ...times });
-  if (job === undefined) return false;
-  try {
-    await sweepAll(deps, job, signal);
-  } catch (error) {
-    // So that one record that cannot be swept does not keep the others waiting.
-    deps.metrics?.sweepFailed();
-    deps.logger.warn({ err: error, record_id: job.id }, 'record sweep failed');
-    await jobs.giveBack(job, { runAfter: clock.now() + backoffMs, attempt: job.attempt });
-  }
-  return true;
-}
-
-async function sweepAll({ jobs, clock, leaseMs }: SweeperDeps, job: RecordJob, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    if (signal.aborted) return jobs.giveBack(job, { runAfter: clock.now(), attempt: 0 });
-    const swept = await jobs.sweep(job, { limit: rowsAtOnce, leaseUntil: clock.now() + leaseMs });
-    if (swept !== 'more') return;
-  }
 }
 
 interface Postponed {
@@ -92,34 +97,18 @@ interface Postponed {
   readonly until: number;
 }
 
-/** Sweeps one collection. A failed one is retried later and does not delay the next. */
-function createCollectionSweep(deps: SweeperDeps, signal: AbortSignal): () => Promise<boolean> {
-  const { collections, logger, metrics } = deps;
+/** The collections whose sweep failed, until their next attempt is due, so that they do not delay the others. */
+function createPostponed() {
   const postponed = new Map<string, Postponed>();
-
-  function postpone(collectionId: string): number {
-    const failures = (postponed.get(collectionId)?.failures ?? 0) + 1;
-    const pause = Math.min(longestBackoffMs, backoffMs * 2 ** Math.min(failures - 1, 20));
-    postponed.set(collectionId, { failures, until: performance.now() + pause });
-    return pause;
-  }
-
-  /** @returns whether there was one */
-  return async () => {
-    const now = performance.now();
-    const waiting = [...postponed].filter(([, { until }]) => until > now).map(([id]) => id);
-    if (waiting.length >= mostPostponed) return false;
-    const collectionId = await collections.findDeleting(waiting);
-    if (collectionId === undefined) return false;
-    try {
-      await collections.sweep(collectionId, rowsAtOnce, signal);
-      postponed.delete(collectionId);
-    } catch (error) {
-      if (signal.aborted) return false;
-      metrics?.sweepFailed();
-      const pause = postpone(collectionId);
-      logger.error({ err: error, collection_id: collectionId, retry_ms: pause }, 'collection sweep failed');
-    }
-    return true;
+  return {
+    ids: () => [...postponed].filter(([, { until }]) => until > performance.now()).map(([id]) => id),
+    delete: (id: string) => postponed.delete(id),
+    /** @returns milliseconds until the next attempt */
+    add(id: string): number {
+      const failures = (postponed.get(id)?.failures ?? 0) + 1;
+      const pause = retryDelayMs(collectionRetries, failures);
+      postponed.set(id, { failures, until: performance.now() + pause });
+      return pause;
+    },
   };
 }

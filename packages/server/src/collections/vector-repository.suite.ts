@@ -153,7 +153,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     await vectors.restart(collectionId, 'other');
     assert.equal((await missing()).length, 2);
     const restarted = await spaceOf(vectors, collectionId);
-    assert.deepEqual([restarted.model, restarted.dimensions, restarted.isBehind], ['other', 0, true]);
+    assert.deepEqual([restarted.model, restarted.dimensions, restarted.needsBackfill], ['other', 0, true]);
     assert.deepEqual(await vectors.vectors(restarted, seqs), new Map());
     await vectors.save(collectionId, 'other', [toVector(a, [1, 2, 3])]);
     const [code, more] = await vectors.codes(
@@ -186,32 +186,32 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.deepEqual([await vectors.countMissing(ofRecord), await vectors.countRefused(ofRecord)], [0, 1]);
   });
 
-  test('a collection that is behind is caught up by one at a time, and what came meanwhile is not forgotten', async () => {
+  test('one worker at a time backfills a collection, and chunks that come meanwhile are not forgotten', async () => {
     const { vectors, chunks, collection, collectionId, model } = await openSpace(['a']);
-    const claimAt = (now: number) => vectors.claimCatchUp({ model, token: newId('run'), now, leaseUntil: now + 10 });
+    const claimAt = (now: number) => vectors.claimBackfill({ model, token: newId('run'), now, leaseUntil: now + 10 });
     const held = await claimAt(start);
     assert.ok(held);
     assert.equal(await claimAt(start), undefined);
     await chunks.add(collection.projectId, collectionId, newChunk('late'));
-    await vectors.endCatchUp(held, { done: true });
+    await vectors.endBackfill(held, { done: true });
     const again = await claimAt(start);
     assert.ok(again, 'the chunk that came late is wanted');
-    await vectors.endCatchUp(again, { done: false, runAfter: start + 100 });
+    await vectors.endBackfill(again, { done: false, runAfter: start + 100 });
     assert.equal(await claimAt(start + 99), undefined);
     const third = await claimAt(start + 100);
     assert.equal(third?.attempt, 2);
-    assert.equal(await vectors.keepCatchUp(third, start + 300), true);
+    assert.equal(await vectors.renewBackfill(third, start + 300), true);
     assert.equal(await claimAt(start + 299), undefined);
     const stolen = await claimAt(start + 300);
     assert.ok(stolen, 'the lease ran out');
-    assert.equal(await vectors.keepCatchUp(third, start + 900), false);
-    await vectors.endCatchUp(third, { done: true });
-    assert.equal((await vectors.find(collectionId))?.isBehind, true);
-    await vectors.endCatchUp(stolen, { done: true });
-    assert.equal((await vectors.find(collectionId))?.isBehind, false);
+    assert.equal(await vectors.renewBackfill(third, start + 900), false);
+    await vectors.endBackfill(third, { done: true });
+    assert.equal((await vectors.find(collectionId))?.needsBackfill, true);
+    await vectors.endBackfill(stolen, { done: true });
+    assert.equal((await vectors.find(collectionId))?.needsBackfill, false);
   });
 
-  test('a collection is behind from its first model on only when it has chunks', async () => {
+  test('a collection needs a backfill from its first model on only when it has chunks', async () => {
     const repositories = open();
     const { vectors, chunks } = repositories;
     const [empty, direct, made] = [
@@ -221,10 +221,13 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     ];
     await chunks.add(direct.projectId, direct.id, newChunk('direct'));
     await makeRecord(repositories, made, ['of a record']);
-    const isBehind = async (of: StoredCollection) => (await vectors.adopt(of.id, 'm'))?.isBehind;
-    assert.deepEqual([await isBehind(empty), await isBehind(direct), await isBehind(made)], [false, true, true]);
+    const needsBackfill = async (of: StoredCollection) => (await vectors.adopt(of.id, 'm'))?.needsBackfill;
+    assert.deepEqual(
+      [await needsBackfill(empty), await needsBackfill(direct), await needsBackfill(made)],
+      [false, true, true],
+    );
     await chunks.add(empty.projectId, empty.id, newChunk('first'));
-    assert.equal(await isBehind(empty), true);
+    assert.equal(await needsBackfill(empty), true);
   });
 
   test('collections that have no model get it, others keep theirs', async () => {
@@ -234,7 +237,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.equal((await vectors.find(collectionId))?.model, model);
     assert.deepEqual(
       { ...(await vectors.find(bare.id)), collectionId: '' },
-      { collectionId: '', model: 'for all', dimensions: 0, firstChange: 0, lastChange: 0, isBehind: true },
+      { collectionId: '', model: 'for all', dimensions: 0, firstChange: 0, lastChange: 0, needsBackfill: true },
     );
   });
 }

@@ -1,10 +1,11 @@
 import type { VectorSpace } from '../embedding/vector-index.ts';
+import type { Held, Job, Lease } from '../jobs/job.ts';
 
 /** What is known of the vectors of a collection. */
 export interface StoredVectorSpace extends VectorSpace {
   readonly model: string;
-  /** Something waits to be embedded. */
-  readonly isBehind: boolean;
+  /** A chunk may have no vector. */
+  readonly needsBackfill: boolean;
 }
 
 /** A chunk without a vector. */
@@ -43,33 +44,27 @@ export interface MissingOf {
   readonly record?: { readonly id: string; readonly generation: number };
 }
 
-export interface CatchUp {
-  readonly collectionId: string;
-  /** Names the claim. */
-  readonly token: string;
-  /** What had been wanted when it began: done when it ends well. */
+/** A claimed collection; its id is that of the collection. */
+export interface BackfillJob extends Job {
+  /** Changes of the collection that were counted at the claim: all of them are done when it ends well. */
   readonly wanted: number;
-  readonly attempt: number;
+}
+
+export interface BackfillClaim extends Lease {
+  readonly model: string;
+  /** Only a collection that was not deferred since it needs the backfill. */
+  readonly isFirst?: boolean;
 }
 
 /**
  * Vectors of chunks. A collection has those of one model; its vectors go with its chunks. What is written late or twice
  * does no harm: a vector is kept only for a chunk that is there and is what was embedded.
  */
-export interface CatchUpClaim {
-  readonly model: string;
-  readonly token: string;
-  readonly now: number;
-  readonly leaseUntil: number;
-  /** Only a collection that was not deferred since it became behind. */
-  readonly isFirst?: boolean;
-}
-
 export interface VectorRepository {
   find(collectionId: string): Promise<StoredVectorSpace | undefined>;
   /** Gives the collection this model when it has none. @returns what it has then; undefined when it is gone. */
   adopt(collectionId: string, model: string): Promise<StoredVectorSpace | undefined>;
-  /** Gives every collection without one this model, and has everything caught up that is of this model. */
+  /** Gives every collection without one this model, and marks all collections of this model for the backfill. */
   adoptAll(model: string): Promise<void>;
   /** From here on the collection has this model, and all its chunks wait to be embedded. */
   restart(collectionId: string, model: string): Promise<void>;
@@ -83,10 +78,10 @@ export interface VectorRepository {
   /** Codes of the changes after that place, in order. */
   codes(space: VectorSpace, after: { change: number; seq: number }, limit: number): Promise<CodeRow[]>;
   vectors(space: VectorSpace, seqs: readonly number[]): Promise<Map<number, Float32Array>>;
-  /** Claims a collection of this model that is behind and due. */
-  claimCatchUp(claim: CatchUpClaim): Promise<CatchUp | undefined>;
-  /** @returns false when the claim is lost. */
-  keepCatchUp(held: CatchUp, leaseUntil: number): Promise<boolean>;
-  /** Done, or to be tried again not before that time. */
-  endCatchUp(held: CatchUp, end: { done: true } | { done: false; runAfter: number }): Promise<void>;
+  /** Claims a collection of this model that needs the backfill and is due. */
+  claimBackfill(claim: BackfillClaim): Promise<BackfillJob | undefined>;
+  /** Prolongs the lease. @returns false when it is lost. */
+  renewBackfill(held: Held, leaseUntil: number): Promise<boolean>;
+  /** Ends the lease: the backfill is done, or requeued until that time. */
+  endBackfill(held: BackfillJob, end: { done: true } | { done: false; runAfter: number }): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { Embedder } from '../embedding/embedder.ts';
 import type { CodePage, LoadCodes, VectorIndex, VectorSpace } from '../embedding/vector-index.ts';
-import { openCatchUp } from './catch-up.ts';
+import { openBackfill } from './catch-up.ts';
 import { defaultPatienceMs } from './embed-record.ts';
 import type { CollectionRoomDeps } from './open-collections.ts';
 import type { VectorRepository } from './vector-repository.ts';
@@ -10,7 +10,7 @@ export interface EmbeddingParts {
   readonly openIndex: (load: LoadCodes) => VectorIndex;
 }
 
-/** What belongs to vectors, when there is an embedder: the index, the stage of a record, and the work that catches up. */
+/** What belongs to vectors, when there is an embedder: the index, the stage of a record, and the backfill. */
 export function openVectorSearch(
   deps: CollectionRoomDeps,
   timing: { leaseMs: number; pollMs: number; backoffMs: number; patienceMs?: number },
@@ -20,29 +20,29 @@ export function openVectorSearch(
   const { embedder } = embedding;
   const { vectors } = repositories;
   const index = embedding.openIndex((space, after) => loadCodes(vectors, space, after));
-  const catchUp = openCatchUp({ ...timing, embedder, vectors, space, clock, newId, logger });
+  const backfill = openBackfill({ ...timing, embedder, vectors, space, clock, newId, logger });
   const patienceMs = timing.patienceMs ?? defaultPatienceMs;
   return {
-    deps: { embedder, vectors, index, isReady: catchUp.isReady, clock, logger },
+    deps: { embedder, vectors, index, isReady: backfill.isReady, clock, logger },
     embedding: { embedder, vectors, space, clock, logger, patienceMs },
-    catchUp,
+    backfill,
     /** A chunk was made or changed directly. */
-    onBehind(collectionId: string) {
-      const adopting = vectors.adopt(collectionId, embedder.model).then(catchUp.wake);
-      // At the next start it is caught up anyhow.
+    onVectorMissing(collectionId: string) {
+      const adopting = vectors.adopt(collectionId, embedder.model).then(backfill.wake);
+      // The next start marks every collection for the backfill.
       adopting.catch((error: unknown) => logger.warn({ err: error }, 'a chunk waits for its vector'));
     },
     ofCollections: {
       model: embedder.model,
-      isReady: catchUp.isReady,
+      isReady: backfill.isReady,
       async restart(collectionId: string) {
         await vectors.adopt(collectionId, embedder.model);
         await vectors.restart(collectionId, embedder.model);
-        catchUp.wake();
+        backfill.wake();
       },
     },
     close: async () => {
-      await catchUp.close();
+      await backfill.close();
       await index.close();
     },
   };

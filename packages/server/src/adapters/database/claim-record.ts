@@ -1,12 +1,12 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import {
-  type Claim,
-  type MadeRecord,
+  type IngestedRecord,
+  type RecordClaim,
   type RecordJob,
   smallRecordBytes,
 } from '../../collections/record-job-repository.ts';
 import type { Database } from './database.ts';
-import { isDue, isFree } from './lease.ts';
+import { claimedBy, isClaimable, isFree, skipLocked } from './lease.ts';
 import { toSource } from './record-repository.ts';
 import type { Tables } from './tables.ts';
 
@@ -15,8 +15,8 @@ import type { Tables } from './tables.ts';
  * last, and the next claim goes to the project that follows it by id and has a record waiting.
  * Source: ADR 0063.
  */
-export function claimRecord({ dialect, write }: Database, claim: Claim): Promise<RecordJob | undefined> {
-  if (claim.lane === 'sweeping') return take(write, claim, nextToSweep(dialect, claim));
+export function claimRecord({ dialect, write }: Database, claim: RecordClaim): Promise<RecordJob | undefined> {
+  if (claim.kind === 'sweep') return take(write, claim, nextToSweep(dialect, claim));
   return write.transaction().execute(async (transaction) => {
     const turn = transaction.selectFrom('record_turn').select('project_id').where('id', '=', 1);
     // PostgreSQL: one claim at a time, as in SQLite, so that two do not serve the same project.
@@ -34,7 +34,7 @@ export function claimRecord({ dialect, write }: Database, claim: Claim): Promise
 
 interface Wanted {
   readonly dialect: Database['dialect'];
-  readonly claim: Claim;
+  readonly claim: RecordClaim;
   /** Only projects whose id is greater. */
   readonly after: string;
 }
@@ -44,9 +44,8 @@ interface Wanted {
  * many waiting records costs no more than one with a single record.
  */
 async function findWaiting(db: Transaction<Tables>, { dialect, claim, after }: Wanted): Promise<string | undefined> {
-  const locking = dialect === 'postgres' ? sql`for update skip locked` : sql``;
   const isSmall = claim.reserved === true ? sql`and source_bytes <= ${smallRecordBytes}` : sql``;
-  const isIdle = claim.reserved === true ? sql`and project_id not in (${projectsInWork(claim)})` : sql``;
+  const isIdle = claim.reserved === true ? sql`and project_id not in (${projectsInProgress(claim)})` : sql``;
   const { rows } = await sql<{ id: string }>`
     with recursive waiting (project_id) as (
       select min(project_id) from record where status = 'creating' and project_id > ${after}
@@ -56,33 +55,29 @@ async function findWaiting(db: Transaction<Tables>, { dialect, claim, after }: W
     ), first (id) as (
       select (
         select id from record where record.project_id = waiting.project_id and status = 'creating'
-          and ${isDue('run_after', claim.now)} and ${isFree('lease_until', claim)} ${isSmall}
-        order by claim_order, id limit 1 ${locking}
+          and ${isClaimable(claim)} ${isSmall}
+        order by claim_order, id limit 1 ${skipLocked(dialect)}
       ) from waiting where project_id is not null ${isIdle}
     )
     select id from first where id is not null limit 1`.execute(db);
   return rows[0]?.id;
 }
 
-function projectsInWork(claim: Claim): RawBuilder<string> {
+function projectsInProgress(claim: RecordClaim): RawBuilder<string> {
   return sql`select project_id from record
     where lease_owner is not null and not ${isFree('lease_until', claim)} and status = 'creating'`;
 }
 
-function nextToSweep(dialect: Database['dialect'], claim: Claim): RawBuilder<string> {
-  // SQLite writes one transaction at a time: two claims cannot meet there.
-  const locking = dialect === 'postgres' ? sql`for update skip locked` : sql``;
-  return sql<string>`(select id from record where stage = 'sweeping' and ${isDue('run_after', claim.now)}
-    and ${isFree('lease_until', claim)} order by run_after, id limit 1 ${locking})`;
+function nextToSweep(dialect: Database['dialect'], claim: RecordClaim): RawBuilder<string> {
+  return sql<string>`(select id from record where stage = 'sweeping' and ${isClaimable(claim)}
+    order by run_after, id limit 1 ${skipLocked(dialect)})`;
 }
 
-async function take(db: Kysely<Tables>, claim: Claim, id: RawBuilder<string>): Promise<RecordJob | undefined> {
+async function take(db: Kysely<Tables>, claim: RecordClaim, id: RawBuilder<string>): Promise<RecordJob | undefined> {
   const row = await db
     .updateTable('record')
     .set(() => ({
-      lease_owner: claim.token,
-      lease_until: claim.leaseUntil,
-      attempt: sql<number>`attempt + 1`,
+      ...claimedBy(claim),
       // A generation that is not complete is created again, including its keys.
       keyed_to: sql<number | null>`case when made is null then null else keyed_to end`,
     }))
@@ -100,6 +95,6 @@ async function take(db: Kysely<Tables>, claim: Claim, id: RawBuilder<string>): P
     deadlineAt: row.deadline_at,
     workedMs: Number(row.worked_ms),
     generation: row.generation,
-    made: row.made === null ? null : (JSON.parse(row.made) as MadeRecord), // written by keepMade
+    checkpoint: row.made === null ? null : (JSON.parse(row.made) as IngestedRecord), // written by saveCheckpoint
   };
 }

@@ -7,7 +7,7 @@ import type { Tables } from './tables.ts';
 const replaced = -2;
 
 /** Which of the keys visible pairs of other records of the collection have. */
-export async function findTaken(
+export async function findExistingKeys(
   read: Kysely<Tables>,
   of: { readonly collectionId: string; readonly id: string | null },
   rowKeys: readonly string[],

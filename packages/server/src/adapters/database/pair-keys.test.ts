@@ -64,12 +64,13 @@ for (const [name, open] of Object.entries(databases)) {
     const strange = await makePairs(database, other, ['of another collection']);
     await strange.jobs.publish(strange.job, strange.publication);
     const second = await makePairs(database, mine, ['unfinished']);
-    await second.jobs.keepMade(second.job, second.publication);
+    await second.jobs.saveCheckpoint(second.job, second.publication);
 
     await makeOld(database);
     await database.write.transaction().execute((trx) => createPairKeysMigration(database.dialect).up(trx));
     const keys = ['abcdefghijklmnopqrstuv', 'abcdef', 'short', 'of another collection', 'unfinished'];
-    const taken = async () => [...(await first.jobs.findTaken({ collectionId: mine.id, id: null }, keys))].sort();
+    const taken = async () =>
+      [...(await first.jobs.findExistingKeys({ collectionId: mine.id, id: null }, keys))].sort();
     assert.deepEqual(await taken(), ['abcdefghijklmnopqrstuv', 'short']);
     await second.jobs.publish(second.job, second.publication);
     assert.deepEqual(await taken(), ['abcdefghijklmnopqrstuv', 'short', 'unfinished']);

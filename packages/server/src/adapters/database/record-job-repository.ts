@@ -2,18 +2,18 @@ import { type Kysely, sql, type Transaction, type UpdateObject } from 'kysely';
 import type { NewChunk } from '../../collections/chunk-repository.ts';
 import { maxCapacity } from '../../collections/collection-repository.ts';
 import type {
-  Held,
-  MadeRecord,
+  IngestedRecord,
   Publication,
   RecordJob,
   RecordJobRepository,
-  WorkProgress,
 } from '../../collections/record-job-repository.ts';
+import type { Held } from '../../jobs/job.ts';
 import { insertChunks } from './chunk-rows.ts';
 import { claimRecord } from './claim-record.ts';
 import type { Database } from './database.ts';
+import { isHeldBy, noLease, renewLease } from './lease.ts';
 import { countChunks, hasRoom, lockCollection } from './lock-collection.ts';
-import { countReplaced, findTaken, isOvertaken, replaceRivals } from './pair-duplicates.ts';
+import { countReplaced, findExistingKeys, isOvertaken, replaceRivals } from './pair-duplicates.ts';
 import { areManyWaiting, enterKeys, noKeys, removeKeys } from './pair-keys.ts';
 import { insertRows, sweepRows } from './record-rows.ts';
 import type { Tables } from './tables.ts';
@@ -32,7 +32,10 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
         .where('lease_owner', 'is not', null)
         .execute();
     },
-    report: (held, progress) => report(database, held, progress),
+    renew: (held, { stage, percent, leaseUntil, workedMs }) => {
+      const set = { stage, percent, lease_until: leaseUntil, worked_ms: workedMs };
+      return renewLease(database, { table: 'record', key: 'id' }, held, set);
+    },
     addChunks: (job, chunks) => addChunks(database, job, chunks),
     addRows: (job, rows) =>
       write.transaction().execute(async (transaction) => {
@@ -40,9 +43,10 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
         await insertRows(transaction, job, rows);
         return true;
       }),
-    keepMade: async (job, made) => (await updateHeld(write, job, { made: JSON.stringify(made) })) !== undefined,
-    findTaken: (of, rowKeys) => findTaken(database.read, of, rowKeys),
-    room: (job) =>
+    saveCheckpoint: async (job, ingested) =>
+      (await updateHeld(write, job, { made: JSON.stringify(ingested) })) !== undefined,
+    findExistingKeys: (of, rowKeys) => findExistingKeys(database.read, of, rowKeys),
+    remainingCapacity: (job) =>
       write.transaction().execute(async (transaction) => {
         const collection = await lockCollection(transaction, job.collectionId);
         if (collection === undefined) return 0;
@@ -51,7 +55,7 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
         if (job.onDuplicate === 'replace') return collection.capacity;
         return collection.capacity - (await countChunks(transaction, job.collectionId, job.id));
       }),
-    publish: (job, made) => write.transaction().execute((transaction) => publish(transaction, job, made)),
+    publish: (job, ingested) => write.transaction().execute((transaction) => publish(transaction, job, ingested)),
     fail: async (job, failure, { report, now }) =>
       (await updateHeld(write, job, {
         ...idle(now),
@@ -63,37 +67,23 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
         report: report === null ? null : JSON.stringify(report),
         updated_at: now,
       })) !== undefined,
-    giveBack: async (held, { runAfter, attempt, workedMs }) => {
+    requeue: async (held, { runAfter, attempt, workedMs }) => {
       await write
         .updateTable('record')
         .set((column) => ({
-          lease_owner: null,
-          lease_until: null,
+          ...noLease,
           run_after: runAfter,
           attempt,
           ...(workedMs === undefined ? {} : { worked_ms: workedMs }),
           stage: column.case().when('status', '=', 'creating').then('queued').else(column.ref('stage')).end(),
         }))
         .where('id', '=', held.id)
-        .where('lease_owner', '=', held.token)
+        .where(isHeldBy(held))
         .execute();
     },
     sweep: (held, part) =>
       write.transaction().execute((transaction) => sweep(database, transaction, { held, ...part })),
   };
-}
-
-/** A transaction of this process may hold the record just now: nothing waits for it on the one connection for leases. */
-async function report({ leases, dialect }: Database, held: Held, progress: WorkProgress): Promise<boolean> {
-  const { stage, percent, leaseUntil, workedMs } = progress;
-  const mine = leases.selectFrom('record').select('id').where('id', '=', held.id).where('lease_owner', '=', held.token);
-  const kept = await leases
-    .updateTable('record')
-    .set({ stage, percent, lease_until: leaseUntil, worked_ms: workedMs })
-    .where('id', 'in', dialect === 'postgres' ? mine.forUpdate().skipLocked() : mine)
-    .returning('id')
-    .executeTakeFirst();
-  return kept !== undefined || (await mine.executeTakeFirst()) !== undefined;
 }
 
 async function addChunks(database: Database, job: RecordJob, chunks: readonly NewChunk[]): Promise<boolean> {
@@ -106,7 +96,7 @@ async function addChunks(database: Database, job: RecordJob, chunks: readonly Ne
   });
 }
 
-/** @returns undefined when the claim is lost */
+/** @returns undefined when the lease is lost */
 async function writeChunks({ dialect, write, fullText }: Database, job: RecordJob, chunks: readonly NewChunk[]) {
   const { projectId, collectionId, id: recordId } = job;
   const place = { projectId, collectionId, recordId, generation: job.generation + 1 };
@@ -119,13 +109,16 @@ async function writeChunks({ dialect, write, fullText }: Database, job: RecordJo
   });
 }
 
-/** Nobody works on it and nothing was tried. */
+/** No lease and no attempt. */
 const idle = (now: number) => ({
-  ...{ made: null, lease_owner: null, lease_until: null },
-  ...{ attempt: 0, worked_ms: 0, run_after: now },
+  ...noLease,
+  made: null,
+  attempt: 0,
+  worked_ms: 0,
+  run_after: now,
 });
 
-/** Proves the claim and keeps the row until the transaction ends: a new holder waits, and then starts from what is there. */
+/** Proves the lease and locks the row until the transaction ends: a new holder waits, and then starts from what is there. */
 function hold(db: Kysely<Tables>, held: Held) {
   return updateHeld(db, held, { lease_owner: held.token });
 }
@@ -135,17 +128,21 @@ function updateHeld(db: Kysely<Tables>, held: Held, set: UpdateObject<Tables, 'r
     .updateTable('record')
     .set(set)
     .where('id', '=', held.id)
-    .where('lease_owner', '=', held.token)
+    .where(isHeldBy(held))
     .returning(['status', 'generation', 'collection_id', 'keyed_to'])
     .executeTakeFirst();
 }
 
-async function publish(transaction: Transaction<Tables>, job: RecordJob, made: MadeRecord): Promise<Publication> {
+async function publish(
+  transaction: Transaction<Tables>,
+  job: RecordJob,
+  ingested: IngestedRecord,
+): Promise<Publication> {
   const row = await hold(transaction, job);
   const collection = row && (await lockCollection(transaction, row.collection_id));
   if (row === undefined || collection === undefined) return { kind: 'lost' };
   await enterKeys(transaction, { job, keyedTo: row.keyed_to });
-  if (job.onDuplicate === 'skip' && (await isOvertaken(transaction, job, made.since ?? 0))) {
+  if (job.onDuplicate === 'skip' && (await isOvertaken(transaction, job, ingested.since ?? 0))) {
     // What was read is void: the next try has to look at the pairs of the others again.
     await updateHeld(transaction, job, { made: null });
     return { kind: 'overtaken' };
@@ -153,20 +150,20 @@ async function publish(transaction: Transaction<Tables>, job: RecordJob, made: M
   const counts = job.onDuplicate === 'replace' ? await countReplaced(transaction, job) : new Map<string, number>();
   const room = { collectionId: row.collection_id, capacity: collection.capacity };
   const gone = counts.values().reduce((sum, count) => sum + count, 0);
-  const addition = { unwritten: 0, added: made.numChunks, without: job.id, gone };
+  const addition = { unwritten: 0, added: ingested.numChunks, without: job.id, gone };
   if (!(await hasRoom(transaction, room, addition))) return { kind: 'full' };
-  await replaceRivals(transaction, job, { counts, now: made.now });
-  if (made.lacksVectors === true) await wantVectors(transaction, row.collection_id);
+  await replaceRivals(transaction, job, { counts, now: ingested.now });
+  if (ingested.lacksVectors === true) await wantVectors(transaction, row.collection_id);
   const replaced = row.generation > 0;
   await updateHeld(transaction, job, {
-    ...idle(made.now),
-    status: made.status,
+    ...idle(ingested.now),
+    status: ingested.status,
     stage: replaced ? 'sweeping' : 'done',
     percent: 100,
     generation: row.generation + 1,
-    num_chunks: made.numChunks,
-    report: JSON.stringify(made.report),
-    updated_at: made.now,
+    num_chunks: ingested.numChunks,
+    report: JSON.stringify(ingested.report),
+    updated_at: ingested.now,
   });
   return { kind: 'published', sweep: replaced || counts.size > 0 };
 }
@@ -205,7 +202,7 @@ async function sweep(
   if ((await sweepRows(transaction, { recordId: held.id, shown, limit })) === limit) return 'more';
   if (row.status === 'deleting') await transaction.deleteFrom('record').where('id', '=', held.id).execute();
   else if (row.status !== 'creating') {
-    await updateHeld(transaction, held, { stage: 'done', lease_owner: null, lease_until: null, attempt: 0 });
+    await updateHeld(transaction, held, { ...noLease, stage: 'done', attempt: 0 });
   }
   return 'done';
 }

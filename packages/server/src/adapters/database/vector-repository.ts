@@ -1,7 +1,7 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type {
-  CatchUp,
-  CatchUpClaim,
+  BackfillClaim,
+  BackfillJob,
   NewVector,
   Saving,
   StoredVectorSpace,
@@ -10,14 +10,15 @@ import type {
 import { fromBytes, toBytes, toCode } from '../../embedding/vectors.ts';
 import type { CollectionVectorTable } from './collection-tables.ts';
 import type { Database } from './database.ts';
-import { isDue, isFree } from './lease.ts';
+import { claimedBy, isClaimable, isFree, isHeldBy, noLease, renewLease, skipLocked } from './lease.ts';
 import { lockCollection } from './lock-collection.ts';
 import { countMissing, countRefused, findMissing } from './missing-vectors.ts';
 import type { Tables } from './tables.ts';
 import { withoutIndex } from './without-index.ts';
 
 /** Vectors over either database; the index over them is not the database's. */
-export function createVectorRepository({ dialect, read, write }: Database): VectorRepository {
+export function createVectorRepository(database: Database): VectorRepository {
+  const { dialect, read, write } = database;
   return {
     find: (collectionId) => findSpace(read, collectionId),
     adopt: async (collectionId, model) =>
@@ -43,8 +44,7 @@ export function createVectorRepository({ dialect, read, write }: Database): Vect
           first_change: column.ref('last_change'),
           wanted: column('wanted', '+', 1),
           attempt: 0,
-          lease_owner: null,
-          lease_until: null,
+          ...noLease,
           run_after: 0,
         }))
         .where('collection_id', '=', collectionId)
@@ -79,16 +79,16 @@ export function createVectorRepository({ dialect, read, write }: Database): Vect
         .execute();
       return new Map(rows.flatMap(({ seq, vector }) => (vector === null ? [] : [[seq, fromBytes(vector)]])));
     },
-    claimCatchUp: (claim) => claimCatchUp({ dialect, write }, claim),
-    async keepCatchUp(held, leaseUntil) {
-      const result = await heldRow(write, held).set({ lease_until: leaseUntil }).executeTakeFirst();
-      return result.numUpdatedRows > 0n;
-    },
-    async endCatchUp(held, end) {
-      const free = { lease_owner: null, lease_until: null };
+    claimBackfill: (claim) => claimBackfill(database, claim),
+    renewBackfill: (held, leaseUntil) =>
+      renewLease(database, { table: 'collection_vector', key: 'collection_id' }, held, { lease_until: leaseUntil }),
+    async endBackfill(held, end) {
       const outcome = end.done ? { done: held.wanted, attempt: 0 } : { run_after: end.runAfter };
-      await heldRow(write, held)
-        .set({ ...free, ...outcome })
+      await write
+        .updateTable('collection_vector')
+        .set({ ...noLease, ...outcome })
+        .where('collection_id', '=', held.id)
+        .where(isHeldBy(held))
         .execute();
     },
   };
@@ -153,7 +153,7 @@ export function toSpace(row: Selectable<CollectionVectorTable>): StoredVectorSpa
     dimensions: row.dimensions,
     firstChange: row.first_change,
     lastChange: row.last_change,
-    isBehind: row.wanted > row.done,
+    needsBackfill: row.wanted > row.done,
   };
 }
 
@@ -213,37 +213,21 @@ async function saveVectors(
   return { kind: 'saved' };
 }
 
-function heldRow(write: Kysely<Tables>, held: CatchUp) {
-  return write
-    .updateTable('collection_vector')
-    .where('collection_id', '=', held.collectionId)
-    .where('lease_owner', '=', held.token);
-}
-
-async function claimCatchUp(
+async function claimBackfill(
   { dialect, write }: Pick<Database, 'dialect' | 'write'>,
-  claim: CatchUpClaim,
-): Promise<CatchUp | undefined> {
+  claim: BackfillClaim,
+): Promise<BackfillJob | undefined> {
+  const isDue = claim.isFirst === true ? sql`run_after = 0 and ${isFree('lease_until', claim)}` : isClaimable(claim);
   const row = await write
     .updateTable('collection_vector')
-    .set((column) => ({
-      lease_owner: claim.token,
-      lease_until: claim.leaseUntil,
-      attempt: column('attempt', '+', 1),
-    }))
-    .where('collection_id', '=', (select) => {
-      const waiting = select
-        .selectFrom('collection_vector')
-        .select('collection_id')
-        .where(sql<boolean>`wanted > done`)
-        .where('model', '=', claim.model)
-        .where(claim.isFirst === true ? sql<boolean>`run_after = 0` : isDue('run_after', claim.now))
-        .where(isFree('lease_until', claim))
-        .orderBy('run_after')
-        .limit(1);
-      return dialect === 'postgres' ? waiting.forUpdate().skipLocked() : waiting;
-    })
+    .set(claimedBy(claim))
+    .where(
+      'collection_id',
+      '=',
+      sql<string>`(select collection_id from collection_vector where wanted > done and model = ${claim.model} and ${isDue}
+        order by run_after limit 1 ${skipLocked(dialect)})`,
+    )
     .returning(['collection_id', 'wanted', 'attempt'])
     .executeTakeFirst();
-  return row && { collectionId: row.collection_id, token: claim.token, wanted: row.wanted, attempt: row.attempt };
+  return row && { id: row.collection_id, token: claim.token, wanted: row.wanted, attempt: row.attempt };
 }

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { startHeartbeat } from './heartbeat.ts';
+
+/** Time stands still until the test moves it. */
+function openHeartbeat(t: TestContext, renew: () => Promise<boolean> = async () => true) {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  const events: string[] = [];
+  const heartbeat = startHeartbeat({
+    leaseMs: 9_000,
+    renew: () => {
+      events.push('renewed');
+      return renew();
+    },
+    onLost: () => events.push('lost'),
+    onError: () => events.push('failed'),
+  });
+  const pass = async (ms: number) => {
+    for (let left = ms; left > 0; left -= 10) {
+      t.mock.timers.tick(10);
+      await new Promise(setImmediate);
+    }
+  };
+  return { heartbeat, events, pass };
+}
+
+test('a lease is renewed three times while it holds, although nothing asks for it', async (t) => {
+  const { heartbeat, events, pass } = openHeartbeat(t);
+  await pass(9_000);
+  await heartbeat.close();
+  assert.deepEqual(events, ['renewed', 'renewed', 'renewed']);
+});
+
+test('renewals that are asked for come at once, then at most twice a second', async (t) => {
+  const { heartbeat, events, pass } = openHeartbeat(t);
+  const counts: number[] = [];
+  for (let asked = 0; asked < 100; asked += 1) {
+    heartbeat.beatSoon();
+    await pass(20);
+    if (asked % 25 === 0) counts.push(events.length);
+  }
+  await heartbeat.close();
+  assert.deepEqual([...counts, events.length], [1, 2, 3, 4, 5]);
+});
+
+test('a lost lease and a failed renewal are reported, and only the first ends the work', async (t) => {
+  const answers = [() => Promise.reject(new Error('away')), () => Promise.resolve(false), () => Promise.resolve(true)];
+  const { heartbeat, events, pass } = openHeartbeat(t, () => answers.shift()?.() ?? assert.fail('once too often'));
+  await pass(9_000);
+  await heartbeat.close();
+  assert.deepEqual(events, ['renewed', 'failed', 'renewed', 'lost', 'renewed']);
+});
+
+test('one renewal at a time runs, and none starts once the heartbeat is closed', async (t) => {
+  const first = Promise.withResolvers<boolean>();
+  const { heartbeat, events, pass } = openHeartbeat(t, () => first.promise);
+  heartbeat.beat();
+  heartbeat.beat();
+  await pass(10);
+  assert.deepEqual(events, ['renewed'], 'the second one waits for the first');
+  const closed = heartbeat.close();
+  first.resolve(true);
+  await closed;
+  await pass(20_000);
+  assert.deepEqual(events, ['renewed']);
+});

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { retryDelayMs, retryUntilStored } from './retry-policy.ts';
+
+test('each pause is twice as long as the one before, up to the longest', () => {
+  const policy = { firstMs: 10, longestMs: 60 };
+  assert.deepEqual(
+    [1, 2, 3, 4, 5, 1_000].map((attempt) => retryDelayMs(policy, attempt)),
+    [10, 20, 40, 60, 60, 60],
+  );
+});
+
+const policy = { firstMs: 1, longestMs: 2 };
+const never = new AbortController().signal;
+
+test('an attempt that fails is repeated until one succeeds', async () => {
+  const [errors, retried]: [string[], unknown[]] = [['first', 'second'], []];
+  const attempt = async () => {
+    const error = errors.shift();
+    if (error !== undefined) throw new Error(error);
+    return 'stored';
+  };
+  const onRetry = (error: unknown) => retried.push((error as Error).message);
+  assert.equal(await retryUntilStored(attempt, { policy, signal: never, onRetry }), 'stored');
+  assert.deepEqual(retried, ['first', 'second']);
+});
+
+test('an error that no retry can repair is thrown at once', async () => {
+  let attempts = 0;
+  const attempt = async () => {
+    attempts += 1;
+    throw new Error('for ever');
+  };
+  const options = { policy, signal: never, isRetryable: () => false, onRetry: () => assert.fail('it was retried') };
+  await assert.rejects(retryUntilStored(attempt, options), { message: 'for ever' });
+  assert.equal(attempts, 1);
+});
+
+test('an abort ends the pause, and exactly one last attempt follows', async () => {
+  const stopping = new AbortController();
+  const seen: boolean[] = [];
+  const attempt = async () => {
+    seen.push(stopping.signal.aborted);
+    throw new Error('away');
+  };
+  const hours = { firstMs: 3_600_000, longestMs: 3_600_000 };
+  const onRetry = () => setImmediate(() => stopping.abort());
+  await assert.rejects(retryUntilStored(attempt, { policy: hours, signal: stopping.signal, onRetry }));
+  assert.deepEqual(seen, [false, true]);
+});
