@@ -39,7 +39,7 @@ const service = await openService(
   createLogger('error'),
 );
 const client = createClient({
-  filesUrl: service.filesUrl ?? '',
+  filesUrl: service.filesUrls[0] ?? '',
   pluginsUrl: '',
   apiKey: service.firstKey?.key.reveal() ?? '',
 });

@@ -216,3 +216,18 @@ test('every supported platform has its Node.js in the lockfile, with a recorded 
     assert.equal(locked?.optional, true, platform);
   }
 });
+
+test('the command line under an old Node.js says what to do instead of failing on TypeScript', async (t) => {
+  const folder = await temporaryFolder(t);
+  const { write } = await createInstallation(folder);
+  write('package.json', JSON.stringify({ engines: { node: '>=99' } }));
+  const check = resolve('scripts/set-up/check-node.mjs');
+  const { status, stderr } = spawnSync(process.execPath, [check], { cwd: folder, encoding: 'utf8' });
+  assert.equal(status, 1);
+  assert.match(
+    stderr,
+    /^quartermaster: Node\.js 99 or later is required; this is [\d.]+\. Run "npm start" once: it installs one\.\n$/,
+  );
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { quartermaster: string } };
+  assert.match(scripts.quartermaster, /^node scripts\/set-up\/check-node\.mjs && exec node /);
+});

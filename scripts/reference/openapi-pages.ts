@@ -14,8 +14,8 @@ export async function describeOpenApi(): Promise<Record<string, string>> {
   const service = await openService(config, createLogger('error'));
   try {
     return {
-      'docs/reference/openapi-files.json': await fetchDocument(service.filesUrl),
-      'docs/reference/openapi-plugins.json': await fetchDocument(service.pluginsUrl),
+      'docs/reference/openapi-files.json': await fetchDocument(service.filesUrls[0] ?? null),
+      'docs/reference/openapi-plugins.json': await fetchDocument(service.pluginsUrls[0] ?? null),
     };
   } finally {
     await service.close();

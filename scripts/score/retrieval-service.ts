@@ -45,7 +45,7 @@ async function withService<Result>(
     const service = await openService(parseConfig(environment), createLogger('error'));
     try {
       const apiKey = service.firstKey?.key.reveal() ?? '';
-      return await act(createClient({ filesUrl: service.filesUrl ?? '', pluginsUrl: '', apiKey }));
+      return await act(createClient({ filesUrl: service.filesUrls[0] ?? '', pluginsUrl: '', apiKey }));
     } finally {
       await service.close();
     }

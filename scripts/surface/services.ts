@@ -51,7 +51,10 @@ async function startOnce(environment: Readonly<Record<string, string>>) {
   const read = async (url: string | null) =>
     readOpenApi((await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument);
   try {
-    return { 'openapi-files': await read(service.filesUrl), 'openapi-plugins': await read(service.pluginsUrl) };
+    return {
+      'openapi-files': await read(service.filesUrls[0] ?? null),
+      'openapi-plugins': await read(service.pluginsUrls[0] ?? null),
+    };
   } finally {
     await service.close();
   }

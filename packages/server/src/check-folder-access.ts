@@ -1,8 +1,29 @@
-import { readdir, stat } from 'node:fs/promises';
+import { access as checkAccess, constants, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createFolderPath } from './kernel/create-folder-path.ts';
 import type { Logger } from './kernel/logger.ts';
 
 const access = { writtenByGroup: 0o020, readByOthers: 0o004, writtenByOthers: 0o002 } as const;
+
+/**
+ * Creates the data folder where it is missing and checks who may use it.
+ * @throws Error with the remedy when this user cannot write to it, or all users can
+ */
+export async function openDataFolder(folder: string, logger: Logger): Promise<void> {
+  try {
+    await createFolderPath(folder, 0o700);
+    await checkAccess(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new Error(
+      code === 'ENOTDIR' || code === 'EEXIST'
+        ? `The data folder ${folder} cannot be used, because it or a part of its path is a file. Set QUARTERMASTER_DATA to a folder.`
+        : `The service cannot write to the data folder ${folder} (${code}). Make its user the owner, or set QUARTERMASTER_DATA to a folder that it can write to.`,
+      { cause },
+    );
+  }
+  await checkDataFolder(folder, logger);
+}
 
 /**
  * The data folder holds every project's content and the encryption key. A user with write access can also replace them.

@@ -10,7 +10,7 @@ import { openBlobFolder } from './adapters/disk/blob-folder.ts';
 import { lockFolder } from './adapters/disk/folder-lock.ts';
 import { makeSetUpLink, type SetUpLink } from './administrators/set-up-link.ts';
 import { startBackupCheck } from './check-backups.ts';
-import { checkDataFolder } from './check-folder-access.ts';
+import { openDataFolder } from './check-folder-access.ts';
 import { openStreamAccess } from './compose-access.ts';
 import { openDiskSpace } from './compose-disk-space.ts';
 import { openFilesSide } from './compose-files.ts';
@@ -30,7 +30,6 @@ import type { IdempotencyRepository } from './idempotency/idempotency-repository
 import type { Caller } from './kernel/caller.ts';
 import type { Clock } from './kernel/clock.ts';
 import { closeAll } from './kernel/close-all.ts';
-import { createFolderPath } from './kernel/create-folder-path.ts';
 import type { DiskSpace } from './kernel/disk-space.ts';
 import { createNewId, type NewId } from './kernel/identifier.ts';
 import { type CountExceeded, createLimitCounter } from './kernel/limit-counter.ts';
@@ -45,9 +44,9 @@ import { type KeyRing, openKeyRing } from './projects/key-ring.ts';
 
 /** The running service. */
 export interface Service {
-  /** null when this process does not serve that address. */
-  readonly filesUrl: string | null;
-  readonly pluginsUrl: string | null;
+  /** The URLs that open it, the preferred one first; empty when this process does not serve that address. */
+  readonly filesUrls: readonly string[];
+  readonly pluginsUrls: readonly string[];
   /** On a fresh installation: the one key there is, and where it was written. */
   readonly firstKey: { readonly key: Secret; readonly file: string } | undefined;
   /** As long as there is no administrator: the link that makes one, and where it was written. */
@@ -130,16 +129,16 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
     mountPlugins(sides.files.app, { gate: sides.files.gate, mounted: base.mounted, plugins });
     await plugins.ready();
   }
-  const listenTo = async (side: Side | null): Promise<Listening | null> => {
+  const listenTo = async (side: Side | null, setting: string): Promise<Listening | null> => {
     if (side === null) return null;
     await side.releasePort?.();
-    const listening = await listen(side.app, config.host, side.port);
+    const listening = await listen(side.app, { host: config.host, port: side.port, setting });
     resources.defer(() => listening.close(config.stopSeconds * 1000));
     return listening;
   };
   start.options.beforeListening?.();
-  const files = await listenTo(sides.files);
-  const plugins = await listenTo(sides.plugins);
+  const files = await listenTo(sides.files, 'QUARTERMASTER_FILES_PORT');
+  const plugins = await listenTo(sides.plugins, 'QUARTERMASTER_PLUGINS_PORT');
   const setUpLink =
     files === null
       ? undefined
@@ -155,8 +154,8 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
   }
   logger.info({ files: files?.url, plugins: plugins?.url }, 'listening');
   return {
-    filesUrl: files?.url ?? null,
-    pluginsUrl: plugins?.url ?? null,
+    filesUrls: files?.urls ?? [],
+    pluginsUrls: plugins?.urls ?? [],
     firstKey,
     setUpLink,
     drain: drain.begin,
@@ -181,8 +180,7 @@ async function openBase({ config, logger, resources, drain, options: { watchdog 
   warnAboutRoot(logger);
   const registry = createMetrics();
   if (watchdog !== undefined) registerWatchdogMetrics(registry, watchdog);
-  await createFolderPath(config.dataFolder, 0o700);
-  await checkDataFolder(config.dataFolder, logger);
+  await openDataFolder(config.dataFolder, logger);
   if (config.serve !== 'plugins') {
     const lock = lockFolder(config.dataFolder);
     resources.defer(lock.release);

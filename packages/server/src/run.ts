@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { formatAddresses, formatBanner } from './banner.ts';
 import { openService, type Service } from './compose.ts';
-import { ConfigError, parseConfig, processEnvironment } from './config.ts';
+import { type Config, ConfigError, parseConfig, processEnvironment } from './config.ts';
 import { FatalError } from './kernel/fatal-error.ts';
 import { createLogDestination } from './kernel/log-destination.ts';
 import { createLogger, type Logger } from './kernel/logger.ts';
+import { createReadableDestination } from './kernel/readable-log.ts';
 import { startWatchdog, type Watchdog } from './kernel/watchdog.ts';
 import { transportWarnings } from './transport-warnings.ts';
 import { version } from './version.ts';
@@ -14,11 +16,14 @@ const unattendedDrainSeconds = 5;
 const sameSignalMs = 500;
 
 /**
- * Runs the service until SIGTERM or SIGINT; a second signal ends it at once. Logs go to standard error, one JSON object
- * a line; standard output has the few lines for people. Sets the exit code: 0 after an orderly stop, 1 otherwise.
+ * Runs the service until SIGTERM or SIGINT; a second signal ends it at once. Logs go to standard error: one JSON object
+ * a line, or readable lines on a terminal; standard output has the few lines for people. Sets the exit code: 0 after an orderly stop, 1 otherwise.
  */
 export async function runUntilSignal(): Promise<void> {
-  const destination = createLogDestination(process.stderr.fd);
+  const { stderr } = process;
+  const destination = stderr.isTTY
+    ? createReadableDestination(stderr, { colours: stderr.hasColors() })
+    : createLogDestination(stderr.fd);
   let logger: Logger | undefined;
   let watchdog: Watchdog | undefined;
   // Replaces Node's listener, which would open the debugger to every user of the machine.
@@ -40,7 +45,7 @@ export async function runUntilSignal(): Promise<void> {
       watchdog?.watch();
     };
     const service = await openService(config, logger, { beforeListening, watchdog });
-    greet(service);
+    greet(service, config);
     await stopping;
     const seconds = config.drainSeconds ?? (process.stdout.isTTY ? 0 : unattendedDrainSeconds);
     logger.info({ drain_seconds: seconds }, 'stopping');
@@ -60,22 +65,11 @@ export async function runUntilSignal(): Promise<void> {
   }
 }
 
-function greet(service: Service): void {
-  // Standard output that is not a terminal is often stored in logs that other people read.
-  const isTerminal = process.stdout.isTTY;
-  const lines = [`Quartermaster ${version}`];
-  if (service.filesUrl !== null) lines.push(`  files address    ${service.filesUrl}`);
-  if (service.pluginsUrl !== null) lines.push(`  plugins address  ${service.pluginsUrl}`);
-  if (service.firstKey !== undefined) {
-    const { key, file } = service.firstKey;
-    lines.push(`  first API key    ${isTerminal ? `${key.reveal()}   (shown once; also in ${file})` : `in ${file}`}`);
-  }
-  if (service.setUpLink !== undefined) {
-    const { link, file } = service.setUpLink;
-    const printed = isTerminal ? `${link.reveal()}   (once, within an hour; also in ${file})` : `link in ${file}`;
-    lines.push(`  set up console   ${printed}`);
-  }
-  console.log(lines.join('\n'));
+/** The last lines of a start: what it logged is already on the terminal. */
+function greet(service: Service, config: Config): void {
+  const started = { version, ...service };
+  const options = { publicFilesUrl: config.publicFilesUrl, warnings: transportWarnings(config) };
+  console.log(process.stdout.isTTY ? formatBanner(started, options) : formatAddresses(started));
 }
 
 /** Resolves with the first signal; a later one ends the process. Before this is called, the first one ends it. */

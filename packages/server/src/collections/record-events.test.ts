@@ -13,7 +13,7 @@ async function openStream(t: TestContext) {
   const collectionId = await project.collection();
   const { body } = await project.call('POST', `/v1/collections/${collectionId}/records`, { content: 'text' });
   const recordId: string = body.data.record_id;
-  const server = await listen(service.app, '127.0.0.1', 0);
+  const server = await listen(service.app, { host: '127.0.0.1', port: 0, setting: 'QUARTERMASTER_FILES_PORT' });
   const path = `/v1/collections/${collectionId}/records/${recordId}`;
   const headers = { authorization: `Bearer ${project.projectId}` };
   const open = (signal?: AbortSignal) =>

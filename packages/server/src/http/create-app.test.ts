@@ -47,7 +47,7 @@ async function serve(t: TestContext) {
     },
     async () => ({}),
   );
-  const server = await listen(app, '127.0.0.1', 0);
+  const server = await listen(app, { host: '127.0.0.1', port: 0, setting: 'QUARTERMASTER_FILES_PORT' });
   t.after(() => server.close(0));
   return { url: server.url, lines, metrics: () => registry.metrics() };
 }
@@ -293,7 +293,7 @@ test('a stream that ends after the server was told to stop does not hold the sto
   app.server.keepAliveTimeout = 0;
   const stream = new PassThrough();
   app.get('/v1/stream', (_request, reply) => reply.type('text/event-stream').send(stream));
-  const server = await listen(app, '127.0.0.1', 0);
+  const server = await listen(app, { host: '127.0.0.1', port: 0, setting: 'QUARTERMASTER_FILES_PORT' });
   const { port } = new URL(server.url);
   const socket = connect(Number(port), '127.0.0.1');
   t.after(() => socket.destroy());

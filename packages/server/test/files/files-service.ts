@@ -78,7 +78,7 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
     pace: { idle: options.idle ?? 30_000, grace: 10_000, leastRate: 1024 },
   });
   fileRoutes(app, { gate: createFixedGate(), admissions, uploads, files, blobs, reportDamage, limits, allLimits: [] });
-  const server = await listen(app, '127.0.0.1', 0);
+  const server = await listen(app, { host: '127.0.0.1', port: 0, setting: 'QUARTERMASTER_FILES_PORT' });
   const port = Number(new URL(server.url).port);
 
   let isStopped = false;

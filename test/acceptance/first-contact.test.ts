@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { startCommand } from '../../scripts/start-command.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+/** A character of the terminal that is not text, such as a colour. */
+const control = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m|\\r`, 'g');
+
+interface Started {
+  readonly output: string;
+  readonly exitCode: number | null;
+}
+
+/** Starts the service on a terminal of its own and stops it after the banner, or reads until it ends by itself. */
+async function startOnTerminal(t: TestContext, settings: Readonly<Record<string, string>>): Promise<Started> {
+  const { environment, args } = startCommand();
+  const quoted = [process.execPath, ...args].map((word) => `'${word}'`).join(' ');
+  const all = { FILES_PORT: '0', PLUGINS_PORT: '0', ...settings };
+  const env = Object.fromEntries(Object.entries(all).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
+  // `exec`: the service is the only child of the terminal and gets its hang-up.
+  const terminal = execFile('script', ['-qefc', `exec ${quoted}`, '/dev/null'], {
+    env: { PATH: process.env.PATH ?? '', HOME: await temporaryFolder(t), TERM: 'xterm', ...environment, ...env },
+  });
+  t.after(() => terminal.kill('SIGKILL'));
+  let output = '';
+  terminal.stdout?.on('data', (text: string) => {
+    output += text.replace(control, '');
+    // Ctrl-C, as a person types it.
+    if (/Open (this link|the console)[^\n]*\n[^\n]+\n/.test(output)) terminal.stdin?.end('\u0003');
+  });
+  const [exitCode] = (await once(terminal, 'close')) as [number | null];
+  return { output, exitCode };
+}
+
+test('on a terminal, a start ends with one banner that has the URL to open, after readable logs', async (t) => {
+  const data = await temporaryFolder(t);
+  const { output, exitCode } = await startOnTerminal(t, { DATA: data });
+  const [before = '', banner = '', ...others] = output.split(
+    /\nQuartermaster \S+ is ready\. Press Ctrl-C to stop it\.\n/,
+  );
+  assert.deepEqual(others, []);
+  assert.match(before, /^\d\d:\d\d:\d\d\.\d{3} INFO {2}listening files=http/m);
+  assert.doesNotMatch(before, /^\{/m);
+  assert.match(banner, /^ {2}first API key {4}qmk_\w+ /m);
+  assert.match(
+    banner,
+    /^ {2}Open this link to create the console administrator [^\n]+:\n {2}http:\/\/127\.0\.0\.1:\d+\/setup#\S+$/m,
+  );
+  assert.doesNotMatch(banner.split('/setup#')[0] ?? '', /INFO|WARN/, 'no log line within the banner');
+  assert.equal(exitCode, 0);
+  const again = await startOnTerminal(t, { DATA: data, PUBLIC_FILES_URL: 'https://documents.example.com' });
+  assert.match(again.output, / {2}https:\/\/documents\.example\.com\/setup#/, 'the link leads to the public URL');
+});
+
+test('a service on all addresses prints URLs that can be opened and warns of plain HTTP', async (t) => {
+  const { output } = await startOnTerminal(t, { DATA: await temporaryFolder(t), HOST: '0.0.0.0' });
+  const banner = output.split('is ready.')[1] ?? '';
+  assert.match(banner, /files address {4}(http:\/\/\S+ {2})*http:\/\/127\.0\.0\.1:\d+\n/);
+  assert.doesNotMatch(banner, /\/\/0\.0\.0\.0/);
+  assert.match(banner, /warning {10}QUARTERMASTER_HOST is not a loopback address .+ cross the network unencrypted\./);
+});
+
+test('a start that fails says in one sentence what to do', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  t.after(() => other.close());
+  const port = String((other.address() as AddressInfo).port); // listens on TCP
+  const file = join(await temporaryFolder(t), 'file');
+  writeFileSync(file, '');
+  const data = await temporaryFolder(t);
+  const failures = [
+    [
+      { DATA: data, FILES_PORT: port },
+      `Port ${port} of 127.0.0.1 is in use by another program. Stop that program, or set QUARTERMASTER_FILES_PORT to another port.`,
+    ],
+    [
+      { DATA: data, PLUGINS_PORT: port },
+      `Port ${port} of 127.0.0.1 is in use by another program. Stop that program, or set QUARTERMASTER_PLUGINS_PORT to another port.`,
+    ],
+    [
+      { DATA: data, HOST: '192.0.2.77', PLUGINS_PORT: port },
+      '192.0.2.77 is not an address of this machine. Set QUARTERMASTER_HOST to one, or to 0.0.0.0 for all of them.',
+    ],
+    [
+      { DATA: '/proc/quartermaster' },
+      'The service cannot write to the data folder /proc/quartermaster (ENOENT). Make its user the owner, or set QUARTERMASTER_DATA to a folder that it can write to.',
+    ],
+    [
+      { DATA: file },
+      `The data folder ${file} cannot be used, because it or a part of its path is a file. Set QUARTERMASTER_DATA to a folder.`,
+    ],
+  ] as const;
+  for (const [settings, sentence] of failures) {
+    const { output, exitCode } = await startOnTerminal(t, settings);
+    assert.equal(
+      output.split('\n').findLast((line) => line !== ''),
+      `quartermaster: ${sentence}`,
+    );
+    assert.doesNotMatch(output, /^ +at /m, 'no stack');
+    assert.equal(exitCode, 1);
+  }
+});
