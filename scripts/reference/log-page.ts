@@ -25,7 +25,6 @@ logged. [The guide](../guides/operating.md#the-log) explains the lines about req
 
 | message | level | \`event\` | module |
 |---|---|---|---|
-| answered | info | | \`http\` |
 ${rows.join('\n')}
 `;
 }

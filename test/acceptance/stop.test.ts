@@ -99,6 +99,25 @@ for (const [name, program] of [
   });
 }
 
+test('[operations] a log whose reader takes nothing delays no answer and holds up the end for seconds only', {
+  timeout: 60_000,
+}, async (t) => {
+  const settings = { DATA: await temporaryFolder(t), DRAIN_SECONDS: '0' };
+  const service = start(t, [process.execPath, 'packages/cli/src/main.ts', 'start'], settings);
+  const url = await service.pluginsUrl;
+  service.process.stderr.pause();
+  // Their lines are more than a pipe and its reader hold.
+  for (let count = 0; count < 4_000; count += 100) {
+    const answers = await Promise.all(Array.from({ length: 100 }, () => fetch(`${url}/v1/version`)));
+    for (const answer of answers) {
+      await answer.arrayBuffer();
+      assert.equal(answer.status, 200);
+    }
+  }
+  service.process.kill('SIGTERM');
+  assert.deepEqual(await once(service.process, 'exit'), [0, null]);
+});
+
 /** A command as a person types it, in a process group of its own. */
 function start(t: TestContext, [program = '', ...args]: readonly string[], settings: Readonly<Record<string, string>>) {
   const all = { FILES_PORT: '0', PLUGINS_PORT: '0', ...settings };

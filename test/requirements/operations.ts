@@ -19,6 +19,7 @@ export const operationsRequirements: Requirements = {
       '[operations] SIGTERM to npm ${words} stops the service: npm ends with 0, ports and data folder are free',
       '[operations] a Ctrl-C that npm passes on to a service which has had it from the terminal counts once',
       '[operations] while it drains, readiness is 503, the addresses stay open and each answer closes its connection; a second signal ends it at once',
+      '[operations] a log whose reader takes nothing delays no answer and holds up the end for seconds only',
       '[operations] a stop signal that comes as soon as an address accepts connections ends the service in order',
       '[operations] no request fails in restarts under load for clients that honour Connection: close and retry once, and every acknowledged upload is there',
     ],

@@ -1,4 +1,4 @@
-import { infoLines, type Logger } from '../kernel/logger.ts';
+import type { Logger } from '../kernel/logger.ts';
 import { Counter, Histogram, type Registry } from '../kernel/metrics.ts';
 import type { Execution } from './executor.ts';
 
@@ -29,19 +29,20 @@ export function createRunRecords(logger: Logger, metrics: Registry): RunRecords 
     registers: [metrics],
   });
 
-  const lines = infoLines(logger);
-
   return {
     record(bundle, plugin, { runId, durationMs, outcome }) {
       executions.inc({ bundle, plugin, outcome: outcome.kind });
       seconds.observe({ bundle, plugin }, durationMs / 1000);
       const broken = outcome.kind === 'succeeded' ? outcome.violations.length : 0;
       if (broken > 0) violations.inc({ bundle, plugin });
-      const upstream = 'upstreamStatus' in outcome ? `,"upstream_status":${outcome.upstreamStatus}` : '';
-      const more = broken > 0 ? `${upstream},"output_violations":${broken}` : upstream;
-      // Only ids and numbers: nothing in it needs escaping.
-      lines?.write(
-        `{"level":"info","time":${Date.now()},"run_id":"${runId}",${JSON.stringify({ bundle, plugin, outcome: outcome.kind }).slice(1, -1)},"duration_ms":${durationMs}${more},"msg":"run"}\n`,
+      logger.info(
+        {
+          run_id: runId,
+          ...{ bundle, plugin, outcome: outcome.kind, duration_ms: durationMs },
+          ...('upstreamStatus' in outcome && { upstream_status: outcome.upstreamStatus }),
+          ...(broken > 0 && { output_violations: broken }),
+        },
+        'run',
       );
     },
   };

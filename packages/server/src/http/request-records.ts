@@ -1,5 +1,5 @@
-import { infoLines, type Logger } from '../kernel/logger.ts';
-import { clientAddress, identityFields } from '../kernel/request-identity.ts';
+import type { Logger } from '../kernel/logger.ts';
+import { clientAddress, identityOf } from '../kernel/request-identity.ts';
 import type { App } from './app.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
@@ -16,7 +16,6 @@ export interface RequestRecords {
  * header.
  */
 export function recordRequests(app: App, { logger, address, metrics }: RequestRecords): void {
-  const lines = infoLines(logger);
   app.addHook('onResponse', (request, reply, done) => {
     const ms = reply.elapsedTime;
     const kind = {
@@ -26,8 +25,15 @@ export function recordRequests(app: App, { logger, address, metrics }: RequestRe
       status: reply.statusCode,
     };
     metrics.record(kind, ms / 1000);
-    lines?.write(
-      `{"level":"info","time":${Date.now()},${JSON.stringify(kind).slice(1, -1)},"request_id":"${request.id}","client":"${clientAddress(request)}"${identityFields(request)},"ms":${Math.round(ms * 100) / 100},"msg":"answered"}\n`,
+    logger.info(
+      {
+        ...kind,
+        request_id: request.id,
+        client: clientAddress(request),
+        ...identityOf(request),
+        ms: Math.round(ms * 100) / 100,
+      },
+      'answered',
     );
     done();
   });

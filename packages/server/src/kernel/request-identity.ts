@@ -43,18 +43,6 @@ export function identityOf(request: Pick<ReceivedRequest, 'raw'>): RequestIdenti
   return identities.get(request.raw) ?? nobody;
 }
 
-/** As members of a JSON object, each after a comma. Ids have no character that JSON would escape. */
-export function identityFields(request: Pick<ReceivedRequest, 'raw'>): string {
-  const identity = identities.get(request.raw);
-  if (identity === undefined) return '';
-  const { project, key, administrator } = identity;
-  return `${field('project', project)}${field('key', key)}${field('administrator', administrator)}`;
-}
-
-function field(name: string, id: string | undefined): string {
-  return id === undefined ? '' : `,"${name}":"${id}"`;
-}
-
 /** The first fields of a line about access: what happened, and who asked for it from where. */
 export function accessEvent(event: string, request: ReceivedRequest) {
   return { event, request_id: request.id, client: clientAddress(request), ...identityOf(request) };
