@@ -6,7 +6,7 @@ import { type ApiDocument, describeApiTypes } from './reference/api-types.ts';
 import { describeBundles } from './reference/bundles-page.ts';
 import { describeErrors } from './reference/errors-page.ts';
 import { describeLimits } from './reference/limits-page.ts';
-import { describeLog } from './reference/log-page.ts';
+import { describeMessages } from './reference/messages-page.ts';
 import { describeOpenApi } from './reference/openapi-pages.ts';
 import { describeSettings } from './reference/settings-page.ts';
 
@@ -15,7 +15,7 @@ const pages: Record<string, string> = {
   'docs/reference/settings.md': describeSettings(),
   'docs/reference/errors.md': describeErrors(),
   'docs/reference/limits.md': describeLimits(),
-  'docs/reference/log.md': describeLog(),
+  'docs/reference/messages.md': describeMessages(),
   ...(await describeBundles()),
   ...documents,
   ...describeClient(documents),

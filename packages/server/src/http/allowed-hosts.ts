@@ -17,8 +17,8 @@ export interface AllowedHostsOptions {
   readonly corsOrigins: readonly string[];
 }
 
-/** The error in the Host or Origin of a request; null when both are allowed. */
-export type CheckSite = (headers: FastifyRequest['headers']) => string | null;
+/** The error of a Host or an Origin that is not allowed; null when both are allowed. */
+export type CheckSite = (headers: FastifyRequest['headers']) => Problem | null;
 
 /**
  * Keeps web pages away from an address that needs no key. A page whose name resolves to this machine (DNS rebinding)
@@ -42,12 +42,24 @@ export function createCheckSite(options: AllowedHostsOptions): CheckSite {
     return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && allowed.has(url.hostname);
   }
   return ({ host: hostHeader, origin, authorization }) => {
-    if (!keyRequired && !knowsHost(hostHeader)) {
-      return 'The Host header names a host that is not allowed without an API key. Add the name to QUARTERMASTER_MCP_HOSTS, or set QUARTERMASTER_PLUGINS_KEY=required.';
-    }
+    if (!keyRequired && !knowsHost(hostHeader)) return hostRefused();
     if (origin === undefined || knowsOrigin(origin, authorization)) return null;
-    return 'The Origin header names a site that is not allowed to call this address. Add its host name to QUARTERMASTER_MCP_HOSTS, or add its origin to QUARTERMASTER_CORS_ORIGINS and send an API key.';
+    return originRefused();
   };
+}
+
+function hostRefused(): Problem {
+  return new Problem(
+    'PERMISSION_DENIED',
+    'The Host header names a host that is not allowed without an API key. Add the name to QUARTERMASTER_MCP_HOSTS, or set QUARTERMASTER_PLUGINS_KEY=required.',
+  );
+}
+
+function originRefused(): Problem {
+  return new Problem(
+    'PERMISSION_DENIED',
+    'The Origin header names a site that is not allowed to call this address. Add its host name to QUARTERMASTER_MCP_HOSTS, or add its origin to QUARTERMASTER_CORS_ORIGINS and send an API key.',
+  );
 }
 
 export interface SiteGuardOptions {
@@ -63,8 +75,7 @@ const exempt = new Set(['/v1/health_check', '/v1/ready', '/v1/version', '/mcp', 
 export function guardSite(app: App, { checkSite, mounted }: SiteGuardOptions): void {
   app.addHook('onRequest', (request, _reply, done) => {
     if (exempt.has(request.routeOptions.url ?? '') || mounted.has(request.raw)) return done();
-    const complaint = checkSite(request.headers);
-    return complaint === null ? done() : done(new Problem('PERMISSION_DENIED', complaint));
+    return done(checkSite(request.headers) ?? undefined);
   });
 }
 

@@ -1,4 +1,3 @@
-import type { ErrorCode } from '@quartermaster/contract';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, pathNotFound } from '../kernel/problem.ts';
 import { quoteText } from '../kernel/quote-text.ts';
@@ -59,38 +58,34 @@ function toProblem(error: unknown, request: FastifyRequest): Problem {
     return validationProblem(failure.validation, part);
   }
   const known = failure.code === undefined ? undefined : frameworkProblems[failure.code];
-  if (known !== undefined) return new Problem(known.code, known.message(request), { cause: error });
+  if (known !== undefined) return known(request, error);
   if (failure.statusCode !== undefined && failure.statusCode >= 400 && failure.statusCode < 500) {
     return new Problem('INVALID_REQUEST', 'The request is malformed. Check its syntax.', { cause: error });
   }
   return new Problem(
     'INTERNAL_SERVER_ERROR',
     'The service failed unexpectedly. Search its log for the request id to find the reason.',
-    {
-      cause: error,
-    },
+    { cause: error },
   );
 }
 
-/** Replaces the messages of Fastify's own errors. */
-const frameworkProblems: Record<string, { code: ErrorCode; message: (request: FastifyRequest) => string }> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: {
-    code: 'FILE_TOO_LARGE',
-    message: (request) => `The request body is larger than ${request.routeOptions.bodyLimit} bytes.`,
-  },
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
-    code: 'UNSUPPORTED_MEDIA_TYPE',
-    message: (request) =>
-      `Content-Type must be application/json; received ${quoteText(request.headers['content-type'] ?? '')}.`,
-  },
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
-    code: 'INVALID_REQUEST',
-    message: () => 'The length of the body differs from Content-Length.',
-  },
-  FST_ERR_CTP_EMPTY_JSON_BODY: { code: 'INVALID_REQUEST', message: () => 'The body is empty. Send JSON.' },
-  FST_ERR_BAD_URL: {
-    code: 'INVALID_REQUEST',
-    message: () => 'The path is not a valid URL path. Percent-encode special characters.',
-  },
-  FST_ERR_MAX_PARAM_LENGTH: { code: 'OBJECT_NOT_FOUND', message: () => pathNotFound().message },
+/** Replaces Fastify's own errors, by their codes. */
+const frameworkProblems: Record<string, (request: FastifyRequest, cause: unknown) => Problem> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ({ routeOptions }, cause) =>
+    new Problem('FILE_TOO_LARGE', `The request body must be at most ${routeOptions.bodyLimit} bytes; received more.`, {
+      cause,
+    }),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ({ headers }, cause) =>
+    new Problem(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `Content-Type must be application/json; received ${quoteText(headers['content-type'] ?? '')}.`,
+      { cause },
+    ),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: (_request, cause) =>
+    new Problem('INVALID_REQUEST', 'The length of the body differs from Content-Length.', { cause }),
+  FST_ERR_CTP_EMPTY_JSON_BODY: (_request, cause) =>
+    new Problem('INVALID_REQUEST', 'The body is empty. Send JSON.', { cause }),
+  FST_ERR_BAD_URL: (_request, cause) =>
+    new Problem('INVALID_REQUEST', 'The path is not a valid URL path. Percent-encode special characters.', { cause }),
+  FST_ERR_MAX_PARAM_LENGTH: () => pathNotFound(),
 };

@@ -27,7 +27,7 @@ export function readJson(app: App, pace: Pace): void {
       if (failure !== null) return done(failure);
       if (body.trim() === '') return done(null, undefined);
       const exceeded = findExceededBound(body, jsonLimits);
-      if (exceeded !== null) return done(new Problem('INVALID_REQUEST', excesses[exceeded]));
+      if (exceeded !== null) return done(tooMuch[exceeded]());
       const named = withPlainNames(body, jsonLimits.escapedNames);
       if (named === null) return done(new Problem('INVALID_REQUEST', tooManyNames));
       const { text, restore } = named;
@@ -59,7 +59,15 @@ function notRead(body: string): Problem {
 
 const tooManyNames = `The body must have at most ${jsonLimits.escapedNames} property names with a quotation mark, a backslash or a control character; received more.`;
 
-const excesses: Readonly<Record<keyof JsonBounds, string>> = {
-  depth: `The body must be nested at most ${jsonLimits.depth} levels deep; received deeper nesting.`,
-  members: `The body must have at most ${jsonLimits.members} properties and items; received more.`,
+const tooMuch: Readonly<Record<keyof JsonBounds, () => Problem>> = {
+  depth: () =>
+    new Problem(
+      'INVALID_REQUEST',
+      `The body must be nested at most ${jsonLimits.depth} levels deep; received deeper nesting.`,
+    ),
+  members: () =>
+    new Problem(
+      'INVALID_REQUEST',
+      `The body must have at most ${jsonLimits.members} properties and items; received more.`,
+    ),
 };

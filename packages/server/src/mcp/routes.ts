@@ -16,7 +16,7 @@ export interface McpRoutesDeps {
   /** Called for each request; makes it once. */
   readonly open: () => Promise<Mcp>;
   /** The error in the Host or Origin of a request; null when both are allowed. */
-  readonly checkSite: (headers: FastifyRequest['headers']) => string | null;
+  readonly checkSite: (headers: FastifyRequest['headers']) => Error | null;
   /** Authentication of the plugins address. */
   readonly onRequest: onRequestHookHandler;
   /** The project of the key that was sent, null without one. */
@@ -31,7 +31,7 @@ export interface McpRoutesDeps {
  */
 export function mcpRoutes(app: App, { open, checkSite, onRequest, projectOf, keyOf }: McpRoutesDeps): void {
   async function guardHosts(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
-    const complaint = checkSite(request.headers);
+    const complaint = checkSite(request.headers)?.message ?? null;
     return complaint === null ? undefined : reply.code(403).send(rpcError(-32000, complaint));
   }
 

@@ -1,0 +1,102 @@
+import type { Command } from 'commander';
+import { createProgram } from '../../packages/cli/src/program.ts';
+import { errorCodes } from '../../packages/contract/src/contract.ts';
+import { collectMessages, type Message, type MessageKind, readSources } from './messages/collect-messages.ts';
+
+/** `docs/reference/messages.md`: every message that a user can see, read from the code. */
+export function describeMessages(): string {
+  const messages = collectMessages(readSources());
+  const of = (kind: MessageKind) => messages.filter((message) => message.kind === kind);
+  return `# Messages
+
+Generated from the code by \`npm run reference\`; do not edit. \`…\` stands for a value. The script finds every text that reaches an error
+constructor, the logger, a standard stream or a check of a setting, and follows texts that are passed to a function to its callers. A new
+message therefore changes this page, and \`npm run check\` fails until the page is generated again and reviewed.
+
+Not listed: sentences about values that break a schema, which name the field, the value and the rule; texts of plugins and third parties;
+the codes of [records and rows](errors.md#records); the texts of the console, which are in \`packages/console/src/language/\`.
+
+## API errors
+
+Each has a [code](errors.md) that keeps its meaning. Sentences may change.
+
+| Code | Status | Message | Module |
+|---|---|---|---|
+${of('problem').map(problemRow).join('\n')}
+
+## Outcomes of runs
+
+They are part of the message of \`PLUGIN_FAILED\`, \`PROVIDER_ERROR\` and \`REQUEST_VALIDATION_ERROR\`.
+
+| Outcome | Message | Module |
+|---|---|---|
+${of('outcome').map(outcomeRow).join('\n')}
+
+## Wrong settings
+
+Each line starts with the name of the variable. [Settings](settings.md) lists all variables.
+
+${of('setting').map(settingRow).join('\n')}
+
+## Errors of commands, of the start and in the log
+
+| Message | Module |
+|---|---|
+${of('error').map(errorRow).join('\n')}
+
+## Command line
+
+| Command | Description |
+|---|---|
+${describeCommand(createProgram(), '').join('\n')}
+
+Output besides tables and JSON:
+
+${of('output').map(settingRow).join('\n')}
+
+## Log
+
+The log is JSON lines on standard error. \`msg\` is one of these messages. Fields hold ids, counts and names; keys, passwords, tokens,
+credentials, bodies and queries of requests are never logged. [The guide](../guides/operating.md#the-log) explains the lines about requests
+and access.
+
+| Message | Level | \`event\` | Module |
+|---|---|---|---|
+${of('log').map(logRow).join('\n')}
+`;
+}
+
+function problemRow({ code, text, module }: Message): string {
+  const known = Object.entries(errorCodes).find(([name]) => name === code)?.[1];
+  return `| ${known === undefined ? code : `\`${code}\``} | ${known?.status ?? ''} | ${cell(text)} | ${module} |`;
+}
+
+function outcomeRow({ code, text, module }: Message): string {
+  return `| \`${code}\` | ${cell(text)} | ${module} |`;
+}
+
+function settingRow({ text }: Message): string {
+  return `* ${cell(text)}`;
+}
+
+function errorRow({ text, module }: Message): string {
+  return `| ${cell(text)} | ${module} |`;
+}
+
+function logRow({ text, code, event, module }: Message): string {
+  return `| ${cell(text)} | ${code} | ${event === '' ? '' : `\`${event}\``} | ${module} |`;
+}
+
+function describeCommand(command: Command, before: string): string[] {
+  const name = `${before} ${command.name()}`.trim();
+  const parts = [...command.registeredArguments, ...command.options].map((part) => {
+    const written = 'flags' in part ? part.flags : `<${part.name()}>`;
+    return `| \`${name}\` \`${written}\` | ${cell(part.description)} |`;
+  });
+  const subcommands = command.commands.flatMap((one) => describeCommand(one, name));
+  return [`| \`${name}\` | ${cell(command.description())} |`, ...parts, ...subcommands];
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+}

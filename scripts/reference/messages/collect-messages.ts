@@ -1,0 +1,182 @@
+import { globSync } from 'node:fs';
+import { basename } from 'node:path';
+import { anyMark, evaluateText, gap } from './evaluate-text.ts';
+import { isNode, nameOf, readSource, type SourceFile, type SyntaxNode, type Visit } from './source-file.ts';
+
+export type MessageKind = 'problem' | 'outcome' | 'error' | 'output' | 'log' | 'setting';
+
+/** A text that a user can see, from the place in the code that creates it. */
+export interface Message {
+  readonly kind: MessageKind;
+  readonly text: string;
+  /** The error code, the kind of the outcome or the level of the log line. */
+  readonly code: string;
+  /** The `event` of a log line. */
+  readonly event: string;
+  readonly module: string;
+}
+
+type Found = Message & { readonly file: string };
+
+/** The production files whose messages are collected. */
+export function messageFiles(): string[] {
+  return globSync('packages/{cli,client,contract,plugin-kit,server}/src/**/*.ts')
+    .filter((file) => !/\.(test|suite|fixture)\.ts$|\/testing\//.test(file))
+    .sort();
+}
+
+/**
+ * Collects every text that reaches a place where users see it: an error constructor, an outcome of a run, the logger, a
+ * standard stream or the list of wrong settings. A text that is passed to a function first is followed to its callers.
+ */
+export function collectMessages(sources: readonly SourceFile[]): Message[] {
+  const found = sources.flatMap((source) => source.visits.flatMap((visit) => messagesAt(source, visit)));
+  const complete = new Map<string, Message>();
+  for (const message of found.flatMap((one) => completeText(one, sources, 0))) {
+    const text = message.text.replace(/\s+/g, ' ').replace(/…+/g, gap).trim();
+    if (!/\p{L}{2}/u.test(text) || (message.kind === 'error' && !text.includes(' '))) continue;
+    const { kind, code, event, module } = message;
+    complete.set([kind, code, text, module].join('\0'), { kind, code, event, module, text });
+  }
+  return [...complete.values()].sort((a, b) => (`${a.code} ${a.text}` < `${b.code} ${b.text}` ? -1 : 1));
+}
+
+function messagesAt(source: SourceFile, { node, functions }: Visit): Found[] {
+  const place = placeOf(node, source.file);
+  if (place === null) return [];
+  const { kind, code, event = '', value } = place;
+  const module = moduleOf(source.file);
+  const { file } = source;
+  return evaluateText(value, { source, functions }).map((text) => ({ kind, code, event, module, text, file }));
+}
+
+/** The files with a `Problem` whose text cannot be read from the code, because it arrives as a value. */
+export function findOpaqueProblems(sources: readonly SourceFile[]): string[] {
+  const found = sources.flatMap((source) => source.visits.flatMap((visit) => messagesAt(source, visit)));
+  const texts = found.filter(({ kind }) => kind === 'problem').flatMap((one) => completeText(one, sources, 0));
+  return [...new Set(texts.filter(({ text }) => !/\p{L}{2}/u.test(text)).map(({ file }) => basename(file)))].sort();
+}
+
+interface MessagePlace {
+  readonly kind: MessageKind;
+  readonly code: string;
+  readonly event?: string;
+  /** The expression that gives the text. */
+  readonly value: unknown;
+}
+
+const outcomes = /^(input_rejected|upstream_failed|egress_refused|failed|crashed)$/;
+
+function placeOf(node: SyntaxNode, file: string): MessagePlace | null {
+  if (node.type === 'NewExpression') return placeOfError(node);
+  if (node.type === 'CallExpression') return placeOfCall(node, file);
+  if (node.type === 'ConditionalExpression' && /\/settings\//.test(file)) return placeOfCheck(node);
+  if (node.type !== 'ObjectExpression') return null;
+  const kind = memberOf(node, 'kind');
+  const outcome = isNode(kind) && typeof kind.value === 'string' ? kind.value : '';
+  const value = memberOf(node, 'message');
+  return outcomes.test(outcome) && value !== undefined ? { kind: 'outcome', code: outcome, value } : null;
+}
+
+/** `isValid ? null : 'must be …'`: what a setting requires of its value. */
+function placeOfCheck({ consequent, alternate }: SyntaxNode): MessagePlace | null {
+  const [value, other] = isNull(consequent) ? [alternate, consequent] : [consequent, alternate];
+  return isNull(other) ? { kind: 'setting', code: '', value } : null;
+}
+
+function isNull(node: unknown): boolean {
+  return isNode(node) && node.type === 'Literal' && node.value === null;
+}
+
+function placeOfError(node: SyntaxNode): MessagePlace | null {
+  const name = nameOf(node.callee) ?? '';
+  const [first, second] = node.arguments as unknown[];
+  if (name === 'Problem') return { kind: 'problem', code: textOf(first) ?? gap, value: second };
+  if (!/(Error|Refused|Unavailable|Unreadable)$/.test(name) || name === 'AggregateError') return null;
+  return { kind: 'error', code: '', value: name === 'ProtocolError' ? second : first };
+}
+
+const levels = /^(info|warn|error|fatal)$/;
+
+function placeOfCall(node: SyntaxNode, file: string): MessagePlace | null {
+  const args = node.arguments as unknown[];
+  const name = nameOf(node.callee);
+  if (name === 'rpcError') return { kind: 'problem', code: 'JSON-RPC', value: args[1] };
+  if ((name === 'say' || name === 'complain') && file.startsWith('packages/cli/'))
+    return { kind: 'output', code: '', value: args[0] };
+  if (!isNode(node.callee) || node.callee.type !== 'MemberExpression') return null;
+  const method = nameOf(node.callee.property) ?? '';
+  const owner = ownerName(node.callee.object);
+  if (owner === 'console' || (/^std(out|err)$/.test(owner) && method === 'write')) {
+    return { kind: 'output', code: '', value: args[0] };
+  }
+  if (/^(log|logger|refusals)$/.test(owner) && levels.test(method)) {
+    return { kind: 'log', code: method, event: eventOf(args[0]), value: args.at(-1) };
+  }
+  const isFinding = owner === 'findings' && method === 'push' && /\/(config|settings)/.test(file);
+  return isFinding ? { kind: 'setting', code: '', value: args[0] } : null;
+}
+
+/** `log` of `request.log.info`. */
+function ownerName(node: unknown): string {
+  if (!isNode(node)) return '';
+  if (node.type === 'ChainExpression') return ownerName(node.expression);
+  return nameOf(node) ?? nameOf(node.property) ?? '';
+}
+
+/** The first text like `key_created` in the fields of a log line. */
+function eventOf(fields: unknown): string {
+  const text = textOf(fields);
+  if (text !== null) return /^[a-z]+(_[a-z]+)+$/.test(text) ? text : '';
+  const members = isNode(fields) || Array.isArray(fields) ? Object.values(fields) : [];
+  return members.map(eventOf).find((event) => event !== '') ?? '';
+}
+
+function memberOf(node: SyntaxNode, name: string): unknown {
+  const members = node.properties as SyntaxNode[];
+  return members.find(({ key }) => nameOf(key) === name)?.value;
+}
+
+function textOf(node: unknown): string | null {
+  return isNode(node) && node.type === 'Literal' && typeof node.value === 'string' ? node.value : null;
+}
+
+/** Replaces each parameter by the arguments of all calls. Without calls that give a text, the parameter is a gap. */
+function completeText(message: Found, sources: readonly SourceFile[], depth: number): Found[] {
+  const [mark] = message.text.matchAll(anyMark);
+  if (mark === undefined) return [message];
+  const [, owner = ''] = mark;
+  const [file = '', name = ''] = owner.split('#');
+  const isExported = sources.find((source) => source.file === file)?.functions.get(name)?.isExported === true;
+  const isCaller = (source: SourceFile) =>
+    source.file === file || (isExported && source.imports.get(name) === basename(file));
+  const completed = (depth > 3 || message.kind === 'setting' ? [] : sources.filter(isCaller)).flatMap((source) =>
+    (source.calls.get(name) ?? []).flatMap(({ node, functions }) =>
+      substitute(message, owner, (index) =>
+        evaluateText((node.arguments as unknown[])[index], { source, functions }),
+      ).map((text) => ({ ...message, text, module: moduleOf(source.file) })),
+    ),
+  );
+  const telling = completed.filter(({ text }) => text !== message.text.replace(anyMark, gap));
+  const next = telling.length > 0 ? telling : [{ ...message, text: message.text.replace(anyMark, gap) }];
+  return next.flatMap((one) => completeText(one, sources, depth + 1));
+}
+
+function substitute({ text }: Found, owner: string, argument: (index: number) => string[]): string[] {
+  let texts = [text];
+  for (const [whole, of, index] of text.matchAll(anyMark)) {
+    const values = of === owner ? argument(Number(index)) : [gap];
+    texts = texts.flatMap((one) => values.map((value) => one.replaceAll(whole, value))).slice(0, 12);
+  }
+  return texts;
+}
+
+/** `files` of `packages/server/src/files/upload.ts`; the name of the package for the others. */
+function moduleOf(file: string): string {
+  const [, name = '', , folder = ''] = file.split('/');
+  return name === 'server' ? folder.replace(/\.ts$/, '') : name;
+}
+
+export function readSources(): SourceFile[] {
+  return messageFiles().map((file) => readSource(file));
+}

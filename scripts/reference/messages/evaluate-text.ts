@@ -1,0 +1,107 @@
+import { constantKey, isNode, type NamedFunction, nameOf, type SourceFile, type SyntaxNode } from './source-file.ts';
+
+/** What a message has where a value is filled in. */
+export const gap = '…';
+const mostVariants = 12;
+
+/** Marks the place of a parameter, to be replaced by the argument of a call. */
+export function parameterMark(owner: NamedFunction, index: number): string {
+  return `\u0001${owner.file}#${owner.name}#${index}\u0002`;
+}
+
+export const anyMark = /\u0001([^\u0002]*)#(\d+)\u0002/g;
+
+interface Place {
+  readonly source: SourceFile;
+  readonly functions: readonly NamedFunction[];
+  readonly depth?: number;
+}
+
+/** Every text that an expression may give. A value that only a run knows is a {@link gap}; a parameter is a mark. */
+export function evaluateText(node: unknown, place: Place): string[] {
+  const { depth = 0 } = place;
+  if (!isNode(node) || depth > 6) return [gap];
+  const inside = { ...place, depth: depth + 1 };
+  switch (node.type) {
+    case 'Literal':
+      if (node.value === null) return [];
+      return [typeof node.value === 'string' || typeof node.value === 'number' ? String(node.value) : gap];
+    case 'TemplateLiteral':
+      return evaluateTemplate(node, inside);
+    case 'BinaryExpression':
+      return node.operator === '+'
+        ? combine([[...evaluateText(node.left, inside)], evaluateText(node.right, inside)])
+        : [gap];
+    case 'ConditionalExpression':
+      return unique([...evaluateText(node.consequent, inside), ...evaluateText(node.alternate, inside)]);
+    case 'LogicalExpression':
+      return unique([...evaluateText(node.left, inside), ...evaluateText(node.right, inside)]);
+    case 'TSAsExpression':
+    case 'TSNonNullExpression':
+    case 'ParenthesizedExpression':
+      return evaluateText(node.expression, inside);
+    case 'Identifier':
+      return evaluateName(String(node.name), inside);
+    case 'CallExpression':
+      return evaluateCall(node, inside);
+    default:
+      return [gap];
+  }
+}
+
+function evaluateTemplate(node: SyntaxNode, place: Place): string[] {
+  const quasis = (node.quasis as Array<{ readonly value: { readonly cooked: string } }>).map(
+    ({ value }) => value.cooked,
+  );
+  const parts = quasis.flatMap((text, index) => {
+    const expression = (node.expressions as unknown[])[index];
+    return expression === undefined ? [[text]] : [[text], evaluateText(expression, place)];
+  });
+  return combine(parts);
+}
+
+function evaluateName(name: string, place: Place): string[] {
+  for (const owner of place.functions.toReversed()) {
+    const index = owner.params.indexOf(name);
+    if (index !== -1) return [parameterMark(owner, index)];
+  }
+  for (const owner of [...place.functions.toReversed(), undefined]) {
+    const value = place.source.constants.get(constantKey(owner, name));
+    if (value !== undefined) return evaluateText(value, place);
+  }
+  return [gap];
+}
+
+/** A call of a function of the same file gives what the function returns. */
+function evaluateCall(node: SyntaxNode, place: Place): string[] {
+  const called = place.source.functions.get(nameOf(node.callee) ?? '');
+  if (called === undefined) return [gap];
+  const texts = returnedBy(called.body).flatMap((value) =>
+    evaluateText(value, { ...place, functions: [called] }).map((text) => text.replace(anyMark, gap)),
+  );
+  return texts.length === 0 ? [gap] : unique(texts);
+}
+
+function returnedBy(body: SyntaxNode): unknown[] {
+  if (body.type !== 'BlockStatement') return [body];
+  const found: unknown[] = [];
+  const walk = (value: unknown): void => {
+    if (Array.isArray(value)) for (const item of value) walk(item);
+    if (!isNode(value) || /Function/.test(value.type)) return;
+    if (value.type === 'ReturnStatement') found.push(value.argument);
+    for (const member of Object.values(value)) walk(member);
+  };
+  walk(body);
+  return found;
+}
+
+/** Every concatenation of one text of each part. */
+function combine(parts: readonly string[][]): string[] {
+  let texts = [''];
+  for (const part of parts) texts = texts.flatMap((text) => part.map((next) => text + next)).slice(0, mostVariants);
+  return unique(texts.map((text) => text.replace(/…+/g, gap)));
+}
+
+function unique(texts: readonly string[]): string[] {
+  return [...new Set(texts)];
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { collectMessages, findOpaqueProblems, readSources } from '../scripts/reference/messages/collect-messages.ts';
+import { readSource } from '../scripts/reference/messages/source-file.ts';
+
+function textsOf(code: string, file = 'packages/server/src/sample/sample.ts'): string[] {
+  return collectMessages([readSource(file, code)]).map(({ kind, code: name, text }) =>
+    `${kind} ${name} ${text}`.replace('  ', ' '),
+  );
+}
+
+test('every kind of message is collected from the place that creates it', () => {
+  const refuse =
+    "export function refuse(name: string) { return new Problem('OBJECT_NOT_FOUND', 'No ' + name + ' here.'); }";
+  assert.deepEqual(textsOf(refuse), ['problem OBJECT_NOT_FOUND No … here.']);
+  assert.deepEqual(textsOf("throw new RangeError(isLong ? 'Too long.' : 'Too short.');"), [
+    'error Too long.',
+    'error Too short.',
+  ]);
+  assert.deepEqual(textsOf("request.log.warn({ n }, 'run requeued');"), ['log warn run requeued']);
+  assert.deepEqual(textsOf("process.stderr.write('Stopped.');"), ['output Stopped.']);
+  assert.deepEqual(textsOf("const end = { kind: 'failed', message: 'it failed' };"), ['outcome failed it failed']);
+  const setting = 'packages/server/src/settings/sample.ts';
+  assert.deepEqual(textsOf("const check = (ok: boolean) => (ok ? null : 'must be a port');", setting), [
+    'setting must be a port',
+  ]);
+});
+
+test('a text that is passed to a function is followed to its callers, and to theirs', () => {
+  const code = `
+    const invalid = (path: string, found: string) => new Problem('INVALID_REQUEST', \`\${path} is \${found}.\`);
+    function bodyInvalid(found: string) { return invalid('body', found); }
+    export const empty = () => bodyInvalid('empty');
+    export function large(bytes: number) { return bodyInvalid(\`\${bytes} bytes\`); }`;
+  assert.deepEqual(textsOf(code), [
+    'problem INVALID_REQUEST body is empty.',
+    'problem INVALID_REQUEST body is … bytes.',
+  ]);
+});
+
+test('the text of every problem can be read from the code, except where an error of another place is passed on', () => {
+  const sources = readSources();
+  assert.ok(sources.length > 500, `only ${sources.length} files`);
+  assert.ok(collectMessages(sources).length > 500);
+  assert.deepEqual(findOpaqueProblems(sources), ['credentials-header.ts', 'routes.ts', 'run-once.ts']);
+});
