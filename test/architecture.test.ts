@@ -30,6 +30,10 @@ const doors = new Set(
     'isolation/find-isolation.ts',
     'isolation/probe.ts',
     'isolation/spawn-isolated.ts',
+    'processes/frames.ts',
+    'processes/memory-watch.ts',
+    'processes/parent-channel.ts',
+    'processes/supervised-process.ts',
     'collections/page-fetcher.ts',
     'jobs/job.ts',
     'jobs/retry-policy.ts',
@@ -70,6 +74,7 @@ const rooms = [
   'isolation',
   'jobs',
   'mcp',
+  'processes',
   'runs',
 ];
 

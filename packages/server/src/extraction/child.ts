@@ -1,46 +1,33 @@
 import { writeSync } from 'node:fs';
+import { frameKinds } from '../processes/frames.ts';
+import { openParentChannel } from '../processes/parent-channel.ts';
 import { createChunkBuffer } from './chunk-batch.ts';
 import type { ExtractedChunk, ReportedRow } from './extraction.ts';
 import { type ExtractionJob, makeChunks, type ReportDraft } from './make-chunks.ts';
-import { printToLog } from './print-to-log.ts';
-import {
-  createFrameReader,
-  type FromChild,
-  frameKinds,
-  type JobResult,
-  mostBatchesSent,
-  type ToChild,
-  toMessageFrame,
-} from './protocol.ts';
+import { encodeMessage, type FromChild, type JobResult, mostBatchesSent, type ToChild } from './protocol.ts';
 import { Unreadable } from './unreadable.ts';
 
 /**
  * The process that reads documents, one after the other. It has no environment, no network and no files but its own
- * program; documents come in on the standard input, chunks go out on the standard output. When the server is gone the
- * input ends, and so does it.
+ * program; documents come in by its channel and chunks go out by it. It exits when the channel closes.
  */
 /** Of one message. */
 const rowLimits = { items: 1_000, characters: 512 * 1024 };
 
 // The server decides when it ends; a signal to the whole group (Ctrl-C) must not fail the document being read.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
-printToLog();
 
 let job: ExtractionJob | undefined;
 let document = createDocument(0);
 /** Told in order that a batch was taken. */
 const takers: Array<() => void> = [];
 
-const read = createFrameReader((kind, content) => {
+const channel = openParentChannel((kind, content) => {
   if (kind === frameKinds.message)
     receive(JSON.parse(content.toString()) as ToChild); // written by our own host
   else if (content.length > 0) document.add(content);
   else void work();
 });
-process.stdin.on('data', read);
-process.stdin.on('end', () => process.exit());
-process.stdout.on('error', () => process.exit());
-send({ type: 'ready' });
 
 function receive(message: ToChild): void {
   if (message.type === 'next') takers.shift()?.();
@@ -63,8 +50,9 @@ function createDocument(expected: number) {
   };
 }
 
-function send(message: FromChild): void {
-  process.stdout.write(toMessageFrame(message));
+/** Resolves when the message has left the process. */
+function send(message: FromChild): Promise<void> {
+  return channel.send(frameKinds.message, encodeMessage(message));
 }
 
 async function work(): Promise<void> {
@@ -74,7 +62,7 @@ async function work(): Promise<void> {
   document = createDocument(0);
   const result = await run(current, bytes);
   const usage = process.cpuUsage();
-  send({ type: 'done', result, cpuSeconds: (usage.user + usage.system) / 1e6 });
+  void send({ type: 'done', result, cpuSeconds: (usage.user + usage.system) / 1e6 });
 }
 
 async function run(current: ExtractionJob, bytes: Buffer): Promise<JobResult> {
@@ -112,7 +100,8 @@ function createBatches() {
   async function sendInTurn(message: FromChild): Promise<void> {
     while (sent.length >= mostBatchesSent) await sent.shift();
     sent.push(new Promise((resolve) => takers.push(resolve)));
-    send(message);
+    // The next batch is made without a pause, in which what has not left would lie here.
+    await send(message);
   }
 
   function flushChunks(): Promise<void> | undefined {
@@ -137,7 +126,7 @@ function createBatches() {
     stage: (stage: 'parsing' | 'chunking', percent: number) => {
       if (`${stage} ${percent}` === lastStage) return;
       lastStage = `${stage} ${percent}`;
-      send({ type: 'stage', stage, percent });
+      void send({ type: 'stage', stage, percent });
     },
     chunk: (chunk: ExtractedChunk) => {
       if (buffer.add(chunk)) return undefined;

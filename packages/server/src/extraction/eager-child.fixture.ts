@@ -1,7 +1,9 @@
-import { createFrameReader, type FromChild, frameKinds, type ToChild, toMessageFrame } from './protocol.ts';
+import { frameKinds } from '../processes/frames.ts';
+import { openParentChannel } from '../processes/parent-channel.ts';
+import { encodeMessage, type FromChild, type ToChild } from './protocol.ts';
 
 /** A reader that sends as many batches as its document says, and waits for none to be taken; or one that is forged. */
-const send = (message: FromChild) => process.stdout.write(toMessageFrame(message));
+const send = (message: FromChild) => channel.send(frameKinds.message, encodeMessage(message));
 const chunk = { content: 'x', question: null, answer: null, numTokens: 1, locator: null, metadata: {}, words: 'x' };
 let text = '';
 let taken = 0;
@@ -23,12 +25,9 @@ function receive(message: ToChild): void {
   send({ type: 'done', result: { kind: 'extracted', ...counts, report }, cpuSeconds: 0 });
 }
 
-const read = createFrameReader((kind, content) => {
+const channel = openParentChannel((kind, content) => {
   if (kind === frameKinds.message)
     receive(JSON.parse(content.toString()) as ToChild); // written by our own host
   else if (content.length > 0) text += content.toString();
   else work();
 });
-process.stdin.on('data', read);
-process.stdin.on('end', () => process.exit());
-send({ type: 'ready' });

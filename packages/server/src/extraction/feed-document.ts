@@ -1,9 +1,9 @@
-import { once } from 'node:events';
-import type { Writable } from 'node:stream';
+import { type FrameKind, frameKinds } from '../processes/frames.ts';
+import type { SupervisedProcess } from '../processes/supervised-process.ts';
 import type { Countdown } from './countdown.ts';
 import type { ExtractionTask } from './extraction.ts';
 import type { ExtractionJob } from './make-chunks.ts';
-import { frameKinds, toFrame, toMessageFrame } from './protocol.ts';
+import { encodeMessage } from './protocol.ts';
 
 const pieceBytes = 2 ** 18;
 
@@ -12,34 +12,27 @@ const pieceBytes = 2 ** 18;
  * not counted. Ends early, and closes the source, when the run is over.
  */
 export async function feedDocument(
-  input: Writable,
+  child: SupervisedProcess,
   { task, countdown, over }: { task: ExtractionTask; countdown: Countdown; over: AbortSignal },
 ): Promise<void> {
   const { source } = task;
   const document = source.kind === 'text' ? Buffer.from(source.text) : source;
   const length = 'bytes' in document ? document.bytes : document.byteLength;
-  await write(input, toMessageFrame({ type: 'job', job: toJob(task), bytes: length }), over);
+  const write = async (kind: FrameKind, content: Uint8Array | string): Promise<void> => {
+    if (!over.aborted && !child.send(kind, content)) await child.drained(over);
+  };
+  await write(frameKinds.message, encodeMessage({ type: 'job', job: toJob(task), bytes: length }));
   countdown.pause();
   for await (const bytes of 'open' in document ? document.open() : [document]) {
     countdown.resume();
     for (let at = 0; at < bytes.length && !over.aborted; at += pieceBytes) {
-      await write(input, toFrame(frameKinds.bytes, bytes.subarray(at, at + pieceBytes)), over);
+      await write(frameKinds.bytes, bytes.subarray(at, at + pieceBytes));
     }
     if (over.aborted) return;
     countdown.pause();
   }
   countdown.resume();
-  await write(input, toFrame(frameKinds.bytes, new Uint8Array()), over);
-}
-
-async function write(input: Writable, frame: Buffer, over: AbortSignal): Promise<void> {
-  if (over.aborted || input.write(frame)) return;
-  try {
-    await once(input, 'drain', { signal: over });
-  } catch (cause) {
-    // The end of the process is reported by the process itself.
-    if (!over.aborted && !input.destroyed) throw cause;
-  }
+  await write(frameKinds.bytes, '');
 }
 
 function toJob({ kind, source, splitter, title, maxChunks, onDuplicate = 'keep' }: ExtractionTask): ExtractionJob {

@@ -1,11 +1,21 @@
 import type { SpawnSettings } from '../isolation/spawn-isolated.ts';
 import type { Logger } from '../kernel/logger.ts';
-import { watchMemory } from '../kernel/watch-memory.ts';
-import { type Child, startChild } from './child-process.ts';
+import { frameKinds } from '../processes/frames.ts';
+import { watchMemory } from '../processes/memory-watch.ts';
+import { type SupervisedProcess, superviseProcess } from '../processes/supervised-process.ts';
 import { createCountdown } from './countdown.ts';
+import { explainExit } from './explain-exit.ts';
 import type { ExtractionOutcome, ExtractionTask } from './extraction.ts';
 import { feedDocument } from './feed-document.ts';
-import { type FromChild, type JobResult, mostBatchesSent, toMessageFrame } from './protocol.ts';
+import {
+  encodeMessage,
+  type FromChild,
+  type JobResult,
+  longestFrame,
+  mostBatchesSent,
+  parseFromChild,
+} from './protocol.ts';
+import { spawnReader } from './spawn-reader.ts';
 import { Unreadable } from './unreadable.ts';
 
 export interface HostOptions {
@@ -33,7 +43,7 @@ const mostDocuments = 100;
 
 export function startHost(options: HostOptions): Host {
   const retireAfterCpuSeconds = Math.ceil(options.timeoutMs / 1000);
-  const child = startChild({ ...options, cpuSeconds: 4 * retireAfterCpuSeconds + 10 });
+  const child = startReader({ ...options, cpuSeconds: 4 * retireAfterCpuSeconds + 10 });
   let documents = 0;
   let cpuSeconds = 0;
 
@@ -54,8 +64,68 @@ export function startHost(options: HostOptions): Host {
 
   return {
     run,
-    isFit: () => child.isAlive() && documents < mostDocuments && cpuSeconds < retireAfterCpuSeconds,
+    isFit: () => child.process.isAlive() && documents < mostDocuments && cpuSeconds < retireAfterCpuSeconds,
     stop: () => child.kill(),
+  };
+}
+
+/** A child, and what its messages mean. */
+interface Reader {
+  readonly process: SupervisedProcess;
+  /** Sends to this listener what comes next; at once when the process has exited. */
+  listen(listener: Listener): void;
+  /** Resolves when the process is gone. */
+  kill(): Promise<void>;
+}
+
+interface Listener {
+  message(message: FromChild): void;
+  /** What the exit says about the document; an Error when the document cannot be the reason. */
+  exited(why: ExtractionOutcome | Error): void;
+}
+
+function startReader({ logger, isolation, ...plan }: HostOptions & { readonly cpuSeconds: number }): Reader {
+  let sentInvalid = false;
+  let listener: Listener | undefined;
+  let why: ExtractionOutcome | Error | undefined;
+  const process = superviseProcess(spawnReader(plan, isolation), {
+    maxFrameBytes: () => longestFrame,
+    onFrameTooLong: () => refuse('a frame is too long'),
+    onFrame: (_kind, content) => {
+      if (sentInvalid) return;
+      try {
+        listener?.message(parseFromChild(content));
+      } catch (cause) {
+        refuse(String(cause));
+      }
+    },
+  });
+
+  function refuse(cause: string): void {
+    sentInvalid = true;
+    logger.error({ cause }, 'extraction worker sent an invalid message');
+    process.kill();
+  }
+
+  async function reportExit(): Promise<void> {
+    const exit = await process.exited;
+    const { printed: stderr, code, signal } = exit;
+    if (stderr !== '') logger.warn({ stderr, code, signal }, 'a process that reads documents has ended');
+    why = explainExit(exit, sentInvalid);
+    listener?.exited(why);
+  }
+
+  const gone = reportExit();
+  return {
+    process,
+    listen: (next) => {
+      listener = next;
+      if (why !== undefined) next.exited(why);
+    },
+    kill: () => {
+      process.kill();
+      return gone;
+    },
   };
 }
 
@@ -63,7 +133,7 @@ type Done = FromChild & { type: 'done' };
 
 /** Ends with what the child answered, or with why it was not waited for. Leaves no timer and no listener. */
 async function converse(
-  child: Child,
+  child: Reader,
   { task, signal, options }: { task: ExtractionTask; signal: AbortSignal; options: HostOptions },
 ): Promise<Done | ExtractionOutcome> {
   const { promise, resolve, reject } = Promise.withResolvers<Done | ExtractionOutcome>();
@@ -71,7 +141,7 @@ async function converse(
   let unanswered = 0;
   let relayed = Promise.resolve();
   const countdown = createCountdown(options.timeoutMs, () => resolve(failed('time_limit')));
-  const unwatch = watchMemory(child.pid, options.memoryMb, () => resolve(failed('memory_limit')));
+  const unwatch = watchMemory(child.process.pid, options.memoryMb, () => resolve(failed('memory_limit')));
   const cancel = () => resolve({ kind: 'cancelled' });
   signal.addEventListener('abort', cancel, { once: true });
 
@@ -79,7 +149,7 @@ async function converse(
     unanswered -= 1;
     if (over.signal.aborted) return;
     if (unanswered === 0) countdown.resume();
-    child.input.write(toMessageFrame({ type: 'next' }));
+    child.process.send(frameKinds.message, encodeMessage({ type: 'next' }));
   }
 
   async function relay(message: FromChild): Promise<void> {
@@ -102,10 +172,10 @@ async function converse(
         relayed.then(answer, reject);
       }
     },
-    ended: (why) => (why instanceof Error ? reject(why) : resolve(why)),
+    exited: (why) => (why instanceof Error ? reject(why) : resolve(why)),
   });
   countdown.resume();
-  feedDocument(child.input, { task, countdown, over: over.signal }).catch(reject);
+  feedDocument(child.process, { task, countdown, over: over.signal }).catch(reject);
   try {
     return await promise;
   } finally {

@@ -4,6 +4,5 @@ import { tryAll } from './hostile-attempts.fixture.ts';
 /** The reader as it is when its first document comes, taken over. */
 await import('./child.ts');
 const outcomes = await tryAll();
-// The standard output is for frames.
 writeSync(2, JSON.stringify(outcomes));
 process.exit();

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -12,9 +12,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { makeReadableCopy } from '../execution/sandbox/readable-copy.suite.ts';
 import { findIsolation } from '../isolation/find-isolation.ts';
-import type { SpawnSettings } from '../isolation/spawn-isolated.ts';
+import { channelDescriptor, type SpawnSettings } from '../isolation/spawn-isolated.ts';
 import { createLogger } from '../kernel/logger.ts';
-import { startChild } from './child-process.ts';
+import { superviseProcess } from '../processes/supervised-process.ts';
 import { children, never, onlyReader, open, readsOn, short, taskOf } from './extractor.fixture.ts';
 import { findReaderIsolation } from './reader-isolation.ts';
 import { spawnReader } from './spawn-reader.ts';
@@ -104,8 +104,9 @@ async function openToUnguarded(t: TestContext, settings: SpawnSettings): Promise
   const program = fileURLToPath(new URL('./unguarded-child.fixture.ts', import.meta.url));
   const plan = { memoryMb: 256, cpuSeconds: 60, program, isUnrestricted: true };
   const { process: child } = spawnReader(plan, settings);
-  assert.ok(child.stdin !== null && child.stdout !== null && child.stderr !== null);
-  child.stdin.write(`${JSON.stringify(await openWorld(t))}\n`);
+  const channel = child.stdio[channelDescriptor];
+  assert.ok(channel instanceof Socket && child.stdout !== null && child.stderr !== null);
+  channel.write(`${JSON.stringify(await openWorld(t))}\n`);
   const [said, complaint] = await Promise.all([text(child.stdout), text(child.stderr)]);
   assert.ok(said.startsWith('['), complaint);
   return JSON.parse(said);
@@ -139,7 +140,7 @@ const service = (url: (path: string) => string, tier: string): string => `
 
 for (const tier of ['sandbox', 'process'] as const) {
   test(`${tier}: a reader of an ordinary user has no capability and no new privileges`, async (t) => {
-    const { node, url } = await makeReadableCopy(t, { sources: ['extraction'], packages: libraries });
+    const { node, url } = await makeReadableCopy(t, { sources: ['extraction', 'processes'], packages: libraries });
     const ordinary = isRoot ? { uid: 1000, gid: 1000 } : {};
     const args = ['--input-type=module', '--eval', service(url, tier)];
     const child = spawn(node, args, { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'inherit'], ...ordinary });
@@ -161,11 +162,12 @@ const libraries = ['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', '
 
 test('a reader that is ended while it starts is gone, whatever it was doing', async () => {
   const isolation = await settingsOf('sandbox');
-  const logger = createLogger('silent');
+  const ignore = { onFrame: () => {}, maxFrameBytes: () => 0, onFrameTooLong: () => {} };
   for (let ms = 0; ms < 30; ms++) {
-    const child = startChild({ memoryMb: 256, cpuSeconds: 60, isolation, logger });
+    const child = superviseProcess(spawnReader({ memoryMb: 256, cpuSeconds: 60 }, isolation), ignore);
     await delay(ms);
-    await child.kill();
+    child.kill();
+    await child.exited;
   }
   assert.deepEqual(children(), []);
 });

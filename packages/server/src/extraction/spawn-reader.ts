@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type IsolatedChild, type SpawnSettings, spawnIsolated } from '../isolation/spawn-isolated.ts';
+import { channelFiles } from '../processes/supervised-process.ts';
 
 const entry = realpathSync(fileURLToPath(new URL('./child.ts', import.meta.url)));
 /** The only file of the kernel that the child needs. */
@@ -23,7 +24,7 @@ export interface ReaderPlan {
 
 /**
  * Starts a process that reads documents: an empty environment, no files but its program, no network, no other
- * processes, bounded heap and processor time. Documents come by its standard input, so that it needs to open none. The
+ * processes, bounded heap and processor time. Documents come by its channel, so that it needs to open none. The
  * processor limit ends a child that hangs in a loop after the server was killed, where nothing else does.
  */
 export function spawnReader(plan: ReaderPlan, settings: SpawnSettings): IsolatedChild {
@@ -35,7 +36,6 @@ export function spawnReader(plan: ReaderPlan, settings: SpawnSettings): Isolated
       flags: flags(memoryMb),
       readable: readableFiles(),
       folder: '/',
-      stdio: ['pipe', 'pipe', 'pipe'],
       // The watch on memory ends it at `memoryMb`; this bounds what it can take between two looks.
       limits: { dataMb: mappedAtStartMb + 2 * memoryMb, fileMb: 0, descriptors: 256, tasks: 64, cpuSeconds },
       memoryMb,
@@ -53,10 +53,10 @@ function flags(memoryMb: number): string[] {
   ];
 }
 
-/** This folder, the `node_modules` folders that hold the libraries, and one file of the kernel. */
+/** This folder, the `node_modules` folders that hold the libraries, the channel, and one file of the kernel. */
 export function readableFiles(): string[] {
   const require = createRequire(import.meta.url);
-  const files = new Set([dirname(entry), parser]);
+  const files = new Set([dirname(entry), parser, ...channelFiles.map((file) => realpathSync(file))]);
   for (const library of libraries) {
     const lookedIn = require.resolve.paths(library) ?? [];
     const found = lookedIn.find((folder) => existsSync(join(folder, library)));

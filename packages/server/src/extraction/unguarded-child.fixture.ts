@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, Socket } from 'node:net';
 
 /** A reader that a document has taken over and that has got past Node's permissions: it tries what the kernel lets it. */
 interface Targets {
@@ -13,7 +13,7 @@ interface Targets {
   readonly server: number;
 }
 
-const [line] = await once(process.stdin, 'data');
+const [line] = await once(new Socket({ fd: 3 }), 'data');
 const { files, folder, port, server }: Targets = JSON.parse(String(line));
 
 async function dial(): Promise<void> {

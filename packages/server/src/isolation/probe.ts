@@ -2,7 +2,7 @@ import { access, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bubblewrapPath, systemCallFilter } from './bubblewrap.ts';
-import { mappedAtStartMb, nobody, type SpawnSettings, spawnIsolated } from './spawn-isolated.ts';
+import { channelDescriptor, mappedAtStartMb, nobody, type SpawnSettings, spawnIsolated } from './spawn-isolated.ts';
 
 /** What holds for every child on this machine. */
 export interface MachineCapabilities {
@@ -100,7 +100,7 @@ async function tryChild(attempt: Attempt, settings: SpawnSettings) {
   const timer = setTimeout(() => child.kill('SIGKILL'), probeLimitMs);
   let answer = '';
   let complaint = '';
-  child.stdio[3]
+  child.stdio[channelDescriptor]
     ?.on('error', () => {})
     .on('data', (chunk: Buffer) => {
       answer += chunk.toString('utf8');
@@ -126,7 +126,6 @@ function startChild({ entry, isUnrestricted }: Attempt, settings: SpawnSettings)
     flags: ['--disable-proto=throw', '--max-old-space-size=64'],
     readable: [folder],
     folder,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'] as const,
     limits: { dataMb: mappedAtStartMb + 128, fileMb: 32, descriptors: 64, tasks: 64 },
     memoryMb: 128,
     isUnrestricted,

@@ -35,8 +35,6 @@ export interface IsolatedProgram {
   readonly readable: readonly string[];
   /** Its working folder. */
   readonly folder: string;
-  /** Its descriptors, from 0. */
-  readonly stdio: ReadonlyArray<'ignore' | 'pipe'>;
   readonly limits: KernelLimits;
   /** Memory of its control group, where there are any. */
   readonly memoryMb: number;
@@ -46,8 +44,8 @@ export interface IsolatedProgram {
 
 /** Limits that the kernel holds a child to. */
 export interface KernelLimits {
-  /** Writable memory: an end to memory that the watch on resident memory is too slow for. */
-  readonly dataMb: number;
+  /** Writable memory: an end to memory that the watch on resident memory is too slow for. Default: unlimited. */
+  readonly dataMb?: number;
   /** The largest file that it may write, and the size of `/tmp` in a sandbox. */
   readonly fileMb: number;
   readonly descriptors: number;
@@ -68,6 +66,11 @@ export interface IsolatedChild {
 }
 
 export const nobody = 65534;
+/** What a child has beside its output streams: a pipe in both directions. It has no input stream. */
+export const channelDescriptor = 3;
+const stdio = ['ignore', 'pipe', 'pipe', 'pipe'] as const;
+/** Those that bubblewrap gets besides: it reads the filter of system calls and writes what it has started. */
+const [filterDescriptor, infoDescriptor] = [stdio.length, stdio.length + 1];
 /** What Node maps as writable before it runs anything, most of it never touched: room for machine code and stacks. */
 export const mappedAtStartMb = 768;
 const firstUser = 1_900_000_000;
@@ -83,7 +86,7 @@ export function spawnIsolated(program: IsolatedProgram, settings: SpawnSettings)
   const options = {
     env: {},
     cwd: settings.isSandboxed ? '/' : program.folder,
-    stdio: [...program.stdio, ...(settings.isSandboxed ? (['pipe', 'pipe'] as const) : [])],
+    stdio: [...stdio, ...(settings.isSandboxed ? (['pipe', 'pipe'] as const) : [])],
     // It leads a process group: Ctrl-C is for the server, which ends its children itself.
     detached: true,
     ...(userId === undefined ? {} : { uid: userId, gid: userId }),
@@ -98,7 +101,7 @@ export function spawnIsolated(program: IsolatedProgram, settings: SpawnSettings)
       if (child.exitCode !== null || child.signalCode !== null) return;
       killGroup(child);
     },
-    pid: settings.isSandboxed ? instructBubblewrap(child, program) : () => child.pid,
+    pid: settings.isSandboxed ? instructBubblewrap(child) : () => child.pid,
     hasRunOutOfMemory: group === undefined ? () => false : endWith(child, group),
   };
 }
@@ -145,7 +148,7 @@ function endWith(child: ChildProcess, group: Group): () => boolean {
 }
 
 function wrap(program: IsolatedProgram, settings: SpawnSettings): string[] {
-  const { limits, folder, stdio } = program;
+  const { limits, folder } = program;
   const { hasUtilLinux, isSandboxed, user } = settings;
   const node = [process.execPath, ...nodeArguments(program)];
   const taskLimit = hasUtilLinux && (isSandboxed || user === 'own') ? [prlimit, `--nproc=${limits.tasks}`, '--'] : [];
@@ -157,8 +160,8 @@ function wrap(program: IsolatedProgram, settings: SpawnSettings): string[] {
     readable: [process.execPath, ...readableFiles(program), ...taskLimit.slice(0, 1)],
     folder,
     scratchBytes: limits.fileMb * mebibyte,
-    filterDescriptor: stdio.length,
-    infoDescriptor: stdio.length + 1,
+    filterDescriptor,
+    infoDescriptor,
   };
   // Set within, tasks are counted in the sandbox alone, whoever else has the same user outside.
   return [...(hasUtilLinux ? kernelLimits(limits) : []), ...bubblewrapArguments(namespace), ...taskLimit, ...node];
@@ -174,7 +177,8 @@ function privileges({ user, keepsCapabilities }: SpawnSettings): string[] {
 /** No core file either: it would hold inputs. */
 function kernelLimits({ dataMb, fileMb, descriptors, cpuSeconds }: KernelLimits): string[] {
   return [
-    ...[prlimit, '--core=0', `--nofile=${descriptors}`, `--fsize=${fileMb * mebibyte}`, `--data=${dataMb * mebibyte}`],
+    ...[prlimit, '--core=0', `--nofile=${descriptors}`, `--fsize=${fileMb * mebibyte}`],
+    ...(dataMb === undefined ? [] : [`--data=${dataMb * mebibyte}`]),
     ...(cpuSeconds === undefined ? [] : [`--cpu=${cpuSeconds}`]),
     '--',
   ];
@@ -193,12 +197,12 @@ function ownUser(): number {
 }
 
 /** Gives it the filter; what it answers tells the process that runs the program. */
-function instructBubblewrap(child: ChildProcess, { stdio }: IsolatedProgram): () => number | undefined {
+function instructBubblewrap(child: ChildProcess): () => number | undefined {
   let info = '';
   // Both are made as pipes above, which Node represents by sockets; its types end at descriptor 4.
   const streams = child.stdio as ReadonlyArray<unknown> as ReadonlyArray<Socket | undefined>;
-  streams[stdio.length]?.on('error', () => {}).end(systemCallFilter ?? '');
-  streams[stdio.length + 1]
+  streams[filterDescriptor]?.on('error', () => {}).end(systemCallFilter ?? '');
+  streams[infoDescriptor]
     ?.on('error', () => {})
     .on('data', (chunk: Buffer) => {
       info += chunk.toString('latin1');

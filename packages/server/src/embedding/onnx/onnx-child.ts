@@ -1,6 +1,8 @@
 // The process that holds the model. It ends with the server: its channel closes then.
+import { frameKinds } from '../../processes/frames.ts';
+import { openParentChannel } from '../../processes/parent-channel.ts';
 import { type LoadedModel, loadModel } from './load-model.ts';
-import type { FromChild, ToChild } from './onnx-protocol.ts';
+import { decodeMessage, encodeMessage, type FromChild, type ToChild } from './onnx-protocol.ts';
 import type { TokenBatch } from './token-batches.ts';
 
 interface Job {
@@ -14,7 +16,6 @@ const jobs: Job[] = [];
 let model: LoadedModel | undefined;
 let working = false;
 
-const send = (message: FromChild) => process.send?.(message);
 const describe = (error: unknown) => (error instanceof Error ? error.message : String(error));
 /** What is urgent waits for one batch at most. */
 const nextJob = () => jobs.find((job) => job.urgent) ?? jobs[0];
@@ -33,14 +34,14 @@ async function work(loaded: LoadedModel): Promise<void> {
         const vectors = await loaded.embed(batch);
         for (const [n, place] of batch.places.entries()) job.vectors[place] = vectors[n] ?? null;
       }
-      if (job.batches.length > 0) send({ type: 'alive' });
+      if (job.batches.length > 0) void send({ type: 'alive' });
       else {
         drop(job.id);
-        send({ type: 'vectors', id: job.id, vectors: job.vectors });
+        void send({ type: 'vectors', id: job.id, vectors: job.vectors });
       }
     } catch (error) {
       drop(job.id);
-      send({ type: 'failed', id: job.id, message: describe(error) });
+      void send({ type: 'failed', id: job.id, message: describe(error) });
     }
   }
   working = false;
@@ -50,7 +51,7 @@ async function receive(message: ToChild): Promise<void> {
   if (message.type === 'cancel') return drop(message.id);
   if (message.type === 'start') {
     model = await loadModel(message);
-    send({ type: 'ready', dimensions: model.dimensions, fingerprint: model.fingerprint });
+    void send({ type: 'ready', dimensions: model.dimensions, fingerprint: model.fingerprint });
     return;
   }
   if (model === undefined) throw new Error('asked before it was ready');
@@ -59,12 +60,15 @@ async function receive(message: ToChild): Promise<void> {
   await work(model);
 }
 
-process.on('disconnect', () => process.exit());
-process.on('message', (message) => {
-  // Only the server has the other end of the channel.
-  const known = message as ToChild;
-  receive(known).catch((error: unknown) => {
-    if (known.type === 'embed') send({ type: 'failed', id: known.id, message: describe(error) });
-    else process.send?.({ type: 'unfit', message: describe(error) } satisfies FromChild, () => process.exit(1));
+const channel = openParentChannel((_kind, content) => {
+  const message = decodeMessage<ToChild>(content);
+  receive(message).catch(async (error: unknown) => {
+    if (message.type === 'embed') return send({ type: 'failed', id: message.id, message: describe(error) });
+    await send({ type: 'unfit', message: describe(error) });
+    process.exit(1);
   });
 });
+
+function send(message: FromChild): Promise<void> {
+  return channel.send(frameKinds.message, encodeMessage(message));
+}

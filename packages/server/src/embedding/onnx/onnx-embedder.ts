@@ -1,4 +1,5 @@
 import { basename, resolve } from 'node:path';
+import { findIsolation } from '../../isolation/find-isolation.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import { type Embedder, EmbedderUnavailable } from '../embedder.ts';
 import { normalise } from '../vectors.ts';
@@ -36,12 +37,14 @@ export async function openOnnxEmbedder(options: OnnxEmbedderOptions): Promise<Em
   const { folder, logger, dimensions: wanted, runtime = runtimeManifest } = options;
   await checkRuntime(runtime);
   const { model, queryPrefix, documentPrefix } = await readModelFolder(folder);
+  const { machine } = await findIsolation();
   const start = () => {
     const process = startOnnxProcess({
       start: { type: 'start', runtime, model, threads: options.threads },
       startTimeoutMs,
       timeoutMs: options.timeoutMs,
       memoryMb: options.memoryMb,
+      machine,
     });
     options.onStart?.(process.pid);
     logger.info({ pid: process.pid }, 'the process of the local model runs');

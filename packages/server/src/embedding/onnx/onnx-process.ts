@@ -1,15 +1,15 @@
-import { watchMemory } from '../../kernel/watch-memory.ts';
+import { frameKinds } from '../../processes/frames.ts';
+import { watchMemory } from '../../processes/memory-watch.ts';
+import { superviseProcess } from '../../processes/supervised-process.ts';
 import { EmbedderUnavailable } from '../embedder.ts';
-import type { FromChild, StartMessage, ToChild } from './onnx-protocol.ts';
-import { spawnOnnx } from './spawn-onnx.ts';
+import { decodeMessage, encodeMessage, type FromChild, type ToChild } from './onnx-protocol.ts';
+import { type OnnxPlan, spawnOnnx } from './spawn-onnx.ts';
 
-export interface OnnxProcessOptions {
-  readonly start: StartMessage;
+export interface OnnxProcessOptions extends OnnxPlan {
   /** Milliseconds until it is ready. */
   readonly startTimeoutMs: number;
   /** Milliseconds without a sign of life while there is work. */
   readonly timeoutMs: number;
-  readonly memoryMb: number;
 }
 
 export interface EmbedWish {
@@ -36,23 +36,22 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-const stderrKept = 2000;
+/** A batch of long texts, or its vectors: the program at the other end is our own. */
+const longestFrame = 2 ** 28;
 
 export function startOnnxProcess(options: OnnxProcessOptions): OnnxProcess {
   const { start, memoryMb } = options;
-  const child = spawnOnnx(start);
   const ready = Promise.withResolvers<{ dimensions: number; fingerprint: string }>();
   ready.promise.catch(() => undefined); // whoever needs it awaits it, too
   const waiting = new Map<number, Waiting>();
   let isReady = false;
   let reason: string | undefined;
-  let stderr = '';
   let lastId = 0;
   let timer: NodeJS.Timeout | undefined;
 
   function end(why: string): void {
     reason ??= why;
-    child.kill('SIGKILL');
+    child.kill();
   }
   /** It has so long from now on, as long as anything is wanted of it. */
   function watch(): void {
@@ -78,34 +77,37 @@ export function startOnnxProcess(options: OnnxProcessOptions): OnnxProcess {
     return found;
   }
 
-  const unwatch = watchMemory(
-    () => child.pid,
-    memoryMb,
-    () => end(`the local model took more than ${memoryMb} MiB of memory (QUARTERMASTER_EMBEDDING_MEMORY_MB)`),
+  const child = superviseProcess(spawnOnnx(options), {
+    onFrame: (_kind, content) => {
+      try {
+        receive(decodeMessage<FromChild>(content));
+      } catch (cause) {
+        end(`the local model sent an invalid message: ${cause}`);
+      }
+    },
+    maxFrameBytes: () => longestFrame,
+    onFrameTooLong: () => end('the local model sent too long a message'),
+  });
+  const unwatch = watchMemory(child.pid, memoryMb, () =>
+    end(`the local model took more than ${memoryMb} MiB of memory (QUARTERMASTER_EMBEDDING_MEMORY_MB)`),
   );
-  const gone = new Promise<void>((resolve) => {
-    const finish = (how: string) => {
-      clearTimeout(timer);
-      unwatch();
-      reason ??= `the process of the local model ended ${how}${stderr === '' ? '' : `: ${stderr.trim()}`}`;
-      ready.reject(new Error(reason));
-      for (const { reject } of waiting.values()) reject(new EmbedderUnavailable(reason));
-      waiting.clear();
-      resolve();
-    };
-    child.once('close', (code, signal) => finish(signal === null ? `with code ${code}` : `by ${signal}`));
-    child.once('error', (error) => finish(`before it began, ${error.message}`));
-  });
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    stderr = (stderr + text).slice(-stderrKept);
-  });
-  child.on('message', (message) => receive(message as FromChild)); // our own program is at the other end
-  const send = (message: ToChild) => child.send(message, () => undefined); // an end is noticed by `close`
+  async function finish(): Promise<void> {
+    const { code, signal, printed } = await child.exited;
+    clearTimeout(timer);
+    unwatch();
+    const how = signal === null ? `with code ${code}` : `by ${signal}`;
+    reason ??= `the process of the local model ended ${how}${printed === '' ? '' : `: ${printed.trim()}`}`;
+    ready.reject(new Error(reason));
+    for (const { reject } of waiting.values()) reject(new EmbedderUnavailable(reason));
+    waiting.clear();
+  }
+  const gone = finish();
+  const send = (message: ToChild) => child.send(frameKinds.message, encodeMessage(message));
   send(start);
   watch();
 
   return {
-    pid: child.pid ?? -1,
+    pid: child.pid() ?? -1,
     ready: ready.promise,
     isAlive: () => reason === undefined,
     async embed({ texts, urgent }, signal) {

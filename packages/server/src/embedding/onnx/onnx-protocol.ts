@@ -1,3 +1,5 @@
+import { deserialize, serialize } from 'node:v8';
+
 /** How the vectors of a text's tokens become one. */
 export type Pooling = 'mean' | 'cls' | 'last';
 
@@ -41,3 +43,13 @@ export type FromChild =
   /** One a text; null where the model made nothing of it. */
   | { readonly type: 'vectors'; readonly id: number; readonly vectors: ReadonlyArray<Float32Array | null> }
   | { readonly type: 'failed'; readonly id: number; readonly message: string };
+
+/** By structured clone, which keeps the arrays of numbers as they are. */
+export function encodeMessage(message: ToChild | FromChild): Buffer {
+  return serialize(message);
+}
+
+/** Both ends run our own program and nobody else's: the shape of a message is not checked. */
+export function decodeMessage<Message extends ToChild | FromChild>(content: Buffer): Message {
+  return deserialize(content);
+}

@@ -1,40 +1,46 @@
-import { type ChildProcess, fork } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { dirname, sep } from 'node:path';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { MachineIsolation } from '../../isolation/find-isolation.ts';
+import { type IsolatedChild, spawnIsolated } from '../../isolation/spawn-isolated.ts';
+import { channelFiles } from '../../processes/supervised-process.ts';
 import type { StartMessage } from './onnx-protocol.ts';
 
 const entry = fileURLToPath(new URL('./onnx-child.ts', import.meta.url));
-/** Requests of people come before the making of vectors. */
+/** Requests of people come before the computation of vectors. */
 const niceness = 5;
 
+export interface OnnxPlan {
+  readonly start: StartMessage;
+  readonly memoryMb: number;
+  readonly machine: MachineIsolation['machine'];
+}
+
 /**
- * A process with an empty environment that may read its program, the runtime and the model's folder. The runtime is
- * native code, which Node's permissions do not bind: they are a second lock, the model is the operator's.
+ * Starts the process that holds the model: an empty environment, and permission to read its program, the runtime and
+ * the folder of the model. The runtime is native code, which the permissions of Node.js do not bind: they are a second
+ * lock, since the model is the operator's. It stays the user of the server, whose files the model is among.
  */
-export function spawnOnnx({ runtime, model }: StartMessage): ChildProcess {
+export function spawnOnnx({ start: { runtime, model }, memoryMb, machine }: OnnxPlan): IsolatedChild {
   const folders = [dirname(dirname(entry)), dirname(runtime), dirname(model.modelFile), dirname(model.tokenizerFile)];
-  const child = fork(entry, [], {
-    env: {},
-    cwd: '/',
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    // Its own group: Ctrl-C is for the server, which ends its children itself.
-    detached: true,
-    execArgv: [
-      '--permission',
-      '--allow-addons',
-      ...new Set(folders.map((folder) => `--allow-fs-read=${realpathSync(folder)}${sep}*`)),
-      '--disallow-code-generation-from-strings',
-      '--disable-warning=SecurityWarning',
-      '--disable-warning=ExperimentalWarning',
-    ],
-  });
+  const spawned = spawnIsolated(
+    {
+      entry,
+      args: [],
+      flags: ['--allow-addons', '--disable-warning=SecurityWarning', '--disable-warning=ExperimentalWarning'],
+      readable: [...new Set([...folders, ...channelFiles].map((path) => realpathSync(path)))],
+      folder: '/',
+      // The runtime maps far more memory than it uses: the watch on memory alone bounds it.
+      limits: { fileMb: 0, descriptors: 1024, tasks: 1024 },
+      memoryMb,
+    },
+    { user: undefined, hasUtilLinux: machine.settings.hasUtilLinux, isSandboxed: false, keepsCapabilities: true },
+  );
   try {
-    if (child.pid !== undefined) setPriority(child.pid, niceness);
+    if (spawned.process.pid !== undefined) setPriority(spawned.process.pid, niceness);
   } catch {
-    // It has ended already, which is noticed elsewhere.
+    // It has exited already, which is noticed elsewhere.
   }
-  return child;
+  return spawned;
 }

@@ -39,7 +39,6 @@ export function spawnChild(plan: ChildPlan, settings: SpawnSettings): IsolatedCh
     ],
     readable: [...runtimeFiles, bundleFolder],
     folder: bundleFolder,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'] as const,
     // Node needs about ten threads.
     limits: { dataMb: mappedAtStartMb + memoryMb, fileMb: 32, descriptors: 64, tasks: 64 },
     memoryMb,

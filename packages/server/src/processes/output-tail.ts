@@ -1,0 +1,40 @@
+import type { ChildProcess } from 'node:child_process';
+
+type Redact = (text: string) => string;
+
+/** The end of what a process has printed. It is untrusted text. */
+export interface OutputTail {
+  text(): string;
+  /**
+   * Removes secrets from what was printed so far. What a run prints may arrive after its answer: the function is
+   * applied once more when the next one is given.
+   */
+  redact(redact: Redact): void;
+  append(text: string): void;
+}
+
+const shownBytes = 4096;
+/** More than is shown: a secret that is cut in two at the beginning, and so not recognised, is left out. */
+const heldBytes = 2 * shownBytes;
+
+/** Drains both output streams of a process, so that it never blocks, and keeps the end of them. */
+export function keepOutputTail({ stdout, stderr }: ChildProcess): OutputTail {
+  let held = Buffer.alloc(0);
+  let latest: Redact | undefined;
+  const append = (chunk: Buffer): void => {
+    held = Buffer.concat([held, chunk.subarray(-heldBytes)]).subarray(-heldBytes);
+  };
+  const apply = (redact: Redact | undefined): void => {
+    if (held.length > 0 && redact !== undefined) held = Buffer.from(redact(held.toString('utf8')));
+  };
+  for (const stream of [stdout, stderr]) stream?.on('error', () => {}).on('data', append);
+  return {
+    text: () => held.toString('utf8', Math.max(0, held.length - shownBytes)),
+    redact: (redact) => {
+      apply(latest);
+      latest = redact;
+      apply(latest);
+    },
+    append: (text) => append(Buffer.from(text)),
+  };
+}

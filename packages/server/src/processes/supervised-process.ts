@@ -1,0 +1,140 @@
+import type { Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { channelDescriptor, type IsolatedChild } from '../isolation/spawn-isolated.ts';
+import { createFrameReader, encodeFrame, type FrameKind, frameKinds } from './frames.ts';
+import { keepOutputTail, type OutputTail } from './output-tail.ts';
+
+/**
+ * The server's side of a confined process: its channel, its readiness, what it prints, and its end.
+ *
+ * A process is *starting* until its program has opened the channel, then *ready*. It is *alive* until it is killed or
+ * exits; it has *exited* when it is gone and its streams are closed.
+ */
+export interface SupervisedProcess {
+  /** Of the process that runs the program; undefined until it is known, or when it could not be started. */
+  pid(): number | undefined;
+  /** Resolves with true when the program is loaded; with false when the process exited before. */
+  readonly ready: Promise<boolean>;
+  /** Never rejects. */
+  readonly exited: Promise<ProcessExit>;
+  isAlive(): boolean;
+  readonly output: OutputTail;
+  /**
+   * Frames of one turn of the event loop go out together, up to sixteen. False: the process does not read as fast;
+   * wait for `drained` before the next frame.
+   */
+  send(kind: FrameKind, content: Uint8Array | string): boolean;
+  /** Resolves when the process has read what was sent, has exited, or the signal is aborted. */
+  drained(signal: AbortSignal): Promise<void>;
+  /** Ends it at once, with everything in its process group. */
+  kill(): void;
+}
+
+export interface ProcessExit {
+  /** Null when a signal ended it. Bubblewrap reports a signal as a code above 128. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Whether it ever became ready. */
+  readonly wasReady: boolean;
+  /** The end of what it printed, or why it could not be started. */
+  readonly printed: string;
+  /** The kernel ended it at the memory limit of its control group. */
+  readonly hasRunOutOfMemory: boolean;
+}
+
+export interface SupervisionOptions {
+  /** Called for each message and each piece of bytes, also for what a killed process had sent before. */
+  readonly onFrame: (kind: number, content: Buffer) => void;
+  /** Longest content of a frame that is accepted now. */
+  readonly maxFrameBytes: () => number;
+  /** The process announced a longer frame: nothing more is read from it. */
+  readonly onFrameTooLong: () => void;
+}
+
+/** What a program needs to read, beside its own files, to open the channel. */
+export const channelFiles: readonly string[] = ['frames.ts', 'parent-channel.ts'].map((name) =>
+  fileURLToPath(new URL(name, import.meta.url)),
+);
+
+/** More frames do not wait for the end of the turn: the process should have work meanwhile. */
+const mostFramesTogether = 16;
+
+export function superviseProcess(spawned: IsolatedChild, options: SupervisionOptions): SupervisedProcess {
+  const { process: child } = spawned;
+  // Node.js represents a descriptor that was spawned as a pipe by a Socket.
+  const channel = child.stdio[channelDescriptor] as Socket;
+  const output = keepOutputTail(child);
+  const { promise: ready, resolve: setReady } = Promise.withResolvers<boolean>();
+  const { promise: exited, resolve: setExited } = Promise.withResolvers<ProcessExit>();
+  let isAlive = child.pid !== undefined;
+  let wasReady = false;
+  let corked = 0;
+
+  function receive(kind: number, content: Buffer): void {
+    if (kind === frameKinds.ready && !wasReady) {
+      wasReady = true;
+      setReady(true);
+    } else options.onFrame(kind, content);
+  }
+
+  function uncork(): void {
+    corked = 0;
+    channel.uncork();
+  }
+
+  function send(kind: FrameKind, content: Uint8Array | string): boolean {
+    if (!channel.writable) return true;
+    if (corked === 0) {
+      channel.cork();
+      setImmediate(() => corked > 0 && uncork());
+    }
+    corked += 1;
+    const mayGoOn = channel.write(encodeFrame(kind, content));
+    if (corked === mostFramesTogether) uncork();
+    return mayGoOn;
+  }
+
+  // An end while something is written to it is reported by `close` of the process.
+  channel.on('error', () => {});
+  channel.on(
+    'data',
+    createFrameReader({ onFrame: receive, maxBytes: options.maxFrameBytes, onTooLong: options.onFrameTooLong }),
+  );
+  // `close` follows, also when there was nothing to start.
+  child.on('error', (cause) => output.append(String(cause)));
+  // A process that bubblewrap was just starting survives its end. It exits when its channel closes.
+  child.once('exit', () => channel.end());
+  child.once('close', (code, signal) => {
+    isAlive = false;
+    setReady(false);
+    setExited({ code, signal, wasReady, printed: output.text(), hasRunOutOfMemory: spawned.hasRunOutOfMemory() });
+  });
+
+  return {
+    pid: spawned.pid,
+    ready,
+    exited,
+    isAlive: () => isAlive,
+    output,
+    send,
+    drained: (signal) => waitForDrain(channel, signal),
+    kill: () => {
+      isAlive = false;
+      spawned.kill();
+    },
+  };
+}
+
+function waitForDrain(channel: Socket, signal: AbortSignal): Promise<void> {
+  if (signal.aborted || channel.destroyed || !channel.writableNeedDrain) return Promise.resolve();
+  return new Promise((resolve) => {
+    const events = ['drain', 'close'] as const;
+    const finish = (): void => {
+      for (const event of events) channel.off(event, finish);
+      signal.removeEventListener('abort', finish);
+      resolve();
+    };
+    for (const event of events) channel.once(event, finish);
+    signal.addEventListener('abort', finish, { once: true });
+  });
+}
