@@ -1,7 +1,7 @@
 // Prints what a plugin of a catalogue takes, in KiB of heap and buffers: loaded, and after every list was asked for.
 import { definitionFormats } from '@quartermaster/contract';
-import { loadCatalogue } from '../packages/server/src/catalogue/load-catalogue.ts';
-import { createLogger } from '../packages/server/src/kernel/logger.ts';
+import { loadCatalogue } from '../packages/server/src/catalogue/load/load-catalogue.ts';
+import { createLogger } from '../packages/server/src/kernel/log/logger.ts';
 
 const [folder = ''] = process.argv.slice(2);
 const options = {

@@ -1,9 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Placed, pdfOf } from '../packages/server/src/extraction/documents.fixture.ts';
-import { openPdf } from '../packages/server/src/extraction/pdf/open-pdf.ts';
-import { readPdf } from '../packages/server/src/extraction/read-pdf.ts';
+import { openPdf } from '../packages/server/src/extraction/formats/pdf/open-pdf.ts';
+import { readPdf } from '../packages/server/src/extraction/formats/pdf/read-pdf.ts';
+import { type Placed, pdfOf } from '../packages/server/src/extraction/formats/testing/documents.fixture.ts';
 import { createText } from './real-words.ts';
 import type { Row } from './table.ts';
 

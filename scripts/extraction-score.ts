@@ -2,8 +2,8 @@
 // docs/reference/extraction.md. `--check` writes nothing and fails when a score fell or an expectation is not honoured.
 // `--list [PART OF A PATH]` prints single files.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { openExtractor } from '../packages/server/src/extraction/open-extractor.ts';
-import { createLogger } from '../packages/server/src/kernel/logger.ts';
+import { openExtractor } from '../packages/server/src/extraction/worker/open-extractor.ts';
+import { createLogger } from '../packages/server/src/kernel/log/logger.ts';
 import { readManifest } from './score/corpus.ts';
 import { measure, type Result } from './score/measure.ts';
 import { compare, describe, summarize, toLine } from './score/scoreboard.ts';

@@ -1,4 +1,4 @@
-// Writes `packages/server/src/extraction/language-letters.ts`: how often letters and pairs of letters occur in each
+// Writes `packages/server/src/extraction/encoding/language-letters.ts`: how often letters and pairs of letters occur in each
 // language, counted in the names that the Unicode CLDR has for languages, regions, currencies and scripts. Run it again
 // only when the list of languages changes; the result is checked in. Names lack some letters that sentences have: of those
 // a few everyday words are added.
@@ -38,7 +38,7 @@ const everydayWords: Record<string, string> = {
   is: 'að og er í á það sem við hún því þess við úr ný',
   en: 'café naïve façade résumé',
 };
-const path = 'packages/server/src/extraction/language-letters.ts';
+const path = 'packages/server/src/extraction/encoding/language-letters.ts';
 /** Pairs that occur less often say nothing. */
 const leastPairs = 3;
 const letters = [...'abcdefghijklmnopqrstuvwxyz'];

@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeInstalledManifests } from '../packages/server/src/catalogue/manifest-cache.ts';
-import { ownBundles, ownManifests } from '../packages/server/src/own-bundles.ts';
-import { version } from '../packages/server/src/version.ts';
+import { ownBundles, ownManifests } from '../packages/server/src/catalogue/load/own-bundles.ts';
+import { writeInstalledManifests } from '../packages/server/src/catalogue/manifest/manifest-cache.ts';
+import { version } from '../packages/server/src/kernel/version.ts';
 import { startCommand } from './start-command.ts';
 
 await writeInstalledManifests(ownBundles, { folder: ownManifests, version });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { limits } from '../packages/server/src/limits.ts';
+import { limits } from '../packages/server/src/limits/limits.ts';
 import { findLimitTests } from '../scripts/reference/limit-tests.ts';
 import { findUnbounded, type RequestDocument } from '../scripts/reference/unbounded-schemas.ts';
 

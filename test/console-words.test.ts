@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCodes } from '@quartermaster/contract';
 import { codes } from '../packages/console/src/language/zh-codes.ts';
-import { recordFailureCodes } from '../packages/server/src/collections/record-failures.ts';
+import { recordFailureCodes } from '../packages/server/src/collections/records/record-failures.ts';
 import { extractionFailureCodes, rowCodes } from '../packages/server/src/extraction/extraction.ts';
 
 test('every code of the service, and no other, has its sentence in the Chinese console', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { openExtractor } from '../packages/server/src/extraction/open-extractor.ts';
-import { createLogger } from '../packages/server/src/kernel/logger.ts';
+import { openExtractor } from '../packages/server/src/extraction/worker/open-extractor.ts';
+import { createLogger } from '../packages/server/src/kernel/log/logger.ts';
 import { holdBars } from '../scripts/score/bars.ts';
 import { readManifest } from '../scripts/score/corpus.ts';
 import { measure, type Result } from '../scripts/score/measure.ts';

@@ -16,7 +16,7 @@ import { test } from 'node:test';
 import { temporaryFolder } from './support/service.ts';
 
 const script = resolve('scripts/set-up.mjs');
-const cacheModule = 'packages/server/src/catalogue/manifest-cache.ts';
+const cacheModule = 'packages/server/src/catalogue/manifest/manifest-cache.ts';
 
 /** An installation whose dependencies are installed and whose `warm-up` writes a line to `starts`. */
 async function createInstallation(folder: string, warmUp = "require('node:fs').appendFileSync('starts', '.')") {

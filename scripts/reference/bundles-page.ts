@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { ApiFacts } from '@quartermaster/plugin-kit';
 import { parse } from 'yaml';
 import type { CompiledBundle, CompiledPlugin } from '../../packages/server/src/catalogue/catalogue.ts';
-import { loadFolder } from '../../packages/server/src/load-folder.ts';
+import { loadFolder } from '../../packages/server/src/catalogue/load/load-folder.ts';
 
 const bundlesFolder = resolve(import.meta.dirname, '../../bundles');
 

@@ -1,5 +1,5 @@
 import { errorCodes } from '../../packages/contract/src/contract.ts';
-import { recordFailureCodes } from '../../packages/server/src/collections/record-failures.ts';
+import { recordFailureCodes } from '../../packages/server/src/collections/records/record-failures.ts';
 import { extractionFailureCodes, rowCodes } from '../../packages/server/src/extraction/extraction.ts';
 
 /** docs/reference/errors.md */
@@ -8,7 +8,7 @@ export function describeErrors(): string {
     '# Errors',
     '',
     'Generated from `packages/contract/src/codes.ts`, `packages/server/src/extraction/extraction.ts` and',
-    '`packages/server/src/collections/record-failures.ts` by `npm run reference`; do not edit.',
+    '`packages/server/src/collections/records/record-failures.ts` by `npm run reference`; do not edit.',
     '',
     '## Answers',
     '',

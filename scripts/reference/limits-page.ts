@@ -1,6 +1,6 @@
-import { parseConfig } from '../../packages/server/src/config.ts';
 import type { Limit } from '../../packages/server/src/limits/limit.ts';
-import { limits } from '../../packages/server/src/limits.ts';
+import { limits } from '../../packages/server/src/limits/limits.ts';
+import { parseConfig } from '../../packages/server/src/settings/config.ts';
 import { findLimitTests } from './limit-tests.ts';
 
 const headings = {

@@ -1,5 +1,5 @@
 import type { Setting } from '../../packages/server/src/settings/setting.ts';
-import { settings } from '../../packages/server/src/settings.ts';
+import { settings } from '../../packages/server/src/settings/settings.ts';
 
 /** docs/reference/settings.md */
 export function describeSettings(): string {

@@ -2,10 +2,10 @@ import { fileURLToPath } from 'node:url';
 import { errorCodes } from '@quartermaster/contract';
 import type { Command } from 'commander';
 import { createProgram } from '../../packages/cli/src/program.ts';
-import { recordFailureCodes } from '../../packages/server/src/collections/record-failures.ts';
+import { recordFailureCodes } from '../../packages/server/src/collections/records/record-failures.ts';
 import { extractionFailureCodes, rowCodes } from '../../packages/server/src/extraction/extraction.ts';
 import type { Setting } from '../../packages/server/src/settings/setting.ts';
-import { settings } from '../../packages/server/src/settings.ts';
+import { settings } from '../../packages/server/src/settings/settings.ts';
 import { describeFields, type Entries } from './entries.ts';
 
 /** The folder of the installation: another one on each machine. */

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { Catalogue } from '../../packages/server/src/catalogue/catalogue.ts';
-import { loadCatalogue } from '../../packages/server/src/catalogue/load-catalogue.ts';
+import { loadCatalogue } from '../../packages/server/src/catalogue/load/load-catalogue.ts';
+import { createBroker } from '../../packages/server/src/egress/create-broker.ts';
 import { createExecutor } from '../../packages/server/src/execution/create-executor.ts';
-import { createBroker } from '../../packages/server/src/execution/egress/create-broker.ts';
 import type { Executor } from '../../packages/server/src/execution/executor.ts';
 import { openSandbox } from '../../packages/server/src/execution/sandbox/open-sandbox.ts';
 import { createNewId } from '../../packages/server/src/kernel/identifier.ts';
-import { createLogger } from '../../packages/server/src/kernel/logger.ts';
+import { createLogger } from '../../packages/server/src/kernel/log/logger.ts';
 import { createMetrics } from '../../packages/server/src/kernel/metrics.ts';
 
 /** For tests: our bundles in the real catalogue and executor, and one server on 127.0.0.1 in place of every upstream. */

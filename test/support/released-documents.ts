@@ -1,5 +1,5 @@
 import { strToU8, zipSync } from 'fflate';
-import { pdfOf } from '../../packages/server/src/extraction/documents.fixture.ts';
+import { pdfOf } from '../../packages/server/src/extraction/formats/testing/documents.fixture.ts';
 
 /** The documents in the released stores: one of each format, written for this purpose. */
 

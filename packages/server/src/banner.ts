@@ -1,4 +1,4 @@
-import type { SetUpLink } from './administrators/set-up-link.ts';
+import type { SetUpLink } from './access/administrator/set-up-link.ts';
 import type { Secret } from './kernel/secret.ts';
 
 /** What people need to use a started service. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import { ConfigError, parseConfig } from './config.ts';
+import { ConfigError, parseConfig } from './settings/config.ts';
 
 test('an empty environment gives the documented defaults', () => {
   const config = parseConfig({});

@@ -171,7 +171,7 @@ function substitute({ text }: Found, owner: string, argument: (index: number) =>
   return texts;
 }
 
-/** `files` of `packages/server/src/files/upload.ts`; the name of the package for the others. */
+/** `files` of `packages/server/src/files/upload/upload.ts`; the name of the package for the others. */
 function moduleOf(file: string): string {
   const [, name = '', , folder = ''] = file.split('/');
   return name === 'server' ? folder.replace(/\.ts$/, '') : name;

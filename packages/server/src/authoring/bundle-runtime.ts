@@ -1,13 +1,13 @@
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { Broker } from '../egress/broker.ts';
+import { createBroker } from '../egress/create-broker.ts';
 import { createExecutor } from '../execution/create-executor.ts';
-import type { Broker } from '../execution/egress/broker.ts';
-import { createBroker } from '../execution/egress/create-broker.ts';
 import type { Executor } from '../execution/executor.ts';
 import { openSandbox } from '../execution/sandbox/open-sandbox.ts';
 import { createNewId } from '../kernel/identifier.ts';
-import { createLogger } from '../kernel/logger.ts';
+import { createLogger } from '../kernel/log/logger.ts';
 import { createMetrics } from '../kernel/metrics.ts';
-import { version } from '../version.ts';
+import { version } from '../kernel/version.ts';
 
 /** The real broker, sandbox and executor, for one bundle at a time. */
 export interface BundleRuntime {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { EgressRequest, EgressResult } from '../egress/broker.ts';
 import { decodeText } from '../execution/declarative/body.ts';
-import type { EgressRequest, EgressResult } from '../execution/egress/broker.ts';
 
 /**
  * What one example asked its upstream and what it answered, for tests without a network. Requests are kept as the plugin

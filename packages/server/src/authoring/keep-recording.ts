@@ -1,6 +1,6 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
-import { replaceFile } from '../kernel/replace-file.ts';
+import { replaceFile } from '../kernel/disk/replace-file.ts';
 
 /**
  * Writes a file of a bundle. A bundle may be somebody else's: neither what its examples name nor a link in its folder

@@ -1,7 +1,6 @@
 import type { Injection } from '@quartermaster/plugin-kit';
-import { type Environment, parseConfig } from '../config.ts';
-import type { EgressPolicy } from '../execution/egress/broker.ts';
-import { createBroker } from '../execution/egress/create-broker.ts';
+import type { EgressPolicy } from '../egress/broker.ts';
+import { createBroker } from '../egress/create-broker.ts';
 import { defaultLimits } from '../execution/executor.ts';
 import {
   type Answered,
@@ -10,9 +9,10 @@ import {
   openMcpSession,
 } from '../execution/remote-tools/mcp-session.ts';
 import type { ToolDefinition } from '../execution/remote-tools/tool-definition.ts';
-import { createLogger } from '../kernel/logger.ts';
+import { createLogger } from '../kernel/log/logger.ts';
 import { Secret } from '../kernel/secret.ts';
-import { version } from '../version.ts';
+import { version } from '../kernel/version.ts';
+import { type Environment, parseConfig } from '../settings/config.ts';
 
 /** What an MCP server said of itself and its tools, at one moment. */
 export interface McpSnapshot {

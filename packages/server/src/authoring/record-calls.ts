@@ -1,5 +1,5 @@
-import type { Broker } from '../execution/egress/broker.ts';
-import type { Scrubber } from '../execution/egress/scrub.ts';
+import type { Broker } from '../egress/broker.ts';
+import type { Scrubber } from '../egress/redact/scrub.ts';
 import { type Cassette, type RecordedCall, recordRequest, recordResponse, writeCassette } from './cassette.ts';
 
 /** Notes what plugins ask of a broker and what it answers them. */

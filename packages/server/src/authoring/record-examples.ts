@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
-import { type Environment, parseConfig } from '../config.ts';
-import { derivedSecrets } from '../execution/egress/derived-secrets.ts';
-import { createScrubber, type Scrubber } from '../execution/egress/scrub.ts';
+import { derivedSecrets } from '../egress/redact/derived-secrets.ts';
+import { createScrubber, type Scrubber } from '../egress/redact/scrub.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { Secret } from '../kernel/secret.ts';
+import { type Environment, parseConfig } from '../settings/config.ts';
 import { openBundleRuntime } from './bundle-runtime.ts';
 import { readCassette } from './cassette.ts';
 import { cassetteOf, examplesOf, type PlacedExample } from './example-recordings.ts';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import type { Broker, EgressRequest } from '../execution/egress/broker.ts';
+import type { Broker, EgressRequest } from '../egress/broker.ts';
 import { bytesOf, isRequest, type RecordedCall, recordRequest } from './cassette.ts';
 
 /** What stands for the answer of every host: one payload for every call, or the calls of a cassette; null: nothing. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parseDocument } from 'yaml';
-import { replaceFile } from '../kernel/replace-file.ts';
+import { replaceFile } from '../kernel/disk/replace-file.ts';
 
 /** Sets the `output` of examples in a plugin's file, by their place; comments and order of the file stay. */
 export async function writeOutputs(file: string, outputs: ReadonlyMap<number, unknown>): Promise<void> {

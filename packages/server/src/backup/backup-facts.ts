@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
-import { exists } from '../kernel/exists.ts';
+import { exists } from '../kernel/disk/exists.ts';
 import { backupDamaged, noBackupFolder, notABackup } from './problems.ts';
 
 /** The content of `backup.json`. */

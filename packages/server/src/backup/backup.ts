@@ -1,5 +1,5 @@
 import { type BlobDigest, BlobMissing, BlobUnreadable } from '../files/blob-store.ts';
-import { severalAtOnce } from '../kernel/several-at-once.ts';
+import { severalAtOnce } from '../kernel/concurrency/several-at-once.ts';
 import { type BlobTotals, readBlobList, writeBlobList } from './blob-list.ts';
 import { deletedTooFast } from './problems.ts';
 import type { DatabaseSnapshot, NamedFile, SnapshotBlob } from './snapshot-port.ts';

@@ -1,6 +1,6 @@
 import { access, cp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { exists } from '../kernel/exists.ts';
+import { exists } from '../kernel/disk/exists.ts';
 
 /** One is replaced by another within moments; a copy that saw the moment is made anew. */
 const mostAttempts = 10;

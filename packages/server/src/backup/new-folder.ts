@@ -1,8 +1,8 @@
 import { chmod, lstat, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { createFolderPath } from '../kernel/create-folder-path.ts';
-import { exists } from '../kernel/exists.ts';
-import { syncToDisk, syncTreeToDisk } from '../kernel/sync-to-disk.ts';
+import { createFolderPath } from '../kernel/disk/create-folder-path.ts';
+import { exists } from '../kernel/disk/exists.ts';
+import { syncToDisk, syncTreeToDisk } from '../kernel/disk/sync-to-disk.ts';
 import { folderExists, folderInStore, folderNotCreated, folderUnderWay, notUnfinished } from './problems.ts';
 
 /** Locks a folder for this process. @throws when another process holds it */

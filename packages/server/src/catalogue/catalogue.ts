@@ -1,6 +1,6 @@
 import type { Bundle, DefinitionFormat, DefinitionLoss, Isolation, Plugin, Violation } from '@quartermaster/contract';
 import type { BundleManifest, PluginManifest } from '@quartermaster/plugin-kit';
-import type { Prepared } from '../kernel/prepared-lists.ts';
+import type { Prepared } from '../kernel/concurrency/prepared-lists.ts';
 
 /**
  * Says what is wrong with a value, or that nothing is: where, as a JSON pointer (empty for the value itself), and what

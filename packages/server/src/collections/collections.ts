@@ -7,12 +7,12 @@ import {
   type VectorState,
 } from '@quartermaster/contract';
 import type { Clock } from '../kernel/clock.ts';
+import type { CountExceeded } from '../kernel/concurrency/limit-counter.ts';
 import { isId, type NewId } from '../kernel/identifier.ts';
-import type { CountExceeded } from '../kernel/limit-counter.ts';
+import { readMetadata, readText } from './chunks/read-fields.ts';
 import { type CollectionRepository, type CountedCollection, maxCapacity } from './collection-repository.ts';
 import type { Page } from './page.ts';
 import { collectionNotFound, noEmbeddingModel, tooManyCollections } from './problems.ts';
-import { readMetadata, readText } from './read-fields.ts';
 
 /** The configured model, and whether the collections without its vectors have been determined. */
 export interface EmbeddingOfCollections {

@@ -1,4 +1,4 @@
-import type { SplitterComplaint } from '../extraction/check-splitter.ts';
+import type { SplitterComplaint } from '../extraction/chunking/check-splitter.ts';
 import { fieldInvalid, objectNotFound, Problem } from '../kernel/problem.ts';
 
 export function collectionNotFound(id: string): Problem {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
+import { withoutNulls } from './chunks/read-fields.ts';
 import type { Page } from './page.ts';
-import { withoutNulls } from './read-fields.ts';
 
 /** The router answers 404 to longer parts of a path. */
 const maxPathIdLength = 256;

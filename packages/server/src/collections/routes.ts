@@ -10,17 +10,17 @@ import {
 import { Type } from 'typebox';
 import type { App } from '../http/app.ts';
 import type { Gate } from '../http/gate.ts';
-import { chunkRoutes } from './chunk-routes.ts';
-import type { Chunks } from './chunks.ts';
+import type { DryRuns } from '../ingestion/dry-run.ts';
+import { chunkRoutes } from './chunks/chunk-routes.ts';
+import type { Chunks } from './chunks/chunks.ts';
 import type { Collections } from './collections.ts';
-import type { DryRuns } from './dry-run.ts';
-import { recordActionRoutes } from './record-action-routes.ts';
-import type { RecordEvents } from './record-events.ts';
-import { recordRoutes } from './record-routes.ts';
-import type { RecordRows } from './record-rows.ts';
-import type { Records } from './records.ts';
+import { recordActionRoutes } from './records/record-action-routes.ts';
+import type { RecordEvents } from './records/record-events.ts';
+import { recordRoutes } from './records/record-routes.ts';
+import type { RecordRows } from './records/record-rows.ts';
+import type { Records } from './records/records.ts';
+import { rowRoutes } from './records/row-routes.ts';
 import { dropNulls, listAnswer, pathId } from './route-parts.ts';
-import { rowRoutes } from './row-routes.ts';
 
 export interface CollectionRoutesDeps {
   readonly gate: Gate;

@@ -1,15 +1,15 @@
 import type { ExecuteRequest } from '@quartermaster/contract';
 import type { Injection } from '@quartermaster/plugin-kit';
+import { storedRefreshTokenOf } from '../access/credential-profiles/resolve-credentials.ts';
 import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
-import type { DiskSpace } from '../kernel/disk-space.ts';
+import { checkCredentialBounds, declaredCredentials } from '../catalogue/credential-bounds.ts';
+import type { Broker } from '../egress/broker.ts';
+import { RedactionRefused, scrubbedOr } from '../egress/redact/redaction-budget.ts';
+import { redacted, type Scrubber } from '../egress/redact/scrub.ts';
+import type { DiskSpace } from '../kernel/disk/disk-space.ts';
 import type { NewId } from '../kernel/identifier.ts';
-import type { Logger } from '../kernel/logger.ts';
+import type { Logger } from '../kernel/log/logger.ts';
 import type { Registry } from '../kernel/metrics.ts';
-import { storedRefreshTokenOf } from '../profiles/resolve-credentials.ts';
-import { checkCredentialBounds, declaredCredentials } from './credential-bounds.ts';
-import type { Broker } from './egress/broker.ts';
-import { RedactionRefused, scrubbedOr } from './egress/redaction-budget.ts';
-import { redacted, type Scrubber } from './egress/scrub.ts';
 import {
   defaultLimits,
   type Execution,

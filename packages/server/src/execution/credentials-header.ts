@@ -1,6 +1,6 @@
 import { profileMember } from '@quartermaster/contract';
-import { isJsonObject } from '../kernel/json-object.ts';
-import { parseJson } from '../kernel/parse-json.ts';
+import { isJsonObject } from '../kernel/json/json-object.ts';
+import { parseJson } from '../kernel/json/parse-json.ts';
 import { Problem } from '../kernel/problem.ts';
 
 /** The header that carries the credentials of one call: base64url of the JSON object. */

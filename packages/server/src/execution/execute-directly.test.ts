@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mark, openBench, plainSecret, secret } from './execution.suite.ts';
+import { mark, openBench, plainSecret, secret } from './testing/execution.suite.ts';
 
 const path = '/v1/bundles/echo/plugins/say/execute';
 const header = (credentials: unknown) => Buffer.from(JSON.stringify(credentials)).toString('base64url');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
-import { mark, openBench, plainSecret, secret } from './execution.suite.ts';
+import { mark, openBench, plainSecret, secret } from './testing/execution.suite.ts';
 
 const json =
   (status: number, body: unknown): RequestListener =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openBench } from './execution.suite.ts';
+import { openBench } from './testing/execution.suite.ts';
 
 /** Plugin → why its run fails. */
 const costly: Record<string, RegExp> = {

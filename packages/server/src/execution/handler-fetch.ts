@@ -1,8 +1,8 @@
 import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
+import type { Broker, EgressRequest, EgressResult } from '../egress/broker.ts';
 import { decodeText, isText } from './declarative/body.ts';
 import { type CallFailure, outcomeWithoutAnswer } from './declarative/declarative.ts';
 import { excerptOf } from './declarative/interpret-answer.ts';
-import type { Broker, EgressRequest, EgressResult } from './egress/broker.ts';
 import type { RunPolicy } from './run-policy.ts';
 
 /** The `context.fetch` of one run of a handler. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openBench } from './execution.suite.ts';
+import { openBench } from './testing/execution.suite.ts';
 
 /** Longest text that the event loop parses in one go. */
 const longest = 64 * 1024;

@@ -9,12 +9,12 @@ import {
 } from '@quartermaster/contract';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
+import { type ResolveCredentials, resolveRequest } from '../access/credential-profiles/resolve-credentials.ts';
+import { checkCredentialBounds } from '../catalogue/credential-bounds.ts';
 import type { App } from '../http/app.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency.ts';
-import { type ResolveCredentials, resolveRequest } from '../profiles/resolve-credentials.ts';
 import { resultOf } from './answers.ts';
 import { type BackgroundRuns, wantsBackground } from './background.ts';
-import { checkCredentialBounds } from './credential-bounds.ts';
 import { asDirectCall, credentialsHeader, profileHeader, readCredentialsHeaders } from './credentials-header.ts';
 import type { Execution, Executor } from './executor.ts';
 import { outcomeProblem } from './problems.ts';

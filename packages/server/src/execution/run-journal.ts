@@ -1,5 +1,5 @@
 import type { Isolation, RunOrigin } from '@quartermaster/contract';
-import type { Scrubber } from './egress/scrub.ts';
+import type { Scrubber } from '../egress/redact/scrub.ts';
 import type { Execution } from './executor.ts';
 import type { RunTrace } from './run-trace.ts';
 

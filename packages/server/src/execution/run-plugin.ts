@@ -1,12 +1,12 @@
 import type { RemoteTool } from '@quartermaster/plugin-kit';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
-import type { Logger } from '../kernel/logger.ts';
+import type { Broker } from '../egress/broker.ts';
+import { scrubbedOr } from '../egress/redact/redaction-budget.ts';
+import { redacted } from '../egress/redact/scrub.ts';
+import type { Logger } from '../kernel/log/logger.ts';
 import { createAnswerReader } from './declarative/answer-reader.ts';
 import { type CallContext, type PreparedCall, runCall } from './declarative/declarative.ts';
 import { blamesCredentials } from './declarative/interpret-answer.ts';
-import type { Broker } from './egress/broker.ts';
-import { scrubbedOr } from './egress/redaction-budget.ts';
-import { redacted } from './egress/scrub.ts';
 import type { ExecutionLimits } from './executor.ts';
 import { createHandlerFetch } from './handler-fetch.ts';
 import { jsonBytes } from './json-bounds.ts';

@@ -1,12 +1,12 @@
 import type { Injection } from '@quartermaster/plugin-kit';
+import type { StoredRefreshToken } from '../access/credential-profiles/resolve-credentials.ts';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
+import type { EgressPolicy } from '../egress/broker.ts';
+import type { CallTrace } from '../egress/call-trace.ts';
+import { derivedSecrets } from '../egress/redact/derived-secrets.ts';
+import { createGrowingScrubber, createScrubber, noSecrets, type Scrubber } from '../egress/redact/scrub.ts';
+import { prepareInjection } from '../egress/signing/inject.ts';
 import { Secret } from '../kernel/secret.ts';
-import type { StoredRefreshToken } from '../profiles/resolve-credentials.ts';
-import type { EgressPolicy } from './egress/broker.ts';
-import type { CallTrace } from './egress/call-trace.ts';
-import { derivedSecrets } from './egress/derived-secrets.ts';
-import { prepareInjection } from './egress/inject.ts';
-import { createGrowingScrubber, createScrubber, noSecrets, type Scrubber } from './egress/scrub.ts';
 import type { ExecutionLimits } from './executor.ts';
 import { valueInvalid } from './problems.ts';
 

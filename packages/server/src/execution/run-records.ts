@@ -1,4 +1,4 @@
-import type { Logger } from '../kernel/logger.ts';
+import type { Logger } from '../kernel/log/logger.ts';
 import { Counter, Histogram, type Registry } from '../kernel/metrics.ts';
 import type { Execution } from './executor.ts';
 

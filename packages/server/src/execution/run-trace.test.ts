@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openBench, secret } from './execution.suite.ts';
 import { phasesOf } from './run-trace.ts';
+import { openBench, secret } from './testing/execution.suite.ts';
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 

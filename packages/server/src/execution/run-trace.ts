@@ -1,4 +1,4 @@
-import type { CallTrace } from './egress/call-trace.ts';
+import type { CallTrace } from '../egress/call-trace.ts';
 import type { SandboxTimings } from './sandbox/sandbox.ts';
 
 /**

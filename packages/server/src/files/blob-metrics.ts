@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from '../kernel/metrics.ts';
 import type { BlobRepository } from './blob-repository.ts';
-import type { Reconciled } from './reconcile.ts';
+import type { Reconciled } from './maintenance/reconcile.ts';
 
 /** Something that is wrong with the store although requests are served. */
 export interface Condition {

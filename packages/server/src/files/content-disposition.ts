@@ -1,4 +1,4 @@
-import { endOfToken, malformed, readParameters } from './disposition-parameters.ts';
+import { endOfToken, malformed, readParameters } from './upload/disposition-parameters.ts';
 
 /** What a part's Content-Disposition says. Names are decoded and NFC; `filename` has no path in front. */
 export interface PartDisposition {

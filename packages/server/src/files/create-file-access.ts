@@ -1,6 +1,6 @@
 import type { FileAccess } from './file-access.ts';
 import type { FileRepository } from './file-repository.ts';
-import { checkLength, readVerified, type VerifiedContentDeps } from './verified-content.ts';
+import { checkLength, readVerified, type VerifiedContentDeps } from './maintenance/verified-content.ts';
 
 /** The files for other modules. Content that is read to its end equals the uploaded bytes. */
 export function createFileAccess(

@@ -3,8 +3,8 @@ import type { ByteRange } from './blob-store.ts';
 import { allowsRange, matchesAny, readRange } from './byte-range.ts';
 import { attachment } from './content-disposition.ts';
 import type { StoredFile } from './file-repository.ts';
+import { checkLength, readVerified, type VerifiedContentDeps } from './maintenance/verified-content.ts';
 import { rangeNotSatisfiable } from './problems.ts';
-import { checkLength, readVerified, type VerifiedContentDeps } from './verified-content.ts';
 
 export interface ContentRequest {
   readonly range: string | undefined;

@@ -17,16 +17,16 @@ import type { App } from '../http/app.ts';
 import type { Gate } from '../http/gate.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency.ts';
 import { objectNotFound } from '../kernel/problem.ts';
-import type { Admission, Admissions } from './admission.ts';
 import { BlobMissing, type BlobStore } from './blob-store.ts';
 import { deleteFile } from './delete-file.ts';
-import { answerThenDrain, isBodyStillComing } from './drain-body.ts';
 import { answerContent } from './file-content.ts';
 import type { FileRepository, StoredFile } from './file-repository.ts';
 import { listFiles } from './list-files.ts';
+import type { ReportDamage } from './maintenance/report-damage.ts';
 import { bodyCutShort } from './problems.ts';
-import type { ReportDamage } from './report-damage.ts';
-import { toWire, type Uploads } from './upload.ts';
+import type { Admission, Admissions } from './upload/admission.ts';
+import { answerThenDrain, isBodyStillComing } from './upload/drain-body.ts';
+import { toWire, type Uploads } from './upload/upload.ts';
 
 export interface FileRoutesDeps {
   readonly gate: Gate;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replaceFile } from '../kernel/replace-file.ts';
+import { replaceFile } from '../kernel/disk/replace-file.ts';
 import type { BlobStore, StoredBlob } from './blob-store.ts';
 import type { FileRepository } from './file-repository.ts';
 import { bytesOfAnotherDatabase, folderOfAnotherDatabase, rowsOfAnotherFolder, secondFolder } from './problems.ts';

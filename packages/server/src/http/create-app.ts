@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type FastifyServerOptions, fastify, LogController } from 'fastify';
-import type { Logger } from '../kernel/logger.ts';
-import type { Pace } from '../kernel/pace.ts';
+import type { Pace } from '../kernel/concurrency/pace.ts';
+import type { Logger } from '../kernel/log/logger.ts';
 import { Problem } from '../kernel/problem.ts';
-import type { Watchdog } from '../kernel/watchdog.ts';
+import type { Watchdog } from '../kernel/process/watchdog.ts';
 import type { App } from './app.ts';
 import { createClientErrorWriter } from './client-error.ts';
 import { allowOrigins } from './cors.ts';

@@ -20,7 +20,7 @@ export interface Manager {
   readonly keyId: string | null;
 }
 
-/** What `projects/routes.ts` needs: `manages` is an `onRequest` hook as those of {@link Gate}. */
+/** What `access/projects/routes.ts` needs: `manages` is an `onRequest` hook as those of {@link Gate}. */
 export interface ManagerGate {
   readonly manages: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   managerOf(request: FastifyRequest): Manager;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLogger } from '../kernel/logger.ts';
+import { createLogger } from '../kernel/log/logger.ts';
 import { createMetrics } from '../kernel/metrics.ts';
 import { createApp } from './create-app.ts';
 import { createDrain } from './drain.ts';

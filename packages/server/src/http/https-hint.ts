@@ -1,4 +1,4 @@
-import type { Logger } from '../kernel/logger.ts';
+import type { Logger } from '../kernel/log/logger.ts';
 import type { App } from './app.ts';
 
 /** Warns once when a trusted proxy says that clients come by HTTPS and the public URL does not: cookies lack `Secure` then. */

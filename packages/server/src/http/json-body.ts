@@ -1,5 +1,5 @@
-import type { Pace } from '../kernel/pace.ts';
-import { withPlainNames } from '../kernel/parse-json.ts';
+import type { Pace } from '../kernel/concurrency/pace.ts';
+import { withPlainNames } from '../kernel/json/parse-json.ts';
 import { Problem } from '../kernel/problem.ts';
 import { findExceededBound, type JsonBounds } from '../kernel/validation/json-bounds.ts';
 import type { App } from './app.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../kernel/json-object.ts';
+import { isJsonObject } from '../kernel/json/json-object.ts';
 import { fieldInvalid, type Problem } from '../kernel/problem.ts';
 
 /** Only a number with such digits or such an exponent can be too large: most bodies have none and are not walked. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
-import { createBoundedLog } from '../kernel/bounded-log.ts';
+import { createBoundedLog } from '../kernel/log/bounded-log.ts';
+import { accessEvent } from '../kernel/log/request-identity.ts';
 import type { Problem } from '../kernel/problem.ts';
-import { accessEvent } from '../kernel/request-identity.ts';
 import type { App } from './app.ts';
 
 /** Codes of requests that were refused because of who made them. */

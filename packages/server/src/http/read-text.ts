@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { errorCodes } from 'fastify';
-import { type Pace, watchPace } from '../kernel/pace.ts';
+import { type Pace, watchPace } from '../kernel/concurrency/pace.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { App } from './app.ts';
 
@@ -9,7 +9,7 @@ export interface TextLimits {
   readonly pace: Pace;
 }
 
-/** A request that arrives as slowly as an upload may not is answered with 408 (`files/receive-body.ts` for uploads). */
+/** A request that arrives as slowly as an upload may not is answered with 408 (`files/upload/receive-body.ts` for uploads). */
 const tooSlow = (reason: string) =>
   new Problem('REQUEST_TIMEOUT', `The request body arrived too slowly: ${reason}. Retry the request.`);
 

@@ -1,5 +1,5 @@
-import type { Logger } from '../kernel/logger.ts';
-import { clientAddress, identityOf } from '../kernel/request-identity.ts';
+import type { Logger } from '../kernel/log/logger.ts';
+import { clientAddress, identityOf } from '../kernel/log/request-identity.ts';
 import type { App } from './app.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 

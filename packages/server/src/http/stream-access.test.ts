@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, get, type ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
-import type { Logger } from '../kernel/logger.ts';
-import { identify } from '../kernel/request-identity.ts';
+import type { Logger } from '../kernel/log/logger.ts';
+import { identify } from '../kernel/log/request-identity.ts';
 import { createStreamAccess } from './stream-access.ts';
 
 const intervalMs = 5;

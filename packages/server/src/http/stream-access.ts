@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { onSendHookHandler } from 'fastify';
-import type { Logger } from '../kernel/logger.ts';
-import { accessEvent, type ReceivedRequest, sessionOf } from '../kernel/request-identity.ts';
+import type { Logger } from '../kernel/log/logger.ts';
+import { accessEvent, type ReceivedRequest, sessionOf } from '../kernel/log/request-identity.ts';
 import type { App } from './app.ts';
 
 /** Keys and sessions by which streams were opened: ids of keys, hashes of the tokens of sessions. */

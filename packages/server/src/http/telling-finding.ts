@@ -1,5 +1,5 @@
 import type { FastifySchemaValidationError } from 'fastify';
-import { isJsonObject } from '../kernel/json-object.ts';
+import { isJsonObject } from '../kernel/json/json-object.ts';
 
 /** Fastify's error type leaves out what AJV's `verbose` adds: the value that was found, and the schema that it broke. */
 export type Finding = FastifySchemaValidationError & {

@@ -1,7 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { FastifyValidationResult } from 'fastify/types/schema.js';
-import { isJsonObject } from '../kernel/json-object.ts';
+import { isJsonObject } from '../kernel/json/json-object.ts';
 import { Problem } from '../kernel/problem.ts';
 import { replaceLengthKeywords } from './length-keywords.ts';
 import { type Finding, tellingFinding } from './telling-finding.ts';

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from '../kernel/metrics.ts';
-import type { Watchdog } from '../kernel/watchdog.ts';
+import type { Watchdog } from '../kernel/process/watchdog.ts';
 import type { App } from './app.ts';
 
 declare module 'fastify' {

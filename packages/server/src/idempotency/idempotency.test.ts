@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createLogger } from '../kernel/logger.ts';
+import { createLogger } from '../kernel/log/logger.ts';
 import { Problem } from '../kernel/problem.ts';
 import { createIdempotency, readIdempotencyKey } from './idempotency.ts';
 import type { ClaimOutcome, CompletedClaim, HeldClaim, IdempotencyRepository } from './idempotency-repository.ts';

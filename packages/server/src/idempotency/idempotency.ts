@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts';
-import type { CountExceeded } from '../kernel/limit-counter.ts';
-import type { Logger } from '../kernel/logger.ts';
+import type { CountExceeded } from '../kernel/concurrency/limit-counter.ts';
+import type { Logger } from '../kernel/log/logger.ts';
 import type { CompletedClaim, HeldClaim, IdempotencyRepository, RequestKey } from './idempotency-repository.ts';
 import { keyClosed, keyMalformed, keyReused, requestInFlight } from './problems.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createNewId } from '../kernel/identifier.ts';
-import { createLogger } from '../kernel/logger.ts';
+import { createLogger } from '../kernel/log/logger.ts';
 import { Problem } from '../kernel/problem.ts';
 import { type Job, type Lease, LeaseLost, WorkerStopping } from './job.ts';
 import { type JobControl, openWorker, type WorkerOptions } from './worker.ts';

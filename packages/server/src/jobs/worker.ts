@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { NewId } from '../kernel/identifier.ts';
-import type { Logger } from '../kernel/logger.ts';
+import type { Logger } from '../kernel/log/logger.ts';
 import { isTemporary } from '../kernel/problem.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { type Job, type Lease, LeaseLost, WorkerStopping } from './job.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLogger } from './logger.ts';
+import { createLogger } from './log/logger.ts';
 import { createReadableDestination, formatLogLine } from './readable-log.ts';
 
 function record(colours = false) {

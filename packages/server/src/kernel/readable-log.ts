@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import type { LogDestination } from './log-destination.ts';
+import type { LogDestination } from './log/log-destination.ts';
 
 /** Characters of one value; the JSON form of the log has all of it. */
 const maxValue = 200;

@@ -1,8 +1,8 @@
 import { filterLimits, metadataLimits, separatorLimits, textLimits } from '@quartermaster/contract';
+import { mostMetadataBytes } from '../collections/chunks/read-fields.ts';
 import { maxCapacity } from '../collections/collection-repository.ts';
-import { mostMetadataBytes } from '../collections/read-fields.ts';
-import { packageLimits } from '../extraction/package-limits.ts';
-import { mostColumns } from '../extraction/sheet.ts';
+import { packageLimits } from '../extraction/formats/package-limits.ts';
+import { mostColumns } from '../extraction/qa/sheet.ts';
 import { type Limit, refused } from './limit.ts';
 
 const invalid = refused('REQUEST_VALIDATION_ERROR');

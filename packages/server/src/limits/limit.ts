@@ -1,6 +1,6 @@
 import { type ErrorCode, errorCodes } from '@quartermaster/contract';
-import type { Config } from '../config.ts';
-import type { settings } from '../settings.ts';
+import type { Config } from '../settings/config.ts';
+import type { settings } from '../settings/settings.ts';
 
 /** The answer to a request above a limit. */
 export interface Refusal {

@@ -1,10 +1,10 @@
 import { maxInputMembers } from '@quartermaster/contract';
-import { credentialLimits } from '../execution/credential-bounds.ts';
+import { maxProfiles } from '../access/credential-profiles/credential-profiles.ts';
+import { credentialLimits } from '../catalogue/credential-bounds.ts';
 import { maxAnswerDepth } from '../execution/declarative/body.ts';
 import { maxOutputParts } from '../execution/json-bounds.ts';
 import { maxStoredBytes } from '../execution/run-once.ts';
 import { maxBatch, maxBatchAnswerBytes } from '../mcp/batch-limits.ts';
-import { maxProfiles } from '../profiles/credential-profiles.ts';
 import { backgroundDefaults } from '../runs/background-runs.ts';
 import { type Limit, refused } from './limit.ts';
 

@@ -1,9 +1,9 @@
 import { maxSessions } from '@quartermaster/contract';
-import { maxAdministrators } from '../administrators/administrator-repository.ts';
-import { longestUserAgent } from '../administrators/sessions.ts';
-import { multipartLimits } from '../files/multipart.ts';
-import { longestOtherField } from '../files/read-upload.ts';
-import { maxProjects, maxUsableKeys } from '../projects/projects.ts';
+import { maxAdministrators } from '../access/administrator/administrator-repository.ts';
+import { longestUserAgent } from '../access/administrator/sessions.ts';
+import { maxProjects, maxUsableKeys } from '../access/projects/projects.ts';
+import { multipartLimits } from '../files/upload/multipart.ts';
+import { longestOtherField } from '../files/upload/read-upload.ts';
 import { type Limit, refused } from './limit.ts';
 
 /** Limits of the files address: files, collections, projects, keys and sessions. */

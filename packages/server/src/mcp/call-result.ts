@@ -1,6 +1,6 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
 import type { ExecuteResult } from '@quartermaster/contract';
-import { isJsonObject } from '../kernel/json-object.ts';
+import { isJsonObject } from '../kernel/json/json-object.ts';
 import type { Problem } from '../kernel/problem.ts';
 import { metaKeys } from './meta-keys.ts';
 

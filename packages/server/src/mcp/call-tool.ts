@@ -1,15 +1,15 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ExecuteRequest, ExecuteResult } from '@quartermaster/contract';
+import { type ResolveCredentials, resolveRequest } from '../access/credential-profiles/resolve-credentials.ts';
 import type { CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
+import { checkCredentialBounds } from '../catalogue/credential-bounds.ts';
 import { resultOf } from '../execution/answers.ts';
-import { checkCredentialBounds } from '../execution/credential-bounds.ts';
 import type { Executor } from '../execution/executor.ts';
 import { outcomeProblem } from '../execution/problems.ts';
 import type { RunCaller } from '../execution/run-journal.ts';
 import type { RunOnce } from '../execution/run-once.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency.ts';
 import { Problem } from '../kernel/problem.ts';
-import { type ResolveCredentials, resolveRequest } from '../profiles/resolve-credentials.ts';
 import { resultOfProblem, resultOfRun } from './call-result.ts';
 import { type ReadHeader, readCredentials } from './credentials.ts';
 import { metaKeys } from './meta-keys.ts';

@@ -1,8 +1,8 @@
 import { profileMember } from '@quartermaster/contract';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
-import { checkCredentialBounds } from '../execution/credential-bounds.ts';
+import { checkCredentialBounds } from '../catalogue/credential-bounds.ts';
 import { readCredentialsHeaders } from '../execution/credentials-header.ts';
-import { isJsonObject } from '../kernel/json-object.ts';
+import { isJsonObject } from '../kernel/json/json-object.ts';
 import { metaKeys } from './meta-keys.ts';
 import { credentialsMetaInvalid } from './problems.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { before, test } from 'node:test';
-import { createLogger } from '../kernel/logger.ts';
+import { loadFolder } from '../catalogue/load/load-folder.ts';
+import { createLogger } from '../kernel/log/logger.ts';
 import { Problem } from '../kernel/problem.ts';
-import { loadFolder } from '../load-folder.ts';
 import { resultOfProblem, resultOfRun } from './call-result.ts';
 import type { CallTool } from './call-tool.ts';
 import { createChannel, createEndpoint } from './endpoint.ts';

@@ -6,7 +6,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { RunCaller } from '../execution/run-journal.ts';
-import type { Prepared } from '../kernel/prepared-lists.ts';
+import type { Prepared } from '../kernel/concurrency/prepared-lists.ts';
 import { answerBatch, isOrdinaryBatch } from './answer-batch.ts';
 import { holdsTools, insertTools } from './insert-tools.ts';
 import { createProtocolServer, type ProtocolServerDeps } from './protocol-server.ts';

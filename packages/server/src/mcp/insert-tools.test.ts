@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
 import type { CompiledPlugin } from '../catalogue/catalogue.ts';
-import { createLogger } from '../kernel/logger.ts';
-import { loadFolder } from '../load-folder.ts';
+import { loadFolder } from '../catalogue/load/load-folder.ts';
+import { createLogger } from '../kernel/log/logger.ts';
 import { createChannel, createEndpoint } from './endpoint.ts';
 import { createToolboxes } from './toolbox.ts';
 

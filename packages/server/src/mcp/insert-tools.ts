@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/server';
-import type { Prepared } from '../kernel/prepared-lists.ts';
+import type { Prepared } from '../kernel/concurrency/prepared-lists.ts';
 
 /**
  * Stands for all tools in the messages of the SDK; its name cannot be guessed. The SDK would validate and serialize

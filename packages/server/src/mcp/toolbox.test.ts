@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { loadCatalogue } from '../catalogue/load-catalogue.ts';
-import { createLogger } from '../kernel/logger.ts';
+import { loadCatalogue } from '../catalogue/load/load-catalogue.ts';
+import { createLogger } from '../kernel/log/logger.ts';
 import { createToolboxes } from './toolbox.ts';
 
 const text = { type: 'string', description: 'Any text.' };

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/server';
 import type { Catalogue, CompiledPlugin } from '../catalogue/catalogue.ts';
-import { mcp, toolName } from '../catalogue/function-formats/mcp.ts';
-import type { Logger } from '../kernel/logger.ts';
-import { createPreparedLists, type Prepared } from '../kernel/prepared-lists.ts';
+import { mcp, toolName } from '../catalogue/provider-formats/mcp.ts';
+import { createPreparedLists, type Prepared } from '../kernel/concurrency/prepared-lists.ts';
+import type { Logger } from '../kernel/log/logger.ts';
 import { metaKeys } from './meta-keys.ts';
 
 /** The tools of one endpoint. Their schemas are read when they are asked for: there may be thousands. */

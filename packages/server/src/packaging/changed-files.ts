@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
-import { severalAtOnce } from '../kernel/several-at-once.ts';
+import { severalAtOnce } from '../kernel/concurrency/several-at-once.ts';
 import { sha256, writeContents } from './contents.ts';
 import { readSeal, sealName } from './version-folder.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { lstat, readdir, readlink, rename, rm, symlink, utimes } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../kernel/clock.ts';
-import { syncToDisk } from '../kernel/sync-to-disk.ts';
+import { syncToDisk } from '../kernel/disk/sync-to-disk.ts';
 import type { OpenedArchive } from './archive.ts';
 import { idTaken, notInstalled, sealDamaged } from './problems.ts';
 import {

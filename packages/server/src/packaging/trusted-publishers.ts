@@ -1,6 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replaceFile } from '../kernel/replace-file.ts';
+import { replaceFile } from '../kernel/disk/replace-file.ts';
 import { publishersUnreadable } from './problems.ts';
 import { isPublicKeyText, type PublicKeyText } from './signatures.ts';
 

@@ -1,6 +1,6 @@
 import { chmod, mkdir, open, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { syncToDisk } from '../kernel/sync-to-disk.ts';
+import { syncToDisk } from '../kernel/disk/sync-to-disk.ts';
 import type { OpenedArchive } from './archive.ts';
 import { archiveId, type Contents, readContents, sha256 } from './contents.ts';
 import { isPublicKeyText, type PublicKeyText } from './signatures.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { channelDescriptor, type IsolatedChild } from '../isolation/spawn-isolated.ts';
 import { createFrameReader, encodeFrame, type FrameKind, frameKinds } from './frames.ts';
+import { channelDescriptor, type IsolatedChild } from './isolation/spawn-isolated.ts';
 import { keepOutputTail, type OutputTail } from './output-tail.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { createFairQueue } from '../kernel/fair-queue.ts';
+import { createFairQueue } from '../kernel/concurrency/fair-queue.ts';
 import type { BackgroundRun } from './background-run.ts';
 import { tooManyBackgroundRuns, tooManyRunsOfKey } from './problems.ts';
 

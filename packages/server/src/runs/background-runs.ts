@@ -1,11 +1,11 @@
 import type { ExecuteRequest } from '@quartermaster/contract';
+import { type ResolveCredentials, resolveRequest } from '../access/credential-profiles/resolve-credentials.ts';
 import type { BackgroundCaller } from '../execution/background.ts';
 import type { Executor } from '../execution/executor.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { createGroupCommit } from '../kernel/group-commit.ts';
-import type { Logger } from '../kernel/logger.ts';
-import type { UpkeepTask } from '../kernel/upkeep.ts';
-import { type ResolveCredentials, resolveRequest } from '../profiles/resolve-credentials.ts';
+import { createGroupCommit } from '../kernel/concurrency/group-commit.ts';
+import type { UpkeepTask } from '../kernel/concurrency/upkeep.ts';
+import type { Logger } from '../kernel/log/logger.ts';
 import { createBackgroundQueue, type QueueBounds } from './background-queue.ts';
 import { type BackgroundRun, type BackgroundWish, prepareBackgroundRun } from './background-run.ts';
 import { keepRequest, type RequestSealer } from './kept-requests.ts';

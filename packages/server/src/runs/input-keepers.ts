@@ -1,4 +1,4 @@
-import type { Logger } from '../kernel/logger.ts';
+import type { Logger } from '../kernel/log/logger.ts';
 
 /** The projects whose run records hold inputs, in memory: every run asks. */
 export interface InputKeepers {

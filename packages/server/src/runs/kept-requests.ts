@@ -1,5 +1,5 @@
 import type { ExecuteRequest } from '@quartermaster/contract';
-import { parseJson } from '../kernel/parse-json.ts';
+import { parseJson } from '../kernel/json/parse-json.ts';
 import type { KeptRequest, RunKey } from './run-repository.ts';
 
 /** Encrypts texts with the keys of the operator (ADR 0029). */

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Execution } from '../execution/executor.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { createGroupCommit } from '../kernel/group-commit.ts';
-import type { Logger } from '../kernel/logger.ts';
+import { createGroupCommit } from '../kernel/concurrency/group-commit.ts';
+import type { Logger } from '../kernel/log/logger.ts';
 import { type BackgroundRun, isResumable } from './background-run.ts';
 import { endOf } from './end-of-run.ts';
 import type { RunKey, RunLease, RunRepository } from './run-repository.ts';

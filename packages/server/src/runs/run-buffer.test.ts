@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { until } from '../execution/sandbox/test-bed.suite.ts';
-import { createLogger } from '../kernel/logger.ts';
+import { until } from '../execution/sandbox/testing/test-bed.suite.ts';
+import { createLogger } from '../kernel/log/logger.ts';
 import { createMetrics } from '../kernel/metrics.ts';
 import { Problem } from '../kernel/problem.ts';
 import { createRunBuffer, type RunBufferOptions } from './run-buffer.ts';

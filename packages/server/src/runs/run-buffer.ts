@@ -1,5 +1,5 @@
-import type { DiskSpace } from '../kernel/disk-space.ts';
-import type { Logger } from '../kernel/logger.ts';
+import type { DiskSpace } from '../kernel/disk/disk-space.ts';
+import type { Logger } from '../kernel/log/logger.ts';
 import { Counter, type Registry } from '../kernel/metrics.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { PackedRun, RunRepository } from './run-repository.ts';

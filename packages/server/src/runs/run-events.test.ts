@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Run } from '@quartermaster/contract';
+import { createStreamShares } from '../kernel/concurrency/stream-shares.ts';
 import { Problem } from '../kernel/problem.ts';
-import { createStreamShares } from '../kernel/stream-shares.ts';
 import { createRunEvents } from './run-events.ts';
 
 const run: Run = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Run, RunItem } from '@quartermaster/contract';
-import { createBell } from '../kernel/bell.ts';
-import type { StreamShares } from '../kernel/stream-shares.ts';
+import { createBell } from '../kernel/concurrency/bell.ts';
+import type { StreamShares } from '../kernel/concurrency/stream-shares.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import type { Runs } from './runs.ts';
 

@@ -1,6 +1,6 @@
 import type { JournalRun, RunJournal, RunProgress } from '../execution/run-journal.ts';
-import type { DiskSpace } from '../kernel/disk-space.ts';
-import type { Logger } from '../kernel/logger.ts';
+import type { DiskSpace } from '../kernel/disk/disk-space.ts';
+import type { Logger } from '../kernel/log/logger.ts';
 import { Gauge, type Registry } from '../kernel/metrics.ts';
 import { endedRun, underWay } from './ended-run.ts';
 import { createRunBuffer } from './run-buffer.ts';

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../kernel/clock.ts';
-import type { UpkeepTask } from '../kernel/upkeep.ts';
+import type { UpkeepTask } from '../kernel/concurrency/upkeep.ts';
 import type { RunRepository } from './run-repository.ts';
 
 export interface RunUpkeepDeps {

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Logger } from '../kernel/logger.ts';
+import type { Logger } from '../kernel/log/logger.ts';
 import type { RunEnd, RunKey, RunRepository, StoredResult } from './run-repository.ts';
 
 interface Ended {

@@ -1,8 +1,8 @@
 import type { ExecuteRequest } from '@quartermaster/contract';
+import { type ResolveCredentials, resolveRequest } from '../access/credential-profiles/resolve-credentials.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { Logger } from '../kernel/logger.ts';
+import type { Logger } from '../kernel/log/logger.ts';
 import { Problem } from '../kernel/problem.ts';
-import { type ResolveCredentials, resolveRequest } from '../profiles/resolve-credentials.ts';
 import type { BackgroundQueue } from './background-queue.ts';
 import type { BackgroundRun, BackgroundWish } from './background-run.ts';
 import { cancelledEnd, type Interruption, interruptedEnd } from './interruptions.ts';

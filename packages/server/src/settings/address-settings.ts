@@ -1,4 +1,4 @@
-import { logLevels } from '../kernel/logger.ts';
+import { logLevels } from '../kernel/log/logger.ts';
 import type { Setting } from './setting.ts';
 import {
   anyText,

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { isJsonObject } from '../kernel/json-object.ts';
+import { isJsonObject } from '../kernel/json/json-object.ts';
 
 /** What is wrong with the text of a setting, as the rest of a sentence that starts with it; null when it is right. */
 export const anyText = () => null;

@@ -6,10 +6,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { createTestDatabase } from '../../../../../test/support/postgres.ts';
-import { createLogger } from '../../kernel/logger.ts';
+import { createLogger } from '../../kernel/log/logger.ts';
+import { createProjectRepository } from '../repositories/project-repository.ts';
 import { checkDatabase } from './check-database.ts';
 import { openDatabase } from './open-database.ts';
-import { createProjectRepository } from './project-repository.ts';
 
 const logger = createLogger('silent');
 

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
-import type { FullText } from './full-text.ts';
+import type { FullText } from '../full-text/full-text.ts';
 import type { Tables } from './tables.ts';
 
 /**

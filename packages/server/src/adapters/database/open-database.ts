@@ -1,9 +1,9 @@
 import type { Clock } from '../../kernel/clock.ts';
-import type { Logger } from '../../kernel/logger.ts';
+import type { Logger } from '../../kernel/log/logger.ts';
 import type { Registry } from '../../kernel/metrics.ts';
+import type { Durability, SessionTimeouts } from '../postgres/postgres-session.ts';
+import { openSqliteDatabase } from '../sqlite/sqlite-database.ts';
 import type { Database } from './database.ts';
-import type { Durability, SessionTimeouts } from './postgres-session.ts';
-import { openSqliteDatabase } from './sqlite-database.ts';
 
 export interface DatabaseSettings {
   /** A PostgreSQL URL; null for the SQLite file in the data folder. */
@@ -24,6 +24,6 @@ export interface DatabaseSettings {
 export async function openDatabase(settings: DatabaseSettings): Promise<Database> {
   if (settings.url === null) return await openSqliteDatabase(settings);
   // Its driver is loaded by those who use it.
-  const { openPostgresDatabase } = await import('./postgres-database.ts');
+  const { openPostgresDatabase } = await import('../postgres/postgres-database.ts');
   return await openPostgresDatabase(settings.url, settings);
 }

@@ -1,5 +1,5 @@
-import { FatalError } from '../../kernel/fatal-error.ts';
 import { Problem } from '../../kernel/problem.ts';
+import { FatalError } from '../../kernel/process/fatal-error.ts';
 
 /** The data folder has no SQLite database. */
 export function noDatabase(file: string): Error {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Kysely, type TransactionBuilder } from 'kysely';
-import { explainPostgresError } from './postgres-errors.ts';
+import { explainPostgresError } from '../postgres/postgres-errors.ts';
 
 /** Times that a statement or transaction is run again after a serialization failure or a deadlock. */
 export const retriesOfStatement = 3;

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { ProcessTable, RunRequestTable, RunResultTable, RunTable } from '../repositories/run-tables.ts';
 import type {
   ChunkTable,
   ChunkVectorTable,
@@ -12,7 +13,6 @@ import type {
   RecordTurnTable,
 } from './collection-tables.ts';
 import type { CredentialProfileTable } from './credential-profile-table.ts';
-import type { ProcessTable, RunRequestTable, RunResultTable, RunTable } from './run-tables.ts';
 
 /**
  * The tables, alike in SQLite and PostgreSQL. Ids are text, times are milliseconds (bigint), booleans do not occur,

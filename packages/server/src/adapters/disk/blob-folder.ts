@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type BlobDigest, BlobMissing } from '../../files/blob-store.ts';
-import { exists } from '../../kernel/exists.ts';
+import { exists } from '../../kernel/disk/exists.ts';
 import { bucketOf, listBlobs, sizeOf } from './disk-blob-store.ts';
 import { closeFile, isMissing, openFile, removeFile, writeAll } from './file-system.ts';
 import { readFailure } from './problems.ts';

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createGroupCommit, type GroupCommit } from '../../kernel/group-commit.ts';
+import { createGroupCommit, type GroupCommit } from '../../kernel/concurrency/group-commit.ts';
 import { closeFile, openFile, syncFile } from './file-system.ts';
 
 /** The folders blobs are in: made when first needed, kept open, synced once for all that were renamed meanwhile. */

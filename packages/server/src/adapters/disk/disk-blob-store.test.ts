@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { describeBlobStore } from '../../files/blob-store.suite.ts';
+import { describeBlobStore } from '../../files/testing/blob-store.suite.ts';
 import { createNewId } from '../../kernel/identifier.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { openDiskBlobStore } from './disk-blob-store.ts';

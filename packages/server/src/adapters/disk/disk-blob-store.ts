@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, stat, statfs, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import type { BlobQuarantine, BlobStore, StoredBlob } from '../../files/blob-store.ts';
 import { idPrefixes, isId } from '../../kernel/identifier.ts';
-import type { Logger } from '../../kernel/logger.ts';
+import type { Logger } from '../../kernel/log/logger.ts';
 import { createBucketFolders } from './bucket-folders.ts';
 import { createDiskQuarantine, emptyOldestFirst, listFolder } from './disk-quarantine.ts';
 import { isMissing, removeFile, renameFile } from './file-system.ts';

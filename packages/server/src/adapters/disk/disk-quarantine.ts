@@ -1,8 +1,8 @@
 import { opendir, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BlobQuarantine, StoredBlob } from '../../files/blob-store.ts';
+import { syncToDisk } from '../../kernel/disk/sync-to-disk.ts';
 import { isId } from '../../kernel/identifier.ts';
-import { syncToDisk } from '../../kernel/sync-to-disk.ts';
 import { isMissing, removeFile, renameFile } from './file-system.ts';
 import { readBlob } from './read-blob.ts';
 

@@ -1,9 +1,9 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { DiskSpace } from '../../kernel/disk-space.ts';
-import type { Logger } from '../../kernel/logger.ts';
+import { startUpkeep } from '../../kernel/concurrency/upkeep.ts';
+import type { DiskSpace } from '../../kernel/disk/disk-space.ts';
+import type { Logger } from '../../kernel/log/logger.ts';
 import { Gauge, type Registry } from '../../kernel/metrics.ts';
-import { startUpkeep } from '../../kernel/upkeep.ts';
 import type { Ballast } from './ballast.ts';
 
 export interface DiskSpaceDeps {

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { BlobUnreadable } from '../../files/blob-store.ts';
-import { isOutOfRoom } from '../../kernel/is-out-of-room.ts';
+import { isOutOfRoom } from '../../kernel/disk/is-out-of-room.ts';
 import { Problem } from '../../kernel/problem.ts';
 
 /** Maps an error of the system to an error for the caller; any other error is a defect and stays unchanged. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ResponseMapping } from '@quartermaster/plugin-kit';
-import { createFairQueue, type Owner } from '../../kernel/fair-queue.ts';
+import { createFairQueue, type Owner } from '../../kernel/concurrency/fair-queue.ts';
 import {
   type Answer,
   type AnswerContext,

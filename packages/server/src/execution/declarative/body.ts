@@ -1,6 +1,6 @@
-import { parseJson } from '../../kernel/parse-json.ts';
+import { decoderFor, strictDecoderFor } from '../../egress/charset.ts';
+import { parseJson } from '../../kernel/json/parse-json.ts';
 import { findExceededBound } from '../../kernel/validation/json-bounds.ts';
-import { decoderFor, strictDecoderFor } from '../egress/charset.ts';
 import { parseXml } from './xml-tree.ts';
 
 export type BodyFormat = 'json' | 'xml' | 'text' | 'base64';

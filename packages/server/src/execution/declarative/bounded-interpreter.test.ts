@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import jmespath, { type JSONValue } from '@jmespath-community/jmespath';
 import fc from 'fast-check';
-import { jsonSize } from '../../kernel/json-size.ts';
+import { jsonSize } from '../../kernel/json/json-size.ts';
 import { evaluateExpression } from './bounded-interpreter.ts';
 import { createExpressionBudget, ExpressionTooExpensive, mostSteps } from './expression-budget.ts';
 

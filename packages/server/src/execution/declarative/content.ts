@@ -1,5 +1,5 @@
 import type { RequestTemplate } from '@quartermaster/plugin-kit';
-import { isJsonObject } from '../../kernel/json-object.ts';
+import { isJsonObject } from '../../kernel/json/json-object.ts';
 import { type MultipartPart, writeMultipart } from './multipart.ts';
 import { namedPairs, type Styles } from './styles.ts';
 import { absent, compileValue, type Input, type Render } from './template.ts';

@@ -1,6 +1,6 @@
 import type { RequestTemplate, ResponseMapping } from '@quartermaster/plugin-kit';
-import type { Owner } from '../../kernel/fair-queue.ts';
-import type { Broker, EgressPolicy, EgressResult } from '../egress/broker.ts';
+import type { Broker, EgressPolicy, EgressResult } from '../../egress/broker.ts';
+import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
 import type { AnswerReader, PreparedResponse } from './answer-reader.ts';
 import { type CallOutcome, compileAnswerRules } from './interpret-answer.ts';
 import { compileRequest, type RenderRequest } from './request.ts';

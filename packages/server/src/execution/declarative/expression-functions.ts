@@ -1,4 +1,4 @@
-import { jsonSize } from '../../kernel/json-size.ts';
+import { jsonSize } from '../../kernel/json/json-size.ts';
 import { charactersPerStep, type ExpressionBudget, membersCost } from './expression-budget.ts';
 
 /** Spends what a function costs beyond a look at its arguments. It runs before the function and before its types are checked. */

@@ -1,5 +1,5 @@
 import type { ResponseMapping } from '@quartermaster/plugin-kit';
-import { jsonSize } from '../../kernel/json-size.ts';
+import { jsonSize } from '../../kernel/json/json-size.ts';
 import { hasFewParts, maxOutputParts, tooManyParts } from '../json-bounds.ts';
 import type { Outcome } from '../outcome.ts';
 import { type BodyFormat, decodeText, readBody } from './body.ts';

@@ -1,6 +1,6 @@
 import type { RequestTemplate } from '@quartermaster/plugin-kit';
-import type { EgressRequest } from '../egress/broker.ts';
-import { isHeaderValue } from '../egress/header-text.ts';
+import type { EgressRequest } from '../../egress/broker.ts';
+import { isHeaderValue } from '../../egress/header-text.ts';
 import { compileContent } from './content.ts';
 import { namedPairs, type Styles, styleOf, styleText } from './styles.ts';
 import { absent, compileValue, type Input, parameter, parseText, type Render } from './template.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../kernel/json-object.ts';
-import { parseJson } from '../../kernel/parse-json.ts';
+import { isJsonObject } from '../../kernel/json/json-object.ts';
+import { parseJson } from '../../kernel/json/parse-json.ts';
 import { decodeText } from '../declarative/body.ts';
 
 /** What a JSON-RPC request was answered with. */

@@ -1,5 +1,5 @@
+import type { EgressRequest, EgressResult } from '../../egress/broker.ts';
 import { excerptOf } from '../declarative/interpret-answer.ts';
-import type { EgressRequest, EgressResult } from '../egress/broker.ts';
 import { findReply, type McpReply } from './mcp-messages.ts';
 import { readToolDefinition, type ToolDefinition } from './tool-definition.ts';
 

@@ -1,6 +1,6 @@
 import type { RemoteTool } from '@quartermaster/plugin-kit';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
-import { isJsonObject } from '../../kernel/json-object.ts';
+import { isJsonObject } from '../../kernel/json/json-object.ts';
 import { type CallContext, outcomeWithoutAnswer } from '../declarative/declarative.ts';
 import type { CallOutcome } from '../declarative/interpret-answer.ts';
 import { jsonBytes } from '../json-bounds.ts';

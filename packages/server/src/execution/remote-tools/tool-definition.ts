@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isJsonObject } from '../../kernel/json-object.ts';
+import { isJsonObject } from '../../kernel/json/json-object.ts';
 
 /** A tool as an MCP server describes it. What a server says of itself is a claim, not a fact. */
 export interface ToolDefinition {

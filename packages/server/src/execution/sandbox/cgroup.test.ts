@@ -5,18 +5,18 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { mostTasks } from '../../isolation/cgroup/bounds.ts';
-import type { CgroupState, Cgroups } from '../../isolation/cgroup/cgroups.ts';
-import { findPlaces } from '../../isolation/cgroup/find-places.ts';
-import { openCgroups } from '../../isolation/cgroup/open-cgroups.ts';
-import { probeMachine, probeSandbox } from '../../isolation/probe.ts';
-import { nobody } from '../../isolation/spawn-isolated.ts';
-import { createLogger } from '../../kernel/logger.ts';
+import { createLogger } from '../../kernel/log/logger.ts';
 import { createMetrics } from '../../kernel/metrics.ts';
+import { mostTasks } from '../../processes/isolation/cgroup/bounds.ts';
+import type { CgroupState, Cgroups } from '../../processes/isolation/cgroup/cgroups.ts';
+import { findPlaces } from '../../processes/isolation/cgroup/find-places.ts';
+import { openCgroups } from '../../processes/isolation/cgroup/open-cgroups.ts';
+import { probeMachine, probeSandbox } from '../../processes/isolation/probe.ts';
+import { nobody } from '../../processes/isolation/spawn-isolated.ts';
 import { createHost } from './host.ts';
-import { makeReadableCopy } from './readable-copy.suite.ts';
 import { type ChildPlan, spawnChild } from './spawn-child.ts';
-import { childrenOf, isRunning, openTestBed, type TestBed, until } from './test-bed.suite.ts';
+import { makeReadableCopy } from './testing/readable-copy.suite.ts';
+import { childrenOf, isRunning, openTestBed, type TestBed, until } from './testing/test-bed.suite.ts';
 
 const logger = createLogger('silent');
 const read = (path: string): string => readFileSync(path, 'utf8');
@@ -155,7 +155,7 @@ test(
 
 const urlHere = (path: string): string => JSON.stringify(new URL(`../../${path}`, import.meta.url).href);
 const server = (folder: string, url = urlHere): string => `
-  import { createLogger } from ${url('kernel/logger.ts')};
+  import { createLogger } from ${url('kernel/log/logger.ts')};
   import { createMetrics } from ${url('kernel/metrics.ts')};
   import { openSandbox } from ${url('execution/sandbox/open-sandbox.ts')};
   const sandbox = await openSandbox({ maxChildrenPerBundle: 2, maxChildren: 3, queueLength: 9, idleMs: 60000,

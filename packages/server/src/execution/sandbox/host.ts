@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { IsolatedChild as Child } from '../../isolation/spawn-isolated.ts';
+import type { IsolatedChild as Child } from '../../processes/isolation/spawn-isolated.ts';
 import { openInbox } from './inbox.ts';
 import { describeEnd, keepLastWords } from './last-words.ts';
 import { createMessageOutbox } from './message-outbox.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { inEachTier, planted } from './hostile-tiers.suite.ts';
+import { inEachTier, planted } from './testing/hostile-tiers.suite.ts';
 
 inEachTier('what a handler prints neither blocks it nor reaches the log unbounded', async ({ bed, runHostile }) => {
   const source = `export const run = async (input, context) => {

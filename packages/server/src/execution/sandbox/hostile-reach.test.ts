@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { inEachTier } from './hostile-tiers.suite.ts';
+import { inEachTier } from './testing/hostile-tiers.suite.ts';
 
 const forbiddenModules = [
   ...['fs', 'fs/promises', 'net', 'tls', 'dgram', 'dns', 'dns/promises', 'http', 'https', 'http2', 'child_process'],

@@ -1,13 +1,13 @@
 import { realpath } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type CgroupProbe, cgroupsOff, openCgroups } from '../../isolation/cgroup/open-cgroups.ts';
-import { findIsolation } from '../../isolation/find-isolation.ts';
-import { isReadableByAll, type SandboxProbe } from '../../isolation/probe.ts';
-import { nobody, type SpawnSettings } from '../../isolation/spawn-isolated.ts';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
-import type { Logger } from '../../kernel/logger.ts';
+import type { Logger } from '../../kernel/log/logger.ts';
 import { Counter, Gauge, type Registry } from '../../kernel/metrics.ts';
+import { type CgroupProbe, cgroupsOff, openCgroups } from '../../processes/isolation/cgroup/open-cgroups.ts';
+import { findIsolation } from '../../processes/isolation/find-isolation.ts';
+import { isReadableByAll, type SandboxProbe } from '../../processes/isolation/probe.ts';
+import { nobody, type SpawnSettings } from '../../processes/isolation/spawn-isolated.ts';
 import { createHost } from './host.ts';
 import { createPool, type Pool } from './pool.ts';
 import type { Sandbox, SandboxCapabilities, SandboxOutcome, SandboxTask } from './sandbox.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SandboxOutcome } from './sandbox.ts';
-import { openTestBed, type TestBed, until } from './test-bed.suite.ts';
+import { openTestBed, type TestBed, until } from './testing/test-bed.suite.ts';
 
 /** Says that it runs, then does what it is told. */
 const obedient = `export const run = async ({ name, act }, context) => {

@@ -7,7 +7,7 @@ import { systemClock } from '../../kernel/clock.ts';
 import { createPool } from './pool.ts';
 import type { SandboxOutcome } from './sandbox.ts';
 import { createSlots } from './slots.ts';
-import { childrenOf, isRunning, openTestBed, type TestBed, until } from './test-bed.suite.ts';
+import { childrenOf, isRunning, openTestBed, type TestBed, until } from './testing/test-bed.suite.ts';
 
 /** Ends when its request is answered. */
 const held = `globalThis.runs = 0;

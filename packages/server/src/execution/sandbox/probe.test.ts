@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { isReadableByAll, probeMachine } from '../../isolation/probe.ts';
-import { makeReadableCopy } from './readable-copy.suite.ts';
+import { isReadableByAll, probeMachine } from '../../processes/isolation/probe.ts';
 import { spawnChild } from './spawn-child.ts';
-import { childrenOf, isRunning, openTestBed, until } from './test-bed.suite.ts';
+import { makeReadableCopy } from './testing/readable-copy.suite.ts';
+import { childrenOf, isRunning, openTestBed, until } from './testing/test-bed.suite.ts';
 
 /**
  * What the command line alone denies, without the seat belt; `false` is open, and the reason for the seat belt. When
@@ -113,7 +113,7 @@ test('a folder that others may not search is not readable by all', async () => {
 
 const urlHere = (path: string): string => JSON.stringify(new URL(`../../${path}`, import.meta.url).href);
 const server = (folder: string, url = urlHere): string => `
-  import { createLogger } from ${url('kernel/logger.ts')};
+  import { createLogger } from ${url('kernel/log/logger.ts')};
   import { createMetrics } from ${url('kernel/metrics.ts')};
   import { openSandbox } from ${url('execution/sandbox/open-sandbox.ts')};
   const sandbox = await openSandbox({ maxChildrenPerBundle: 2, maxChildren: 3, queueLength: 9, idleMs: 60000,

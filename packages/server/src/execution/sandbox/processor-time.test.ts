@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { inEachTier } from './hostile-tiers.suite.ts';
-import { until } from './test-bed.suite.ts';
+import { inEachTier } from './testing/hostile-tiers.suite.ts';
+import { until } from './testing/test-bed.suite.ts';
 
 const limits = { timeoutMs: 120_000, cpuMs: 400 };
 const exceeded = { kind: 'timed_out', limitMs: 400, of: 'processor' };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createMetrics, type Registry } from '../../kernel/metrics.ts';
 import type { SandboxOutcome } from './sandbox.ts';
-import { childrenOf, openTestBed, type TestBed, until } from './test-bed.suite.ts';
+import { childrenOf, openTestBed, type TestBed, until } from './testing/test-bed.suite.ts';
 
 /** Leaves a mark wherever a handler can, and answers with those that it has found. */
 const marking = `

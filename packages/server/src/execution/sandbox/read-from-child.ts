@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../kernel/json-object.ts';
-import { parseJson } from '../../kernel/parse-json.ts';
+import { isJsonObject } from '../../kernel/json/json-object.ts';
+import { parseJson } from '../../kernel/json/parse-json.ts';
 import { bounds, type FromChild } from './protocol.ts';
 
 /** Undefined when the line is not a message of a child. `__proto__` and too deep nesting make it none. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { OutboundRequest } from '@quartermaster/plugin-kit';
-import { childrenOf, openTestBed, type TestBed } from './test-bed.suite.ts';
+import { childrenOf, openTestBed, type TestBed } from './testing/test-bed.suite.ts';
 
 let bed: TestBed;
 before(async () => {

@@ -1,6 +1,6 @@
 import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
-import type { CgroupState } from '../../isolation/cgroup/cgroups.ts';
-import type { MachineCapabilities } from '../../isolation/probe.ts';
+import type { CgroupState } from '../../processes/isolation/cgroup/cgroups.ts';
+import type { MachineCapabilities } from '../../processes/isolation/probe.ts';
 import type { Outcome } from '../outcome.ts';
 
 /**

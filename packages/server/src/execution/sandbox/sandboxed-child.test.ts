@@ -5,10 +5,10 @@ import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { probeSandbox } from '../../isolation/probe.ts';
+import { probeSandbox } from '../../processes/isolation/probe.ts';
 import { createHost } from './host.ts';
 import { spawnChild } from './spawn-child.ts';
-import { openTestBed, until } from './test-bed.suite.ts';
+import { openTestBed, until } from './testing/test-bed.suite.ts';
 import { createUsageWatch } from './usage-watch.ts';
 
 test('a sandboxed child has its streams and its channel, and no file of the server', async () => {

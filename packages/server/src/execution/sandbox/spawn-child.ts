@@ -5,7 +5,7 @@ import {
   mappedAtStartMb,
   type SpawnSettings,
   spawnIsolated,
-} from '../../isolation/spawn-isolated.ts';
+} from '../../processes/isolation/spawn-isolated.ts';
 
 export interface ChildPlan {
   /** Real path: the permission model compares paths after following links only on one side. */

@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { probeMachine, probeSandbox } from '../../../isolation/probe.ts';
-import type { SpawnSettings } from '../../../isolation/spawn-isolated.ts';
+import { probeMachine, probeSandbox } from '../../../processes/isolation/probe.ts';
+import type { SpawnSettings } from '../../../processes/isolation/spawn-isolated.ts';
 import { createHost, type Host } from '../host.ts';
 import type { SandboxLimits, SandboxOutcome } from '../sandbox.ts';
 import { spawnChild } from '../spawn-child.ts';
-import { openTestBed, type TestBed } from '../test-bed.suite.ts';
+import { openTestBed, type TestBed } from '../testing/test-bed.suite.ts';
 import { createUsageWatch } from '../usage-watch.ts';
 import { type HostileCase, sourceOf, through } from './hostile-case.suite.ts';
 import { openWorld, type World } from './world.suite.ts';

@@ -1,0 +1,322 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { inspect } from 'node:util';
+import { maxSessions } from '@quartermaster/contract';
+import { createTestDatabase } from '../../../../../test/support/postgres.ts';
+import { openDatabase } from '../../adapters/database/open-database.ts';
+import { createAdministratorRepository } from '../../adapters/repositories/administrator-repository.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { createNewId } from '../../kernel/identifier.ts';
+import { createLogger } from '../../kernel/log/logger.ts';
+import { Problem } from '../../kernel/problem.ts';
+import { createAdministrators } from './administrators.ts';
+import { makeBrowserMark } from './browser-mark.ts';
+import {
+  absoluteMs,
+  createSessions,
+  hashToken,
+  idleMs,
+  type NewSession,
+  type SentTokens,
+  timesAt,
+} from './sessions.ts';
+import { makeSetUpLink } from './set-up-link.ts';
+
+type Kind = 'SQLite' | 'PostgreSQL';
+const minute = 60_000;
+const password = 'seven otters paint slowly';
+const wrong = 'eight otters paint slowly';
+
+const visitor = { address: '10.0.0.1', mark: undefined };
+
+async function openOn(t: TestContext, kind: Kind) {
+  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-administrators-'));
+  const logger = createLogger('silent');
+  const server = kind === 'PostgreSQL' ? await createTestDatabase() : undefined;
+  const database = await openDatabase({ url: server?.url ?? null, dataFolder: folder, logger });
+  t.after(async () => {
+    await database.close();
+    await server?.drop();
+    await rm(folder, { recursive: true });
+  });
+  const clock: Clock & { time: number } = { time: Date.now(), now: () => clock.time };
+  const repository = createAdministratorRepository(database);
+  const newId = createNewId(clock);
+  const sessions = createSessions({ repository, clock, newId });
+  const makeRoom = () => createAdministrators({ repository, sessions, clock, newId, logger });
+  const newToken = async () => {
+    const made = await makeSetUpLink({ repository, clock, dataFolder: folder, consoleUrl: 'http://127.0.0.1:1' });
+    return made?.link.reveal().split('#')[1] ?? '';
+  };
+  return { folder, clock, repository, sessions, makeRoom, newToken };
+}
+
+/** A room with an administrator. */
+async function openSetUp(t: TestContext, kind: Kind) {
+  const opened = await openOn(t, kind);
+  const room = opened.makeRoom();
+  const begun = await room.setUp({ token: await opened.newToken(), name: 'Ada', password }, visitor);
+  const signIn = (wish: { password?: string; name?: string; address?: string; mark?: string } = {}) =>
+    room.signIn(
+      { name: wish.name ?? 'Ada', password: wish.password ?? password },
+      { address: wish.address ?? '10.0.0.1', mark: wish.mark },
+    );
+  return { ...opened, room, begun, signIn };
+}
+
+const isProblem = (code: string) => (error: unknown) => error instanceof Problem && error.code === code;
+const isRefused = isProblem('SESSION_VALIDATION_FAILED');
+const isTooMany = isProblem('TOO_MANY_REQUESTS');
+
+for (const kind of ['SQLite', 'PostgreSQL'] as const) {
+  describe(`the administrator in ${kind}`, () => {
+    setUpTests(kind);
+    attemptTests(kind);
+    sessionTests(kind);
+  });
+}
+
+function setUpTests(kind: Kind): void {
+  test('is made once by the link, which stands in a file that others cannot read', async (t) => {
+    const { folder, makeRoom, newToken } = await openOn(t, kind);
+    const token = await newToken();
+    const file = join(folder, 'setup-link');
+    assert.equal(await readFile(file, 'utf8'), `http://127.0.0.1:1/setup#${token}\n`);
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    assert.equal(Buffer.from(token, 'base64url').length, 32);
+
+    const room = makeRoom();
+    for (const name of [' ', 'Ada\0', 'Ada\u009b31m', '\ud83d']) {
+      await assert.rejects(room.setUp({ token, name, password }, visitor), isProblem('REQUEST_VALIDATION_ERROR'));
+    }
+    const { administrator } = await room.setUp({ token, name: 'Ada', password }, visitor);
+    assert.equal(administrator.name, 'Ada');
+    await assert.rejects(room.setUp({ token, name: 'Eve', password }, visitor), isProblem('OBJECT_NOT_FOUND'));
+    await assert.rejects(room.getSetUp(), isProblem('OBJECT_NOT_FOUND'));
+    assert.equal(await newToken(), '', 'no link is made when there is an administrator');
+    await assert.rejects(stat(file));
+  });
+
+  test('is the only one: the limit administrators_of_installation accepts one and refuses one more', async (t) => {
+    const { makeRoom, newToken, repository } = await openOn(t, kind);
+    const token = await newToken();
+    assert.equal(await tryToAdd(repository, token, 'Ada'), true);
+    assert.equal(await repository.keepSetUpToken({ hash: hashToken('x'), expiresAt: Date.now() + minute }), false);
+    assert.equal(await tryToAdd(repository, 'x', 'Eve'), false);
+    await assert.rejects(makeRoom().setUp({ token, name: 'Eve', password }, visitor), isProblem('OBJECT_NOT_FOUND'));
+  });
+
+  test('is made by one of a hundred who try at once, in every race', async (t) => {
+    const { makeRoom, newToken, repository } = await openOn(t, kind);
+    for (let race = 0; race < (kind === 'SQLite' ? 100 : 10); race++) {
+      await repository.removeAdministrator();
+      const token = await newToken();
+      // Hashing is not what is raced for, and 10,000 hashes would take minutes.
+      const tries = Array.from({ length: 100 }, (_, i) => tryToAdd(repository, token, `racer ${race} ${i}`));
+      assert.equal((await Promise.all(tries)).filter(Boolean).length, 1, `race ${race}`);
+    }
+    await repository.removeAdministrator();
+    const token = await newToken();
+    const room = makeRoom();
+    const ends = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, i) => room.setUp({ token, name: `racer ${i}`, password }, visitor)),
+    );
+    assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 1);
+  });
+
+  test('is not made by another link, an older one, or after an hour', async (t) => {
+    const { clock, makeRoom, newToken } = await openOn(t, kind);
+    const room = makeRoom();
+    const older = await newToken();
+    const token = await newToken();
+    const isForbidden = isProblem('PERMISSION_DENIED');
+    for (const bad of [older, `${token}x`, 'guessed']) {
+      await assert.rejects(room.setUp({ token: bad, name: 'Eve', password }, visitor), isForbidden);
+    }
+    clock.time += 60 * minute;
+    await assert.rejects(room.setUp({ token, name: 'Ada', password }, visitor), isForbidden);
+    await room.setUp({ token: await newToken(), name: 'Ada', password }, visitor);
+  });
+}
+
+async function tryToAdd(repository: ReturnType<typeof createAdministratorRepository>, token: string, name: string) {
+  const { hashToken } = await import('./sessions.ts');
+  const administrator = {
+    id: createNewId()('administrator'),
+    name,
+    passwordHash: '',
+    browserSecret: '',
+    createdAt: 0,
+    updatedAt: 0,
+  };
+  return repository.addAdministrator(administrator, hashToken(token), Date.now());
+}
+
+function attemptTests(kind: Kind): void {
+  test('is delayed after ten wrong passwords, twice as long each time, and never for longer than the window', async (t) => {
+    const { clock, signIn } = await openSetUp(t, kind);
+    for (let i = 0; i < 10; i++) await assert.rejects(signIn({ password: wrong, address: `10.0.1.${i}` }), isRefused);
+    for (const seconds of [1, 2, 4, 8]) {
+      await assert.rejects(signIn(), (error) => isTooMany(error) && retryAfter(error) === seconds);
+      clock.time += seconds * 1000;
+      await assert.rejects(signIn({ password: wrong, address: '10.0.2.1' }), isRefused);
+    }
+    clock.time += 15 * minute;
+    await signIn();
+  });
+
+  test('is guessed at ten times by two hundred tries at once, from one address or a hundred', async (t) => {
+    for (const addresses of [1, 100]) {
+      const { signIn } = await openSetUp(t, kind);
+      const tries = Array.from({ length: 200 }, (_, i) =>
+        signIn({ password: wrong, address: `10.1.0.${i % addresses}` }),
+      );
+      const ends = await Promise.allSettled(tries);
+      const looked = ends.filter((end) => end.status === 'rejected' && isRefused(end.reason)).length;
+      assert.ok(looked <= 10, `${looked} passwords were looked at`);
+      assert.ok(
+        ends.every((end) => end.status === 'rejected' && (isRefused(end.reason) || isTooMany(end.reason))),
+        `every try is refused in the same two ways: ${describeOthers(ends)}`,
+      );
+    }
+  });
+
+  test('signs in with a browser that signed in before while strangers guess', async (t) => {
+    const { begun, signIn } = await openSetUp(t, kind);
+    const mark = makeBrowserMark(begun.administrator);
+    for (let i = 0; i < 10; i++) await assert.rejects(signIn({ password: wrong }), isRefused);
+    await assert.rejects(signIn(), isTooMany);
+    await signIn({ mark });
+    await assert.rejects(signIn({ mark: `${mark.slice(0, -1)}!` }), isTooMany, 'a forged mark is none');
+    for (let i = 0; i < 10; i++) await assert.rejects(signIn({ password: wrong, mark }), isRefused);
+    await assert.rejects(signIn({ mark }), isTooMany, 'a mark has a count of its own');
+  });
+
+  test('counts thirty tries of an address whatever names it tries, in a count that a restart keeps', async (t) => {
+    const { clock, makeRoom, signIn } = await openSetUp(t, kind);
+    for (let i = 0; i < 30; i++) await assert.rejects(signIn({ name: `nobody ${i}`, password: wrong }), isRefused);
+    const again = makeRoom();
+    const comer = { address: '10.0.0.1', mark: undefined };
+    await assert.rejects(again.signIn({ name: 'Ada', password }, comer), isTooMany);
+    await again.signIn({ name: 'Ada', password }, { ...comer, address: '10.0.0.2' });
+    clock.time += 15 * minute;
+    await again.signIn({ name: 'Ada', password }, comer);
+  });
+
+  test('is not kept out for longer than the window by a clock that is set back', async (t) => {
+    const { clock, signIn } = await openSetUp(t, kind);
+    for (let i = 0; i < 10; i++) await assert.rejects(signIn({ password: wrong }), isRefused);
+    clock.time -= 20_000;
+    await assert.rejects(signIn(), isTooMany, 'clocks may differ a little');
+    clock.time -= 24 * 60 * minute;
+    await signIn();
+  });
+
+  test('answers unknown names as wrong passwords, after the same work', async (t) => {
+    const { signIn } = await openSetUp(t, kind);
+    const messages = new Set<string>();
+    const times: Record<'Ada' | 'Eve', number[]> = { Ada: [], Eve: [] };
+    await assert.rejects(signIn({ name: 'warm up', password: wrong, address: '10.3.0.1' }));
+    for (let i = 0; i < 9; i++) {
+      for (const name of ['Ada', 'Eve'] as const) {
+        const started = performance.now();
+        await signIn({ name, password: wrong, address: `10.3.1.${i}` }).catch((error) => messages.add(error.message));
+        times[name].push(performance.now() - started);
+      }
+    }
+    assert.equal(messages.size, 1);
+    const median = (values: number[]) => values.toSorted((a, b) => a - b)[4] ?? 0;
+    // The hash takes 20 ms and more, all else a few: without the decoy an unknown name is five times as fast.
+    assert.ok(median(times.Eve) > median(times.Ada) / 2, JSON.stringify(times));
+  });
+}
+
+function retryAfter(error: unknown): number {
+  return error instanceof Problem ? Number(error.headers['Retry-After']) : Number.NaN;
+}
+
+function sessionTests(kind: Kind): void {
+  test('has sessions of 256 random bits of which only a hash is stored', async (t) => {
+    const { begun, repository } = await openSetUp(t, kind);
+    const token = begun.token.reveal();
+    assert.equal(Buffer.from(token, 'base64url').length, 32);
+    assert.equal(Buffer.from(begun.consoleToken.reveal(), 'base64url').length, 32);
+    for (const secret of [token, begun.consoleToken.reveal()]) assert.ok(!inspect(begun).includes(secret));
+    assert.equal(await repository.findSession(token), undefined);
+    assert.ok((await repository.findSession(begun.session.hash)) !== undefined);
+  });
+
+  test('has sessions that end after half an hour without use, and after twelve hours with', async (t) => {
+    const { begun, clock, sessions, signIn } = await openSetUp(t, kind);
+    clock.time += idleMs - 1;
+    await sessions.use(tokensOf(begun));
+    clock.time += idleMs;
+    await assert.rejects(sessions.use(tokensOf(begun)), isRefused);
+
+    const begunAt = clock.time;
+    const tokens = tokensOf(await signIn());
+    while (clock.time + 20 * minute < begunAt + absoluteMs) {
+      clock.time += 20 * minute;
+      await sessions.use(tokens);
+    }
+    clock.time = begunAt + absoluteMs;
+    await assert.rejects(sessions.use(tokens), isRefused);
+  });
+
+  test('has sessions that only both of their tokens open', async (t) => {
+    const { begun, clock, repository, sessions, signIn } = await openSetUp(t, kind);
+    const good = tokensOf(begun);
+    const other = tokensOf(await signIn());
+    for (const bad of [undefined, '', 'x', 'x'.repeat(43), other.console, good.cookie]) {
+      await assert.rejects(sessions.use({ ...good, console: bad }), isRefused);
+    }
+    for (const bad of [undefined, '', 'x', 'x'.repeat(43), other.cookie, good.console]) {
+      await assert.rejects(sessions.use({ ...good, cookie: bad }), isRefused);
+    }
+    await sessions.use(good);
+    // As a process of an earlier version begins it.
+    const earlier = { ...begun.session, hash: hashToken('earlier'), consoleHash: '' };
+    await repository.addSession(earlier, begun.administrator, { ...timesAt(clock.now()), most: maxSessions });
+    for (const bad of [undefined, '', 'x']) {
+      await assert.rejects(sessions.use({ cookie: 'earlier', console: bad }), isRefused);
+    }
+  });
+
+  test('ends a session by signing out, and all of them everywhere or with a new password', async (t) => {
+    const { begun, sessions, signIn, room } = await openSetUp(t, kind);
+    const others = [await signIn(), await signIn(), await signIn()];
+    const alive = async () => {
+      const uses = await Promise.allSettled([begun, ...others].map((one) => sessions.use(tokensOf(one))));
+      return uses.filter(({ status }) => status === 'fulfilled').length;
+    };
+    await sessions.end(begun.session);
+    assert.equal(await alive(), 3);
+
+    const [one] = others;
+    assert.ok(one !== undefined);
+    const comer = { address: '10.0.0.9', mark: undefined };
+    const change = { current_password: wrong, new_password: 'a heron reads the tide tables' };
+    await assert.rejects(room.changePassword(one, change, comer), isRefused);
+    assert.equal(await alive(), 3);
+    const fresh = await room.changePassword(one, { ...change, current_password: password }, comer);
+    assert.equal(await alive(), 0);
+    await sessions.use(tokensOf(fresh));
+    await assert.rejects(signIn(), isRefused);
+    await signIn({ password: change.new_password });
+    await sessions.endAll(fresh.administrator.id);
+    await assert.rejects(sessions.use(tokensOf(fresh)), isRefused);
+  });
+}
+
+function tokensOf({ token, consoleToken }: NewSession): SentTokens {
+  return { cookie: token.reveal(), console: consoleToken.reveal() };
+}
+
+/** What else happened, for whoever reads of the failure. */
+function describeOthers(ends: ReadonlyArray<PromiseSettledResult<unknown>>): string {
+  const others = ends.filter((end) => end.status === 'fulfilled' || !(isRefused(end.reason) || isTooMany(end.reason)));
+  return others.map((end) => (end.status === 'fulfilled' ? 'let in' : String(end.reason))).join('; ');
+}

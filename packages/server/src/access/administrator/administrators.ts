@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto';
+import type { PasswordChange, SetUp, SignIn } from '@quartermaster/contract';
+import { checkName } from '../../kernel/check-name.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { CountExceeded } from '../../kernel/concurrency/limit-counter.ts';
+import type { NewId } from '../../kernel/identifier.ts';
+import { createBoundedLog } from '../../kernel/log/bounded-log.ts';
+import type { Logger } from '../../kernel/log/logger.ts';
+import { isTemporary } from '../../kernel/problem.ts';
+import type { Administrator, AdministratorRepository } from './administrator-repository.ts';
+import { readBrowserMark } from './browser-mark.ts';
+import { createHashingLine } from './hashing-line.ts';
+import { hashPassword, isOutdated, isPassword } from './password.ts';
+import { checkPassword } from './password-policy.ts';
+import { setUpLinkRefused, setUpOver, signInRefused } from './problems.ts';
+import { type FoundSession, hashToken, type NewSession, type SessionOrigin, type Sessions } from './sessions.ts';
+import { createSignInThrottle } from './sign-in-throttle.ts';
+
+/** Where a request came from, as far as it counts for the number of attempts and for the session that begins. */
+export interface Comer extends SessionOrigin {
+  /** The browser mark that was sent. */
+  readonly mark: string | undefined;
+  /** For the log. */
+  readonly requestId?: string;
+}
+
+/** The administrator: made once, signs in, changes the password. */
+export interface Administrators {
+  /** @throws Problem OBJECT_NOT_FOUND once there is an administrator. */
+  getSetUp(): Promise<{ readonly expiresAt: number }>;
+  /** Makes the administrator and a session. @throws Problem as getSetUp, PERMISSION_DENIED for another or an old link. */
+  setUp(wish: SetUp, comer: Comer): Promise<NewSession>;
+  /** @throws Problem SESSION_VALIDATION_FAILED, TOO_MANY_REQUESTS */
+  signIn(wish: SignIn, comer: Comer): Promise<NewSession>;
+  /** Ends every session and begins a new one. */
+  changePassword(found: FoundSession, change: PasswordChange, comer: Comer): Promise<NewSession>;
+}
+
+export interface AdministratorsDeps {
+  readonly repository: AdministratorRepository;
+  readonly sessions: Sessions;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly logger: Logger;
+  readonly countExceeded?: CountExceeded;
+}
+
+const mostRefusalsInMinute = 60;
+
+export function createAdministrators(deps: AdministratorsDeps): Administrators {
+  const { repository, clock, logger } = deps;
+  const throttle = createSignInThrottle(repository, clock.now);
+  const line = createHashingLine();
+  const refusals = createBoundedLog(logger, mostRefusalsInMinute);
+  const hash = (password: string) => line.run(() => hashPassword(password));
+  // Compared with when there is no such administrator, so that the answer takes as long.
+  let decoy: Promise<string> | undefined;
+
+  async function compare(password: string, administrator: Administrator | undefined): Promise<boolean> {
+    decoy ??= hash(randomBytes(32).toString('hex'));
+    const stored = administrator?.passwordHash ?? (await decoy);
+    return (await line.run(() => isPassword(password, stored))) && administrator !== undefined;
+  }
+
+  async function getSetUp() {
+    const token = await repository.findSetUpToken();
+    if (token === undefined || (await repository.findAdministrator()) !== undefined) throw setUpOver();
+    return { expiresAt: token.expiresAt };
+  }
+
+  /** Counts the attempt, compares, and forgets the count when the password was right. */
+  async function authenticate(wish: SignIn, comer: Comer): Promise<Administrator> {
+    const only = await repository.findAdministrator();
+    const named = only !== undefined && isSameName(only.name, wish.name) ? only : undefined;
+    const attempt = { name: wish.name, address: comer.address, browser: readBrowserMark(comer.mark, named) };
+    await throttle.admit(attempt).catch((error: unknown) => {
+      if (isTemporary(error)) refusals.warn(lineOf('sign_in_refused', comer, named, 'throttled'), 'sign-in refused');
+      throw error;
+    });
+    if (!(await compare(wish.password, named)) || named === undefined) {
+      const reason = named === undefined ? 'unknown_name' : 'wrong_password';
+      refusals.warn(lineOf('sign_in_refused', comer, named, reason), 'sign-in refused');
+      throw signInRefused();
+    }
+    await throttle.forgive(attempt);
+    return named;
+  }
+
+  /** @throws Problem SESSION_VALIDATION_FAILED when the password was changed meanwhile */
+  async function renewOutdated(administrator: Administrator, password: string): Promise<Administrator> {
+    if (!isOutdated(administrator.passwordHash)) return administrator;
+    const passwordHash = await hash(password);
+    if (await repository.renewPasswordHash(administrator, passwordHash)) return { ...administrator, passwordHash };
+    // Another sign-in renewed the hash, or the password was changed.
+    const current = await repository.findAdministrator();
+    if (!(await compare(password, current)) || current === undefined) throw signInRefused();
+    return current;
+  }
+
+  return {
+    getSetUp,
+    setUp: async ({ token, name, password }, comer) => {
+      await getSetUp();
+      const tokenHash = hashToken(token);
+      const stored = await repository.findSetUpToken();
+      if (stored?.hash !== tokenHash || clock.now() >= stored.expiresAt) throw setUpLinkRefused();
+      checkName(name, 64);
+      await line.run(() => checkPassword(password, name));
+      const at = clock.now();
+      const administrator: Administrator = {
+        id: deps.newId('administrator'),
+        name,
+        passwordHash: await hash(password),
+        browserSecret: randomBytes(32).toString('hex'),
+        createdAt: at,
+        updatedAt: at,
+      };
+      if (!(await repository.addAdministrator(administrator, tokenHash, clock.now()))) throw setUpOver();
+      logger.info(lineOf('set_up_link_used', comer, administrator), 'set-up link used, administrator created');
+      return beginSession(deps, administrator, comer);
+    },
+    signIn: async (wish, comer) => {
+      const administrator = await renewOutdated(await authenticate(wish, comer), wish.password);
+      const begun = await beginSession(deps, administrator, comer);
+      logger.info({ ...lineOf('signed_in', comer, administrator), session: begun.session.id }, 'signed in');
+      return begun;
+    },
+    changePassword: async ({ administrator }, change, comer) => {
+      await authenticate({ name: administrator.name, password: change.current_password }, comer);
+      await line.run(() => checkPassword(change.new_password, administrator.name, 'new_password'));
+      const changed: Administrator = {
+        ...administrator,
+        passwordHash: await hash(change.new_password),
+        browserSecret: randomBytes(32).toString('hex'),
+        updatedAt: clock.now(),
+      };
+      await repository.setPassword(changed);
+      logger.info(lineOf('password_changed', comer, changed), 'password changed, sessions ended');
+      return beginSession(deps, changed, comer);
+    },
+  };
+}
+
+/** Begins a session, and logs which others end by that. */
+async function beginSession(deps: AdministratorsDeps, administrator: Administrator, comer: Comer): Promise<NewSession> {
+  const begun = await deps.sessions.begin(administrator, comer);
+  const { replaced, leastUsed } = begun.ended;
+  for (const session of replaced) {
+    deps.logger.info({ ...lineOf('session_ended', comer, administrator, 'replaced'), session }, 'session ended');
+  }
+  for (const session of leastUsed) {
+    deps.countExceeded?.('sessions_of_administrator');
+    deps.logger.info({ ...lineOf('session_ended', comer, administrator, 'too_many'), session }, 'session ended');
+  }
+  return begun;
+}
+
+/** A name that is not the administrator's is left out: people type passwords into the wrong field. */
+function lineOf(event: string, comer: Comer, administrator: Administrator | undefined, reason?: string) {
+  return {
+    event,
+    client: comer.address,
+    request_id: comer.requestId,
+    ...(administrator === undefined ? {} : { administrator: administrator.id, name: administrator.name }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+function isSameName(one: string, other: string): boolean {
+  return one.normalize('NFKC').toLowerCase() === other.normalize('NFKC').toLowerCase();
+}

@@ -1,0 +1,60 @@
+import { fieldInvalid, fieldMissing, Problem, pathNotFound } from '../../kernel/problem.ts';
+
+/** The same response for an unknown name and a wrong password. */
+export function signInRefused(): Problem {
+  return new Problem('SESSION_VALIDATION_FAILED', 'The name or the password is wrong. Check both and sign in again.', {
+    isLogged: true,
+  });
+}
+
+/** The same response for a session that never existed, has expired or was ended. */
+export function sessionRejected(): Problem {
+  return new Problem('SESSION_VALIDATION_FAILED', 'The session does not exist or has ended. Sign in again.');
+}
+
+/** @param seconds until the next attempt is checked */
+export function tooManySignIns(seconds: number): Problem {
+  return new Problem('TOO_MANY_REQUESTS', `Too many sign-in attempts. Try again in ${seconds} s.`, {
+    retryAfter: seconds,
+  });
+}
+
+export function passwordRefused(field: string, found: string, expected: string): Problem {
+  return fieldInvalid(`body/${field}`, found, expected);
+}
+
+/** @param seconds the time limit of the check */
+export function passwordNotChecked(seconds: number): Problem {
+  const message = `The password could not be checked within ${seconds} s, because the machine is overloaded. Try again.`;
+  return new Problem('SERVICE_UNAVAILABLE', message, { retryAfter: 10 });
+}
+
+export function setUpLinkRefused(): Problem {
+  return new Problem(
+    'PERMISSION_DENIED',
+    'The setup link has expired, or a newer one replaced it. Run "quartermaster administrator link" or restart the service to create a new one.',
+  );
+}
+
+/** After the setup, its path answers like a path that does not exist. */
+export function setUpOver(): Problem {
+  return pathNotFound();
+}
+
+export function otherOrigin(): Problem {
+  return new Problem(
+    'PERMISSION_DENIED',
+    'The request came from another origin than the console of this address. Use the console, or send an API key.',
+  );
+}
+
+export function csrfHeaderMissing(header: string): Problem {
+  return new Problem(
+    'PERMISSION_DENIED',
+    `headers/${header} is required for session requests that change data. Send the CSRF token of the session.`,
+  );
+}
+
+export function projectNotChosen(header: string): Problem {
+  return fieldMissing(`headers/${header}`, 'the id of a project');
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { argon2Sync } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { createTestDatabase } from '../../../../../test/support/postgres.ts';
+import { openDatabase } from '../../adapters/database/open-database.ts';
+import { createAdministratorRepository } from '../../adapters/repositories/administrator-repository.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { createNewId } from '../../kernel/identifier.ts';
+import { createLogger } from '../../kernel/log/logger.ts';
+import { Problem } from '../../kernel/problem.ts';
+import type { AdministratorRepository } from './administrator-repository.ts';
+import { createAdministrators } from './administrators.ts';
+import { hashPassword, isOutdated } from './password.ts';
+import { createSessions } from './sessions.ts';
+
+type Kind = 'SQLite' | 'PostgreSQL';
+const signIn = { name: 'Ada', password: 'seven otters paint slowly' };
+const comer = { address: '10.0.0.1', mark: undefined };
+
+function outdatedHash(password: string): string {
+  const nonce = Buffer.alloc(16, 1);
+  const tag = argon2Sync('argon2id', {
+    message: password,
+    nonce,
+    parallelism: 1,
+    tagLength: 32,
+    memory: 8192,
+    passes: 1,
+  });
+  const plain = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '');
+  return `$argon2id$v=19$m=8192,t=1,p=1$${plain(nonce)}$${plain(tag)}`;
+}
+
+/** An administrator with an outdated hash. `between` runs after a sign-in computed the new hash, before it stores it. */
+async function open(t: TestContext, kind: Kind, between: (repository: AdministratorRepository) => Promise<unknown>) {
+  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-renew-'));
+  const server = kind === 'PostgreSQL' ? await createTestDatabase() : undefined;
+  const logger = createLogger('silent');
+  const database = await openDatabase({ url: server?.url ?? null, dataFolder: folder, logger });
+  t.after(async () => {
+    await database.close();
+    await server?.drop();
+    await rm(folder, { recursive: true });
+  });
+  const repository = createAdministratorRepository(database);
+  const newId = createNewId(systemClock);
+  const hash = outdatedHash(signIn.password);
+  const row = { id: 'ada', name: signIn.name, password_hash: hash, browser_secret: 'ab', created_at: 0, updated_at: 0 };
+  await database.write.insertInto('administrator').values(row).execute();
+  const administrators = createAdministrators({
+    repository: {
+      ...repository,
+      renewPasswordHash: async (...args) => {
+        await between(repository);
+        return repository.renewPasswordHash(...args);
+      },
+    },
+    sessions: createSessions({ repository, clock: systemClock, newId }),
+    clock: systemClock,
+    newId,
+    logger,
+  });
+  const stored = async () => (await repository.findAdministrator())?.passwordHash ?? '';
+  return { administrators, stored };
+}
+
+async function storeHash(repository: AdministratorRepository, password: string): Promise<void> {
+  const administrator = await repository.findAdministrator();
+  assert.ok(administrator !== undefined);
+  await repository.setPassword({ ...administrator, passwordHash: await hashPassword(password) });
+}
+
+for (const kind of ['SQLite', 'PostgreSQL'] as const) {
+  test(`a sign-in renews an outdated hash once: ${kind}`, async (t) => {
+    let renewals = 0;
+    const { administrators, stored } = await open(t, kind, async () => {
+      renewals += 1;
+    });
+    assert.ok(isOutdated(await stored()));
+    await administrators.signIn(signIn, comer);
+    const renewed = await stored();
+    assert.ok(!isOutdated(renewed));
+    await administrators.signIn(signIn, comer);
+    assert.equal(await stored(), renewed);
+    assert.equal(renewals, 1);
+  });
+
+  test(`a sign-in that renews an outdated hash does not undo a password change: ${kind}`, async (t) => {
+    const changed = 'eight herons sing loudly';
+    const { administrators, stored } = await open(t, kind, (repository) => storeHash(repository, changed));
+    const isRefused = (error: unknown) => error instanceof Problem && error.code === 'SESSION_VALIDATION_FAILED';
+    await assert.rejects(administrators.signIn(signIn, comer), isRefused);
+    const kept = await stored();
+    await administrators.signIn({ ...signIn, password: changed }, comer);
+    assert.equal(await stored(), kept);
+  });
+
+  test(`a sign-in succeeds when another one renewed the same hash: ${kind}`, async (t) => {
+    const { administrators } = await open(t, kind, (repository) => storeHash(repository, signIn.password));
+    await administrators.signIn(signIn, comer);
+  });
+}

@@ -1,0 +1,270 @@
+import {
+  Acknowledgement,
+  NewSession as BegunSession,
+  List,
+  ListQuery,
+  PasswordChange,
+  Session,
+  SetUp,
+  SetUpState,
+  SignIn,
+  SignOutQuery,
+  Success,
+} from '@quartermaster/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { App } from '../../http/app.ts';
+import { accessEvent, identify } from '../../kernel/log/request-identity.ts';
+import { pageOf } from '../../kernel/page-of.ts';
+import type { StoredSession } from './administrator-repository.ts';
+import type { Administrators, Comer } from './administrators.ts';
+import { makeBrowserMark } from './browser-mark.ts';
+import type { Cookies } from './cookies.ts';
+import type { OriginCheck } from './same-origin.ts';
+import { absoluteMs, endOf, type FoundSession, type NewSession, type Sessions } from './sessions.ts';
+
+export interface AdministratorRoutesDeps {
+  readonly administrators: Administrators;
+  readonly sessions: Sessions;
+  readonly cookies: Cookies;
+  readonly origins: OriginCheck;
+  /** The client's address, behind trusted proxies too. */
+  readonly addressOf: (request: FastifyRequest) => string;
+}
+
+const tags = ['session'];
+const security = [{ session: [], consoleToken: [] }];
+const response = { 200: Success(Session) };
+const SessionParams = Type.Object({ session_id: Type.String({ minLength: 1, maxLength: 256, description: 'Id.' }) });
+const begunResponse = { 200: Success(BegunSession) };
+
+/** Set-up, sign-in and sign-out over HTTP. Source: ADR 0038. */
+export function administratorRoutes(app: App, deps: AdministratorRoutesDeps): void {
+  setUpRoutes(app, deps);
+  signInRoute(app, deps);
+  const found: FoundSessions = new WeakMap();
+  sessionRoutes(app, deps, found);
+  sessionListRoutes(app, deps, found);
+}
+
+function setUpRoutes(app: App, deps: AdministratorRoutesDeps): void {
+  const { administrators } = deps;
+  app.get(
+    '/v1/setup',
+    {
+      schema: {
+        operationId: 'getSetUp',
+        tags,
+        summary: 'Whether there is no administrator yet: 200, else 404.',
+        security: [],
+        response: { 200: Success(SetUpState) },
+      },
+    },
+    async () => {
+      const { expiresAt } = await administrators.getSetUp();
+      return { status: 'success' as const, data: { expires_timestamp: expiresAt } };
+    },
+  );
+  app.post(
+    '/v1/setup',
+    {
+      onRequest: beginHook(deps),
+      schema: {
+        operationId: 'setUp',
+        tags,
+        summary: 'Makes the administrator, once, with the token of the printed link, and begins a session. Then 404.',
+        security: [],
+        body: SetUp,
+        response: begunResponse,
+      },
+    },
+    async (request, reply) =>
+      answerBegun(deps, reply, await administrators.setUp(request.body, comerOf(deps, request))),
+  );
+}
+
+function signInRoute(app: App, deps: AdministratorRoutesDeps): void {
+  app.post(
+    '/v1/session',
+    {
+      onRequest: beginHook(deps),
+      schema: {
+        operationId: 'signIn',
+        tags,
+        summary: 'Begins a session: the answer sets its cookie and holds its second token.',
+        security: [],
+        body: SignIn,
+        response: begunResponse,
+      },
+    },
+    async (request, reply) => {
+      // Signing in again ends the session that was there: its id is never used for another one.
+      const replaces = deps.cookies.readSession(request.headers.cookie);
+      return answerBegun(
+        deps,
+        reply,
+        await deps.administrators.signIn(request.body, { ...comerOf(deps, request), replaces }),
+      );
+    },
+  );
+}
+
+function sessionRoutes(app: App, deps: AdministratorRoutesDeps, found: FoundSessions): void {
+  const { administrators, sessions, cookies } = deps;
+  const onRequest = useHook(deps, found);
+  app.get(
+    '/v1/session',
+    {
+      onRequest,
+      schema: { operationId: 'getSession', tags, summary: 'The session of the cookie.', security, response },
+    },
+    async (request) => ({ status: 'success' as const, data: toWire(foundFor(found, request), true) }),
+  );
+  app.delete(
+    '/v1/session',
+    {
+      onRequest,
+      schema: {
+        operationId: 'signOut',
+        tags,
+        summary: 'Ends the session, or all of them.',
+        security,
+        querystring: SignOutQuery,
+        response: { 200: Acknowledgement },
+      },
+    },
+    async (request, reply) => {
+      const { session, administrator } = foundFor(found, request);
+      const everywhere = request.query.everywhere === true;
+      await (everywhere ? sessions.endAll(administrator.id) : sessions.end(session));
+      request.log.info(
+        { ...accessEvent('signed_out', request), session: session.id, everywhere },
+        'signed out, session ended',
+      );
+      reply.header('Set-Cookie', cookies.endSession()).header('Clear-Site-Data', '"cache", "storage"');
+      return { status: 'success' as const };
+    },
+  );
+  app.post(
+    '/v1/session/password',
+    {
+      onRequest,
+      schema: {
+        operationId: 'changePassword',
+        tags,
+        summary: 'Changes the password, ends every session and begins a new one.',
+        security,
+        body: PasswordChange,
+        response: begunResponse,
+      },
+    },
+    async (request, reply) => {
+      const session = foundFor(found, request);
+      const begun = await administrators.changePassword(session, request.body, comerOf(deps, request));
+      return answerBegun(deps, reply, begun);
+    },
+  );
+}
+
+function sessionListRoutes(app: App, deps: AdministratorRoutesDeps, found: FoundSessions): void {
+  const { sessions, cookies } = deps;
+  const onRequest = useHook(deps, found);
+  app.get(
+    '/v1/sessions',
+    {
+      onRequest,
+      schema: {
+        operationId: 'listSessions',
+        tags,
+        summary: 'List the usable sessions of the administrator',
+        security,
+        querystring: ListQuery,
+        response: { 200: List(Session) },
+      },
+    },
+    async (request) => {
+      const { session, administrator } = foundFor(found, request);
+      const all = await sessions.list(administrator.id);
+      const toItem = (item: StoredSession) => toWire({ session: item, administrator }, item.id === session.id);
+      return pageOf(all, request.query, { kind: 'session', toWire: toItem });
+    },
+  );
+  app.delete(
+    '/v1/sessions/:session_id',
+    {
+      onRequest,
+      schema: {
+        operationId: 'endSession',
+        tags,
+        summary: 'End one session of the administrator, and its event streams',
+        security,
+        params: SessionParams,
+        response: { 200: Acknowledgement },
+      },
+    },
+    async (request, reply) => {
+      const { session, administrator } = foundFor(found, request);
+      const { session_id } = request.params;
+      await sessions.endById(administrator.id, session_id);
+      request.log.info(
+        { ...accessEvent('session_ended', request), session: session_id, reason: 'ended' },
+        'session ended',
+      );
+      if (session_id === session.id) reply.header('Set-Cookie', cookies.endSession());
+      return { status: 'success' as const };
+    },
+  );
+}
+
+/** Nobody is signed in, or out, by a page of another origin. */
+function beginHook({ origins }: AdministratorRoutesDeps) {
+  return async (request: FastifyRequest) => origins.checkOrigin({ method: request.method, headers: request.headers });
+}
+
+type FoundSessions = WeakMap<FastifyRequest, FoundSession>;
+
+function foundFor(found: FoundSessions, request: FastifyRequest): FoundSession {
+  const session = found.get(request);
+  if (session === undefined) throw new Error('The route has no hook that finds the session.');
+  return session;
+}
+
+/** Before the body is read: a request without a session learns nothing about its body. */
+function useHook({ origins, sessions, cookies }: AdministratorRoutesDeps, found: FoundSessions) {
+  return async (request: FastifyRequest) => {
+    origins.check({ method: request.method, headers: request.headers });
+    const session = await sessions.use(cookies.readTokens(request.headers));
+    identify(request, { administrator: session.administrator.id });
+    found.set(request, session);
+  };
+}
+
+function comerOf(deps: AdministratorRoutesDeps, request: FastifyRequest): Comer {
+  const mark = deps.cookies.readBrowser(request.headers.cookie);
+  const userAgent = request.headers['user-agent'];
+  return { address: deps.addressOf(request), mark, userAgent, requestId: request.id };
+}
+
+function answerBegun({ cookies }: AdministratorRoutesDeps, reply: FastifyReply, begun: NewSession) {
+  reply.header('Set-Cookie', [
+    cookies.writeSession(begun.token.reveal(), absoluteMs / 1000),
+    cookies.writeBrowser(makeBrowserMark(begun.administrator)),
+  ]);
+  return { status: 'success' as const, data: { ...toWire(begun, true), console_token: begun.consoleToken.reveal() } };
+}
+
+function toWire({ session, administrator }: FoundSession, current: boolean) {
+  return {
+    object: 'Session' as const,
+    session_id: session.id,
+    administrator_id: administrator.id,
+    name: administrator.name,
+    created_timestamp: session.createdAt,
+    last_used_timestamp: session.lastUsedAt,
+    idle_expires_timestamp: endOf(session),
+    expires_timestamp: session.expiresAt,
+    client_address: session.clientAddress,
+    user_agent: session.userAgent,
+    current,
+  };
+}

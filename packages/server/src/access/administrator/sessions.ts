@@ -1,0 +1,148 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { maxSessions } from '@quartermaster/contract';
+import type { Clock } from '../../kernel/clock.ts';
+import type { NewId } from '../../kernel/identifier.ts';
+import { objectNotFound } from '../../kernel/problem.ts';
+import { Secret } from '../../kernel/secret.ts';
+import type {
+  Administrator,
+  AdministratorRepository,
+  EndedSessions,
+  SessionTimes,
+  StoredSession,
+} from './administrator-repository.ts';
+import { sessionRejected, signInRefused } from './problems.ts';
+
+const minute = 60_000;
+export const idleMs = 30 * minute;
+export const absoluteMs = 12 * 60 * minute;
+/** The last use is written at most this often. */
+const noteEveryMs = minute;
+/** Characters that are stored of what a browser says of itself. */
+export const longestUserAgent = 256;
+/** An IPv6 address with a zone may be longer. */
+const longestAddress = 64;
+
+/** Who begins a session. */
+export interface SessionOrigin {
+  readonly address: string;
+  /** The header `User-Agent`. */
+  readonly userAgent?: string | undefined;
+  /** The token in the session cookie that came with the request: that session ends. */
+  readonly replaces?: string | undefined;
+}
+
+/** What a request says of its session. */
+export interface SentTokens {
+  /** The token in the cookie, which the browser sends to every port of this host. */
+  readonly cookie: string | undefined;
+  /** The token in the header, which only pages of the console's origin know. */
+  readonly console: string | undefined;
+}
+
+/** A session just begun: the only time its tokens exist here. */
+export interface NewSession {
+  readonly token: Secret;
+  readonly consoleToken: Secret;
+  readonly session: StoredSession;
+  readonly administrator: Administrator;
+  readonly ended: EndedSessions;
+}
+
+export interface FoundSession {
+  readonly session: StoredSession;
+  readonly administrator: Administrator;
+}
+
+/** Sessions of the console: two tokens of 256 random bits, kept as hashes; 30 minutes without use, 12 hours with. */
+export interface Sessions {
+  /**
+   * Begins a session. The one it replaces ends; of more than `maxSessions`, so do those that were used least recently.
+   * @throws Problem SESSION_VALIDATION_FAILED when the password has changed since `administrator` was read
+   */
+  begin(administrator: Administrator, origin: SessionOrigin): Promise<NewSession>;
+  /** Notes the use. @throws Problem SESSION_VALIDATION_FAILED, the same for every session that cannot be used. */
+  use(sent: SentTokens): Promise<FoundSession>;
+  /** The usable sessions of an administrator, in the order in which they began. */
+  list(administratorId: string): Promise<StoredSession[]>;
+  end(session: StoredSession): Promise<void>;
+  /** @throws Problem OBJECT_NOT_FOUND when the administrator has no session with that id */
+  endById(administratorId: string, id: string): Promise<void>;
+  endAll(administratorId: string): Promise<void>;
+}
+
+export interface SessionsDeps {
+  readonly repository: AdministratorRepository;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
+
+export function createSessions({ repository, clock, newId }: SessionsDeps): Sessions {
+  return {
+    begin: async (administrator, { address, userAgent = '', replaces }) => {
+      const token = randomBytes(32).toString('base64url');
+      const consoleToken = randomBytes(32).toString('base64url');
+      const now = clock.now();
+      const session = {
+        id: newId('session'),
+        hash: hashToken(token),
+        consoleHash: hashToken(consoleToken),
+        administratorId: administrator.id,
+        createdAt: now,
+        lastUsedAt: now,
+        expiresAt: now + absoluteMs,
+        clientAddress: printable(address, longestAddress),
+        userAgent: printable(userAgent, longestUserAgent),
+      };
+      const ended = await repository.addSession(session, administrator, {
+        ...timesAt(now),
+        most: maxSessions,
+        replaces: replaces === undefined ? undefined : hashToken(replaces),
+      });
+      if (ended === undefined) throw signInRefused();
+      return { token: new Secret(token), consoleToken: new Secret(consoleToken), session, administrator, ended };
+    },
+    use: async (sent) => {
+      if (sent.cookie === undefined || sent.console === undefined) throw sessionRejected();
+      const found = await repository.findSession(hashToken(sent.cookie));
+      const now = clock.now();
+      if (found === undefined || now >= endOf(found.session)) throw sessionRejected();
+      if (!isTokenOf(sent.console, found.session.consoleHash)) throw sessionRejected();
+      if (now - found.session.lastUsedAt < noteEveryMs) return found;
+      await repository.touchSession(found.session.hash, now);
+      return { ...found, session: { ...found.session, lastUsedAt: now } };
+    },
+    list: (administratorId) => repository.listSessions(administratorId, timesAt(clock.now())),
+    end: (session) => repository.removeSession(session.hash),
+    endById: async (administratorId, id) => {
+      if (!(await repository.removeSessionById(administratorId, id))) throw objectNotFound('session', id);
+    },
+    endAll: (administratorId) => repository.removeSessions(administratorId),
+  };
+}
+
+/** The times that decide which sessions can be used at `now`. */
+export function timesAt(now: number): SessionTimes {
+  return { now, idleSince: now - idleMs };
+}
+
+/** The client chooses the text, so it is cut, and without characters that a terminal or a page may interpret. */
+function printable(text: string, most: number): string {
+  return text.slice(0, most).replace(/[^\x20-\x7e]/g, '?');
+}
+
+/** When a session ends unless it is used before. */
+export function endOf(session: StoredSession): number {
+  return Math.min(session.expiresAt, session.lastUsedAt + idleMs);
+}
+
+function isTokenOf(token: string, hash: string): boolean {
+  const found = Buffer.from(hashToken(token));
+  const expected = Buffer.from(hash);
+  return found.length === expected.length && timingSafeEqual(found, expected);
+}
+
+/** Enough without salt or stretching: a token has 256 random bits. */
+export function hashToken(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}

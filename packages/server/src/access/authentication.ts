@@ -1,0 +1,74 @@
+import type { IncomingMessage } from 'node:http';
+import type { Scope } from '@quartermaster/contract';
+import type { FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { Gate } from '../http/gate.ts';
+import type { Caller } from '../kernel/caller.ts';
+import { identify } from '../kernel/log/request-identity.ts';
+import { createAdmitted } from './admitted.ts';
+import type { KeyRing } from './keys/key-ring.ts';
+import { scopeMissing } from './projects/problems.ts';
+import type { SessionCallers } from './session-callers.ts';
+
+/** The gate of the files address: always a key, or the session of an administrator who chose a project. */
+export function createGate(keyRing: KeyRing, sessions: SessionCallers): Gate {
+  const callers = createAdmitted<Caller>();
+  return {
+    requires: (scope) => async (request) => {
+      const caller = sessions.isMeant(request)
+        ? await sessions.callerOf(request)
+        : await authenticateKey(keyRing, request);
+      if (!caller.scopes.has(scope)) throw scopeMissing(scope);
+      callers.add(request, caller);
+    },
+    callerOf: callers.get,
+  };
+}
+
+/** Names the key in the log, also when the request is refused afterwards. */
+export async function authenticateKey(keyRing: KeyRing, request: FastifyRequest): Promise<Caller> {
+  const caller = await keyRing.authenticate(request.headers.authorization);
+  identify(request, { project: caller.projectId, key: caller.keyId });
+  return caller;
+}
+
+/** The gate of the plugins address: a key where it is asked for; one that is sent is always checked. */
+export interface PluginsGate extends Gate {
+  readonly check: onRequestHookHandler;
+  /** As `check`, for a key of scope `metrics` or `plugins`. */
+  readonly checkMetrics: onRequestHookHandler;
+  /** The project of the key, null without one. */
+  projectOf(request: FastifyRequest): string | null;
+  /** The id of the key, null without one. */
+  keyOf(request: FastifyRequest): string | null;
+}
+
+/** @param mounted callers of requests that came in by the files address, which has authenticated them. */
+export function createPluginsGate(
+  keyRing: KeyRing,
+  keyRequired: boolean,
+  mounted: WeakMap<IncomingMessage, Caller>,
+): PluginsGate {
+  const callers = createAdmitted<Caller>();
+
+  /** @param scope what the key must have, or @param other instead of it. */
+  async function authenticate(request: FastifyRequest, scope: Scope, other = scope): Promise<void> {
+    const caller = mounted.get(request.raw) ?? (await authenticateKey(keyRing, request));
+    if (!caller.scopes.has(scope) && !caller.scopes.has(other)) throw scopeMissing(scope);
+    callers.add(request, caller);
+  }
+  const checkFor =
+    (scope: Scope, other = scope): onRequestHookHandler =>
+    (request, _reply, done) => {
+      const isOpen = request.headers.authorization === undefined && !keyRequired && !mounted.has(request.raw);
+      if (isOpen) done();
+      else authenticate(request, scope, other).then(() => done(), done);
+    };
+  return {
+    check: checkFor('plugins'),
+    checkMetrics: checkFor('metrics', 'plugins'),
+    requires: (scope) => (request) => authenticate(request, scope),
+    callerOf: callers.get,
+    projectOf: (request) => callers.find(request)?.projectId ?? null,
+    keyOf: (request) => callers.find(request)?.keyId ?? null,
+  };
+}

@@ -1,0 +1,170 @@
+import {
+  type CredentialProfile,
+  type CredentialProfileCreate,
+  type ListQuery,
+  profileMember,
+} from '@quartermaster/contract';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
+import { checkCredentialBounds, declaredCredentials } from '../../catalogue/credential-bounds.ts';
+import { bundleNotFound, valueInvalid } from '../../execution/problems.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { CountExceeded } from '../../kernel/concurrency/limit-counter.ts';
+import { isId, type NewId } from '../../kernel/identifier.ts';
+import { parseJson } from '../../kernel/json/parse-json.ts';
+import type { Logger } from '../../kernel/log/logger.ts';
+import { objectNotFound } from '../../kernel/problem.ts';
+import { apiKeyRejected } from '../projects/problems.ts';
+import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
+import {
+  profileBusy,
+  profileKeyMissing,
+  profileNameTaken,
+  profileNotFound,
+  profileReferenceInvalid,
+  profileUnreadable,
+  sealingNotConfigured,
+  tooManyProfiles,
+} from './problems.ts';
+import { type ResolveCredentials, rememberStored } from './resolve-credentials.ts';
+import type { Sealer } from './sealing.ts';
+import { createStoredRefreshToken, splitSuperseded } from './stored-refresh-token.ts';
+
+export interface CredentialProfilesDeps {
+  readonly repository: CredentialProfileRepository;
+  /** null: the operator has given no key, so there are no profiles. */
+  readonly sealer: Sealer | null;
+  readonly catalogue: () => Pick<Catalogue, 'findBundle'>;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly logger: Pick<Logger, 'warn' | 'error'>;
+  readonly countExceeded?: CountExceeded;
+}
+
+/** Of one project. */
+export const maxProfiles = 1_000;
+
+type Named = Record<string, unknown>;
+
+/** Credentials that a project keeps encrypted under a name. Whatever is another project's is not there. */
+export interface CredentialProfiles {
+  create(projectId: string, body: CredentialProfileCreate): Promise<CredentialProfile>;
+  update(projectId: string, name: string, credentials: Named): Promise<CredentialProfile>;
+  get(projectId: string, name: string): Promise<CredentialProfile>;
+  list(projectId: string, query: ListQuery): Promise<{ items: CredentialProfile[]; hasMore: boolean }>;
+  remove(projectId: string, name: string): Promise<void>;
+  readonly resolve: ResolveCredentials;
+}
+
+export function createCredentialProfiles(deps: CredentialProfilesDeps): CredentialProfiles {
+  const { repository, clock, newId } = deps;
+
+  function sealer(): Sealer {
+    if (deps.sealer === null) throw sealingNotConfigured();
+    return deps.sealer;
+  }
+
+  async function find(projectId: string, name: string): Promise<StoredProfile> {
+    const found = await repository.find(projectId, name);
+    if (found === undefined) throw profileNotFound(name);
+    return found;
+  }
+
+  /** What breaks the schema of the bundle would fail with every run, so it is refused here. */
+  function check(bundleId: string, given: Named): string {
+    const bundle = deps.catalogue().findBundle(bundleId);
+    if (bundle === undefined) throw bundleNotFound(bundleId);
+    checkCredentialBounds(given);
+    const credentials = declaredCredentials(bundle, given);
+    const violations = bundle.checkCredentials(credentials);
+    if (violations.length > 0) throw valueInvalid('credentials', violations);
+    return JSON.stringify(credentials);
+  }
+
+  function open(profile: StoredProfile): Named {
+    const plain = sealer().open(profile.sealed, placeOf(profile));
+    if (plain === null && !sealer().knows(profile.keyId)) throw profileKeyMissing(profile.name, profile.keyId);
+    if (plain === null) throw profileUnreadable(profile.name);
+    // Encrypted from what `check` gave above: an object.
+    return parseJson(plain) as Named;
+  }
+
+  function sealAgain(text: string, profile: StoredProfile) {
+    const { text: sealed, keyId } = sealer().seal(text, placeOf(profile));
+    return { sealed, keyId };
+  }
+
+  async function resolveProfile(projectId: string, bundleId: string, credentials: Named): Promise<Named> {
+    if (projectId === '-') throw apiKeyRejected();
+    const { [profileMember]: name, ...others } = credentials;
+    if (typeof name !== 'string')
+      throw profileReferenceInvalid('a value that is not a string', 'the name of a credential profile');
+    if (Object.keys(others).length > 0) {
+      throw profileReferenceInvalid('other members too', 'the only member of credentials');
+    }
+    sealer();
+    const profile = await find(projectId, name);
+    if (profile.bundleId !== bundleId) {
+      const found = `a profile of the bundle ${JSON.stringify(profile.bundleId)}`;
+      throw profileReferenceInvalid(found, `a profile of the bundle ${JSON.stringify(bundleId.slice(0, 64))}`);
+    }
+    const { credentials: stored, superseded } = splitSuperseded(open(profile));
+    return rememberStored(stored, createStoredRefreshToken(profile, superseded, refreshing));
+  }
+
+  const refreshing = { repository, logger: deps.logger, open, seal: sealAgain, unstored: new Map() };
+
+  return {
+    async create(projectId, { name, bundle_id: bundleId, credentials }) {
+      const text = check(bundleId, credentials);
+      const place = { projectId, bundleId, name };
+      const { text: sealed, keyId } = sealer().seal(text, placeOf(place));
+      const now = clock.now();
+      const profile = { id: newId('credentialProfile'), ...place, sealed, keyId, createdAt: now, updatedAt: now };
+      const outcome = await repository.add(profile, maxProfiles);
+      if (outcome === 'taken') throw profileNameTaken(name);
+      if (outcome === 'full') {
+        deps.countExceeded?.('profiles_of_project');
+        throw tooManyProfiles(maxProfiles);
+      }
+      return toWire(profile);
+    },
+    async update(projectId, name, credentials) {
+      const seals = sealer();
+      const profile = await find(projectId, name);
+      const { text: sealed, keyId } = seals.seal(check(profile.bundleId, credentials), placeOf(profile));
+      const changed = { sealed, keyId, updatedAt: clock.now() };
+      if (!(await repository.replace(profile, changed))) throw profileBusy(name);
+      return toWire({ ...profile, ...changed });
+    },
+    get: async (projectId, name) => toWire(await find(projectId, name)),
+    async list(projectId, query) {
+      for (const cursor of [query.after, query.before]) {
+        if (cursor === undefined || (isId(cursor) && (await repository.has(projectId, cursor)))) continue;
+        throw objectNotFound('credential profile', cursor);
+      }
+      const { items, hasMore } = await repository.list(projectId, query);
+      return { items: items.map(toWire), hasMore };
+    },
+    async remove(projectId, name) {
+      if (!(await repository.remove(projectId, name))) throw profileNotFound(name);
+    },
+    resolve: (projectId, bundleId, credentials) =>
+      Object.hasOwn(credentials, profileMember) ? resolveProfile(projectId, bundleId, credentials) : credentials,
+  };
+}
+
+/** Where a profile's encrypted text belongs: rows that are swapped cannot be decrypted. */
+export function placeOf({ projectId, bundleId, name }: Pick<StoredProfile, 'projectId' | 'bundleId' | 'name'>) {
+  return ['credential_profile', projectId, bundleId, name];
+}
+
+function toWire(profile: StoredProfile): CredentialProfile {
+  return {
+    object: 'credential_profile',
+    credential_profile_id: profile.id,
+    name: profile.name,
+    bundle_id: profile.bundleId,
+    created_timestamp: profile.createdAt,
+    updated_timestamp: profile.updatedAt,
+  };
+}

@@ -1,0 +1,98 @@
+import { link, open, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { exists } from '../../kernel/disk/exists.ts';
+import { syncToDisk } from '../../kernel/disk/sync-to-disk.ts';
+import type { Logger } from '../../kernel/log/logger.ts';
+import type { CredentialProfileRepository } from './credential-profile-repository.ts';
+import type { EncryptionKeyRepository } from './encryption-key-repository.ts';
+import { checkSealingKeys } from './profile-upkeep.ts';
+import { makeSealingKey, type Sealer } from './sealing.ts';
+import { openSealer, type SealingSettings } from './sealing-keys.ts';
+
+/** In the data folder of a store in SQLite: its keys, one a line, the one that encrypts first. */
+export const encryptionKeyFile = 'encryption-key';
+
+export interface EncryptionSettings extends SealingSettings {
+  readonly dataFolder: string;
+  /** SQLite: only one process uses the store, so the key may be in its folder. */
+  readonly isDatabaseInFolder: boolean;
+}
+
+/**
+ * The keys of the settings, then those of the data folder.
+ * @returns null when there is neither
+ */
+export async function openStoreSealer(settings: EncryptionSettings): Promise<Sealer | null> {
+  const file = join(settings.dataFolder, encryptionKeyFile);
+  const hasFile = settings.isDatabaseInFolder && (await exists(file));
+  return openSealer(settings, hasFile ? file : null);
+}
+
+export interface EncryptionDeps {
+  readonly profiles: CredentialProfileRepository;
+  readonly store: EncryptionKeyRepository;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+/**
+ * Opens the encryption of the store for a service. With SQLite a missing key is created; with PostgreSQL the settings must
+ * give it, because several processes share the database. Source: ADR 0068.
+ * @throws Error when stored credentials need a missing key, or another process has recorded another key
+ */
+export async function openEncryption(
+  settings: EncryptionSettings,
+  { profiles, store, logger }: EncryptionDeps,
+): Promise<Sealer | null> {
+  const isUnused = (await profiles.countByKey()).size === 0;
+  let sealer = await openStoreSealer(settings);
+  if (sealer === null && settings.isDatabaseInFolder && isUnused) {
+    await createKeyFile(settings.dataFolder);
+    sealer = await openStoreSealer(settings);
+  }
+  if (settings.isDatabaseInFolder) await warnOfOtherReaders(join(settings.dataFolder, encryptionKeyFile), logger);
+  await checkSealingKeys(profiles, sealer);
+  if (sealer === null) return null;
+  const recorded = await store.recordEncryptionKey(sealer.currentKeyId);
+  if (sealer.knows(recorded)) return sealer;
+  // Nothing is encrypted with the recorded key, and no other process can have it.
+  if (!settings.isDatabaseInFolder || !isUnused) throw otherEncryptionKey(recorded, sealer.currentKeyId);
+  await store.replaceEncryptionKey(sealer.currentKeyId);
+  return sealer;
+}
+
+/** A copy or a restore may have changed the mode that the key file was created with. */
+async function warnOfOtherReaders(file: string, logger: EncryptionDeps['logger']): Promise<void> {
+  if (!(await exists(file))) return;
+  const mode = (await stat(file)).mode & 0o777;
+  if ((mode & 0o077) === 0) return;
+  const fields = { file, mode: mode.toString(8).padStart(4, '0') };
+  logger.warn(fields, 'encryption key accessible to other users: set its mode to 0600 (chmod 600)');
+}
+
+function otherEncryptionKey(recorded: string, given: string): Error {
+  return new Error(
+    `The encryption key ${given} of the settings is not the one of this store, ${recorded}. Set QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE to the key that the other processes have. To change the key, set both, the new one first, and run "quartermaster profile rotate". If the old key is lost, run "quartermaster profile forget --unreadable".`,
+  );
+}
+
+/** Writes a new key completely or not at all, and never replaces another one. */
+async function createKeyFile(folder: string): Promise<void> {
+  const path = join(folder, encryptionKeyFile);
+  const draft = `${path}.${process.pid}`;
+  await rm(draft, { force: true });
+  const file = await open(draft, 'wx', 0o600);
+  try {
+    await file.writeFile(
+      `# Encrypts the stored credentials of this store. Keep a copy apart from its backups.\n${makeSealingKey()}\n`,
+    );
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  // Another process may have created a key meanwhile; that one is used.
+  await link(draft, path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  await rm(draft);
+  await syncToDisk(folder);
+}

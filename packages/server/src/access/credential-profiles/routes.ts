@@ -1,0 +1,131 @@
+import {
+  Acknowledgement,
+  CredentialProfile,
+  CredentialProfileCreate,
+  CredentialProfileUpdate,
+  List,
+  ListQuery,
+  Success,
+} from '@quartermaster/contract';
+import { Type } from 'typebox';
+import type { App } from '../../http/app.ts';
+import type { Gate } from '../../http/gate.ts';
+import type { CredentialProfiles } from './credential-profiles.ts';
+
+export interface CredentialProfileRoutesDeps {
+  readonly profiles: CredentialProfiles;
+  readonly gate: Gate;
+}
+
+const url = '/v1/credential_profiles';
+const tags = ['credentials'];
+const Params = Type.Object({ name: Type.String({ minLength: 1, maxLength: 64, description: 'Of the profile.' }) });
+const security = [{ apiKey: [] }];
+
+/** Credential profiles: whoever runs plugins sees their names, a key of scope `admin` changes them. ADR 0029. */
+export function credentialProfileRoutes(app: App, deps: CredentialProfileRoutesDeps): void {
+  readingRoutes(app, deps);
+  changingRoutes(app, deps);
+}
+
+function readingRoutes(app: App, { profiles, gate }: CredentialProfileRoutesDeps): void {
+  const onRequest = gate.requires('plugins');
+  const projectOf = (request: Parameters<Gate['callerOf']>[0]) => gate.callerOf(request).projectId;
+  app.get(
+    url,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listCredentialProfiles',
+        tags,
+        security,
+        summary: 'The credential profiles of the project; never the credentials.',
+        querystring: ListQuery,
+        response: { 200: List(CredentialProfile) },
+      },
+    },
+    async (request) => {
+      const { items, hasMore } = await profiles.list(projectOf(request), request.query);
+      return { status: 'success' as const, data: items, fetched_count: items.length, has_more: hasMore };
+    },
+  );
+  app.get(
+    `${url}/:name`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'getCredentialProfile',
+        tags,
+        security,
+        summary: 'One credential profile; never the credentials.',
+        params: Params,
+        response: { 200: Success(CredentialProfile) },
+      },
+    },
+    async (request) => {
+      const data = await profiles.get(projectOf(request), request.params.name);
+      return { status: 'success' as const, data };
+    },
+  );
+}
+
+function changingRoutes(app: App, { profiles, gate }: CredentialProfileRoutesDeps): void {
+  const onRequest = gate.requires('admin');
+  const projectOf = (request: Parameters<Gate['callerOf']>[0]) => gate.callerOf(request).projectId;
+  const response = { 200: Success(CredentialProfile) };
+  app.post(
+    url,
+    {
+      onRequest,
+      schema: {
+        operationId: 'createCredentialProfile',
+        tags,
+        security,
+        summary: 'Keeps credentials sealed, to be named by {"$profile": name}.',
+        body: CredentialProfileCreate,
+        response,
+      },
+    },
+    async (request) => {
+      const data = await profiles.create(projectOf(request), request.body);
+      return { status: 'success' as const, data };
+    },
+  );
+  app.post(
+    `${url}/:name`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'updateCredentialProfile',
+        tags,
+        security,
+        summary: 'Puts other credentials in the place of those of a profile.',
+        params: Params,
+        body: CredentialProfileUpdate,
+        response,
+      },
+    },
+    async (request) => {
+      const data = await profiles.update(projectOf(request), request.params.name, request.body.credentials);
+      return { status: 'success' as const, data };
+    },
+  );
+  app.delete(
+    `${url}/:name`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'deleteCredentialProfile',
+        tags,
+        security,
+        summary: 'Forgets a profile and its credentials.',
+        params: Params,
+        response: { 200: Acknowledgement },
+      },
+    },
+    async (request) => {
+      await profiles.remove(projectOf(request), request.params.name);
+      return { status: 'success' as const };
+    },
+  );
+}

@@ -1,0 +1,91 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { keyedHash } from '../../kernel/keyed-hash.ts';
+import { Secret } from '../../kernel/secret.ts';
+
+/** A key that seals, 32 bytes. Its id tells keys apart and tells nothing about them. */
+export interface SealingKey {
+  readonly id: string;
+  readonly bytes: Secret;
+}
+
+/** What a seal is bound to: it opens nowhere else. */
+export type SealedPlace = readonly string[];
+
+export interface Sealed {
+  readonly text: string;
+  readonly keyId: string;
+}
+
+/** Seals texts with the first of its keys and opens what any of them has sealed. */
+export interface Sealer {
+  readonly currentKeyId: string;
+  knows(keyId: string): boolean;
+  seal(plain: string, place: SealedPlace): Sealed;
+  /** @returns null when it was sealed with another key, for another place, or was changed since. */
+  open(sealed: string, place: SealedPlace): string | null;
+  /** Keyed hashes under each of its keys, the current one first. */
+  hashes(text: string): readonly string[];
+}
+
+const version = 'v1';
+const algorithm = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** A new key, as it stands in settings. */
+export function makeSealingKey(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** @param text base64 or base64url of 32 bytes. @returns null when it is not. */
+export function readSealingKey(text: string): SealingKey | null {
+  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return null;
+  const bytes = Buffer.from(text, 'base64');
+  const id = createHash('sha256').update('quartermaster sealing key\n').update(bytes).digest('hex').slice(0, 12);
+  return { id, bytes: new Secret(bytes.toString('base64')) };
+}
+
+/**
+ * AES-256-GCM with a random nonce of 96 bits for each seal: good for four billion seals a key. A sealed text is
+ * `v1.<key id>.<nonce>.<ciphertext and tag>`; its key id and its place are authenticated with it.
+ */
+export function createSealer(current: SealingKey, others: readonly SealingKey[] = []): Sealer {
+  const keys = new Map([...others, current].map((key) => [key.id, key.bytes]));
+
+  function keyBytes(keyId: string): Buffer | undefined {
+    const secret = keys.get(keyId);
+    return secret === undefined ? undefined : Buffer.from(secret.reveal(), 'base64');
+  }
+
+  return {
+    currentKeyId: current.id,
+    knows: (keyId) => keys.has(keyId),
+    hashes: (text) => [current, ...others].map(({ bytes }) => keyedHash(Buffer.from(bytes.reveal(), 'base64'), text)),
+    seal(plain, place) {
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv(algorithm, Buffer.from(current.bytes.reveal(), 'base64'), nonce);
+      cipher.setAAD(boundTo(current.id, place));
+      const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      const text = [version, current.id, nonce.toString('base64url'), body.toString('base64url')].join('.');
+      return { text, keyId: current.id };
+    },
+    open(sealed, place) {
+      const [found, keyId = '', nonce = '', body = '', ...more] = sealed.split('.');
+      const key = keyBytes(keyId);
+      const bytes = Buffer.from(body, 'base64url');
+      if (found !== version || key === undefined || more.length > 0 || bytes.length < tagBytes) return null;
+      try {
+        const decipher = createDecipheriv(algorithm, key, Buffer.from(nonce, 'base64url'), { authTagLength: tagBytes });
+        decipher.setAAD(boundTo(keyId, place)).setAuthTag(bytes.subarray(-tagBytes));
+        return Buffer.concat([decipher.update(bytes.subarray(0, -tagBytes)), decipher.final()]).toString('utf8');
+      } catch {
+        // The one reason is that it does not belong here.
+        return null;
+      }
+    },
+  };
+}
+
+function boundTo(keyId: string, place: SealedPlace): Buffer {
+  return Buffer.from(JSON.stringify(['quartermaster', version, keyId, ...place]));
+}

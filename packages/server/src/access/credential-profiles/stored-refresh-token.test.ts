@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { openDatabase } from '../../adapters/database/open-database.ts';
+import { createCredentialProfileRepository } from '../../adapters/repositories/credential-profile-repository.ts';
+import { createProjectRepository } from '../../adapters/repositories/project-repository.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { createNewId } from '../../kernel/identifier.ts';
+import { createLogger } from '../../kernel/log/logger.ts';
+import { makeFirstKey } from '../projects/first-start.ts';
+import type { CredentialProfileRepository } from './credential-profile-repository.ts';
+import { createCredentialProfiles } from './credential-profiles.ts';
+import { storedRefreshTokenOf } from './resolve-credentials.ts';
+import { createSealer, makeSealingKey, readSealingKey } from './sealing.ts';
+
+const bundle = { checkCredentials: () => [], credentialNames: new Set(['CLIENT', 'REFRESH']) };
+
+/** A store with one profile, as several processes see it. */
+async function open(t: TestContext) {
+  const dataFolder = await mkdtemp(join(tmpdir(), 'quartermaster-rotation-'));
+  const database = await openDatabase({ url: null, dataFolder, logger: createLogger('silent') });
+  t.after(async () => {
+    await database.close();
+    await rm(dataFolder, { recursive: true, force: true });
+  });
+  const [clock, newId] = [systemClock, createNewId()];
+  await makeFirstKey({ repository: createProjectRepository(database), clock, newId }, dataFolder);
+  const [project] = await database.read.selectFrom('project').select('id').execute();
+  const projectId = project?.id ?? '';
+  const key = readSealingKey(makeSealingKey());
+  assert.ok(key);
+  const sealer = createSealer(key);
+  const repository = createCredentialProfileRepository(database);
+  const lines: string[] = [];
+  const logger = createLogger('warn', { write: (line) => lines.push(JSON.parse(line).msg) });
+  /** As another process, or after a restart. */
+  const process = (changes: Partial<CredentialProfileRepository> = {}) => {
+    const catalogue = () => ({ findBundle: () => bundle }) as never;
+    const seen = { ...repository, ...changes };
+    return createCredentialProfiles({ repository: seen, sealer, catalogue, clock, newId, logger });
+  };
+  const profiles = process();
+  const credentials = { CLIENT: 'client', REFRESH: 'refresh-1' };
+  await profiles.create(projectId, { name: 'mine', bundle_id: 'mail', credentials });
+  const resolve = async (from = profiles) => {
+    const resolved = await from.resolve(projectId, 'mail', { $profile: 'mine' });
+    const token = storedRefreshTokenOf(resolved);
+    assert.ok(token);
+    return { resolved, token };
+  };
+  return { process, profiles, projectId, repository, resolve, lines };
+}
+
+/** A provider that takes each refresh token once. */
+function rotatingProvider() {
+  let valid = 1;
+  let [asked, atOnce, mostAtOnce] = [0, 0, 0];
+  const ask = async (token: string) => {
+    atOnce += 1;
+    mostAtOnce = Math.max(mostAtOnce, atOnce);
+    for (let turns = 0; turns < 20; turns++) await turn();
+    atOnce -= 1;
+    asked += 1;
+    assert.equal(token, `refresh-${valid}`, 'a refresh token is used once');
+    valid += 1;
+    return { rotated: `refresh-${valid}` };
+  };
+  return { ask, counts: () => ({ asked, mostAtOnce }) };
+}
+
+test('a rotated refresh token is stored, encrypted, before anybody gets the access token, and survives a restart', async (t) => {
+  const { process, projectId, repository, resolve } = await open(t);
+  const { ask } = rotatingProvider();
+  await (await resolve()).token.refresh('REFRESH', ask);
+  const row = await repository.find(projectId, 'mine');
+  assert.doesNotMatch(JSON.stringify(row), /refresh-/);
+  const { resolved, token } = await resolve(process());
+  assert.deepEqual(resolved, { CLIENT: 'client', REFRESH: 'refresh-2' });
+  await token.refresh('REFRESH', ask);
+  assert.equal((await resolve(process())).resolved.REFRESH, 'refresh-3');
+});
+
+test('processes that refresh the same profile at the same time take turns, each with the newest token', async (t) => {
+  const { process, resolve } = await open(t);
+  const { ask, counts } = rotatingProvider();
+  const tokens = await Promise.all([process(), process(), process(), process()].map(resolve));
+  await Promise.all(tokens.map(({ token }) => token.refresh('REFRESH', ask)));
+  assert.deepEqual(counts(), { asked: 4, mostAtOnce: 1 });
+  assert.equal((await resolve()).resolved.REFRESH, 'refresh-5');
+});
+
+test('a refresh that ends while the project replaces the credentials leaves the new credentials', async (t) => {
+  const { profiles, projectId, resolve, lines } = await open(t);
+  const replaced = { CLIENT: 'other', REFRESH: 'given' };
+  const { token } = await resolve();
+  await token.refresh('REFRESH', async () => {
+    await profiles.update(projectId, 'mine', replaced);
+    return { rotated: 'late' };
+  });
+  assert.deepEqual((await resolve()).resolved, replaced);
+  assert.notEqual((await resolve()).token.version, token.version);
+  assert.match(lines.join(), /dropped/);
+});
+
+test('a refresh whose process ended before it stored the token is logged as in doubt by the next one', async (t) => {
+  const { projectId, repository, resolve, lines } = await open(t);
+  const profile = await repository.find(projectId, 'mine');
+  await repository.claimRefresh(profile?.id ?? '', 'of a process that was killed', -1);
+  await (await resolve()).token.refresh('REFRESH', rotatingProvider().ask);
+  assert.deepEqual(lines, ['token refresh in doubt: an earlier refresh did not finish']);
+  assert.equal((await resolve()).resolved.REFRESH, 'refresh-2');
+});
+
+test('a new refresh token that the database does not take fails the refresh and is stored by the next one', async (t) => {
+  const { process, repository, resolve, lines } = await open(t);
+  let isAway = true;
+  const broken = process({
+    replace: async (...change) => {
+      if (isAway) throw new Error('the database is away');
+      return await repository.replace(...change);
+    },
+  });
+  const { ask } = rotatingProvider();
+  const { token } = await resolve(broken);
+  await assert.rejects(token.refresh('REFRESH', ask), /could not be stored/);
+  assert.deepEqual(lines, ['token refresh in doubt: the new refresh token was not stored']);
+  isAway = false;
+  await token.refresh('REFRESH', ask);
+  assert.equal((await resolve()).resolved.REFRESH, 'refresh-3');
+});
+
+test('a refresh that the provider refuses changes nothing and frees the claim', async (t) => {
+  const { resolve } = await open(t);
+  const { token } = await resolve();
+  await assert.rejects(
+    token.refresh('REFRESH', async () => await Promise.reject(new Error('refused'))),
+    /refused/,
+  );
+  await token.refresh('REFRESH', async () => ({ rotated: undefined }));
+  assert.equal((await resolve()).resolved.REFRESH, 'refresh-1');
+});

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from '../../kernel/log/logger.ts';
+import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
+import { refreshFailed } from './problems.ts';
+import type { StoredRefreshToken } from './resolve-credentials.ts';
+
+export interface StoredRefreshTokenDeps {
+  readonly repository: Pick<CredentialProfileRepository, 'find' | 'claimRefresh' | 'releaseRefresh' | 'replace'>;
+  readonly logger: Pick<Logger, 'warn' | 'error'>;
+  /** The credentials of a profile; throws when they cannot be decrypted. */
+  readonly open: (profile: StoredProfile) => Record<string, unknown>;
+  readonly seal: (text: string, profile: StoredProfile) => Pick<StoredProfile, 'sealed' | 'keyId'>;
+  /** New refresh tokens that could not be stored, by profile id. The next refresh stores them first. */
+  readonly unstored: Map<string, Rotation>;
+}
+
+interface Rotation {
+  /** Of the credential. */
+  readonly name: string;
+  readonly used: string;
+  readonly token: string;
+}
+
+/** Member of the stored credentials with the refresh tokens that were replaced. No credential has such a name. */
+const supersededMember = '$superseded';
+/** Keeps the refresh token from the user and the last replaced ones. */
+const mostSuperseded = 4;
+
+/** Splits the stored value of a profile into its credentials and the replaced refresh tokens. */
+export function splitSuperseded(stored: Record<string, unknown>) {
+  const { [supersededMember]: listed, ...credentials } = stored;
+  const superseded = Array.isArray(listed) ? listed.filter((token) => typeof token === 'string') : [];
+  return { credentials, superseded };
+}
+
+function joinSuperseded(credentials: Record<string, unknown>, superseded: readonly string[]): string {
+  const [first, ...others] = superseded;
+  const kept = first === undefined ? [] : [first, ...others.slice(1 - mostSuperseded)];
+  return JSON.stringify({ ...credentials, [supersededMember]: kept });
+}
+
+/** Longer than the timeout of a token request. */
+const claimMs = 30_000;
+const retryMs = 200;
+/** Number of times that a refresh waits for another process. */
+const maxWaits = 75;
+const maxStoreTries = 4;
+
+/** Rotates the refresh token of one profile: claim, newest token, provider, encrypted new token, release. */
+export function createStoredRefreshToken(
+  profile: StoredProfile,
+  superseded: readonly string[],
+  deps: StoredRefreshTokenDeps,
+): StoredRefreshToken {
+  const { repository, logger } = deps;
+  const { id, projectId } = profile;
+  const fields = { profile: profile.name, project_id: projectId, bundle_id: profile.bundleId };
+
+  async function claim(name: string): Promise<void> {
+    for (let waits = 0; waits < maxWaits; waits++) {
+      const found = await repository.claimRefresh(id, name, claimMs);
+      if (found === 'expired') logger.warn(fields, 'token refresh in doubt: an earlier refresh did not finish');
+      if (found !== 'busy') return;
+      await pause(retryMs);
+    }
+    throw refreshFailed('another process has been refreshing this credential profile for too long');
+  }
+
+  async function newest(): Promise<StoredProfile> {
+    const found = await repository.find(projectId, profile.name);
+    if (found === undefined || found.id !== id) throw refreshFailed('the credential profile was removed');
+    return found;
+  }
+
+  /** @returns whether it is stored; not when the project has replaced the credentials meanwhile */
+  async function storeOnce({ name, used, token }: Rotation): Promise<boolean> {
+    for (;;) {
+      const current = await newest();
+      const { credentials, superseded } = splitSuperseded(deps.open(current));
+      if (credentials[name] !== used) return false;
+      const text = joinSuperseded({ ...credentials, [name]: token }, [...superseded, used]);
+      const seal = deps.seal(text, current);
+      // It fails only when another writer, such as a rotation of the encryption key, succeeded.
+      if (await repository.replace(current, { ...seal, updatedAt: current.updatedAt })) return true;
+    }
+  }
+
+  async function store(rotation: Rotation): Promise<void> {
+    deps.unstored.set(id, rotation);
+    for (let tries = 1; ; tries++) {
+      try {
+        const isStored = await storeOnce(rotation);
+        deps.unstored.delete(id);
+        if (!isStored) logger.warn(fields, 'rotated refresh token dropped: the profile has other credentials now');
+        return;
+      } catch (error) {
+        if (tries >= maxStoreTries) {
+          logger.error({ ...fields, err: error }, 'token refresh in doubt: the new refresh token was not stored');
+          throw refreshFailed('the new refresh token could not be stored', error);
+        }
+        await pause(retryMs * 2 ** tries);
+      }
+    }
+  }
+
+  return {
+    version: `${id} ${profile.updatedAt}`,
+    superseded,
+    async refresh(name, ask) {
+      const own = randomUUID();
+      await claim(own);
+      try {
+        const left = deps.unstored.get(id);
+        if (left !== undefined) await store(left);
+        const used = deps.open(await newest())[name];
+        if (typeof used !== 'string') throw refreshFailed('the credential profile has no refresh token any more');
+        const answer = await ask(used);
+        if (answer.rotated !== undefined && answer.rotated !== used) {
+          await store({ name, used, token: answer.rotated });
+        }
+        return answer;
+      } finally {
+        await repository.releaseRefresh(id, own).catch((error: unknown) => {
+          logger.warn({ ...fields, err: error }, 'claim of a token refresh not released: it expires by itself');
+        });
+      }
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import type { ApiKey } from '@quartermaster/contract';
+import type { StoredKey } from '../projects/project-repository.ts';
+
+/** A key as lists show it: nothing of the key but its end. */
+export function keyToWire(key: StoredKey, now: number): ApiKey {
+  const isOver = key.expiresAt !== null && key.expiresAt <= now;
+  return {
+    object: 'ApiKey',
+    key_id: key.id,
+    project_id: key.projectId,
+    name: key.name,
+    hint: key.hint,
+    scopes: [...key.scopes],
+    state: key.revokedAt !== null ? 'revoked' : isOver ? 'expired' : 'active',
+    created_timestamp: key.createdAt,
+    expires_timestamp: key.expiresAt,
+    revoked_timestamp: key.revokedAt,
+    last_used_timestamp: key.lastUsedAt,
+    maker_key_id: key.makerId,
+  };
+}

@@ -1,0 +1,25 @@
+import { scopes } from '@quartermaster/contract';
+import type { Manager, ManagerGate } from '../http/gate.ts';
+import { createAdmitted } from './admitted.ts';
+import { authenticateKey } from './authentication.ts';
+import type { KeyRing } from './keys/key-ring.ts';
+import { scopeMissing } from './projects/problems.ts';
+import type { SessionCallers } from './session-callers.ts';
+
+/** Lets administrators in, and keys of scope `admin`. */
+export function createManagerGate(keyRing: KeyRing, sessions: SessionCallers): ManagerGate {
+  const managers = createAdmitted<Manager>();
+  return {
+    manages: async (request) => {
+      if (sessions.isMeant(request)) {
+        await sessions.sessionOf(request);
+        managers.add(request, { projectId: null, scopes: new Set(scopes), keyId: null });
+        return;
+      }
+      const caller = await authenticateKey(keyRing, request);
+      if (!caller.scopes.has('admin')) throw scopeMissing('admin');
+      managers.add(request, { projectId: caller.projectId, scopes: caller.scopes, keyId: caller.keyId });
+    },
+    managerOf: managers.get,
+  };
+}

@@ -1,0 +1,41 @@
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { scopes } from '@quartermaster/contract';
+import type { Secret } from '../../kernel/secret.ts';
+import { maxProjects, newKey, type ProjectsDeps } from './projects.ts';
+
+/** Name of the project that a fresh installation has. */
+const firstProjectName = 'default';
+
+/**
+ * On a fresh installation makes one project and one key, which is written to `first-key` in the data folder (mode
+ * 0600) before the key becomes valid, so that it cannot be lost.
+ * @returns the key and its file, or undefined when there is a project already. Of processes that start at once one wins.
+ */
+export async function makeFirstKey(
+  deps: ProjectsDeps,
+  dataFolder: string,
+): Promise<{ key: Secret; file: string } | undefined> {
+  const { repository, clock, newId } = deps;
+  if ((await repository.listProjects()).length > 0) return undefined;
+  const project = { id: newId('project'), name: firstProjectName, createdAt: clock.now() };
+  const made = newKey(deps, { projectId: project.id, name: 'first', scopes, expiresAt: null });
+  const file = join(dataFolder, 'first-key');
+  const added = await repository.addProject(project, {
+    most: maxProjects,
+    key: made.stored,
+    beforeCommit: () => writeDurably(file, `${made.key.reveal()}\n`),
+  });
+  return added === 'added' ? { key: made.key, file } : undefined;
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  const file = await open(path, 'w', 0o600);
+  try {
+    await file.chmod(0o600);
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

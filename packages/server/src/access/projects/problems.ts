@@ -1,0 +1,66 @@
+import type { Scope } from '@quartermaster/contract';
+import { fieldInvalid, Problem } from '../../kernel/problem.ts';
+
+/** The same response for a missing, malformed, unknown, revoked or expired key. */
+export function apiKeyRejected(): Problem {
+  return new Problem(
+    'APIKEY_VALIDATION_FAILED',
+    'The API key is missing or not valid. Send it in the header "Authorization: Bearer <API_KEY>".',
+    { headers: { 'WWW-Authenticate': 'Bearer' } },
+  );
+}
+
+export function scopeMissing(scope: Scope): Problem {
+  return new Problem(
+    'PERMISSION_DENIED',
+    `The API key lacks the scope "${scope}", which this operation requires. Use a key with this scope.`,
+  );
+}
+
+export function projectNameTaken(name: string): Problem {
+  return new Problem(
+    'DUPLICATE_OBJECT',
+    `A project named ${JSON.stringify(name)} already exists. Choose another name.`,
+  );
+}
+
+export function onlyAdministrators(): Problem {
+  return new Problem(
+    'PERMISSION_DENIED',
+    'An API key cannot create projects. Sign in to the console as administrator.',
+  );
+}
+
+export function scopeNotOwned(scope: Scope): Problem {
+  return new Problem(
+    'PERMISSION_DENIED',
+    `The API key lacks the scope "${scope}", so it cannot grant it. Leave the scope out, or use a key that has it.`,
+  );
+}
+
+export function tooManyProjects(most: number): Problem {
+  return new Problem(
+    'RESOURCE_LIMIT_REACHED',
+    `There are ${most} projects, which is the maximum of one installation. Use an existing project.`,
+    {
+      retryAfter: 60,
+    },
+  );
+}
+
+export function tooManyKeys(most: number): Problem {
+  return new Problem(
+    'RESOURCE_LIMIT_REACHED',
+    `The project has ${most} usable keys, which is the maximum. Revoke some and retry.`,
+    { retryAfter: 60 },
+  );
+}
+
+/** A key that expires must not create keys that outlive it. */
+export function keyOutlivesItsMaker(endsAt: number): Problem {
+  return fieldInvalid(
+    'body/expires_timestamp',
+    'a later time',
+    `at most ${endsAt}, when the key that creates it expires`,
+  );
+}

@@ -1,0 +1,234 @@
+import {
+  Acknowledgement,
+  ApiKey,
+  ApiKeyCreate,
+  ApiKeyRevokeQuery,
+  ApiKeyRotate,
+  defaultScopes,
+  List,
+  ListQuery,
+  NewApiKey,
+  Project,
+  ProjectCreate,
+  Success,
+} from '@quartermaster/contract';
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { App } from '../../http/app.ts';
+import type { Manager, ManagerGate } from '../../http/gate.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { accessEvent } from '../../kernel/log/request-identity.ts';
+import { pageOf } from '../../kernel/page-of.ts';
+import { fieldInvalid, objectNotFound } from '../../kernel/problem.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
+import { keyToWire } from '../keys/key-to-wire.ts';
+import { onlyAdministrators, scopeNotOwned } from './problems.ts';
+import type { StoredKey, Project as StoredProject } from './project-repository.ts';
+import type { NewKey, Projects } from './projects.ts';
+
+export interface ProjectRoutesDeps {
+  readonly projects: Projects;
+  readonly keyRing: Pick<KeyRing, 'refresh'>;
+  readonly gate: ManagerGate;
+  readonly clock: Clock;
+}
+
+const tags = ['projects'];
+const Id = Type.String({ minLength: 1, maxLength: 256, description: 'Id.' });
+const ProjectParams = Type.Object({ project_id: Id });
+const KeyParams = Type.Object({ project_id: Id, key_id: Id });
+const security = [{ apiKey: [] }, { session: [], consoleToken: [] }];
+
+/** Projects and their keys over HTTP: for administrators, and for keys of scope `admin`. Source: docs/contract.md "Keys". */
+export function projectRoutes(app: App, deps: ProjectRoutesDeps): void {
+  projectListRoutes(app, deps);
+  keyListRoutes(app, deps);
+  keyRoutes(app, deps);
+}
+
+function projectListRoutes(app: App, { gate, projects }: ProjectRoutesDeps): void {
+  const onRequest = gate.manages;
+  app.get(
+    '/v1/projects',
+    {
+      onRequest,
+      schema: {
+        operationId: 'listProjects',
+        tags,
+        summary: 'The projects; with a key its own only.',
+        security,
+        querystring: ListQuery,
+        response: { 200: List(Project) },
+      },
+    },
+    async (request) => {
+      const manager = gate.managerOf(request);
+      const mine = (await projects.listProjects()).filter(({ id }) => mayManage(manager, id));
+      return pageOf(mine, request.query, { kind: 'project', toWire: projectToWire });
+    },
+  );
+  app.post(
+    '/v1/projects',
+    {
+      onRequest,
+      schema: {
+        operationId: 'createProject',
+        tags,
+        summary: 'Makes a project. For the administrator only.',
+        security: [{ session: [], consoleToken: [] }],
+        body: ProjectCreate,
+        response: { 200: Success(Project) },
+      },
+    },
+    async (request) => {
+      if (gate.managerOf(request).projectId !== null) throw onlyAdministrators();
+      const project = await projects.createProject(request.body.name);
+      return { status: 'success' as const, data: projectToWire(project) };
+    },
+  );
+}
+
+function keyListRoutes(app: App, { gate, projects, clock }: ProjectRoutesDeps): void {
+  const onRequest = gate.manages;
+  const url = '/v1/projects/:project_id/keys';
+  app.get(
+    url,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listKeys',
+        tags,
+        summary: 'The keys of a project, ended ones too; never the keys themselves.',
+        security,
+        params: ProjectParams,
+        querystring: ListQuery,
+        response: { 200: List(ApiKey) },
+      },
+    },
+    async (request) => {
+      const projectId = managedProject(gate.managerOf(request), request);
+      const now = clock.now();
+      const { items, hasMore } = await projects.pageOfKeys(projectId, request.query);
+      const data = items.map((key) => keyToWire(key, now));
+      return { status: 'success' as const, data, fetched_count: data.length, has_more: hasMore };
+    },
+  );
+  app.post(
+    url,
+    {
+      onRequest,
+      schema: {
+        operationId: 'createKey',
+        tags,
+        summary: 'Makes a key. This answer is the only one that holds it. A key gives only scopes that it has.',
+        security,
+        params: ProjectParams,
+        body: ApiKeyCreate,
+        response: { 200: Success(NewApiKey) },
+      },
+    },
+    async (request) => {
+      const manager = gate.managerOf(request);
+      const projectId = managedProject(manager, request);
+      const { name, expires_timestamp: expiresAt = null } = request.body;
+      const wanted = [...new Set(request.body.scopes ?? defaultScopes)];
+      checkScopes(manager, wanted);
+      if (expiresAt !== null && expiresAt <= clock.now()) {
+        throw fieldInvalid('body/expires_timestamp', 'a time in the past', 'a time in the future');
+      }
+      const made = await projects.createKey({ projectId, name, scopes: wanted, expiresAt, makerId: manager.keyId });
+      request.log.info(keyEvent('key_created', request, made.stored), 'key created');
+      return { status: 'success' as const, data: newKeyToWire(made, clock) };
+    },
+  );
+}
+
+function keyRoutes(app: App, { gate, projects, keyRing, clock }: ProjectRoutesDeps): void {
+  const onRequest = gate.manages;
+  const url = '/v1/projects/:project_id/keys/:key_id';
+  app.post(
+    `${url}/rotate`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'rotateKey',
+        tags,
+        summary: 'A new key with the same name, scopes and expiry; the old one works for `overlap_seconds` more.',
+        security,
+        params: KeyParams,
+        body: ApiKeyRotate,
+        response: { 200: Success(NewApiKey) },
+      },
+    },
+    async (request) => {
+      const manager = gate.managerOf(request);
+      const key = await managedKey(projects, manager, request);
+      checkScopes(manager, key.scopes);
+      const made = await projects.rotateKey(key.id, (request.body.overlap_seconds ?? 0) * 1000, manager.keyId);
+      request.log.info({ ...keyEvent('key_rotated', request, made.stored), replaced_key_id: key.id }, 'key rotated');
+      await keyRing.refresh();
+      return { status: 'success' as const, data: newKeyToWire(made, clock) };
+    },
+  );
+  app.delete(
+    url,
+    {
+      onRequest,
+      schema: {
+        operationId: 'revokeKey',
+        tags,
+        summary: 'Revoke a key at once, or the key and its descendants. Their rows stay in the list.',
+        security,
+        params: KeyParams,
+        querystring: ApiKeyRevokeQuery,
+        response: { 200: Acknowledgement },
+      },
+    },
+    async (request) => {
+      const key = await managedKey(projects, gate.managerOf(request), request);
+      const withDescendants = request.query.descendants === true;
+      const keyIds = await projects.revokeKey(key.id, { withDescendants });
+      const descendants = keyIds.filter((id) => id !== key.id);
+      request.log.info({ ...keyEvent('key_revoked', request, key), descendants }, 'key revoked');
+      await keyRing.refresh();
+      return { status: 'success' as const };
+    },
+  );
+}
+
+/** Names the key that was managed (`key_id`) beside the one that manages it (`key`). Never the keys themselves. */
+function keyEvent(event: string, request: FastifyRequest, { id, projectId, scopes, expiresAt }: StoredKey) {
+  const fields = { key_id: id, project: projectId, scopes, expires_timestamp: expiresAt };
+  return { ...accessEvent(event, request), ...fields };
+}
+
+function mayManage(manager: Manager, projectId: string): boolean {
+  return manager.projectId === null || manager.projectId === projectId;
+}
+
+/** Another project's answer is that of one that does not exist. */
+function managedProject(manager: Manager, request: FastifyRequest): string {
+  const { project_id } = request.params as { project_id: string }; // every route here has it in its schema
+  if (!mayManage(manager, project_id)) throw objectNotFound('project', project_id);
+  return project_id;
+}
+
+async function managedKey(projects: Projects, manager: Manager, request: FastifyRequest) {
+  const projectId = managedProject(manager, request);
+  const { key_id } = request.params as { key_id: string }; // every caller's route has it in its schema
+  return await projects.findKey(projectId, key_id);
+}
+
+function checkScopes(manager: Manager, wanted: StoredScopes): void {
+  const missing = wanted.find((scope) => !manager.scopes.has(scope));
+  if (missing !== undefined) throw scopeNotOwned(missing);
+}
+type StoredScopes = NewKey['stored']['scopes'];
+
+function projectToWire({ id, name, createdAt }: StoredProject) {
+  return { object: 'Project' as const, project_id: id, name, created_timestamp: createdAt };
+}
+
+function newKeyToWire({ stored, key }: NewKey, clock: Clock) {
+  return { ...keyToWire(stored, clock.now()), key: key.reveal() };
+}

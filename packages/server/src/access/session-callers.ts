@@ -1,0 +1,68 @@
+import { projectHeader, projectParameter, scopes } from '@quartermaster/contract';
+import type { FastifyRequest } from 'fastify';
+import type { Caller } from '../kernel/caller.ts';
+import { identify, identifySession } from '../kernel/log/request-identity.ts';
+import { objectNotFound } from '../kernel/problem.ts';
+import type { Cookies } from './administrator/cookies.ts';
+import { projectNotChosen } from './administrator/problems.ts';
+import type { OriginCheck } from './administrator/same-origin.ts';
+import type { FoundSession, Sessions } from './administrator/sessions.ts';
+
+/** Requests that come with the cookie of a session instead of a key. */
+export interface SessionCallers {
+  /** Whether the request is to be judged by its session: it has one and no Authorization header. */
+  isMeant(request: FastifyRequest): boolean;
+  /** @throws Problem SESSION_VALIDATION_FAILED; PERMISSION_DENIED when it began at another origin. */
+  sessionOf(request: FastifyRequest): Promise<FoundSession>;
+  /** As a key of the chosen project with every scope. @throws Problem REQUEST_VALIDATION_ERROR when none was chosen. */
+  callerOf(request: FastifyRequest): Promise<Caller>;
+}
+
+export interface SessionCallersDeps {
+  readonly sessions: Sessions;
+  readonly cookies: Cookies;
+  readonly origins: OriginCheck;
+  readonly hasProject: (projectId: string) => Promise<boolean>;
+}
+
+const everyScope = new Set(scopes);
+
+export function createSessionCallers(deps: SessionCallersDeps): SessionCallers {
+  const { sessions, cookies, origins } = deps;
+  // Projects are never removed: one that was there stays.
+  const known = new Set<string>();
+
+  async function checkProject(projectId: string): Promise<void> {
+    if (known.has(projectId)) return;
+    if (!(await deps.hasProject(projectId))) throw objectNotFound('project', projectId);
+    known.add(projectId);
+  }
+  async function sessionOf(request: FastifyRequest): Promise<FoundSession> {
+    origins.check({ method: request.method, headers: request.headers });
+    const found = await sessions.use(cookies.readTokens(request.headers));
+    identify(request, { administrator: found.administrator.id });
+    identifySession(request, found.session.hash);
+    return found;
+  }
+  return {
+    isMeant: ({ headers }) => headers.authorization === undefined && cookies.readSession(headers.cookie) !== undefined,
+    sessionOf,
+    callerOf: async (request) => {
+      const { administrator } = await sessionOf(request);
+      const projectId = chosenProject(request);
+      if (projectId === undefined) throw projectNotChosen(projectHeader);
+      await checkProject(projectId);
+      identify(request, { project: projectId, administrator: administrator.id });
+      return { projectId, keyId: administrator.id, scopes: everyScope };
+    },
+  };
+}
+
+/** Reads may name the project in the query instead of the header. */
+function chosenProject(request: FastifyRequest): string | undefined {
+  const header = request.headers[projectHeader];
+  if (typeof header === 'string') return header;
+  if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
+  const value = (request.query as Readonly<Record<string, unknown>>)[projectParameter]; // parsed by Fastify
+  return typeof value === 'string' ? value : undefined;
+}

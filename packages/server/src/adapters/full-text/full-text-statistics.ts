@@ -1,0 +1,20 @@
+import type { Kysely } from 'kysely';
+import type { Tables } from '../database/tables.ts';
+import type { Statistics } from './bm25.ts';
+
+export async function findStatistics(db: Kysely<Tables>, collectionId: string): Promise<Statistics | undefined> {
+  return db
+    .selectFrom('full_text')
+    .select(['chunks', 'words'])
+    .where('collection_id', '=', collectionId)
+    .executeTakeFirst();
+}
+
+/** In PostgreSQL it also locks the collection's index until the transaction ends: one addition or removal at a time. */
+export async function countIn(db: Kysely<Tables>, collectionId: string, change: Statistics): Promise<void> {
+  await db
+    .updateTable('full_text')
+    .set((set) => ({ chunks: set('chunks', '+', change.chunks), words: set('words', '+', change.words) }))
+    .where('collection_id', '=', collectionId)
+    .execute();
+}

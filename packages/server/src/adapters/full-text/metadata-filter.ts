@@ -1,0 +1,103 @@
+import type { MetadataCondition, MetadataFilter } from '@quartermaster/contract';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Database } from '../database/database.ts';
+
+type Dialect = Database['dialect'];
+type Value = string | number | boolean;
+
+/** The condition as SQL over the rows `chunk` and `record`. Keys and values are parameters, never part of the text. */
+export function metadataFilter(dialect: Dialect, filter: MetadataFilter): RawBuilder<SqlBool> {
+  if ('filters' in filter) {
+    const parts = filter.filters.map((part) => metadataFilter(dialect, part));
+    return sql<SqlBool>`(${sql.join(parts, filter.type === 'and' ? sql` and ` : sql` or `)})`;
+  }
+  return condition(dialect, filter);
+}
+
+function condition(dialect: Dialect, { type, key, value }: MetadataCondition): RawBuilder<SqlBool> {
+  const values: readonly Value[] = Array.isArray(value) ? value : [value];
+  const isNegated = type === 'ne' || type === 'nin';
+  const any = kinds.flatMap((kind) => {
+    const of = values.filter((each) => typeof each === kind);
+    const { entry, value } = forms[dialect][kind];
+    // One comparison for all values of a kind: there may be thousands in one question.
+    return of.length === 0 ? [] : [sql<SqlBool>`(${entry} ${operators[type]} (${sql.join(of.map(value))}))`];
+  });
+  const found = sql<SqlBool>`exists (select 1 from (${findEntry(dialect, key)}) as entry where ${sql.join(any, sql` or `)})`;
+  return isNegated ? sql<SqlBool>`not ${found}` : found;
+}
+
+const operators = {
+  eq: sql`in`,
+  ne: sql`in`,
+  in: sql`in`,
+  nin: sql`in`,
+  gt: sql`>`,
+  gte: sql`>=`,
+  lt: sql`<`,
+  lte: sql`<=`,
+} as const;
+
+/** Type and text of the chunk's entry of that name, else the record's; no row without one. */
+function findEntry(dialect: Dialect, key: string) {
+  if (dialect === 'sqlite') {
+    return sql`select type, atom from (
+      select 1 as place, type, atom from json_each(chunk.metadata) where key = ${key}
+      union all select 2, type, atom from json_each(record.metadata) where key = ${key}
+    ) order by place limit 1`;
+  }
+  const each = (column: string) => sql`json_each(${readable(sql.ref(column))}::json)`;
+  return sql`select json_typeof(value) as type, value #>> '{}' as atom from (
+      select 1 as place, value from ${each('chunk.metadata')} where key = ${key}
+      union all select 2, value from ${each('record.metadata')} where key = ${key}
+    ) as entries order by place limit 1`;
+}
+
+/**
+ * PostgreSQL's JSON has neither U+0000 nor half a surrogate, which JSON writes as escapes; a whole pair never is one here.
+ * After an escaped backslash it is text.
+ */
+function readable(column: RawBuilder<unknown>) {
+  return sql`case when strpos(${column}, '\\u') = 0 then ${column}
+    else regexp_replace(${column}, '(?<!\\\\)((?:\\\\\\\\)*)\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\1\\\\ufffd', 'g') end`;
+}
+
+const kinds = ['string', 'number', 'boolean'] as const;
+
+/** How an entry is compared with values of one kind: `entry` ends with what is compared. */
+interface Form {
+  readonly entry: RawBuilder<unknown>;
+  readonly value: (value: Value) => RawBuilder<unknown>;
+}
+
+/*
+ * A text is a number when JSON calls it one and it is short enough, exponent and all, that every float holds it: in both
+ * the same texts, compared as floats.
+ */
+const longest = 40;
+const sqliteNumber = sql`json_valid(entry.atom) and json_type(entry.atom) in ('integer', 'real')
+    and trim(entry.atom, char(9, 10, 13, 32)) = entry.atom
+    and length(entry.atom) <= ${sql.lit(longest)} and entry.atom not glob '*[eE]*[0-9][0-9][0-9]'`;
+const postgresNumber = sql`length(entry.atom) <= ${sql.lit(longest)}
+    and entry.atom ~ '^-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]{1,2})?$'`;
+
+const forms: Record<Dialect, Record<(typeof kinds)[number], Form>> = {
+  sqlite: {
+    string: { entry: sql`entry.type = 'text' and entry.atom`, value: (value) => sql`${value}` },
+    number: {
+      entry: sql`case when entry.type in ('integer', 'real') then cast(entry.atom as real)
+        when entry.type = 'text' and ${sqliteNumber} then cast(entry.atom as real) end`,
+      value: (value) => sql`${value}`,
+    },
+    boolean: { entry: sql`entry.type`, value: (value) => sql`${String(value)}` },
+  },
+  postgres: {
+    string: { entry: sql`entry.type = 'string' and entry.atom collate "C"`, value: (value) => sql`${value}::text` },
+    number: {
+      entry: sql`case when entry.type = 'number' or (entry.type = 'string' and ${postgresNumber})
+        then entry.atom::float8 end`,
+      value: (value) => sql`${value}::float8`,
+    },
+    boolean: { entry: sql`entry.type = 'boolean' and entry.atom`, value: (value) => sql`${String(value)}::text` },
+  },
+};

@@ -1,0 +1,77 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from '../database/tables.ts';
+import { mostLength, normaliseWords, toMatch, type Weighing, weigh } from './bm25.ts';
+import { createCommonWords } from './common-words.ts';
+import type { FullText, TextMatch } from './full-text.ts';
+import { findStatistics } from './full-text-statistics.ts';
+import { takeVisible } from './visible-chunks.ts';
+
+/** A chunk's place in a posting list holds its length as well: seq · 65536 + length. */
+export const lengthsOfId = mostLength + 1;
+/** Chunks of a word from which on counting them anew costs more than remembering. */
+const worthRemembering = 500;
+
+export interface PostgresSearch extends Pick<FullText, 'search'> {
+  forget(collectionId: string): void;
+}
+
+export function createPostgresSearch(): PostgresSearch {
+  const commonWords = createCommonWords();
+  return {
+    async search(db, collectionId, { words, limit, filter }) {
+      const distinct = [...new Set(normaliseWords(words))];
+      if (distinct.length === 0) return [];
+      const statistics = await findStatistics(db, collectionId);
+      if (statistics === undefined) return [];
+      const known = commonWords.of(collectionId, statistics);
+      const found = await countChunks(db, collectionId, { words: distinct, known });
+      const weighing = weigh(distinct, found, statistics);
+      if (weighing.words.length === 0) return [];
+      return takeVisible(db, { limit, filter, dialect: 'postgres' }, (count) =>
+        rank(db, collectionId, { weighing, count }),
+      );
+    },
+    forget: commonWords.forget,
+  };
+}
+
+interface Counting {
+  readonly words: readonly string[];
+  readonly known: Map<string, number>;
+}
+
+async function countChunks(db: Kysely<Tables>, collectionId: string, { words, known }: Counting) {
+  const found = new Map<string, number>();
+  for (const word of words) if (known.has(word)) found.set(word, known.get(word) ?? 0);
+  const unknown = words.filter((word) => !found.has(word));
+  if (unknown.length === 0) return found;
+  const { rows } = await sql<{ word: string; chunks: number }>`
+    select word, sum(chunks)::int as chunks from posting
+    where collection_id = ${collectionId} and word = any(${unknown}::text[]) group by word`.execute(db);
+  for (const { word, chunks } of rows) {
+    found.set(word, chunks);
+    if (chunks >= worthRemembering) known.set(word, chunks);
+  }
+  return found;
+}
+
+interface Ranking {
+  readonly weighing: Weighing;
+  readonly count: number;
+}
+
+/** The operations come in the order in which SQLite has them, so that both databases compute the very same scores. */
+async function rank(db: Kysely<Tables>, collectionId: string, { weighing, count }: Ranking): Promise<TextMatch[]> {
+  const { base, perWord } = weighing;
+  const words = weighing.words.map(({ word }) => word);
+  const weights = weighing.words.map(({ weight }) => weight);
+  const { rows } = await sql<{ seq: number; score: number }>`
+    select id / ${lengthsOfId}::bigint as seq, sum(trunc(
+        (weight * times) / (times + ${base}::float8 + ${perWord}::float8 * (id % ${lengthsOfId}::bigint))
+      ))::float8 as score
+    from unnest(${words}::text[], ${weights}::float8[]) as weighed (word, weight)
+      join posting on posting.collection_id = ${collectionId} and posting.word = weighed.word
+      cross join lateral unnest(posting.ids, posting.repeats) as entry (id, times)
+    group by id order by score desc, id limit ${count}`.execute(db);
+  return rows.map(({ seq, score }) => toMatch({ seq: Number(seq), score }));
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { createNewId } from '../../../kernel/identifier.ts';
+import type { Database } from '../../database/database.ts';
+import type { TextMatch } from '../full-text.ts';
+
+const newId = createNewId();
+const projectId = 'proj00000000000000000000';
+
+/** The index as the rooms use it: rows in `chunk`, their words in the index, both in one transaction. */
+export function createCorpus(database: Database, collectionId: string) {
+  async function insertChunks(texts: readonly (readonly string[])[], recordId: string | null, generation: number) {
+    return database.write.transaction().execute(async (transaction) => {
+      const rows = await transaction
+        .insertInto('chunk')
+        .values(
+          texts.map((_, ordinal) => ({
+            ...emptyChunk,
+            id: newId('chunk'),
+            collection_id: collectionId,
+            record_id: recordId,
+            generation,
+            ordinal,
+          })),
+        )
+        .returning(['seq', 'ordinal'])
+        .execute();
+      const seqs = rows.sort((a, b) => a.ordinal - b.ordinal).map((row) => row.seq);
+      const indexed = texts.map((words, place) => ({ seq: seqs[place] ?? -1, words: words.join(' ') }));
+      await database.fullText.add(transaction, collectionId, indexed);
+      return seqs;
+    });
+  }
+  return {
+    add: (...texts: string[]) =>
+      insertChunks(
+        texts.map((text) => text.split(' ')),
+        null,
+        0,
+      ),
+    addWords: (texts: readonly (readonly string[])[]) => insertChunks(texts, null, 0),
+    addToRecord: (recordId: string, generation: number, text: string) =>
+      insertChunks([text.split(' ')], recordId, generation),
+    remove: (seqs: readonly number[]) =>
+      database.write.transaction().execute((transaction) => database.fullText.remove(transaction, collectionId, seqs)),
+    search: (words: readonly string[], limit = 10) =>
+      database.fullText.search(database.read, collectionId, { words, limit }),
+  };
+}
+export type Corpus = ReturnType<typeof createCorpus>;
+
+const emptyChunk = {
+  project_id: projectId,
+  content: '',
+  question: null,
+  answer: null,
+  num_tokens: 0,
+  metadata: '{}',
+  locator: null,
+  created_at: 1,
+  updated_at: 1,
+};
+
+export async function createCollection({ write, fullText }: Database): Promise<string> {
+  const id = newId('collection');
+  const collection = {
+    id,
+    project_id: projectId,
+    type: 'text',
+    name: '',
+    description: '',
+    capacity: 1,
+    embedding_model_id: '',
+  };
+  await write.transaction().execute(async (transaction) => {
+    await transaction
+      .insertInto('collection')
+      .values({ ...collection, metadata: '{}', status: 'ready', created_at: 1, updated_at: 1 })
+      .execute();
+    await fullText.create(transaction, id);
+  });
+  return id;
+}
+
+export async function createRecord({ write }: Database, collectionId: string): Promise<string> {
+  const id = newId('record');
+  const texts = { type: 'text', title: '', content: '', metadata: '{}', status: 'ready', stage: 'done' };
+  const numbers = {
+    percent: 100,
+    generation: 1,
+    num_chunks: 1,
+    attempt: 0,
+    run_after: 0,
+    deadline_at: 0,
+    source_bytes: 0,
+    claim_order: 0,
+    worked_ms: 0,
+    created_at: 1,
+    updated_at: 1,
+  };
+  await write
+    .insertInto('record')
+    .values({ id, project_id: projectId, collection_id: collectionId, ...texts, ...numbers })
+    .execute();
+  return id;
+}
+
+/** The formula of `full-text.ts` as it is written there, over all texts. */
+export function rankByHand(texts: ReadonlyMap<number, readonly string[]>, query: readonly string[]): TextMatch[] {
+  const all = [...texts.values()];
+  const averageLength = all.reduce((sum, words) => sum + words.length, 0) / all.length;
+  const idfs = new Map(
+    [...new Set(query)].map((word) => {
+      const n = all.filter((words) => words.includes(word)).length;
+      return [word, Math.log(1 + (all.length - n + 0.5) / (n + 0.5))];
+    }),
+  );
+  const highest = [...idfs.values()].reduce((sum, idf) => sum + idf * 2.2, 0);
+  const matches = [...texts].map(([seq, words]) => {
+    let score = 0;
+    for (const [word, idf] of idfs) {
+      const repeats = words.filter((each) => each === word).length;
+      score += (idf * repeats * 2.2) / (repeats + 1.2 * (0.25 + (0.75 * words.length) / averageLength));
+    }
+    return { seq, score: score / highest };
+  });
+  return matches.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score || a.seq - b.seq);
+}
+
+export function assertSameRanking(found: readonly TextMatch[], expected: readonly TextMatch[]): void {
+  assert.equal(found.length, expected.length);
+  for (const [place, { seq, score }] of expected.entries()) {
+    const scoreFound = found[place]?.score ?? -1;
+    assert.ok(Math.abs(scoreFound - score) <= 1e-6, `score ${scoreFound} instead of ${score} at place ${place}`);
+    const tied = expected.some((other) => other.seq !== seq && Math.abs(other.score - score) <= 1e-6);
+    if (!tied) assert.equal(found[place]?.seq, seq);
+  }
+}
+
+/** The same numbers in every run. */
+export function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
+    return (state >>> 0) / 2 ** 32;
+  };
+}

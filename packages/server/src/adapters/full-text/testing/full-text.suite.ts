@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import type { Database } from '../../database/database.ts';
+import type { TextMatch } from '../full-text.ts';
+import {
+  assertSameRanking,
+  type Corpus,
+  createCollection,
+  createCorpus,
+  createRandom,
+  createRecord,
+  rankByHand,
+} from './full-text-corpus.suite.ts';
+
+const seqsOf = (matches: readonly TextMatch[]) => matches.map((match) => match.seq);
+
+export function testFullText(database: () => Database): void {
+  describe('full text', () => {
+    let collectionId: string;
+    let corpus: Corpus;
+    beforeEach(async () => {
+      collectionId = await createCollection(database());
+      corpus = createCorpus(database(), collectionId);
+    });
+
+    testWords(() => corpus);
+    testScores(() => corpus);
+    testMatches(() => corpus);
+    testVisibility(database, () => ({ corpus, collectionId }));
+    testIsolation(database, () => ({ corpus, collectionId }));
+  });
+}
+
+function testWords(corpus: () => Corpus): void {
+  const scripts = {
+    Latin: ['über', 'straße', 'naïve', 'élan'],
+    Chinese: ['数据库', '全文', '检索'],
+    Japanese: ['東京', 'タワー', 'に'],
+    Korean: ['데이터베이스', '검색'],
+    Arabic: ['قاعدة', 'البيانات', 'بحث'],
+    Thai: ['ฐานข้อมูล', 'ค้นหา', 'น้ำ'],
+    Devanagari: ['डेटाबेस', 'खोज'],
+    emoji: ['🐘', '👩‍💻', '🇩🇪'],
+    signs: [
+      'snake_case',
+      "l'eau",
+      'c++',
+      'v1.2.3',
+      '"quoted"',
+      'a-b',
+      '50%',
+      '*',
+      'AND',
+      'x\u0080y',
+      'x\u0081y',
+      'x\u0085y',
+    ],
+    digits: ['42', '3', '007'],
+  };
+  for (const [script, words] of Object.entries(scripts)) {
+    it(`finds each word in ${script} whole and unchanged`, async () => {
+      const seqs = await corpus().addWords(words.map((word) => [word]));
+      for (const [place, word] of words.entries()) {
+        assert.deepEqual(seqsOf(await corpus().search([word])), [seqs[place]], word);
+      }
+    });
+  }
+
+  it('does not take a part of a word, or another case, for the word', async () => {
+    await corpus().addWords([['snake_case', "l'eau", '数据库', 'naïve', 'Upper', 'word1']]);
+    for (const part of ['snake', 'case', 'eau', 'l', '数据', 'naive', 'upper', 'word', '1', '_']) {
+      assert.deepEqual(await corpus().search([part]), [], part);
+    }
+  });
+
+  it('takes words that no database would store as they are', async () => {
+    const words = ['\ud800', 'nul\0byte', 'long'.repeat(1000), ''];
+    const seqs = await corpus().addWords([words, ['other']]);
+    for (const word of words.slice(0, 3)) assert.deepEqual(seqsOf(await corpus().search([word])), [seqs[0]]);
+    assert.deepEqual(await corpus().search(['']), []);
+  });
+
+  it('finds nothing for no words, unknown words, and words that read like commands', async () => {
+    await corpus().add('one two three');
+    for (const query of [[], ['four'], ['" OR one'], ["'; drop table chunk; --"], ['one*'], ['NEAR(one two)']]) {
+      assert.deepEqual(await corpus().search(query), []);
+    }
+  });
+}
+
+function testScores(corpus: () => Corpus): void {
+  it('scores with BM25 as a share of what the query could score', async () => {
+    const random = createRandom(7);
+    const vocabulary = ['red', 'green', 'blue', 'مرحبا', '世界', 'น้ำ', 'snake_case', 'c++'];
+    const word = () => vocabulary[Math.floor(random() ** 2 * vocabulary.length)] ?? 'red';
+    const texts = Array.from({ length: 300 }, () => Array.from({ length: 1 + Math.floor(random() * 20) }, word));
+    const seqs = await corpus().addWords(texts);
+    const all = new Map(seqs.map((seq, place) => [seq, texts[place] ?? []]));
+    const queries = [['green'], ['red', 'c++'], ['世界', 'น้ำ', 'green', 'unknown'], ['blue', 'blue'], vocabulary];
+    for (const query of queries) assertSameRanking(await corpus().search(query, 300), rankByHand(all, query));
+
+    const removed = seqs.filter((_, place) => place % 3 === 0);
+    await corpus().remove([...removed, 999_999_999]);
+    for (const seq of removed) all.delete(seq);
+    for (const query of queries) assertSameRanking(await corpus().search(query, 300), rankByHand(all, query));
+
+    const [added] = await corpus().addWords([['c++', 'c++', '世界']]);
+    all.set(added ?? -1, ['c++', 'c++', '世界']);
+    for (const query of queries) assertSameRanking(await corpus().search(query, 300), rankByHand(all, query));
+  });
+}
+
+function testMatches(corpus: () => Corpus): void {
+  it('puts equal scores in the order they were added, and gives at most as many as asked for', async () => {
+    const seqs = await corpus().add('same', 'same', 'same', 'same');
+    assert.deepEqual(seqsOf(await corpus().search(['same'], 3)), seqs.slice(0, 3));
+  });
+
+  it('counts a chunk that was added in several pieces of one call, and a chunk without words', async () => {
+    const texts = Array.from({ length: 1201 }, (_, place) => (place === 1200 ? [] : [`w${place % 400}`]));
+    const seqs = await corpus().addWords(texts);
+    const matches = await corpus().search(['w7']);
+    assert.deepEqual(seqsOf(matches), [seqs[7], seqs[407], seqs[807]]);
+    await corpus().remove(seqs.slice(0, 1000));
+    assert.deepEqual(seqsOf(await corpus().search(['w7'])), []);
+    assert.deepEqual(seqsOf(await corpus().search(['w399'])), [seqs[1199]]);
+  });
+
+  it('leaves words that most chunks have out of the match, unless there are no others', async () => {
+    const texts = Array.from({ length: 1200 }, (_, place) => (place < 3 ? ['the', 'rare'] : ['the', 'other']));
+    const seqs = await corpus().addWords([...texts, ['rare']]);
+    assert.deepEqual(seqsOf(await corpus().search(['the', 'rare'])), [seqs[1200], ...seqs.slice(0, 3)]);
+    assert.equal((await corpus().search(['the'])).length, 10);
+    const again = await corpus().search(['the', 'rare']);
+    assert.deepEqual(again, await corpus().search(['the', 'rare']));
+    const [added] = await corpus().addWords([['rare', 'rare']]);
+    const now = await corpus().search(['the', 'rare']);
+    assert.deepEqual(seqsOf(now), [added, seqs[1200], ...seqs.slice(0, 3)]);
+    assert.notEqual(now.at(-1)?.score, again.at(-1)?.score);
+  });
+}
+
+function testVisibility(database: () => Database, current: () => { corpus: Corpus; collectionId: string }): void {
+  it('finds only the generation that the record shows, and nothing of a record that is being deleted', async () => {
+    const { corpus, collectionId } = current();
+    const record = await createRecord(database(), collectionId);
+    const [old] = await corpus.addToRecord(record, 1, 'water');
+    const [next] = await corpus.addToRecord(record, 2, 'water');
+    assert.deepEqual(seqsOf(await corpus.search(['water'])), [old]);
+    const change = (values: { generation?: number; status?: string }) =>
+      database().write.updateTable('record').set(values).where('id', '=', record).execute();
+    await change({ generation: 2 });
+    assert.deepEqual(seqsOf(await corpus.search(['water'])), [next]);
+    await change({ status: 'deleting' });
+    assert.deepEqual(await corpus.search(['water']), []);
+  });
+
+  it('finds the visible ones behind any number of better ones that are not', async () => {
+    const { corpus, collectionId } = current();
+    const record = await createRecord(database(), collectionId);
+    for (let round = 0; round < 150; round += 1) await corpus.addToRecord(record, 9, 'water');
+    const [visible] = await corpus.add('water in a much longer text than the others');
+    assert.deepEqual(seqsOf(await corpus.search(['water'], 1)), [visible]);
+  });
+}
+
+function testIsolation(database: () => Database, current: () => { corpus: Corpus; collectionId: string }): void {
+  it('keeps collections apart: neither matches nor scores tell about another one', async () => {
+    const { corpus } = current();
+    const other = createCorpus(database(), await createCollection(database()));
+    await corpus.add('water fire', 'earth');
+    await other.add('water');
+    const alone = await corpus.search(['water']);
+    await other.add('water', 'water water', 'fire');
+    assert.deepEqual(await corpus.search(['water']), alone);
+  });
+
+  it('forgets an index that was dropped, undoes with its transaction, and searches inside one', async () => {
+    const { corpus, collectionId } = current();
+    const { write, fullText } = database();
+    const [seq] = await corpus.add('water');
+    const undone = write.transaction().execute(async (transaction) => {
+      await fullText.drop(transaction, collectionId, 1);
+      assert.deepEqual(await fullText.search(transaction, collectionId, { words: ['water'], limit: 1 }), []);
+      throw new Error('undo');
+    });
+    await assert.rejects(undone, /undo/);
+    assert.deepEqual(seqsOf(await corpus.search(['water'])), [seq]);
+    await write.transaction().execute((transaction) => fullText.drop(transaction, collectionId, 1));
+    await write.transaction().execute((transaction) => fullText.drop(transaction, collectionId, 1));
+    assert.deepEqual(await corpus.search(['water']), []);
+  });
+
+  it('refuses what is not the id of a collection', async () => {
+    const { fullText, read } = database();
+    const search = async () => fullText.search(read, 'x"; drop table chunk; --', { words: ['water'], limit: 1 });
+    assert.deepEqual(await search().catch(() => []), []);
+    await read.selectFrom('chunk').select('seq').limit(1).execute();
+  });
+}

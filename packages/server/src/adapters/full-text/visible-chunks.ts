@@ -1,0 +1,72 @@
+import type { MetadataFilter } from '@quartermaster/contract';
+import type { Kysely } from 'kysely';
+import type { Database } from '../database/database.ts';
+import type { Tables } from '../database/tables.ts';
+import type { TextMatch } from './full-text.ts';
+import { metadataFilter } from './metadata-filter.ts';
+
+/** Stays below SQLite's 32,766 parameters a statement. */
+const askedAtOnce = 1000;
+
+export interface Condition {
+  readonly dialect: Database['dialect'];
+  readonly filter?: MetadataFilter | undefined;
+}
+
+/** Those of the chunks that may be found: made by hand, or of the generation that their record shows now. */
+export async function findVisibleChunks(
+  db: Kysely<Tables>,
+  seqs: readonly number[],
+  { dialect, filter }: Condition,
+): Promise<Set<number>> {
+  if (seqs.length === 0) return new Set();
+  const rows = db
+    .selectFrom('chunk')
+    .leftJoin('record', 'record.id', 'chunk.record_id')
+    .select('chunk.seq')
+    .where('chunk.seq', 'in', seqs)
+    .where((where) =>
+      where.or([
+        where('chunk.record_id', 'is', null),
+        where.and([
+          where('chunk.generation', '=', where.ref('record.generation')),
+          where('record.status', '!=', 'deleting'),
+        ]),
+      ]),
+    );
+  const found = await (filter === undefined ? rows : rows.where(metadataFilter(dialect, filter))).execute();
+  return new Set(found.map((row) => row.seq));
+}
+
+export interface Taking extends Condition {
+  readonly limit: number;
+}
+
+/** With a condition most of a list may not do: then it is worth more to rank it once than to look at little. */
+const leastConditioned = 2000;
+const leastSeen = 100;
+
+/** The first `limit` visible ones of a ranked list that meet the condition; `rank(n)` gives its first n. */
+export async function takeVisible(
+  db: Kysely<Tables>,
+  { limit, ...condition }: Taking,
+  rank: (count: number) => Promise<TextMatch[]>,
+): Promise<TextMatch[]> {
+  const taken: TextMatch[] = [];
+  let seen = 0;
+  const least = condition.filter === undefined ? leastSeen : leastConditioned;
+  for (let count = Math.max(4 * limit, least); ; count *= 8) {
+    const ranked = await rank(count);
+    for (; seen < ranked.length && taken.length < limit; seen += askedAtOnce) {
+      const piece = ranked.slice(seen, seen + askedAtOnce);
+      const visible = await findVisibleChunks(
+        db,
+        piece.map((match) => match.seq),
+        condition,
+      );
+      taken.push(...piece.filter((match) => visible.has(match.seq)));
+    }
+    if (taken.length >= limit || ranked.length < count) return taken.slice(0, limit);
+    seen = ranked.length;
+  }
+}

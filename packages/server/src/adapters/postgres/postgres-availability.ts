@@ -1,0 +1,129 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Logger } from '../../kernel/log/logger.ts';
+import type { Problem } from '../../kernel/problem.ts';
+import { databaseUnreachable } from '../database/problems.ts';
+
+/**
+ * Whether the database accepts statements now. After a failure, or when no answer arrives for a while, a new connection
+ * is probed. While the probe fails, every request for a connection is refused at once instead of waiting for a timeout.
+ */
+export interface Availability {
+  /** Throws SERVICE_UNAVAILABLE while the database is away. */
+  assert(): void;
+  /** Rejects when the database becomes unavailable before the work is done; a later result is passed to `onLate`. */
+  whileAvailable<T>(work: Promise<T>, onLate: (result: T) => void): Promise<T>;
+  /** Increased when earlier connections may lead to the wrong server. A connection belongs to the epoch in which it was opened. */
+  epoch(): number;
+  /** Notes that a statement was sent or a connection requested. Call the returned function when it has ended. */
+  sent(): (answered: boolean) => void;
+  /** Probes the database. `stale`: existing connections may lead to the wrong server. */
+  suspect(reason: unknown, stale?: 'stale'): void;
+  close(): Promise<void>;
+}
+
+export interface AvailabilityOptions {
+  /** Resolves when a new connection can be used for writing. */
+  readonly probe: () => Promise<void>;
+  readonly logger: Logger;
+  /** Milliseconds without any answer, while statements wait, after which the database is probed. */
+  readonly silenceMs?: number;
+  /** Milliseconds between two probes of a database that is away. */
+  readonly pauseMs?: number;
+}
+
+export function createAvailability(options: AvailabilityOptions): Availability {
+  const { probe, logger, silenceMs = 2_000, pauseMs = 250 } = options;
+  const closing = new AbortController();
+  const waiting = new Set<{ readonly since: number }>();
+  let epoch = 0;
+  let lastAnswer = 0;
+  let probing: Promise<void> | undefined;
+  let away: { readonly reason: unknown } | undefined;
+  /** The requests that wait for a connection. */
+  const refusals = new Set<(problem: Problem) => void>();
+
+  function leave(reason: unknown): void {
+    if (away !== undefined) return;
+    epoch += 1;
+    away = { reason };
+    for (const refuse of refusals) refuse(databaseUnreachable(reason));
+    logger.error({ err: reason }, 'database unavailable');
+  }
+
+  function comeBack(): void {
+    lastAnswer = performance.now();
+    if (away === undefined) return;
+    away = undefined;
+    logger.info('database available');
+  }
+
+  async function probeUntilAnswered(): Promise<void> {
+    while (!closing.signal.aborted) {
+      try {
+        await probe();
+        return comeBack();
+      } catch (error) {
+        leave(error);
+      }
+      await setTimeout(pauseMs, undefined, { signal: closing.signal }).catch(() => {});
+    }
+  }
+
+  function suspect(_reason: unknown, stale?: 'stale'): void {
+    if (stale !== undefined) epoch += 1;
+    probing ??= probeUntilAnswered().finally(() => {
+      probing = undefined;
+    });
+  }
+
+  /** Detects a silent server, which neither refuses nor breaks connections. */
+  function listenForSilence(): void {
+    const [oldest] = waiting;
+    const now = performance.now();
+    if (oldest === undefined || now - Math.max(oldest.since, lastAnswer) < silenceMs) return;
+    suspect(new Error(`no answer for ${silenceMs} ms`));
+  }
+  const timer = setInterval(listenForSilence, silenceMs / 4);
+  timer.unref();
+
+  return {
+    epoch: () => epoch,
+    suspect,
+    assert() {
+      if (away !== undefined) throw databaseUnreachable(away.reason);
+    },
+    whileAvailable: (work, onLate) =>
+      new Promise((resolve, reject) => {
+        const refuse = (problem: Problem) => {
+          refusals.delete(refuse);
+          work.then(onLate, () => {});
+          reject(problem);
+        };
+        refusals.add(refuse);
+        // In the same step: a result that is passed on is never passed to `onLate` as well.
+        work.then(
+          (result) => {
+            refusals.delete(refuse);
+            resolve(result);
+          },
+          (error: unknown) => {
+            refusals.delete(refuse);
+            reject(error);
+          },
+        );
+      }),
+    sent() {
+      const statement = { since: performance.now() };
+      waiting.add(statement);
+      return (answered) => {
+        waiting.delete(statement);
+        if (answered) lastAnswer = performance.now();
+      };
+    },
+    async close() {
+      closing.abort();
+      clearInterval(timer);
+      await probing;
+    },
+  };
+}

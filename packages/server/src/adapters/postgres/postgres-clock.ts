@@ -1,0 +1,70 @@
+import { type Kysely, sql } from 'kysely';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Logger } from '../../kernel/log/logger.ts';
+import type { Tables } from '../database/tables.ts';
+
+/** Milliseconds between two measurements. */
+const measureEveryMs = 5_000;
+/** Slower measurements are discarded, because their error grows with their duration. */
+const slowestMs = 1_000;
+/** Smaller differences come from network delay. */
+const leastChangeMs = 10;
+/** Difference between the two clocks that is worth a warning. */
+const warnAboveMs = 2_000;
+
+/** The clock of the database server. Processes that compare times, such as those of leases, then agree on the time. */
+export interface PostgresClock extends Clock {
+  /** Milliseconds by which the clock of this machine is ahead. */
+  skew(): number;
+  close(): Promise<void>;
+}
+
+export interface PostgresClockDeps {
+  readonly db: Kysely<Tables>;
+  readonly local: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Continues from the last measurement by the monotonic clock, so setting the clock of this machine has no effect.
+ * @throws when the server cannot be asked
+ */
+export async function openPostgresClock({ db, local, logger }: PostgresClockDeps): Promise<PostgresClock> {
+  let offset = Number.NaN;
+  let isWarned = false;
+  const now = () => Math.round(performance.now() + offset);
+  const skew = () => local.now() - now();
+
+  async function measure(): Promise<void> {
+    const asked = performance.now();
+    const { rows } = await sql<{ now: number }>`
+      select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(db);
+    const answered = performance.now();
+    const measured = Number(rows[0]?.now) - (asked + answered) / 2;
+    const isFirst = Number.isNaN(offset);
+    if (!isFirst && answered - asked > slowestMs) return;
+    if (isFirst || Math.abs(measured - offset) > leastChangeMs + (answered - asked) / 2) offset = measured;
+    warn();
+  }
+  function warn(): void {
+    const isFar = Math.abs(skew()) > warnAboveMs;
+    if (isFar && !isWarned) logger.warn({ skew_ms: skew() }, 'clock differs from the database');
+    isWarned = isFar;
+  }
+
+  await measure();
+  let measuring: Promise<void> = Promise.resolve();
+  const timer = setInterval(() => {
+    // The previous measurement is used while the database is unavailable.
+    measuring = measure().catch(() => {});
+  }, measureEveryMs);
+  timer.unref();
+  return {
+    now,
+    skew,
+    close: async () => {
+      clearInterval(timer);
+      await measuring;
+    },
+  };
+}

@@ -1,0 +1,136 @@
+import { PostgresDialect, PostgresQueryCompiler } from 'kysely';
+import { systemClock } from '../../kernel/clock.ts';
+import { Gauge, type Registry } from '../../kernel/metrics.ts';
+import { Problem } from '../../kernel/problem.ts';
+import { createCommitCheck } from '../database/commit-check.ts';
+import type { Database } from '../database/database.ts';
+import { migrate } from '../database/migrations.ts';
+import type { DatabaseSettings } from '../database/open-database.ts';
+import { RetryingKysely } from '../database/retry-transaction.ts';
+import type { Tables } from '../database/tables.ts';
+import { createPostgresFullText } from '../full-text/postgres-full-text.ts';
+import { createAvailability } from './postgres-availability.ts';
+import { openPostgresClock, type PostgresClock } from './postgres-clock.ts';
+import { type CountedPool, openPostgresPool, type PoolOptions } from './postgres-pool.ts';
+import { createPostgresServer } from './postgres-server.ts';
+import {
+  migrationTimeouts,
+  refusesOptions,
+  refusesTransactions,
+  servingTimeouts,
+  UnsuitableServer,
+} from './postgres-session.ts';
+
+/** Default number of connections; one of them is reserved for heartbeats and leases. */
+const defaultConnections = 10;
+
+/**
+ * PostgreSQL keeps no U+0000 and refuses a statement that holds one. Nothing that is stored has it, so a text that does
+ * is found nowhere, and is no failure of ours.
+ */
+class QueryCompiler extends PostgresQueryCompiler {
+  protected override addParameter(parameter: unknown): void {
+    const hasNul = typeof parameter === 'string' && parameter.includes('\0');
+    super.addParameter(hasNul ? parameter.replaceAll('\0', '\ufffd') : parameter);
+  }
+}
+
+class Dialect extends PostgresDialect {
+  override createQueryCompiler(): QueryCompiler {
+    return new QueryCompiler();
+  }
+}
+
+/** Pools on a PostgreSQL server. @throws when the server does not keep what it acknowledges, or takes no writes. */
+export async function openPostgresDatabase(url: string, settings: DatabaseSettings): Promise<Database> {
+  const { logger, connections = defaultConnections, durability = 'local', timeouts = servingTimeouts } = settings;
+  const server = createPostgresServer(url, durability);
+  const availability = createAvailability({ probe: server.probe, logger });
+  let refused = 0;
+  const openPool = (limits: Pick<PoolOptions, 'connections' | 'timeouts'>) => {
+    const pool = openPostgresPool({ server, availability, logger, onRefused: () => refused++, ...limits });
+    return { pool, db: new RetryingKysely<Tables>({ dialect: new Dialect({ pool }) }) };
+  };
+  const main = openPool({ connections: connections - 1, timeouts });
+  const reserved = openPool({ connections: 1, timeouts });
+  let clock: PostgresClock | undefined;
+  const close = async () => {
+    await Promise.all([clock?.close(), availability.close()]);
+    await Promise.all([main.db.destroy(), reserved.db.destroy()]);
+  };
+  const migrating = openPool({ connections: 1, timeouts: migrationTimeouts });
+  try {
+    await migrate(migrating.db, 'postgres');
+    clock = await openPostgresClock({ db: reserved.db, local: settings.clock ?? systemClock, logger });
+  } catch (error) {
+    await close();
+    throw reasonOf(error);
+  } finally {
+    await migrating.db.destroy();
+  }
+  const { metrics } = settings;
+  if (metrics !== undefined) countConnections(metrics, [main.pool, reserved.pool], () => refused);
+  const checkCommit = createCommitCheck(reserved.db);
+  if (metrics !== undefined) showSkew(metrics, clock);
+  return {
+    dialect: 'postgres',
+    read: main.db,
+    write: main.db,
+    leases: reserved.db,
+    clock,
+    fullText: createPostgresFullText(),
+    assertAvailable: availability.assert,
+    async check() {
+      availability.assert();
+      await checkCommit();
+    },
+    close,
+  };
+}
+
+/** The operator gets the original error at start; callers get a general one. */
+function reasonOf(error: unknown): unknown {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const problem = [error, cause].find((each) => each instanceof Problem);
+  const reason = problem === undefined ? error : problem.cause;
+  if (refusesTransactions(reason)) return new UnsuitableServer(inStatementMode);
+  return refusesOptions(reason) ? new UnsuitableServer(withOptions) : reason;
+}
+
+const inStatementMode =
+  'The connection pooler allows no transactions (pool_mode = statement); use pool_mode = transaction or session.';
+const withOptions =
+  'The connection pooler refuses the `options` of the database URL; remove them from the URL, or set them for the role.';
+
+function showSkew(registry: Registry, clock: PostgresClock): void {
+  new Gauge({
+    name: 'quartermaster_database_clock_skew_seconds',
+    help: 'Seconds by which the clock of this machine is ahead of that of PostgreSQL. Leases use the latter.',
+    registers: [registry],
+    collect() {
+      this.set(clock.skew() / 1000);
+    },
+  });
+}
+
+function countConnections(registry: Registry, pools: readonly CountedPool[], refused: () => number): void {
+  const registers = [registry];
+  const sum = (part: 'open' | 'idle' | 'waiting') => pools.reduce((total, pool) => total + pool.counts()[part], 0);
+  new Gauge({
+    name: 'quartermaster_database_connections',
+    help: 'Connections to PostgreSQL that are open, those of them that are idle, and requests that wait for one.',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      for (const state of ['open', 'idle', 'waiting'] as const) this.set({ state }, sum(state));
+    },
+  });
+  new Gauge({
+    name: 'quartermaster_database_connections_refused',
+    help: 'Connections that PostgreSQL has refused since the start because it has too many.',
+    registers,
+    collect() {
+      this.set(refused());
+    },
+  });
+}

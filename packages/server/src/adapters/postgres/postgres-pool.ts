@@ -1,0 +1,170 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { PostgresPool } from 'kysely';
+import pg from 'pg';
+import type { Logger } from '../../kernel/log/logger.ts';
+import { databaseUnreachable } from '../database/problems.ts';
+import { retriesOfStatement, retryPause } from '../database/retry-transaction.ts';
+import type { Availability } from './postgres-availability.ts';
+import { explainPostgresError, type PostgresFailure } from './postgres-errors.ts';
+import type { PostgresServer } from './postgres-server.ts';
+import { localSettings, type SessionTimeouts } from './postgres-session.ts';
+
+/** Seconds after which a connection is replaced: memory of its server process, addresses that have moved. */
+const maxLifetimeSeconds = 20 * 60;
+/** Milliseconds for which the pool stays at its size after the server has refused a further connection. */
+const growthPauseMs = 5_000;
+
+export interface PoolOptions {
+  readonly server: PostgresServer;
+  readonly timeouts: SessionTimeouts;
+  readonly connections: number;
+  readonly availability: Availability;
+  readonly logger: Logger;
+  /** The server refused a further connection. */
+  readonly onRefused: () => void;
+}
+
+export interface CountedPool extends PostgresPool {
+  counts(): { readonly open: number; readonly idle: number; readonly waiting: number };
+}
+
+/**
+ * Connections to a PostgreSQL server. Each is checked before its first use. What fails because of the server, not
+ * because of the statement, fails with SERVICE_UNAVAILABLE or INSUFFICIENT_STORAGE.
+ */
+export function openPostgresPool(options: PoolOptions): CountedPool {
+  const { server, timeouts, connections, availability, logger } = options;
+  const pool = new pg.Pool({ ...server.config(timeouts), max: connections, maxLifetimeSeconds });
+  const epochs = new WeakMap<pg.PoolClient, number>();
+  // The pool replaces an idle connection that breaks; without a listener it ends the process.
+  pool.on('error', (error) => {
+    logger.warn({ error: error.message }, 'idle database connection broke');
+    availability.suspect(error);
+  });
+  // One that breaks between the statements of a transaction fails the next of them; nobody else listens meanwhile.
+  pool.on('connect', (client) => {
+    client.on('error', () => {});
+  });
+
+  async function open(): Promise<pg.PoolClient> {
+    for (;;) {
+      const { options: sent } = pool.options;
+      try {
+        return await pool.connect();
+      } catch (error) {
+        if (server.refusedOptions(error)) Object.assign(pool.options, server.config(timeouts));
+        if (pool.options.options !== sent) continue;
+        if (explainPostgresError(error).refused && pool.totalCount > 0) stopGrowing();
+        else throw error;
+      }
+    }
+  }
+
+  /** Requests then wait for an open connection. */
+  function stopGrowing(): void {
+    options.onRefused();
+    pool.options.max = Math.max(1, pool.totalCount);
+    setTimeout(() => {
+      pool.options.max = connections;
+    }, growthPauseMs).unref();
+  }
+
+  async function take(): Promise<pg.PoolClient> {
+    for (;;) {
+      const client = await open();
+      const epoch = availability.epoch();
+      if (epochs.get(client) === epoch) return client;
+      // It was opened before a failure and may lead to a read-only server.
+      if (epochs.has(client)) client.release(true);
+      else {
+        await server.check(client).catch((error: unknown) => {
+          client.release(true);
+          throw error;
+        });
+        epochs.set(client, epoch);
+        return client;
+      }
+    }
+  }
+
+  return {
+    options: pool.options,
+    end: () => pool.end(),
+    counts: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    async connect() {
+      availability.assert();
+      const ended = availability.sent();
+      const taking = take()
+        .catch((error: unknown) => {
+          availability.suspect(error);
+          throw databaseUnreachable(error);
+        })
+        .finally(() => ended(false));
+      const client = await availability.whileAvailable(taking, (late) => late.release());
+      return lend(client, { availability, prefix: server.sendsOptions() ? null : localSettings(timeouts) });
+    },
+  };
+}
+
+interface Loan {
+  readonly availability: Availability;
+  /** Sent together with the start of a transaction. */
+  readonly prefix: string | null;
+}
+
+/** A connection between acquire and release. */
+function lend(client: pg.PoolClient, { availability, prefix }: Loan) {
+  let failure: PostgresFailure = {};
+  let inTransaction = false;
+
+  async function send(text: string, values: unknown[]) {
+    const ended = availability.sent();
+    try {
+      const result = await client.query(text, values);
+      ended(true);
+      return result;
+    } catch (error) {
+      ended(error instanceof pg.DatabaseError);
+      throw error;
+    }
+  }
+
+  async function begin(text: string) {
+    inTransaction = true;
+    return await send(prefix === null ? text : `${text}; ${prefix}`, []);
+  }
+
+  async function query(text: string, values: unknown[]) {
+    // Otherwise the rollback would wait for a server that is silent.
+    if (failure.connection === 'broken') throw failure.problem;
+    for (let retriesLeft = retriesOfStatement; ; retriesLeft -= 1) {
+      try {
+        if (/^(begin|start transaction)\b/.test(text)) return await begin(text);
+        const result = await send(text, values);
+        // Cleared only after success: a failed COMMIT has rolled back, and a second COMMIT alone would succeed without the work.
+        if (/^(commit|rollback)$/.test(text)) inTransaction = false;
+        return result;
+      } catch (error) {
+        const found = explainPostgresError(error);
+        // A single statement was rolled back completely. A transaction is repeated by its caller.
+        if (found.retry && inTransaction) throw error;
+        if (!found.retry || retriesLeft === 0) throw settle(error, found);
+        await pause(retryPause());
+      }
+    }
+  }
+
+  function settle(error: unknown, found: PostgresFailure): unknown {
+    if (found.connection !== undefined) {
+      failure = found;
+      availability.suspect(error, found.connection === 'discard' ? 'stale' : undefined);
+    }
+    return found.problem ?? error;
+  }
+
+  return {
+    // Cursors, the other form of `query`, are not used.
+    query: query as never,
+    release: (destroy?: boolean) => client.release(destroy === true || failure.connection !== undefined),
+  };
+}

@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { getCACertificates } from 'node:tls';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { programFailed, programMissing } from '../database/problems.ts';
+
+/** Milliseconds until a server that does not answer counts as unreachable. */
+const connectTimeout = 10_000;
+
+export interface PostgresTarget {
+  readonly url: string;
+  /** The programs are found by its PATH. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** One connection for a command, with the same options as those of the service. */
+export async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: connectTimeout,
+    keepAlive: true,
+    application_name: 'quartermaster backup',
+  });
+  // A connection that breaks fails the next query.
+  client.on('error', () => {});
+  await client.connect();
+  return client;
+}
+
+/**
+ * Runs a program of PostgreSQL with the connection options that the service's driver reads from the URL: the driver and
+ * libpq understand `sslmode` differently. All options go by the environment, because every user of the machine can read
+ * arguments. @param certificates a file that may be written with the authorities that Node.js trusts
+ */
+export async function runProgram(
+  program: 'pg_dump' | 'pg_restore',
+  args: readonly string[],
+  { url, environment, certificates, signal }: PostgresTarget & { certificates: string; signal?: AbortSignal },
+): Promise<void> {
+  const env = { ...environment, ...(await toLibpqEnvironment(url, certificates)) };
+  try {
+    await promisify(execFile)(program, [...args], { env, maxBuffer: 2 ** 24, ...(signal && { signal }) });
+  } catch (error) {
+    const { code, stderr } = error as { code?: unknown; stderr?: string };
+    throw code === 'ENOENT' ? programMissing(program, error) : programFailed(program, stderr?.trim() || String(error));
+  }
+}
+
+type LibpqEnvironment = Record<string, string | undefined>;
+
+/** The options of a URL, as the driver understands them, in the words of libpq. */
+export async function toLibpqEnvironment(url: string, certificates: string): Promise<LibpqEnvironment> {
+  const client = new pg.Client({ connectionString: url });
+  const query = new URL(url).searchParams;
+  const options = query.get('options');
+  return {
+    PGHOST: client.host,
+    PGPORT: String(client.port),
+    PGUSER: client.user,
+    PGDATABASE: client.database,
+    PGPASSWORD: typeof client.password === 'string' ? client.password : undefined,
+    PGSERVICE: undefined,
+    PGHOSTADDR: undefined,
+    PGCONNECT_TIMEOUT: String(connectTimeout / 1000),
+    PGSSLCERT: query.get('sslcert') ?? undefined,
+    PGSSLKEY: query.get('sslkey') ?? undefined,
+    ...(options === null ? {} : { PGOPTIONS: options }),
+    ...(await toSslMode(client.ssl as SslOptions, query.get('sslrootcert'), certificates)),
+  };
+}
+
+type SslOptions = boolean | { readonly rejectUnauthorized?: boolean; readonly checkServerIdentity?: unknown };
+
+async function toSslMode(ssl: SslOptions, rootFile: string | null, certificates: string): Promise<LibpqEnvironment> {
+  if (ssl === false) return { PGSSLMODE: 'disable' };
+  const options = ssl === true ? {} : ssl;
+  if (options.rejectUnauthorized === false) return { PGSSLMODE: 'require', PGSSLROOTCERT: undefined };
+  // Without a file libpq trusts no authority; the driver trusts those of Node.js.
+  if (rootFile === null) await writeFile(certificates, `${getCACertificates().join('\n')}\n`, { mode: 0o600 });
+  const mode = options.checkServerIdentity === undefined ? 'verify-full' : 'verify-ca';
+  return { PGSSLMODE: mode, PGSSLROOTCERT: rootFile ?? certificates };
+}

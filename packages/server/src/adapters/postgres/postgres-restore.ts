@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import { databaseNotEmpty } from '../database/problems.ts';
+import { connect, type PostgresTarget, runProgram } from './postgres-programs.ts';
+import { dumpFile } from './postgres-snapshot.ts';
+
+/** Refuses a database that holds a store already. */
+export async function assertEmpty({ url }: Pick<PostgresTarget, 'url'>): Promise<void> {
+  const client = await connect(url);
+  try {
+    const { rows } = await client.query(`select to_regclass('schema_migration') is not null as used`);
+    if (rows[0]?.used === true) throw databaseNotEmpty();
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * Restores a dump of `takePostgresSnapshot` in one transaction. The role of the connection owns everything afterwards,
+ * whatever the names of the original roles.
+ * @param place the folder that is being filled
+ */
+export async function restoreDump(
+  target: PostgresTarget,
+  { backup, place, schema }: { readonly backup: string; readonly place: string; readonly schema: string },
+): Promise<void> {
+  const client = await connect(target.url);
+  try {
+    const { rows } = await client.query('select 1 from pg_namespace where nspname = $1', [schema]);
+    if (rows.length === 0) await client.query(`create schema ${client.escapeIdentifier(schema)}`);
+    const certificates = join(place, 'authorities.pem');
+    // libpq: a backslash escapes a quote and itself.
+    const database = (client.database ?? '').replaceAll(/[\\']/g, '\\$&');
+    const options = ['--no-owner', '--no-privileges', '--no-password', '--exit-on-error', '--single-transaction'];
+    const args = [...options, `--dbname=dbname='${database}'`, join(backup, dumpFile)];
+    await runProgram('pg_restore', args, { ...target, certificates });
+  } finally {
+    await client.end();
+  }
+}

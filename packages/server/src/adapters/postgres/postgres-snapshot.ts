@@ -1,0 +1,124 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type pg from 'pg';
+import { type DatabaseSnapshot, mostNamedFiles } from '../../backup/snapshot-port.ts';
+import { migrationsFor } from '../database/migrations.ts';
+import { newerStore, noPostgresStore } from '../database/problems.ts';
+import { tableNames } from '../database/table-names.ts';
+import { connect, type PostgresTarget, runProgram } from './postgres-programs.ts';
+
+/** The dump in a backup; `pg_restore` reads it. */
+export const dumpFile = 'database.dump';
+
+const certificatesFile = 'authorities.pem';
+
+/** Sent as one message. The transaction is idle while pg_dump runs, so it overrides the role's timeout for that. */
+const begin = `begin isolation level repeatable read read only;
+  set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0`;
+
+export interface PostgresSnapshot extends DatabaseSnapshot {
+  /** The schema of the tables. */
+  readonly schema: string;
+}
+
+/**
+ * Dumps the tables of a store into a folder with `pg_dump`. The dump and the list of blobs are of one snapshot of the
+ * server, so that they belong together whatever is written meanwhile.
+ * @throws when `pg_dump` is missing or fails
+ */
+export async function takePostgresSnapshot(source: PostgresTarget, folder: string): Promise<PostgresSnapshot> {
+  const client = await connect(source.url);
+  try {
+    await client.query(begin);
+    const { rows } = await client.query<{ snapshot: string }>('select pg_export_snapshot() as snapshot');
+    const { schema, names } = await findRelations(client);
+    const options = ['--format=custom', `--snapshot=${rows[0]?.snapshot}`, `--file=${join(folder, dumpFile)}`];
+    const certificates = join(folder, certificatesFile);
+    await runProgram('pg_dump', [...options, ...dumpOf(names)], { ...source, certificates });
+    await rm(certificates, { force: true });
+    return {
+      schema,
+      liveBlobs: async (after, limit) => await listBlobs(client, after, limit),
+      close: () => client.end(),
+    };
+  } catch (error) {
+    await client.end();
+    throw error;
+  }
+}
+
+/**
+ * Tries what a backup needs, without reading a row.
+ * @throws when a backup would fail; the message says why
+ */
+export async function tryDump(source: PostgresTarget, folder: string, signal: AbortSignal): Promise<void> {
+  const client = await connect(source.url);
+  try {
+    const { names, unreadable } = await findRelations(client);
+    if (unreadable.length > 0) throw new Error(`The role may not read ${unreadable.join(', ')}; grant it SELECT.`);
+    const certificates = join(folder, certificatesFile);
+    const args = ['--schema-only', '--file=/dev/null', ...dumpOf(names)];
+    await runProgram('pg_dump', args, { ...source, certificates, signal });
+    await rm(certificates, { force: true });
+  } finally {
+    await client.end();
+  }
+}
+
+const dumpOf = (names: readonly string[]) => [
+  ...['--no-owner', '--no-privileges', '--no-password'],
+  ...names.map((name) => `--table=${name}`),
+  // Hashes of kept answers cannot be confirmed with a backup. A restored store creates another secret.
+  ...names.filter((name) => name.endsWith('.answer_key')).map((name) => `--exclude-table-data=${name}`),
+];
+
+interface Relations {
+  readonly schema: string;
+  /** Quoted, with their schema. */
+  readonly names: readonly string[];
+  /** Tables and sequences that the role may not read; `pg_dump` would fail on them. */
+  readonly unreadable: readonly string[];
+}
+
+/**
+ * The tables of a store and their sequences, also of an earlier version. Others may share the schema, even with the same role.
+ * @throws when a newer version has changed the database: its tables are unknown
+ */
+async function findRelations(client: pg.Client): Promise<Relations> {
+  const { rows } = await client.query<{ schema: string; name: string; readable: boolean }>(
+    `select n.nspname as schema, quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name,
+       case c.relkind when 'S' then has_sequence_privilege(c.oid, 'select') else has_table_privilege(c.oid, 'select') end
+         as readable
+     from pg_class m
+     join pg_namespace n on n.oid = m.relnamespace
+     join pg_class c on c.relnamespace = n.oid
+     left join pg_depend d on c.relkind = 'S' and d.objid = c.oid and d.deptype in ('a', 'i')
+     left join pg_class o on o.oid = d.refobjid
+     where m.oid = to_regclass('schema_migration') and c.relkind in ('r', 'p', 'S')
+       and coalesce(o.relname, c.relname)::text = any ($1)
+     order by name`,
+    [tableNames],
+  );
+  const [first] = rows;
+  if (first === undefined) throw noPostgresStore();
+  const unreadable = rows.filter(({ readable }) => !readable).map(({ name }) => name);
+  if (unreadable.length === 0) await refuseNewer(client);
+  return { schema: first.schema, names: rows.map(({ name }) => name), unreadable };
+}
+
+async function refuseNewer(client: pg.Client): Promise<void> {
+  const query = 'select name from schema_migration where name <> all ($1) order by name';
+  const { rows } = await client.query<{ name: string }>(query, [Object.keys(migrationsFor('postgres'))]);
+  if (rows.length > 0) throw newerStore(rows.map(({ name }) => name));
+}
+
+async function listBlobs(client: pg.Client, after: string, limit: number) {
+  const { rows } = await client.query(
+    `select id as "blobId", project_id as "projectId", bytes::float8 as bytes, sha256,
+       (select coalesce(json_agg(json_build_object('fileId', f.id, 'name', f.name)), '[]') from (select id, name from file
+         where blob_id = blob.id and state = 'live' order by id limit ${mostNamedFiles}) f) as files
+     from blob where state = 'live' and id > $1 order by id limit $2`,
+    [after, limit],
+  );
+  return rows;
+}

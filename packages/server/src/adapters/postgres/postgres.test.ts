@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, describe, it } from 'node:test';
+import { sql } from 'kysely';
+import pg from 'pg';
+import { createTestDatabase, type TestDatabase } from '../../../../../test/support/postgres.ts';
+import { createLogger } from '../../kernel/log/logger.ts';
+import { openDatabase } from '../database/open-database.ts';
+import { testDatabase } from '../database/testing/database.suite.ts';
+import { createCollection } from '../full-text/testing/full-text-corpus.suite.ts';
+
+const logger = createLogger('silent');
+const openAt = (url: string) => openDatabase({ url, dataFolder: '/unused', logger });
+
+testDatabase('PostgreSQL', async () => {
+  const testing = await createTestDatabase();
+  const database = await openAt(testing.url);
+  return {
+    database,
+    async close() {
+      await database.close();
+      await testing.drop();
+    },
+  };
+});
+
+describe('the PostgreSQL database', () => {
+  let testing: TestDatabase;
+  before(async () => {
+    testing = await createTestDatabase();
+  });
+  after(() => testing.drop());
+
+  async function query(text: string): Promise<void> {
+    const client = new pg.Client({ connectionString: testing.url });
+    await client.connect();
+    await client.query(text);
+    await client.end();
+  }
+  const nameOf = () => new URL(testing.url).pathname.slice(1);
+
+  it('is made once when several open it at the same time', async () => {
+    const databases = await Promise.all(Array.from({ length: 3 }, () => openAt(testing.url)));
+    for (const database of databases) await database.check();
+    await Promise.all(databases.map((database) => database.close()));
+  });
+
+  it('is refused when it acknowledges what it may lose', async () => {
+    await query(`alter database ${nameOf()} set synchronous_commit = off`);
+    await assert.rejects(openAt(testing.url), /synchronous_commit = off/);
+    await query(`alter database ${nameOf()} set synchronous_commit = local`);
+    await (await openAt(testing.url)).close();
+  });
+
+  it('is not opened by a version that is older than it', async () => {
+    await (await openAt(testing.url)).close();
+    await query(`insert into schema_migration values ('9999-from-the-future', '2030-01-01T00:00:00.000Z')`);
+    await assert.rejects(
+      openAt(testing.url),
+      /newer version of Quartermaster changed the database \(migrations 9999-from-the-future\)/,
+    );
+    await query(`delete from schema_migration where name = '9999-from-the-future'`);
+  });
+
+  it('drops the index of a collection in steps of bounded size', async () => {
+    const database = await openAt(testing.url);
+    const { write, fullText } = database;
+    const collectionId = await createCollection(database);
+    await sql`insert into posting (collection_id, word, batch, chunks, ids, repeats)
+      select ${collectionId}, 'word' || n, 1, 1, '{1}', '{1}' from generate_series(1, 25000) as n`.execute(write);
+    await query(`create table deletion (num_rows bigint not null);
+      create function count_deleted() returns trigger language plpgsql as
+        'begin insert into deletion select count(*) from gone; return null; end';
+      create trigger count_deleted after delete on posting referencing old table as gone
+        for each statement execute function count_deleted()`);
+    const drop = () => write.transaction().execute((transaction) => fullText.drop(transaction, collectionId, 500));
+    let steps = 1;
+    while (!(await drop())) steps += 1;
+    const { rows } = await sql<{ num_rows: number }>`select num_rows from deletion where num_rows > 0`.execute(write);
+    assert.deepEqual(
+      rows.map(({ num_rows }) => num_rows),
+      [10_000, 10_000, 5_000],
+    );
+    assert.equal(steps, 3);
+    await query('drop table deletion cascade; drop function count_deleted cascade');
+    await database.close();
+  });
+
+  it('outlives a connection that breaks in the middle of a transaction, which fails alone', async () => {
+    const database = await openAt(testing.url);
+    const broken = database.write.transaction().execute(async (transaction) => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction);
+      const pid = rows[0]?.pid;
+      await sql`select pg_terminate_backend(${pid})`.execute(database.read);
+      const isThere = sql`select from pg_stat_activity where pid = ${pid}`;
+      while ((await isThere.execute(database.read)).rows.length > 0);
+      await sql`select 1`.execute(transaction);
+    });
+    await assert.rejects(broken, { code: 'SERVICE_UNAVAILABLE' });
+    await database.check();
+    await database.close();
+  });
+
+  it('has the kernel ask whether a silent server still lives: one that lost its power would be waited for for ever', async () => {
+    const database = await openAt(testing.url);
+    const ownPort = sql<{
+      port: number;
+    }>`select client_port as port from pg_stat_activity where pid = pg_backend_pid()`;
+    const { rows } = await ownPort.execute(database.read);
+    const port = (rows[0]?.port ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    // Linux, proc_pid_net(5): local address, remote address, state, queues, and the timer that runs; 02 is keep-alive.
+    const timer = new RegExp(`:${port} [0-9A-F:]+ 01 [0-9A-F:]+ ([0-9]{2}):`);
+    const readTimer = async () => timer.exec(await readFile('/proc/net/tcp', 'utf8'))?.[1];
+    // What was sent last may not be acknowledged yet: then another timer runs.
+    while ((await readTimer()) === '01');
+    assert.equal(await readTimer(), '02');
+    await database.close();
+  });
+
+  it('takes a text with U+0000 for one that is nowhere', async () => {
+    const database = await openAt(testing.url);
+    const found = await database.read.selectFrom('project').select('id').where('name', '=', 'a\0b').execute();
+    assert.deepEqual(found, []);
+    const { rows } = await sql<{ text: string }>`select ${'a\0b'}::text as text`.execute(database.write);
+    assert.deepEqual(rows, [{ text: 'a\ufffdb' }]);
+    await database.close();
+  });
+
+  it('is gone when its server is', async () => {
+    await assert.rejects(openAt('postgres://nobody@127.0.0.1:1/none'));
+  });
+});

@@ -1,0 +1,164 @@
+import { sql, type Transaction } from 'kysely';
+import type {
+  AddOutcome,
+  FileLimits,
+  IsStored,
+  NewFile,
+  ProjectUsage,
+  StoredFile,
+} from '../../files/file-repository.ts';
+import type { Tables } from '../database/tables.ts';
+import { storeAnswer } from './idempotency-repository.ts';
+import { changeUsage } from './project-usage.ts';
+
+type KeptBlob = Pick<AddOutcome & { kind: 'added' }, 'blobId' | 'replaced'>;
+
+/**
+ * Adds files in as few statements as they allow: three for those of one project, and one more for each idempotency key.
+ * What would exceed the limit of its project is left out; a smaller file after it may still have room.
+ */
+export async function addFiles(
+  transaction: Transaction<Tables>,
+  files: readonly NewFile[],
+  limits: FileLimits,
+  isStored: IsStored,
+): Promise<readonly AddOutcome[]> {
+  const room = await takeRoom(transaction, files, limits);
+  const refused = new Map<string, AddOutcome>();
+  const kept: StoredFile[] = [];
+  for (const { file, claim } of files) {
+    const reason = room.refusals.get(file);
+    if (reason !== undefined) refused.set(file.id, { kind: reason });
+    else if (claim !== null && !(await storeAnswer(transaction, claim))) {
+      refused.set(file.id, { kind: 'claim_lost' });
+      room.giveBack(file);
+    } else kept.push(file);
+  }
+  await room.settle();
+  const blobOf = kept.length === 0 ? new Map<string, KeptBlob>() : await keepBlobs(transaction, kept, isStored);
+  const added = new Map<string, AddOutcome>();
+  const rows = kept.map((file) => {
+    const blob = blobOf.get(contentKey(file.projectId, file.sha256));
+    if (blob === undefined) throw new Error(`no blob row for file ${file.id}`);
+    added.set(file.id, { kind: 'added', ...blob });
+    return toRow(file, blob.blobId);
+  });
+  if (rows.length > 0) await transaction.insertInto('file').values(rows).execute();
+  return files.map(({ file }) => added.get(file.id) ?? refused.get(file.id) ?? { kind: 'claim_lost' });
+}
+
+/** Counts all files first, which holds the projects' sums, and takes back what is not kept: mostly nothing. */
+async function takeRoom(transaction: Transaction<Tables>, files: readonly NewFile[], limits: FileLimits) {
+  const { maxProjectBytes, maxFiles } = limits;
+  const refusals = new Map<StoredFile, 'no_room' | 'too_many_files'>();
+  const unused = new Map<string, ProjectUsage>();
+  const addUnused = ({ projectId, bytes }: StoredFile) => {
+    const sum = unused.get(projectId) ?? { bytes: 0, files: 0 };
+    unused.set(projectId, { bytes: sum.bytes - bytes, files: sum.files - 1 });
+  };
+  const byProject = Map.groupBy(
+    files.map(({ file }) => file),
+    ({ projectId }) => projectId,
+  );
+  // Sorted, so that two groups never wait for each other.
+  for (const [projectId, own] of [...byProject].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const wanted = { bytes: own.reduce((sum, { bytes }) => sum + bytes, 0), files: own.length };
+    const sums = await changeUsage(transaction, projectId, wanted);
+    let [bytes, count] = [sums.bytes - wanted.bytes, sums.files - wanted.files];
+    for (const file of own) {
+      // An empty file takes no bytes, whatever has been taken before there was a limit.
+      if (maxProjectBytes !== null && file.bytes > 0 && bytes + file.bytes > maxProjectBytes) {
+        refusals.set(file, 'no_room');
+      } else if (maxFiles !== null && count >= maxFiles) refusals.set(file, 'too_many_files');
+      else {
+        bytes += file.bytes;
+        count += 1;
+      }
+      if (refusals.has(file)) addUnused(file);
+    }
+  }
+  return {
+    refusals,
+    giveBack: addUnused,
+    async settle() {
+      for (const [projectId, change] of unused) await changeUsage(transaction, projectId, change);
+    },
+  };
+}
+
+/**
+ * One row a content: the new blob's, or that of the live blob the project has already, when its bytes are there. The update that changes nothing
+ * locks the row, so a delete that runs meanwhile either is seen or sees this file. Sorted, so that two such statements
+ * never wait for each other.
+ */
+async function keepBlobs(
+  transaction: Transaction<Tables>,
+  files: readonly StoredFile[],
+  isStored: IsStored,
+): Promise<Map<string, KeptBlob>> {
+  const contents = new Map(files.map((file) => [contentKey(file.projectId, file.sha256), file]));
+  const rows = [...contents.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, file]) => toBlobRow(file));
+  const blobs = await transaction
+    .insertInto('blob')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['project_id', 'sha256'])
+        // Literally as in the index: PostgreSQL does not find a partial index by a parameter.
+        .where('state', '=', sql.lit('live'))
+        .doUpdateSet({ state: 'live' }),
+    )
+    .returning(['id', 'project_id', 'sha256', 'bytes', 'damage'])
+    .execute();
+  const kept = new Map<string, KeptBlob>();
+  for (const blob of blobs) {
+    const key = contentKey(blob.project_id, blob.sha256);
+    const file = contents.get(key);
+    const isGood =
+      blob.id === file?.blobId ||
+      (blob.damage === null && (await isStored({ blobId: blob.id, bytes: Number(blob.bytes) })));
+    if (isGood || file === undefined) kept.set(key, { blobId: blob.id });
+    else kept.set(key, await replaceBlob(transaction, blob.id, file));
+  }
+  return kept;
+}
+
+/** Every file of the damaged blob gets the new bytes. The old row stays until its own bytes are erased. */
+async function replaceBlob(transaction: Transaction<Tables>, damaged: string, file: StoredFile): Promise<KeptBlob> {
+  await transaction.updateTable('blob').set({ state: 'deleting' }).where('id', '=', damaged).execute();
+  await transaction.insertInto('blob').values(toBlobRow(file)).execute();
+  await transaction.updateTable('file').set({ blob_id: file.blobId }).where('blob_id', '=', damaged).execute();
+  return { blobId: file.blobId, replaced: damaged };
+}
+
+function toBlobRow(file: StoredFile) {
+  return {
+    id: file.blobId,
+    project_id: file.projectId,
+    sha256: file.sha256,
+    bytes: file.bytes,
+    state: 'live' as const,
+    created_at: file.createdAt,
+    damage: null,
+    damaged_at: null,
+  };
+}
+
+export function contentKey(projectId: string, sha256: string): string {
+  return `${projectId} ${sha256}`;
+}
+
+function toRow(file: StoredFile, blobId: string) {
+  return {
+    id: file.id,
+    project_id: file.projectId,
+    blob_id: blobId,
+    name: file.name,
+    purpose: file.purpose,
+    extension: file.extension,
+    bytes: file.bytes,
+    sha256: file.sha256,
+    state: 'live' as const,
+    created_at: file.createdAt,
+  };
+}

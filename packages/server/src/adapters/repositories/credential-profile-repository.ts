@@ -1,0 +1,132 @@
+import { type Insertable, type Selectable, sql } from 'kysely';
+import type {
+  CredentialProfileRepository,
+  StoredProfile,
+} from '../../access/credential-profiles/credential-profile-repository.ts';
+import type { CredentialProfileTable } from '../database/credential-profile-table.ts';
+import type { Database } from '../database/database.ts';
+import { readKeysetPage } from '../database/keyset-page.ts';
+import { areAtLeast, lockProject } from '../database/row-limit.ts';
+
+/** Credential profiles over either database. */
+export function createCredentialProfileRepository({ read, write, dialect }: Database): CredentialProfileRepository {
+  const now = dialect === 'sqlite' ? sqliteNow : postgresNow;
+  return {
+    add: (profile, most) =>
+      write.transaction().execute(async (transaction) => {
+        await lockProject(transaction, dialect, profile.projectId);
+        const ofProject = transaction
+          .selectFrom('credential_profile')
+          .select('id')
+          .where('project_id', '=', profile.projectId);
+        if ((await ofProject.where('name', '=', profile.name).executeTakeFirst()) !== undefined) return 'taken';
+        if (await areAtLeast(ofProject.orderBy('id'), most)) return 'full';
+        await transaction.insertInto('credential_profile').values(toRow(profile)).execute();
+        return 'added';
+      }),
+    find: async (projectId, name) => {
+      const row = await read
+        .selectFrom('credential_profile')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('name', '=', name)
+        .executeTakeFirst();
+      return row === undefined ? undefined : toProfile(row);
+    },
+    list: async (projectId, query) => {
+      const page = await readKeysetPage(query, ({ bounds, direction, limit }) => {
+        let rows = read.selectFrom('credential_profile').selectAll().where('project_id', '=', projectId);
+        for (const { compare, id } of bounds) rows = rows.where('id', compare, id);
+        return rows.orderBy('id', direction).limit(limit).execute();
+      });
+      return { items: page.items.map(toProfile), hasMore: page.hasMore };
+    },
+    has: async (projectId, id) => {
+      const found = read.selectFrom('credential_profile').select('id').where('project_id', '=', projectId);
+      return (await found.where('id', '=', id).executeTakeFirst()) !== undefined;
+    },
+    replace: async (profile, { sealed, keyId, updatedAt }) => {
+      const result = await write
+        .updateTable('credential_profile')
+        .set({ sealed, key_id: keyId, updated_at: updatedAt })
+        .where('id', '=', profile.id)
+        .where('sealed', '=', profile.sealed)
+        .executeTakeFirst();
+      return result.numUpdatedRows === 1n;
+    },
+    claimRefresh: async (id, claim, forMs) => {
+      const profile = write.updateTable('credential_profile').where('id', '=', id);
+      const claimed = { refresh_claim: claim, refresh_claimed_until: sql<number>`${now} + ${sql.lit(forMs)}` };
+      const free = await profile.set(claimed).where('refresh_claim', 'is', null).executeTakeFirst();
+      if (free.numUpdatedRows === 1n) return 'claimed';
+      const late = await profile.set(claimed).where('refresh_claimed_until', '<', now).executeTakeFirst();
+      return late.numUpdatedRows === 1n ? 'expired' : 'busy';
+    },
+    releaseRefresh: async (id, claim) => {
+      await write
+        .updateTable('credential_profile')
+        .set({ refresh_claim: null, refresh_claimed_until: null })
+        .where('id', '=', id)
+        .where('refresh_claim', '=', claim)
+        .execute();
+    },
+    remove: async (projectId, name) => {
+      const result = await write
+        .deleteFrom('credential_profile')
+        .where('project_id', '=', projectId)
+        .where('name', '=', name)
+        .executeTakeFirst();
+      return result.numDeletedRows === 1n;
+    },
+    countByKey: async () => {
+      const rows = await read
+        .selectFrom('credential_profile')
+        .select((select) => ['key_id', select.fn.countAll<number>().as('profiles')])
+        .groupBy('key_id')
+        .orderBy('key_id')
+        .execute();
+      return new Map(rows.map((row) => [row.key_id, Number(row.profiles)]));
+    },
+    sealedByOthers: async (keyId, after, limit) => {
+      const rows = await read
+        .selectFrom('credential_profile')
+        .selectAll()
+        .where('key_id', '!=', keyId)
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(limit)
+        .execute();
+      return rows.map(toProfile);
+    },
+  };
+}
+
+/** Milliseconds since 1970 by the clock of the database, because processes compare claims. */
+const sqliteNow = sql<number>`cast(unixepoch('subsec') * 1000 as integer)`;
+const postgresNow = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
+
+function toProfile(row: Selectable<CredentialProfileTable>): StoredProfile {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    bundleId: row.bundle_id,
+    name: row.name,
+    sealed: row.sealed,
+    keyId: row.key_id,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function toRow(profile: StoredProfile): Insertable<CredentialProfileTable> {
+  return {
+    id: profile.id,
+    project_id: profile.projectId,
+    bundle_id: profile.bundleId,
+    name: profile.name,
+    sealed: profile.sealed,
+    key_id: profile.keyId,
+    created_at: profile.createdAt,
+    updated_at: profile.updatedAt,
+  };
+}

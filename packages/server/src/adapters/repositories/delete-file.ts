@@ -1,0 +1,90 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { DeletingFile } from '../../files/file-repository.ts';
+import type { Tables } from '../database/tables.ts';
+import { changeUsage } from './project-usage.ts';
+
+/** Marks the file, and its blob when no other live file has it. Locks the blob first: an upload of the same bytes waits. */
+export async function startDelete(
+  transaction: Transaction<Tables>,
+  projectId: string,
+  fileId: string,
+): Promise<DeletingFile | 'absent' | 'in_use'> {
+  const file = await transaction
+    .updateTable('file')
+    .set({ state: 'deleting' })
+    .where('id', '=', fileId)
+    .where('project_id', '=', projectId)
+    .where('state', '=', 'live')
+    .returning(['blob_id', 'bytes'])
+    .executeTakeFirst();
+  if (file === undefined) return 'absent';
+  const user = await transaction
+    .selectFrom('record')
+    .select('id')
+    .where('file_id', '=', fileId)
+    .where('status', '=', 'creating')
+    .limit(1)
+    .executeTakeFirst();
+  if (user !== undefined) {
+    await transaction.updateTable('file').set({ state: 'live' }).where('id', '=', fileId).execute();
+    return 'in_use';
+  }
+  await changeUsage(transaction, projectId, { bytes: -Number(file.bytes), files: -1 });
+  await transaction
+    .updateTable('blob')
+    .set({ state: 'live' })
+    .where('id', '=', file.blob_id)
+    .where('state', '=', 'live')
+    .execute();
+  const removed = await transaction
+    .updateTable('blob')
+    .set({ state: 'deleting' })
+    .where('id', '=', file.blob_id)
+    .where((blob) =>
+      blob.not(
+        blob.exists(
+          blob
+            .selectFrom('file')
+            .select('file.id')
+            .where('file.blob_id', '=', file.blob_id)
+            .where('file.state', '=', 'live'),
+        ),
+      ),
+    )
+    .executeTakeFirst();
+  return {
+    fileId,
+    blobId: file.blob_id,
+    bytes: Number(file.bytes),
+    removeBlob: removed.numUpdatedRows === 1n,
+  };
+}
+
+/** The blob's row goes with the last file row that names it. */
+export async function finishDelete(transaction: Transaction<Tables>, deleting: DeletingFile): Promise<void> {
+  await transaction.deleteFrom('file').where('id', '=', deleting.fileId).where('state', '=', 'deleting').execute();
+  await transaction
+    .deleteFrom('blob')
+    .where('id', '=', deleting.blobId)
+    .where('state', '=', 'deleting')
+    .where((blob) =>
+      blob.not(blob.exists(blob.selectFrom('file').select('file.id').where('file.blob_id', '=', deleting.blobId))),
+    )
+    .execute();
+}
+
+export async function unfinishedDeletes(db: Kysely<Tables>, limit: number): Promise<readonly DeletingFile[]> {
+  const rows = await db
+    .selectFrom('file')
+    .innerJoin('blob', 'blob.id', 'file.blob_id')
+    .select(['file.id as fileId', 'file.blob_id as blobId', 'file.bytes', 'blob.state as blobState'])
+    .where('file.state', '=', 'deleting')
+    .orderBy('file.id')
+    .limit(limit)
+    .execute();
+  return rows.map(({ blobState, bytes, ...row }) => ({
+    ...row,
+    bytes: Number(bytes),
+    removeBlob: blobState === 'deleting',
+  }));
+}

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { createTestDatabase } from '../../../../../test/support/postgres.ts';
+import { noFileLimits } from '../../files/file-repository.ts';
+import { checkStore, type StoreReport } from '../../files/maintenance/fsck.ts';
+import { describeBlobRepository } from '../../files/testing/blob-repository.suite.ts';
+import { describeFileRepository } from '../../files/testing/file-repository.suite.ts';
+import { describeIdempotencyRepository } from '../../idempotency/testing/idempotency-repository.suite.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { createNewId } from '../../kernel/identifier.ts';
+import { createLogger } from '../../kernel/log/logger.ts';
+import { checkDatabase } from '../database/check-database.ts';
+import type { Database } from '../database/database.ts';
+import { createProjectUsageMigration } from '../database/migrations/0019-project-usage.ts';
+import { createFileCountsMigration } from '../database/migrations/0039-file-counts.ts';
+import { openDatabase } from '../database/open-database.ts';
+import { openDiskBlobStore } from '../disk/disk-blob-store.ts';
+import { createBlobRepository } from './blob-repository.ts';
+import { createFileRepository } from './file-repository.ts';
+import { createIdempotencyRepository } from './idempotency-repository.ts';
+
+const logger = createLogger('silent');
+const newId = createNewId();
+const isStored = async () => true;
+
+async function openSqlite() {
+  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-files-'));
+  const database = await openDatabase({ url: null, dataFolder: folder, logger });
+  const release = async () => {
+    await database.close();
+    await rm(folder, { recursive: true });
+  };
+  return { database, release };
+}
+
+async function openPostgres() {
+  const testing = await createTestDatabase();
+  const database = await openDatabase({ url: testing.url, dataFolder: '/unused', logger });
+  const release = async () => {
+    await database.close();
+    await testing.drop();
+  };
+  return { database, release };
+}
+
+async function addRecord({ write }: Database, projectId: string, fileId: string, status: string): Promise<string> {
+  const [id, collection] = [newId('record'), newId('collection')];
+  const common = { project_id: projectId, metadata: '{}', created_at: 1, updated_at: 1 };
+  await write
+    .insertInto('collection')
+    .values({
+      ...common,
+      id: collection,
+      type: 'text',
+      name: '',
+      description: '',
+      capacity: 1,
+      embedding_model_id: '',
+      status: 'ready',
+    })
+    .execute();
+  const numbers = {
+    percent: 0,
+    generation: 0,
+    num_chunks: 0,
+    attempt: 0,
+    run_after: 0,
+    deadline_at: 0,
+    source_bytes: 0,
+    claim_order: 0,
+    worked_ms: 0,
+  };
+  const nothing = { url: null, text_splitter: null, error_code: null, error_message: null, report: null };
+  const lease = { lease_owner: null, lease_until: null };
+  const texts = { type: 'file', title: '', content: '', stage: 'queued', status };
+  await write
+    .insertInto('record')
+    .values({ ...common, ...numbers, ...nothing, ...lease, ...texts, id, collection_id: collection, file_id: fileId })
+    .execute();
+  return id;
+}
+
+function newFile(projectId: string, bytes: number) {
+  const [id, blobId] = [newId('file'), newId('blob')];
+  const about = { name: 'a.txt', purpose: 'record_file', extension: 'txt', sha256: id, createdAt: 1 } as const;
+  return { file: { id, blobId, projectId, bytes, ...about }, claim: null };
+}
+
+const databases = [
+  ['SQLite', openSqlite],
+  ['PostgreSQL', openPostgres],
+] as const;
+
+for (const [name, open] of databases) {
+  describeFileRepository(name, async () => {
+    const { database, release } = await open();
+    return {
+      files: createFileRepository(database),
+      idempotency: createIdempotencyRepository(database),
+      addRecord: (projectId, fileId, status) => addRecord(database, projectId, fileId, status),
+      release,
+    };
+  });
+  describeBlobRepository(name, async () => {
+    const { database, release } = await open();
+    return { blobs: createBlobRepository(database), files: createFileRepository(database), release };
+  });
+  describeIdempotencyRepository(name, async () => {
+    const { database, release } = await open();
+    return { repository: createIdempotencyRepository(database, { maxBytes: 30 }), release };
+  });
+}
+
+for (const [name, open] of databases) {
+  test(`what files took before there was a sum is counted once: ${name}`, async (t) => {
+    const { database, release } = await open();
+    t.after(release);
+    const files = createFileRepository(database);
+    const gone = newFile('a', 7);
+    await files.add([newFile('a', 5_000_000_000), newFile('a', 30), gone, newFile('b', 1)], noFileLimits, isStored);
+    await files.startDelete('a', gone.file.id);
+    // As it was before the migration.
+    await sql`drop table project_usage`.execute(database.write);
+    await createProjectUsageMigration(database.dialect).up(database.write);
+    await createFileCountsMigration(database.dialect).up(database.write);
+    const sums = await Promise.all(['a', 'b', 'c'].map((projectId) => files.bytesKept(projectId)));
+    assert.deepEqual(sums, [5_000_000_030, 1, 0]);
+    assert.deepEqual(await files.wrongUsages(), []);
+    const counts = database.read.selectFrom('project_usage').select(['project_id', 'file_count']).orderBy('project_id');
+    assert.deepEqual(
+      (await counts.execute()).map((row) => [row.project_id, Number(row.file_count)]),
+      [
+        ['a', 2],
+        ['b', 1],
+      ],
+    );
+  });
+
+  test(`a sum that is not that of the files is found, and made anew: ${name}`, async (t) => {
+    const { database, release } = await open();
+    t.after(release);
+    const files = createFileRepository(database);
+    const folder = await mkdtemp(join(tmpdir(), 'quartermaster-blobs-'));
+    const blobs = await openDiskBlobStore(folder);
+    t.after(async () => {
+      await blobs.close();
+      await rm(folder, { recursive: true });
+    });
+    const deps = {
+      files,
+      blobs,
+      damages: createBlobRepository(database),
+      clock: systemClock,
+      checkDatabase: () => checkDatabase(database),
+    };
+    await files.add([newFile('a', 30), newFile('b', 5), newFile('c', 7), newFile('d', 0)], noFileLimits, isStored);
+    assert.deepEqual(await files.wrongUsages(), []);
+    await database.write
+      .updateTable('project_usage')
+      .set({ file_bytes: 5_000_000_000 })
+      .where('project_id', '=', 'a')
+      .execute();
+    await database.write.deleteFrom('project_usage').where('project_id', '=', 'b').execute();
+    await database.write.updateTable('project_usage').set({ file_count: 9 }).where('project_id', '=', 'd').execute();
+    await database.write
+      .insertInto('project_usage')
+      .values({ project_id: 'gone', file_bytes: -1, file_count: 0 })
+      .execute();
+    const faults = [
+      { projectId: 'a', expected: 30, found: 5_000_000_000, expectedFiles: 1, foundFiles: 1 },
+      { projectId: 'b', expected: 5, found: 0, expectedFiles: 1, foundFiles: 0 },
+      { projectId: 'd', expected: 0, found: 0, expectedFiles: 1, foundFiles: 9 },
+      { projectId: 'gone', expected: 0, found: -1, expectedFiles: 0, foundFiles: 0 },
+    ].map((usage) => ({ kind: 'usage_differs', ...usage }));
+    const usagesIn = ({ faults, mended }: StoreReport) =>
+      [faults, mended].map((list) => list.filter(({ kind }) => kind === 'usage_differs'));
+    assert.deepEqual(usagesIn(await checkStore(deps, { hash: false, repair: false })), [faults, []]);
+    assert.deepEqual(usagesIn(await checkStore(deps, { hash: false, repair: true })), [faults, faults]);
+    assert.deepEqual(await files.wrongUsages(), []);
+    assert.deepEqual(await Promise.all(['a', 'b', 'c', 'gone'].map(files.bytesKept)), [30, 5, 7, 0]);
+  });
+
+  test(`a sum that is made anew while files come and go is theirs: ${name}`, async (t) => {
+    const { database, release } = await open();
+    t.after(release);
+    const files = createFileRepository(database);
+    await Promise.all(
+      Array.from({ length: 30 }, async (_, at) => {
+        const added = newFile('a', 10 + at);
+        await files.add([added], noFileLimits, isStored);
+        if (at % 3 === 0) await files.startDelete('a', added.file.id);
+        if (at % 2 === 0) await files.correctUsage('a');
+      }),
+    );
+    assert.deepEqual(await files.wrongUsages(), []);
+  });
+}

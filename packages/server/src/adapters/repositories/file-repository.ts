@@ -1,0 +1,149 @@
+import type { Extension, Purpose } from '@quartermaster/contract';
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import type { BlobDamage } from '../../files/blob-repository.ts';
+import {
+  CommitInDoubt,
+  type FileQuery,
+  type FileRepository,
+  type StoredBlobRow,
+  type StoredContent,
+  type StoredFile,
+} from '../../files/file-repository.ts';
+import { Problem } from '../../kernel/problem.ts';
+import type { Database } from '../database/database.ts';
+import { readKeysetPage } from '../database/keyset-page.ts';
+import type { BlobTable, FileTable, Tables } from '../database/tables.ts';
+import { addFiles, contentKey } from './add-files.ts';
+import { finishDelete, startDelete, unfinishedDeletes } from './delete-file.ts';
+import { correctUsage, findUsage, findWrongUsages } from './project-usage.ts';
+
+/** Files over either database. */
+export function createFileRepository(database: Database): FileRepository {
+  const { read, write } = database;
+  return {
+    add: (files, limits, isStored) => commit(database, (transaction) => addFiles(transaction, files, limits, isStored)),
+    find: async (projectId, fileId) => {
+      const row = await read
+        .selectFrom('file')
+        .selectAll()
+        .where('id', '=', fileId)
+        .where('project_id', '=', projectId)
+        .where('state', '=', 'live')
+        .executeTakeFirst();
+      return row === undefined ? undefined : toFile(row);
+    },
+    list: (projectId, query) => listFiles(database, projectId, query),
+    references: async (projectId, fileId, limit) => {
+      const rows = await read
+        .selectFrom('record')
+        .select(['id', 'collection_id'])
+        .where('file_id', '=', fileId)
+        .where('project_id', '=', projectId)
+        .where('status', '<>', 'deleting')
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.map((row) => ({ collectionId: row.collection_id, recordId: row.id }));
+    },
+    bytesKept: (projectId) => findUsage(read, projectId),
+    wrongUsages: () => findWrongUsages(read),
+    correctUsage: (projectId) => write.transaction().execute((transaction) => correctUsage(transaction, projectId)),
+    startDelete: (projectId, fileId) =>
+      write.transaction().execute((transaction) => startDelete(transaction, projectId, fileId)),
+    finishDelete: (deleting) => write.transaction().execute((transaction) => finishDelete(transaction, deleting)),
+    unfinishedDeletes: (limit) => unfinishedDeletes(read, limit),
+    knownBlobs: async (blobIds) => {
+      if (blobIds.length === 0) return new Set();
+      const rows = await read.selectFrom('blob').select('id').where('id', 'in', blobIds).execute();
+      return new Set(rows.map((row) => row.id));
+    },
+    findContents: (contents) => findContents(read, contents),
+    liveBlobs: async (after, limit) => {
+      const rows = await liveBlobs(read).where('id', '>', after).orderBy('id').limit(limit).execute();
+      return rows.map(toBlob);
+    },
+  };
+}
+
+async function findContents(read: Kysely<Tables>, contents: readonly StoredContent[]) {
+  const byProject = Map.groupBy(contents, ({ projectId }) => projectId);
+  const rows = await liveBlobs(read)
+    .where((is) =>
+      is.or(
+        [...byProject].map(([projectId, own]) => {
+          const hashes = own.map(({ sha256 }) => sha256);
+          return is.and([is('project_id', '=', projectId), is('sha256', 'in', hashes)]);
+        }),
+      ),
+    )
+    .execute();
+  const found = new Map(rows.map((row) => [contentKey(row.project_id, row.sha256), toBlob(row)]));
+  return contents.map(({ projectId, sha256 }) => found.get(contentKey(projectId, sha256)));
+}
+
+/** The state is written out, as in the index of contents: neither database finds a partial index by a parameter. */
+function liveBlobs(read: Kysely<Tables>) {
+  return read
+    .selectFrom('blob')
+    .select(['id', 'project_id', 'bytes', 'sha256', 'damage'])
+    .where('state', '=', sql.lit('live'));
+}
+
+function toBlob(row: Pick<Selectable<BlobTable>, 'id' | 'project_id' | 'bytes' | 'sha256' | 'damage'>): StoredBlobRow {
+  return {
+    blobId: row.id,
+    projectId: row.project_id,
+    bytes: Number(row.bytes),
+    sha256: row.sha256,
+    damage: row.damage as BlobDamage | null, // written by recordDamage
+  };
+}
+
+/** A failure before COMMIT is sent is rolled back, and so is one for lack of disk space. */
+async function commit<T>({ write }: Database, work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> {
+  let atCommit = false;
+  try {
+    return await write.transaction().execute(async (transaction) => {
+      const result = await work(transaction);
+      atCommit = true;
+      return result;
+    });
+  } catch (error) {
+    const isFull = error instanceof Problem && error.code === 'INSUFFICIENT_STORAGE';
+    throw atCommit && !isFull ? new CommitInDoubt(error) : error;
+  }
+}
+
+async function listFiles({ read, dialect }: Database, projectId: string, query: FileQuery) {
+  const page = await readKeysetPage(query, async ({ bounds, direction, limit }) => {
+    let rows = read.selectFrom('file').selectAll().where('project_id', '=', projectId).where('state', '=', 'live');
+    if (query.purpose !== undefined) rows = rows.where('purpose', '=', query.purpose);
+    if (query.name !== undefined) {
+      const name = dialect === 'postgres' ? sql<string>`lower(name collate "C")` : sql<string>`lower(name)`;
+      rows = rows.where(sql<boolean>`${name} like ${likePattern(query.name)} escape '!'`);
+    }
+    for (const bound of bounds) rows = rows.where('id', bound.compare, bound.id);
+    return rows.orderBy('id', direction).limit(limit).execute();
+  });
+  return { items: page.items.map(toFile), hasMore: page.hasMore };
+}
+
+function toFile(row: Selectable<FileTable>): StoredFile {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    blobId: row.blob_id,
+    name: row.name,
+    purpose: row.purpose as Purpose, // written by addFiles
+    extension: row.extension as Extension, // written by addFiles
+    bytes: Number(row.bytes),
+    sha256: row.sha256,
+    createdAt: Number(row.created_at),
+  };
+}
+
+/** Somewhere in the text, as it is; A–Z and a–z alike, which both databases lower in the same way. */
+function likePattern(text: string): string {
+  const lower = text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  return `%${lower.replace(/[!%_]/g, '!$&')}%`;
+}

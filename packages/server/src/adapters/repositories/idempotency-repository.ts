@@ -1,0 +1,166 @@
+import type { Kysely, Transaction } from 'kysely';
+import type {
+  ClaimOutcome,
+  Comparison,
+  CompletedClaim,
+  HeldClaim,
+  IdempotencyRepository,
+  RequestKey,
+} from '../../idempotency/idempotency-repository.ts';
+import type { Database } from '../database/database.ts';
+import { isOver } from '../database/lease.ts';
+import type { Tables } from '../database/tables.ts';
+import { giveBackBytes, held, type KeptAnswerLimits, keepAnswer } from './kept-answers.ts';
+
+const unlimited: KeptAnswerLimits = { maxBytes: Number.POSITIVE_INFINITY };
+
+/** Remembered requests over either database. */
+export function createIdempotencyRepository(
+  { write, leases, dialect }: Database,
+  limits: KeptAnswerLimits = unlimited,
+): IdempotencyRepository {
+  return {
+    claim: (claim, now) => claimKey(write, claim, now),
+    compare: (request, fingerprints, most) =>
+      write.transaction().execute((transaction) => compare(transaction, { dialect, request, fingerprints, most })),
+    renew: async (claim, heldUntil) => {
+      const result = await held(leases, claim).set({ expires_at: heldUntil }).executeTakeFirst();
+      return result.numUpdatedRows === 1n;
+    },
+    complete: (claim) => write.transaction().execute((transaction) => keepAnswer(transaction, claim, limits)),
+    release: (claim) => write.transaction().execute((transaction) => release(transaction, claim)),
+    sweep: async (now) => {
+      let deleted = 0;
+      for (let last = rowsOfSweep; last === rowsOfSweep; ) {
+        last = await write.transaction().execute((transaction) => sweepSome(transaction, now));
+        deleted += last;
+      }
+      return deleted;
+    },
+  };
+}
+
+/** Rows that one statement forgets. */
+const rowsOfSweep = 2000;
+
+/** The row of a forgotten answer keeps its bytes when its key is claimed again, until it is completed or deleted. */
+async function release(transaction: Transaction<Tables>, claim: HeldClaim): Promise<void> {
+  const deleted = await transaction
+    .deleteFrom('idempotency')
+    .where('project_id', '=', claim.projectId)
+    .where('operation', '=', claim.operation)
+    .where('key', '=', claim.key)
+    .where('expires_at', '=', claim.heldUntil)
+    .where('answer', 'is', null)
+    .returning(['project_id', 'answer_bytes'])
+    .execute();
+  await giveBackBytes(transaction, deleted);
+}
+
+async function sweepSome(transaction: Transaction<Tables>, now: number): Promise<number> {
+  const deleted = await transaction
+    .deleteFrom('idempotency')
+    .where((row) =>
+      row(
+        row.refTuple('project_id', 'operation', 'key'),
+        'in',
+        row
+          .selectFrom('idempotency')
+          .select(['project_id', 'operation', 'key'])
+          .where('expires_at', '<=', now)
+          .limit(rowsOfSweep)
+          .$asTuple('project_id', 'operation', 'key'),
+      ),
+    )
+    .returning(['project_id', 'answer_bytes'])
+    .execute();
+  await giveBackBytes(transaction, deleted);
+  return deleted.length;
+}
+
+/** Keeps the answer of a request whose claim is still held; false when somebody else took it over. */
+export async function storeAnswer(db: Kysely<Tables> | Transaction<Tables>, claim: CompletedClaim): Promise<boolean> {
+  const result = await held(db, claim)
+    .set({ fingerprint: claim.fingerprint, answer: claim.answer, expires_at: claim.expiresAt })
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+async function claimKey(db: Kysely<Tables>, claim: HeldClaim, now: number): Promise<ClaimOutcome> {
+  const row = {
+    project_id: claim.projectId,
+    operation: claim.operation,
+    key: claim.key,
+    fingerprint: null,
+    answer: null,
+    expires_at: claim.heldUntil,
+    created_at: now,
+    caller_id: claim.callerId,
+    wrong_of_caller: 0,
+    wrong_of_others: 0,
+  };
+  const { project_id: _project, operation: _operation, key: _key, ...values } = row;
+  const taken = await db
+    .insertInto('idempotency')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['project_id', 'operation', 'key'])
+        .doUpdateSet(values)
+        .where((where) =>
+          where.or([
+            where('idempotency.expires_at', '<=', now),
+            where.and([
+              where('idempotency.answer', 'is', null),
+              isOver('idempotency.expires_at', { now, leaseUntil: claim.heldUntil }),
+            ]),
+          ]),
+        ),
+    )
+    .returning('key')
+    .executeTakeFirst();
+  if (taken !== undefined) return { kind: 'claimed' };
+  const known = await db
+    .selectFrom('idempotency')
+    .select((select) => select('answer', 'is not', null).as('answered'))
+    .where('project_id', '=', claim.projectId)
+    .where('operation', '=', claim.operation)
+    .where('key', '=', claim.key)
+    .executeTakeFirst();
+  // Released between the two statements: the other request has just ended, so asking again will do.
+  return { kind: known?.answered ? 'answered' : 'running' };
+}
+
+interface CompareOptions {
+  readonly dialect: Database['dialect'];
+  readonly request: RequestKey;
+  readonly fingerprints: readonly string[];
+  readonly most: number;
+}
+
+/** The row stays locked until the commit, so two requests are never compared before the first is counted. */
+async function compare(
+  transaction: Transaction<Tables>,
+  { dialect, request, fingerprints, most }: CompareOptions,
+): Promise<Comparison> {
+  const { projectId, operation, key, callerId } = request;
+  const query = transaction
+    .selectFrom('idempotency')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('operation', '=', operation)
+    .where('key', '=', key);
+  const row = await (dialect === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
+  if (row?.answer == null || row.fingerprint === null) return { kind: 'forgotten' };
+  const counter = row.caller_id === callerId ? 'wrong_of_caller' : 'wrong_of_others';
+  if (row[counter] >= most) return { kind: 'closed' };
+  if (fingerprints.includes(row.fingerprint)) return { kind: 'same', answer: row.answer };
+  await transaction
+    .updateTable('idempotency')
+    .set({ [counter]: row[counter] + 1 })
+    .where('project_id', '=', projectId)
+    .where('operation', '=', operation)
+    .where('key', '=', key)
+    .execute();
+  return { kind: 'other' };
+}

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { createTestDatabase } from '../../../../../test/support/postgres.ts';
+import { createLogger } from '../../kernel/log/logger.ts';
+import { createKeptAnswerBytesMigration } from '../database/migrations/0036-kept-answer-bytes.ts';
+import { openDatabase } from '../database/open-database.ts';
+import { createIdempotencyRepository } from './idempotency-repository.ts';
+
+const logger = createLogger('silent');
+const claimOf = (projectId: string, operation: 'execute' | 'upload') =>
+  ({ projectId, operation, key: 'k', callerId: '', heldUntil: 1000 }) as const;
+
+for (const name of ['SQLite', 'PostgreSQL'])
+  test(`answers kept before there was a sum are counted once, in bytes: ${name}`, async (t) => {
+    const dataFolder = await mkdtemp(join(tmpdir(), 'quartermaster-answers-'));
+    t.after(() => rm(dataFolder, { recursive: true }));
+    const testing = name === 'SQLite' ? null : await createTestDatabase();
+    t.after(() => testing?.drop());
+    const database = await openDatabase({ url: testing?.url ?? null, dataFolder, logger });
+    t.after(() => database.close());
+    const repository = createIdempotencyRepository(database);
+    for (const claim of [claimOf('a', 'execute'), claimOf('b', 'execute'), claimOf('a', 'upload')]) {
+      await repository.claim(claim, 1);
+      if (claim.projectId === 'a')
+        await repository.complete({ ...claim, fingerprint: 'print', answer: '"äöü"', expiresAt: 9000 });
+    }
+    // As it was before the migration.
+    await sql`drop table kept_answer_usage`.execute(database.write);
+    await sql`alter table idempotency drop column answer_bytes`.execute(database.write);
+    await createKeptAnswerBytesMigration(database.dialect).up(database.write);
+    const sums = () => database.read.selectFrom('kept_answer_usage').selectAll().execute();
+    const found = (await sums()).map(({ project_id, bytes }) => [project_id, Number(bytes)]);
+    assert.deepEqual(found, [['a', 8]]);
+    assert.equal(await repository.sweep(9000), 3);
+    assert.equal(Number((await sums())[0]?.bytes), 0);
+  });

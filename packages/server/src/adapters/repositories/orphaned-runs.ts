@@ -1,0 +1,87 @@
+import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
+import type { LeftRun, RunLease, TakeOverRequest } from '../../runs/run-repository.ts';
+import type { Database } from '../database/database.ts';
+import type { Tables } from '../database/tables.ts';
+import { isOrphaned, writeHeartbeat } from '../postgres/process-heartbeats.ts';
+import { toRun } from './run-rows.ts';
+import type { RunRequestTable, RunTable } from './run-tables.ts';
+
+type OrphanedRow = Selectable<RunTable> & Selectable<Omit<RunRequestTable, 'project_id' | 'run_id'>>;
+
+/**
+ * Takes orphaned runs of bundles that this process has. It also takes those that were cancelled or have waited too
+ * long, because ending them needs no bundle. All others stay for a process that has their bundle.
+ */
+export async function takeOrphanedRuns(
+  { read, write, dialect }: Database,
+  lease: RunLease,
+  request: TakeOverRequest,
+): Promise<LeftRun[]> {
+  const found = await orphaned(read, lease, request).select('run.bundle_id').distinct().execute();
+  if (found.length === 0) return [];
+  const bundleIds = found.map((row) => row.bundle_id).filter(request.hasBundle);
+  return await write.transaction().execute(async (transaction) => {
+    const claimable = orphaned(transaction, lease, request)
+      .innerJoin('run_request', (join) =>
+        join.onRef('run_request.project_id', '=', 'run.project_id').onRef('run_request.run_id', '=', 'run.id'),
+      )
+      .selectAll('run')
+      .select(['request', 'sealed', 'repeatable', 'attempts'])
+      .where((eb) => {
+        const canEnd = [eb('cancel_asked', '=', 1), eb('created_at', '<=', request.acceptedBefore)];
+        return eb.or(bundleIds.length === 0 ? canEnd : [...canEnd, eb('bundle_id', 'in', bundleIds)]);
+      })
+      .orderBy('run.id')
+      .limit(request.limit);
+    // SQLite writes one transaction at a time: two claims cannot meet there.
+    const rows: OrphanedRow[] = await (dialect === 'sqlite'
+      ? claimable
+      : claimable.forUpdate(['run', 'run_request']).skipLocked()
+    ).execute();
+    if (rows.length === 0) return [];
+    await assign(transaction, lease, rows);
+    await writeHeartbeat(transaction, { owner: lease.owner, at: request.now });
+    return rows.map((row) => toLeftRun(row, lease));
+  });
+}
+
+/** Times of leases are never negative: with that condition the index of runs under way serves. */
+function orphaned(db: Kysely<Tables>, { owner, until }: RunLease, { now }: TakeOverRequest) {
+  return db
+    .selectFrom('run')
+    .leftJoin('process', 'process.id', 'run.lease_owner')
+    .where('run.outcome', 'is', null)
+    .where('run.lease_until', '>=', 0)
+    .where('run.lease_owner', '<>', owner)
+    .where(isOrphaned({ now, leaseUntil: until }));
+}
+
+/** Makes the process the owner of all these rows, which this transaction has locked. */
+async function assign(transaction: Transaction<Tables>, lease: RunLease, rows: readonly OrphanedRow[]): Promise<void> {
+  await transaction
+    .updateTable('run')
+    .set({ lease_owner: lease.owner, lease_until: lease.until, begun_at: null })
+    .where(isOneOf(sql`(project_id, id)`, rows))
+    .execute();
+  const begun = rows.filter((row) => row.begun_at !== null);
+  if (begun.length === 0) return;
+  await transaction
+    .updateTable('run_request')
+    .set((eb) => ({ attempts: eb('attempts', '+', 1) }))
+    .where(isOneOf(sql`(project_id, run_id)`, begun))
+    .execute();
+}
+
+function isOneOf(key: RawBuilder<unknown>, rows: readonly OrphanedRow[]): RawBuilder<boolean> {
+  const keys = rows.map((row) => sql`(${row.project_id}, ${row.id})`);
+  return sql<boolean>`${key} in (values ${sql.join(keys)})`;
+}
+
+function toLeftRun(row: OrphanedRow, lease: RunLease): LeftRun {
+  return {
+    run: { ...toRun(row), lease },
+    request: { text: row.request, isSealed: row.sealed === 1, isRepeatable: row.repeatable === 1 },
+    attempts: row.attempts + (row.begun_at === null ? 0 : 1),
+    isCancelAsked: row.cancel_asked === 1,
+  };
+}

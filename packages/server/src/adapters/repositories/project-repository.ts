@@ -1,0 +1,236 @@
+import type { Scope } from '@quartermaster/contract';
+import { type ExpressionBuilder, type Selectable, sql, type Transaction } from 'kysely';
+import type { ProjectRepository, StoredKey } from '../../access/projects/project-repository.ts';
+import type { Database } from '../database/database.ts';
+import { readKeysetPage } from '../database/keyset-page.ts';
+import { areAtLeast } from '../database/row-limit.ts';
+import type { KeyTable, Tables } from '../database/tables.ts';
+
+/** Projects and keys over either database. */
+export function createProjectRepository(database: Database): ProjectRepository {
+  const { read, write } = database;
+  return {
+    listProjects: async () => (await read.selectFrom('project').selectAll().orderBy('id').execute()).map(toProject),
+    findProject: async (projectId) => {
+      const row = await read.selectFrom('project').selectAll().where('id', '=', projectId).executeTakeFirst();
+      return row === undefined ? undefined : toProject(row);
+    },
+    addProject: (project, { most, key, beforeCommit }) =>
+      write.transaction().execute(async (transaction) => {
+        // Without a key as well: two requests cannot both find room for the last project.
+        const change = await nextChange(transaction);
+        const projects = transaction.selectFrom('project').select('id');
+        if ((await projects.where('name', '=', project.name).executeTakeFirst()) !== undefined) return 'taken';
+        if (await areAtLeast(projects.orderBy('id'), most)) return 'full';
+        const row = { id: project.id, name: project.name, created_at: project.createdAt };
+        await transaction.insertInto('project').values(row).execute();
+        if (key !== undefined) await insertKey(transaction, key, change);
+        await beforeCommit?.();
+        return 'added';
+      }),
+    setRunInputs: (projectId, runInputs) =>
+      write.transaction().execute(async (transaction) => {
+        const project = transaction.selectFrom('project').select('id').where('id', '=', projectId);
+        if ((await project.executeTakeFirst()) === undefined) return false;
+        await transaction.deleteFrom('input_keeper').where('project_id', '=', projectId).execute();
+        if (runInputs === 'keep') {
+          await transaction.insertInto('input_keeper').values({ project_id: projectId }).execute();
+        }
+        return true;
+      }),
+    projectsThatKeepInputs: async () => {
+      const rows = await read.selectFrom('input_keeper').select('project_id').execute();
+      return rows.map((row) => row.project_id);
+    },
+    listKeys: async (projectId) => {
+      let query = read.selectFrom('api_key').selectAll().orderBy('id');
+      if (projectId !== undefined) query = query.where('project_id', '=', projectId);
+      return (await query.execute()).map(toKey);
+    },
+    pageOfKeys: async (projectId, query) => {
+      const page = await readKeysetPage(query, ({ bounds, direction, limit }) => {
+        let rows = read.selectFrom('api_key').selectAll().where('project_id', '=', projectId);
+        for (const { compare, id } of bounds) rows = rows.where('id', compare, id);
+        return rows.orderBy('id', direction).limit(limit).execute();
+      });
+      return { items: page.items.map(toKey), hasMore: page.hasMore };
+    },
+    findKey: async (keyId) => {
+      const row = await read.selectFrom('api_key').selectAll().where('id', '=', keyId).executeTakeFirst();
+      return row === undefined ? undefined : toKey(row);
+    },
+    ...usableKeyRows(database),
+    ...keyChanges(database),
+    touchKeys: (uses) =>
+      write.transaction().execute(async (transaction) => {
+        // One statement a key, but only for keys used since the last look: a handful, once a second, in one commit.
+        for (const [keyId, at] of uses) {
+          await transaction
+            .updateTable('api_key')
+            .set({ last_used_at: at })
+            .where('id', '=', keyId)
+            .where((where) => where.or([where('last_used_at', 'is', null), where('last_used_at', '<', at)]))
+            .execute();
+        }
+      }),
+  };
+}
+
+type UsableKeyFunctions = 'findUsable' | 'countDescendants';
+
+function usableKeyRows({ read }: Pick<Database, 'read'>): Pick<ProjectRepository, UsableKeyFunctions> {
+  return {
+    countDescendants: async (keyId, now) => {
+      const row = await read
+        .selectFrom('api_key')
+        .select((select) => select.fn.countAll<number>().as('keys'))
+        .where('id', 'in', descendantsOf(keyId))
+        .where('id', '<>', keyId)
+        .where(isUsableAt(now))
+        .executeTakeFirst();
+      return Number(row?.keys ?? 0);
+    },
+    findUsable: async (keyIds, now) => {
+      if (keyIds.length === 0) return [];
+      const query = read.selectFrom('api_key').select('id').where('id', 'in', keyIds).where(isUsableAt(now));
+      return (await query.execute()).map(({ id }) => id);
+    },
+  };
+}
+
+/** The key, the keys that it created, those that they created, and so on. */
+function descendantsOf(keyId: string) {
+  return sql<string>`(with recursive descendant(id) as (
+    select id from api_key where id = ${keyId}
+    union select api_key.id from api_key join descendant on api_key.maker_id = descendant.id
+  ) select id from descendant)`;
+}
+
+type KeyChanges = Pick<ProjectRepository, 'addKey' | 'revokeKey' | 'replaceKey' | 'changedKeys'>;
+
+/** Whatever changes who may use a key, and what has changed. */
+function keyChanges({ read, write }: Database): KeyChanges {
+  return {
+    addKey: (key, { now, most }) =>
+      write.transaction().execute(async (transaction) => {
+        const change = await nextChange(transaction);
+        if ((await countOtherKeys(transaction, key, now)) >= most) return false;
+        await insertKey(transaction, key, change);
+        return true;
+      }),
+    revokeKey: (keyId, at, withDescendants) =>
+      write.transaction().execute(async (transaction) => {
+        const rows = await transaction
+          .updateTable('api_key')
+          .set({ revoked_at: at, change: await nextChange(transaction) })
+          .where('id', withDescendants ? 'in' : '=', withDescendants ? descendantsOf(keyId) : keyId)
+          .where('revoked_at', 'is', null)
+          .returning('id')
+          .execute();
+        return rows.map(({ id }) => id);
+      }),
+    replaceKey: (oldKey, newKey, { now, oldEndsAt, most }) =>
+      write.transaction().execute(async (transaction) => {
+        const change = await nextChange(transaction);
+        const others = await countOtherKeys(transaction, oldKey, now);
+        if (others + (oldEndsAt > now ? 1 : 0) >= most) return 'full';
+        const ended = await transaction
+          .updateTable('api_key')
+          .set({
+            expires_at: sql<number>`case when expires_at < ${oldEndsAt} then expires_at else ${oldEndsAt} end`,
+            change,
+          })
+          .where('id', '=', oldKey.id)
+          .where('revoked_at', 'is', null)
+          .executeTakeFirst();
+        if (ended.numUpdatedRows === 0n) return 'ended';
+        await insertKey(transaction, newKey, change);
+        return 'replaced';
+      }),
+    changedKeys: async (after, now) => {
+      const { number } = await read.selectFrom('key_change').select('number').executeTakeFirstOrThrow();
+      if (after === number) return { number, isWhole: false, keys: [] };
+      // A smaller number is that of a database that was set back.
+      const isWhole = after === null || after > number;
+      const query = read.selectFrom('api_key').selectAll();
+      const rows = await (isWhole ? query.where(isUsableAt(now)) : query.where('change', '>', after)).execute();
+      return { number, isWhole, keys: rows.map(toKey) };
+    },
+  };
+}
+
+/**
+ * The row stays locked until the commit. Changes are therefore committed in the order of their numbers, and two requests cannot both
+ * find room for the last key of a project.
+ */
+async function nextChange(transaction: Transaction<Tables>): Promise<number> {
+  const { number } = await transaction
+    .updateTable('key_change')
+    .set((row) => ({ number: row('number', '+', 1) }))
+    .returning('number')
+    .executeTakeFirstOrThrow();
+  return number;
+}
+
+async function insertKey(transaction: Transaction<Tables>, key: StoredKey, change: number): Promise<void> {
+  await transaction
+    .insertInto('api_key')
+    .values({ ...toRow(key), change })
+    .execute();
+}
+
+/** Usable keys of the project besides this one. */
+async function countOtherKeys(transaction: Transaction<Tables>, key: StoredKey, now: number): Promise<number> {
+  const row = await transaction
+    .selectFrom('api_key')
+    .select((select) => select.fn.countAll<number>().as('keys'))
+    .where('project_id', '=', key.projectId)
+    .where('id', '<>', key.id)
+    .where(isUsableAt(now))
+    .executeTakeFirst();
+  return Number(row?.keys ?? 0);
+}
+
+function toProject(row: { id: string; name: string; created_at: number }) {
+  return { id: row.id, name: row.name, createdAt: row.created_at };
+}
+
+function toKey(row: Selectable<KeyTable>): StoredKey {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    name: row.name,
+    hash: row.hash,
+    hint: row.hint,
+    scopes: JSON.parse(row.scopes) as Scope[], // written by toRow
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
+    makerId: row.maker_id,
+  };
+}
+
+function isUsableAt(now: number) {
+  return (where: ExpressionBuilder<Tables, 'api_key'>) =>
+    where.and([
+      where('revoked_at', 'is', null),
+      where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]),
+    ]);
+}
+
+function toRow(key: StoredKey): Omit<KeyTable, 'change'> {
+  return {
+    id: key.id,
+    project_id: key.projectId,
+    name: key.name,
+    hash: key.hash,
+    hint: key.hint,
+    scopes: JSON.stringify(key.scopes),
+    created_at: key.createdAt,
+    expires_at: key.expiresAt,
+    revoked_at: key.revokedAt,
+    last_used_at: key.lastUsedAt,
+    maker_id: key.makerId,
+  };
+}

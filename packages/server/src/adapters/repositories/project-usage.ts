@@ -1,0 +1,96 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { ProjectUsage, WrongUsage } from '../../files/file-repository.ts';
+import type { Tables } from '../database/tables.ts';
+
+/**
+ * Adds to what the files of a project take, or takes from it, and holds it until the transaction ends: nobody else adds
+ * meanwhile, in whatever process. Before any blob is held, in every transaction: two that hold one each would wait for
+ * each other. @returns the new sums.
+ */
+export async function changeUsage(
+  transaction: Transaction<Tables>,
+  projectId: string,
+  change: ProjectUsage,
+): Promise<ProjectUsage> {
+  const usage = await transaction
+    .insertInto('project_usage')
+    .values({ project_id: projectId, file_bytes: change.bytes, file_count: change.files })
+    .onConflict((conflict) =>
+      conflict.column('project_id').doUpdateSet((set) => ({
+        file_bytes: set('project_usage.file_bytes', '+', set.ref('excluded.file_bytes')),
+        file_count: set('project_usage.file_count', '+', set.ref('excluded.file_count')),
+      })),
+    )
+    .returning(['file_bytes', 'file_count'])
+    .executeTakeFirstOrThrow();
+  return { bytes: Number(usage.file_bytes), files: Number(usage.file_count) };
+}
+
+export async function findUsage(db: Kysely<Tables>, projectId: string): Promise<number> {
+  const row = await db
+    .selectFrom('project_usage')
+    .select('file_bytes')
+    .where('project_id', '=', projectId)
+    .executeTakeFirst();
+  return Number(row?.file_bytes ?? 0);
+}
+
+/** One statement, so that it sees one moment. */
+export async function findWrongUsages(db: Kysely<Tables>): Promise<WrongUsage[]> {
+  const none = sql<number>`0`;
+  const kept = db
+    .selectFrom('project_usage')
+    .select([
+      'project_id',
+      'file_bytes as found',
+      none.as('expected'),
+      'file_count as found_files',
+      none.as('expected_files'),
+    ]);
+  const made = db
+    .selectFrom('file')
+    .where('state', '=', 'live')
+    .groupBy('project_id')
+    .select(({ fn }) => [
+      'project_id',
+      none.as('found'),
+      fn.sum<number>('bytes').as('expected'),
+      none.as('found_files'),
+      fn.countAll<number>().as('expected_files'),
+    ]);
+  const rows = await db
+    .selectFrom(kept.unionAll(made).as('side'))
+    .groupBy('project_id')
+    .select(({ fn }) => [
+      'project_id',
+      fn.sum('found').as('found'),
+      fn.sum('expected').as('expected'),
+      fn.sum('found_files').as('found_files'),
+      fn.sum('expected_files').as('expected_files'),
+    ])
+    .having(sql<boolean>`sum(found) <> sum(expected) or sum(found_files) <> sum(expected_files)`)
+    .orderBy('project_id')
+    .execute();
+  return rows.map((row) => ({
+    projectId: row.project_id,
+    expected: Number(row.expected),
+    found: Number(row.found),
+    expectedFiles: Number(row.expected_files),
+    foundFiles: Number(row.found_files),
+  }));
+}
+
+/** Nobody adds or takes meanwhile, so that the sums made are the sums kept. */
+export async function correctUsage(transaction: Transaction<Tables>, projectId: string): Promise<void> {
+  const found = await changeUsage(transaction, projectId, { bytes: 0, files: 0 });
+  const expected = await transaction
+    .selectFrom('file')
+    .where('project_id', '=', projectId)
+    .where('state', '=', 'live')
+    .select(({ fn }) => [fn.sum('bytes').as('bytes'), fn.countAll().as('files')])
+    .executeTakeFirstOrThrow();
+  await changeUsage(transaction, projectId, {
+    bytes: Number(expected.bytes ?? 0) - found.bytes,
+    files: Number(expected.files) - found.files,
+  });
+}

@@ -1,0 +1,166 @@
+import type { ListQuery } from '@quartermaster/contract';
+import type { Kysely } from 'kysely';
+import type {
+  ChunkChange,
+  ChunkKey,
+  ChunkListKey,
+  ChunkRepository,
+  NewChunk,
+} from '../../../collections/chunks/chunk-repository.ts';
+import type { Database } from '../../database/database.ts';
+import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
+import type { Tables } from '../../database/tables.ts';
+import { findVisibleChunks } from '../../full-text/visible-chunks.ts';
+import { mostPageWeight, weighed, weightOf } from '../../full-text/weighed-page.ts';
+import { withoutIndex } from '../../full-text/without-index.ts';
+import { insertChunks, toChunk } from './chunk-rows.ts';
+import { hasRoom, lockCollection } from './lock-collection.ts';
+import { removeKeys } from './pair-keys.ts';
+import { dropVector, wantVectors } from './vector-repository.ts';
+
+/** Chunks over either database. */
+export function createChunkRepository(database: Database): ChunkRepository {
+  const { read, fullText } = database;
+  return {
+    add: (projectId, collectionId, chunk) => addDirect(database, { projectId, collectionId }, chunk),
+    async find(key) {
+      const row = await visibleIn(read, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
+      return row === undefined ? undefined : toChunk(row);
+    },
+    list: (of, query) => list(read, of, query),
+    change: (key, change) => changeChunk(database, key, change),
+    remove: (key) => removeChunk(database, key),
+    rank: ({ collectionId, words, limit, filter }) => fullText.search(read, collectionId, { words, limit, filter }),
+    findVisible: (seqs, filter) => findVisibleChunks(read, seqs, { dialect: database.dialect, filter }),
+    async fetch(collectionId, seqs) {
+      if (seqs.length === 0) return new Map();
+      const rows = await visible(read)
+        .where('chunk.seq', 'in', seqs)
+        .where(withoutIndex<string>(database.dialect, 'chunk.collection_id'), '=', collectionId)
+        .execute();
+      return new Map(rows.map((row) => [row.seq, toChunk(row)]));
+    },
+  };
+}
+
+/** Chunks made directly, and those of the generation their record shows. */
+function visible(db: Kysely<Tables>) {
+  return db
+    .selectFrom('chunk')
+    .leftJoin('record', 'record.id', 'chunk.record_id')
+    .selectAll('chunk')
+    .where((where) =>
+      where.or([where('chunk.record_id', 'is', null), where('chunk.generation', '=', where.ref('record.generation'))]),
+    );
+}
+
+function visibleIn(db: Kysely<Tables>, of: Pick<ChunkKey, 'collectionId' | 'projectId'>) {
+  return visible(db).where('chunk.collection_id', '=', of.collectionId).where('chunk.project_id', '=', of.projectId);
+}
+
+async function list(read: Kysely<Tables>, of: ChunkListKey, query: ListQuery) {
+  const rowsOf = () => {
+    const rows = visibleIn(read, of);
+    return of.recordId === undefined ? rows : rows.where('chunk.record_id', '=', of.recordId);
+  };
+  const cursors = cursorsOf(query);
+  if (cursors.length > 0) {
+    const found = await rowsOf().where('chunk.id', 'in', cursors).execute();
+    if (found.length !== new Set(cursors).size) return undefined;
+  }
+  const page = await readKeysetPage(query, (window) => {
+    let page = rowsOf()
+      .clearSelect()
+      .select([
+        'chunk.id',
+        weightOf({
+          texts: ['chunk.content', 'chunk.question', 'chunk.answer'],
+          json: ['chunk.metadata', 'chunk.locator'],
+        }),
+      ]);
+    for (const bound of window.bounds) page = page.where('chunk.id', bound.compare, bound.id);
+    page = page.orderBy('chunk.id', window.direction).limit(window.limit);
+    return read
+      .selectFrom(weighed(read, page.as('page'), window.direction))
+      .innerJoin('chunk', 'chunk.id', 'weighed.id')
+      .selectAll('chunk')
+      .select('weighed.found')
+      .where('weighed.before', '<', mostPageWeight)
+      .orderBy('chunk.id', window.direction)
+      .execute();
+  });
+  return { items: page.items.map(toChunk), hasMore: page.hasMore };
+}
+
+function addDirect(
+  database: Database,
+  { projectId, collectionId }: { projectId: string; collectionId: string },
+  chunk: NewChunk,
+): Promise<'added' | 'gone' | 'full'> {
+  return database.write.transaction().execute(async (transaction) => {
+    const collection = await lockCollection(transaction, collectionId);
+    if (collection === undefined) return 'gone';
+    const room = { collectionId, capacity: collection.capacity };
+    if (!(await hasRoom(transaction, room, { unwritten: 1, added: 1, without: null }))) return 'full';
+    const place = { projectId, collectionId, recordId: null, generation: 0 };
+    await insertChunks(transaction, database, { place, chunks: [chunk] });
+    await wantVectors(transaction, collectionId);
+    return 'added';
+  });
+}
+
+function changeChunk({ write, fullText }: Database, key: ChunkKey, change: ChunkChange): Promise<boolean> {
+  return write.transaction().execute(async (transaction) => {
+    if ((await lockCollection(transaction, key.collectionId)) === undefined) return false;
+    const seen = await visibleIn(transaction, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
+    if (seen === undefined) return false;
+    const { metadata, text } = change;
+    const changed = await transaction
+      .updateTable('chunk')
+      .set({
+        updated_at: change.updatedAt,
+        ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
+        ...(text === undefined ? {} : { content: text.content, num_tokens: text.numTokens }),
+      })
+      .where('seq', '=', seen.seq)
+      .executeTakeFirst();
+    // Swept since it was seen (PostgreSQL): its words must not come back to the index.
+    if (changed.numUpdatedRows === 0n) return false;
+    if (text !== undefined) {
+      await fullText.remove(transaction, key.collectionId, [seen.seq]);
+      await fullText.add(transaction, key.collectionId, [{ seq: seen.seq, words: text.words }]);
+      await dropVector(transaction, seen.seq);
+      await wantVectors(transaction, key.collectionId);
+    }
+    return true;
+  });
+}
+
+function removeChunk({ write, dialect, fullText }: Database, key: ChunkKey): Promise<boolean> {
+  return write.transaction().execute(async (transaction) => {
+    const seen = await visibleIn(transaction, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
+    if (seen === undefined) return false;
+    // The record first, then its chunk, as the sweep does: two that hold one each would wait for each other.
+    if (seen.record_id !== null) {
+      const record = await transaction
+        .updateTable('record')
+        .set((column) => ({ generation: column.ref('generation') }))
+        .where('id', '=', seen.record_id)
+        .where('generation', '=', seen.generation)
+        .executeTakeFirst();
+      if (record.numUpdatedRows === 0n) return false;
+    }
+    const removed = await transaction.deleteFrom('chunk').where('seq', '=', seen.seq).executeTakeFirst();
+    if (removed.numDeletedRows === 0n) return false;
+    await fullText.remove(transaction, key.collectionId, [seen.seq]);
+    await removeKeys(transaction, dialect, [seen]);
+    if (seen.record_id !== null) {
+      await transaction
+        .updateTable('record')
+        .set((column) => ({ num_chunks: column('num_chunks', '-', 1) }))
+        .where('id', '=', seen.record_id)
+        .execute();
+    }
+    return true;
+  });
+}

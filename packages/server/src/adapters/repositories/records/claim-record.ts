@@ -1,0 +1,100 @@
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import {
+  type IngestedRecord,
+  type RecordClaim,
+  type RecordJob,
+  smallRecordBytes,
+} from '../../../ingestion/record-job-repository.ts';
+import type { Database } from '../../database/database.ts';
+import { claimedBy, isClaimable, isFree, skipLocked } from '../../database/lease.ts';
+import type { Tables } from '../../database/tables.ts';
+import { toSource } from './record-repository.ts';
+
+/**
+ * Claims the next record. Projects take turns in the creation of records: a row names the project whose record was claimed
+ * last, and the next claim goes to the project that follows it by id and has a record waiting.
+ * Source: ADR 0063.
+ */
+export function claimRecord({ dialect, write }: Database, claim: RecordClaim): Promise<RecordJob | undefined> {
+  if (claim.kind === 'sweep') return take(write, claim, nextToSweep(dialect, claim));
+  return write.transaction().execute(async (transaction) => {
+    const turn = transaction.selectFrom('record_turn').select('project_id').where('id', '=', 1);
+    // PostgreSQL: one claim at a time, as in SQLite, so that two do not serve the same project.
+    const locked = dialect === 'postgres' ? turn.forUpdate() : turn;
+    const { project_id: last } = await locked.executeTakeFirstOrThrow();
+    const id =
+      (await findWaiting(transaction, { dialect, claim, after: last })) ??
+      (last === '' ? undefined : await findWaiting(transaction, { dialect, claim, after: '' }));
+    if (id === undefined) return undefined;
+    const job = await take(transaction, claim, sql<string>`${id}`);
+    if (job !== undefined) await transaction.updateTable('record_turn').set({ project_id: job.projectId }).execute();
+    return job;
+  });
+}
+
+interface Wanted {
+  readonly dialect: Database['dialect'];
+  readonly claim: RecordClaim;
+  /** Only projects whose id is greater. */
+  readonly after: string;
+}
+
+/**
+ * The first waiting record of the first project that has one. The index leads from project to project, so a project with
+ * many waiting records costs no more than one with a single record.
+ */
+async function findWaiting(db: Transaction<Tables>, { dialect, claim, after }: Wanted): Promise<string | undefined> {
+  const isSmall = claim.reserved === true ? sql`and source_bytes <= ${smallRecordBytes}` : sql``;
+  const isIdle = claim.reserved === true ? sql`and project_id not in (${projectsInProgress(claim)})` : sql``;
+  const { rows } = await sql<{ id: string }>`
+    with recursive waiting (project_id) as (
+      select min(project_id) from record where status = 'creating' and project_id > ${after}
+      union all
+      select (select min(project_id) from record where status = 'creating' and project_id > waiting.project_id)
+      from waiting where waiting.project_id is not null
+    ), first (id) as (
+      select (
+        select id from record where record.project_id = waiting.project_id and status = 'creating'
+          and ${isClaimable(claim)} ${isSmall}
+        order by claim_order, id limit 1 ${skipLocked(dialect)}
+      ) from waiting where project_id is not null ${isIdle}
+    )
+    select id from first where id is not null limit 1`.execute(db);
+  return rows[0]?.id;
+}
+
+function projectsInProgress(claim: RecordClaim): RawBuilder<string> {
+  return sql`select project_id from record
+    where lease_owner is not null and not ${isFree('lease_until', claim)} and status = 'creating'`;
+}
+
+function nextToSweep(dialect: Database['dialect'], claim: RecordClaim): RawBuilder<string> {
+  return sql<string>`(select id from record where stage = 'sweeping' and ${isClaimable(claim)}
+    order by run_after, id limit 1 ${skipLocked(dialect)})`;
+}
+
+async function take(db: Kysely<Tables>, claim: RecordClaim, id: RawBuilder<string>): Promise<RecordJob | undefined> {
+  const row = await db
+    .updateTable('record')
+    .set(() => ({
+      ...claimedBy(claim),
+      // A generation that is not complete is created again, including its keys.
+      keyed_to: sql<number | null>`case when made is null then null else keyed_to end`,
+    }))
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    collectionId: row.collection_id,
+    ...toSource(row),
+    token: claim.token,
+    attempt: row.attempt,
+    deadlineAt: row.deadline_at,
+    workedMs: Number(row.worked_ms),
+    generation: row.generation,
+    checkpoint: row.made === null ? null : (JSON.parse(row.made) as IngestedRecord), // written by saveCheckpoint
+  };
+}

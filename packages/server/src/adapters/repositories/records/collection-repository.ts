@@ -1,0 +1,208 @@
+import type { CollectionType, ListQuery } from '@quartermaster/contract';
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type {
+  CollectionRepository,
+  CountedCollection,
+  StoredCollection,
+} from '../../../collections/collection-repository.ts';
+import { parseJson } from '../../../kernel/json/parse-json.ts';
+import type { CollectionTable } from '../../database/collection-tables.ts';
+import type { Database } from '../../database/database.ts';
+import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
+import { areAtLeast, lockProject } from '../../database/row-limit.ts';
+import type { Tables } from '../../database/tables.ts';
+import { mostPageWeight, weighed, weightOf } from '../../full-text/weighed-page.ts';
+import { sweepCollection } from './sweep-collection.ts';
+import { toSpace } from './vector-repository.ts';
+
+/** Collections over either database. */
+export function createCollectionRepository(database: Database): CollectionRepository {
+  const { read, write, dialect, fullText } = database;
+
+  async function list(projectId: string, query: ListQuery) {
+    const cursors = cursorsOf(query);
+    if (cursors.length > 0 && (await countLive(read, projectId, cursors)) !== new Set(cursors).size) return undefined;
+    const page = await readKeysetPage(query, (window) => {
+      let page = read
+        .selectFrom('collection')
+        .select(['id', weightOf({ json: ['metadata'] })])
+        .where('project_id', '=', projectId)
+        .where('status', '=', 'ready');
+      for (const bound of window.bounds) page = page.where('id', bound.compare, bound.id);
+      page = page.orderBy('id', window.direction).limit(window.limit);
+      return read
+        .selectFrom(weighed(read, page.as('page'), window.direction))
+        .innerJoin('collection', 'collection.id', 'weighed.id')
+        .selectAll('collection')
+        .select('weighed.found')
+        .where('weighed.before', '<', mostPageWeight)
+        .orderBy('collection.id', window.direction)
+        .execute();
+    });
+    return { items: await withCounts(read, page.items), hasMore: page.hasMore };
+  }
+
+  return {
+    add: (collection, most) =>
+      write.transaction().execute(async (transaction) => {
+        await lockProject(transaction, dialect, collection.projectId);
+        const ofProject = transaction
+          .selectFrom('collection')
+          .select('id')
+          .where('project_id', '=', collection.projectId);
+        if (await areAtLeast(ofProject.orderBy('id'), most)) return false;
+        await transaction.insertInto('collection').values(toRow(collection)).execute();
+        await fullText.create(transaction, collection.id);
+        return true;
+      }),
+    async find(projectId, collectionId) {
+      const rows = await read
+        .selectFrom('collection')
+        .selectAll()
+        .where('id', '=', collectionId)
+        .where('project_id', '=', projectId)
+        .where('status', '=', 'ready')
+        .execute();
+      return (await withCounts(read, rows))[0];
+    },
+    list,
+    async change(projectId, collectionId, change) {
+      const result = await write
+        .updateTable('collection')
+        .set({
+          updated_at: change.updatedAt,
+          ...(change.name === undefined ? {} : { name: change.name }),
+          ...(change.description === undefined ? {} : { description: change.description }),
+          ...(change.metadata === undefined ? {} : { metadata: JSON.stringify(change.metadata) }),
+        })
+        .where('id', '=', collectionId)
+        .where('project_id', '=', projectId)
+        .where('status', '=', 'ready')
+        .executeTakeFirst();
+      return result.numUpdatedRows === 1n;
+    },
+    async markDeleting(projectId, collectionId) {
+      const result = await write
+        .updateTable('collection')
+        .set({ status: 'deleting' })
+        .where('id', '=', collectionId)
+        .where('project_id', '=', projectId)
+        .where('status', '=', 'ready')
+        .executeTakeFirst();
+      return result.numUpdatedRows === 1n;
+    },
+    async findDeleting(except = []) {
+      const row = await read
+        .selectFrom('collection')
+        .select('id')
+        .where('status', '=', 'deleting')
+        .$if(except.length > 0, (rows) => rows.where('id', 'not in', except))
+        .orderBy('id')
+        .limit(1)
+        .executeTakeFirst();
+      return row?.id;
+    },
+    sweep: (collectionId, limit, signal) => sweepCollection(database, { collectionId, limit }, signal),
+  };
+}
+
+/** How many of these ids are live collections of the project. */
+async function countLive(read: Kysely<Tables>, projectId: string, ids: readonly string[]): Promise<number> {
+  const row = await read
+    .selectFrom('collection')
+    .select(sql<number>`count(*)`.as('found'))
+    .where('id', 'in', ids)
+    .where('project_id', '=', projectId)
+    .where('status', '=', 'ready')
+    .executeTakeFirstOrThrow();
+  return Number(row.found);
+}
+
+/** Always four queries. Deleted records are not counted, because their chunks are no longer visible. */
+async function withCounts(
+  read: Kysely<Tables>,
+  rows: ReadonlyArray<Selectable<CollectionTable>>,
+): Promise<CountedCollection[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map((row) => row.id);
+  const [ofRecords, direct, vectors, refused] = await Promise.all([
+    read
+      .selectFrom('record')
+      .select(['collection_id', sql<number>`count(*)`.as('records'), sql<number>`sum(num_chunks)`.as('chunks')])
+      .where('collection_id', 'in', ids)
+      .where('status', '<>', 'deleting')
+      .groupBy('collection_id')
+      .execute(),
+    read
+      .selectFrom('collection')
+      .select((collection) => [
+        'collection.id as collection_id',
+        // One collection at a time: for several, SQLite would walk the directly created chunks of all projects.
+        collection
+          .selectFrom('chunk')
+          .select(sql<number>`count(*)`.as('chunks'))
+          .whereRef('chunk.collection_id', '=', 'collection.id')
+          .where('chunk.record_id', 'is', null)
+          .as('chunks'),
+      ])
+      .where('collection.id', 'in', ids)
+      .execute(),
+    read.selectFrom('collection_vector').selectAll().where('collection_id', 'in', ids).execute(),
+    read
+      .selectFrom('collection_vector')
+      .select((space) => [
+        'collection_vector.collection_id',
+        space
+          .selectFrom('chunk_vector')
+          .select(sql<number>`count(*)`.as('refused'))
+          .whereRef('chunk_vector.collection_id', '=', 'collection_vector.collection_id')
+          .whereRef('chunk_vector.change', '>', 'collection_vector.first_change')
+          .where('chunk_vector.code', 'is', null)
+          .as('refused'),
+      ])
+      .where('collection_vector.collection_id', 'in', ids)
+      .execute(),
+  ]);
+  const recordCounts = new Map(ofRecords.map((row) => [row.collection_id, row]));
+  const directCounts = new Map(direct.map((row) => [row.collection_id, Number(row.chunks)]));
+  const refusedCounts = new Map(refused.map((row) => [row.collection_id, Number(row.refused)]));
+  const spaces = new Map(vectors.map((row) => [row.collection_id, toSpace(row)]));
+  return rows.map((row) => ({
+    ...toCollection(row),
+    vectors: spaces.get(row.id) ?? null,
+    numRefused: refusedCounts.get(row.id) ?? 0,
+    numRecords: Number(recordCounts.get(row.id)?.records ?? 0),
+    numChunks: Number(recordCounts.get(row.id)?.chunks ?? 0) + (directCounts.get(row.id) ?? 0),
+  }));
+}
+
+function toCollection(row: Selectable<CollectionTable>): StoredCollection {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    type: row.type as CollectionType, // written by toRow
+    name: row.name,
+    description: row.description,
+    capacity: row.capacity,
+    embeddingModelId: row.embedding_model_id,
+    metadata: parseJson(row.metadata) as Record<string, unknown>, // written by toRow
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function toRow(collection: StoredCollection): CollectionTable {
+  return {
+    id: collection.id,
+    project_id: collection.projectId,
+    type: collection.type,
+    name: collection.name,
+    description: collection.description,
+    capacity: collection.capacity,
+    embedding_model_id: collection.embeddingModelId,
+    metadata: JSON.stringify(collection.metadata),
+    status: 'ready',
+    created_at: collection.createdAt,
+    updated_at: collection.updatedAt,
+  };
+}

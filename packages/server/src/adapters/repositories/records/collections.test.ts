@@ -1,0 +1,103 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe } from 'node:test';
+import { sql } from 'kysely';
+import { createTestDatabase } from '../../../../../../test/support/postgres.ts';
+import { testChunkBatches } from '../../../collections/chunks/testing/chunk-batches.suite.ts';
+import { testChunkRepository } from '../../../collections/chunks/testing/chunk-repository.suite.ts';
+import { testMetadataFilter } from '../../../collections/chunks/testing/metadata-filter.suite.ts';
+import { testRecordRepository } from '../../../collections/records/testing/record-repository.suite.ts';
+import { testRecordRowRepository } from '../../../collections/records/testing/record-row-repository.suite.ts';
+import { testCollectionRepository } from '../../../collections/testing/collection-repository.suite.ts';
+import { newId, type OpenedRepositories } from '../../../collections/testing/fixtures.suite.ts';
+import { testRecordJobRepository } from '../../../ingestion/testing/record-job-repository.suite.ts';
+import { createLogger } from '../../../kernel/log/logger.ts';
+import { testVectorRepository } from '../../../search/testing/vector-repository.suite.ts';
+import { openDatabase } from '../../database/open-database.ts';
+import { createProjectRepository } from '../project-repository.ts';
+import { createChunkRepository } from './chunk-repository.ts';
+import { createCollectionRepository } from './collection-repository.ts';
+import { createRecordJobRepository } from './record-job-repository.ts';
+import { createRecordRepository } from './record-repository.ts';
+import { createRecordRowRepository } from './record-rows.ts';
+import { createVectorRepository } from './vector-repository.ts';
+
+const logger = createLogger('silent');
+
+async function openRepositories(
+  settings: { url: string | null; dataFolder: string },
+  remove: () => Promise<void>,
+): Promise<OpenedRepositories> {
+  const database = await openDatabase({ ...settings, logger });
+  const projects = createProjectRepository(database);
+  return {
+    collections: createCollectionRepository(database),
+    records: createRecordRepository(database),
+    jobs: createRecordJobRepository(database),
+    chunks: createChunkRepository(database),
+    rows: createRecordRowRepository(database),
+    vectors: createVectorRepository(database),
+    async newProject() {
+      const id = newId('project');
+      await projects.addProject({ id, name: id, createdAt: 1 }, { most: 1_000 });
+      return id;
+    },
+    async enlarge({ id, collectionId }, chunks) {
+      const { write } = database;
+      const more = { num_chunks: sql<number>`num_chunks + ${chunks}` };
+      await write.updateTable('record').set(more).where('id', '=', id).execute();
+      const stored = { chunks: sql<number>`chunks + ${chunks}` };
+      await write.updateTable('full_text').set(stored).where('collection_id', '=', collectionId).execute();
+    },
+    async countRows(collectionId) {
+      const rows = await Promise.all([
+        database.read.selectFrom('collection').select('id').where('id', '=', collectionId).execute(),
+        database.read.selectFrom('record').select('id').where('collection_id', '=', collectionId).execute(),
+        database.read.selectFrom('chunk').select('id').where('collection_id', '=', collectionId).execute(),
+        database.read.selectFrom('record_row').select('id').where('collection_id', '=', collectionId).execute(),
+      ]);
+      // Of no collection that could be asked for: no key may be left of a chunk that is gone.
+      const keysLeft = await database.read
+        .selectFrom('pair_key')
+        .select('key')
+        .where('seq', 'not in', (select) => select.selectFrom('chunk').select('seq'))
+        .execute();
+      return rows.flat().length + keysLeft.length;
+    },
+    async close() {
+      await database.close();
+      await remove();
+    },
+  };
+}
+
+const adapters = {
+  SQLite: async () => {
+    const dataFolder = await mkdtemp(path.join(tmpdir(), 'quartermaster-collections-'));
+    return openRepositories({ url: null, dataFolder }, () => rm(dataFolder, { recursive: true }));
+  },
+  PostgreSQL: async () => {
+    const testing = await createTestDatabase();
+    return openRepositories({ url: testing.url, dataFolder: '/unused' }, () => testing.drop());
+  },
+};
+
+for (const [name, open] of Object.entries(adapters)) {
+  describe(`collections, records and chunks in ${name}`, () => {
+    let opened: OpenedRepositories;
+    before(async () => {
+      opened = await open();
+    });
+    after(() => opened.close());
+
+    testCollectionRepository(() => opened);
+    testRecordRepository(() => opened);
+    testRecordJobRepository(() => opened);
+    testChunkBatches(() => opened);
+    testRecordRowRepository(() => opened);
+    testChunkRepository(() => opened);
+    testVectorRepository(() => opened);
+    testMetadataFilter(() => opened);
+  });
+}

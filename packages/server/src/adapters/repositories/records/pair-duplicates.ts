@@ -1,0 +1,127 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { RecordJob } from '../../../ingestion/record-job-repository.ts';
+import type { Tables } from '../../database/tables.ts';
+import { findKeys, pairKeyOf } from './pair-keys.ts';
+
+/** A generation that no record ever has: chunks of it are swept with their record's old ones. */
+const replaced = -2;
+
+/** Which of the keys visible pairs of other records of the collection have. */
+export async function findExistingKeys(
+  read: Kysely<Tables>,
+  of: { readonly collectionId: string; readonly id: string | null },
+  rowKeys: readonly string[],
+): Promise<Set<string>> {
+  if (rowKeys.length === 0) return new Set();
+  const rows = await findKeys(read, of.collectionId, rowKeys)
+    .innerJoin('chunk', 'chunk.seq', 'pair_key.seq')
+    .innerJoin('record', 'record.id', 'chunk.record_id')
+    .select(['chunk.row_key', 'chunk.collection_id'])
+    .whereRef('chunk.generation', '=', 'record.generation')
+    .where('record.status', '<>', 'deleting')
+    .where('record.id', '<>', of.id ?? '')
+    .execute();
+  const wanted = new Set<string | null>(rowKeys);
+  const taken = rows.filter((row) => row.collection_id === of.collectionId && wanted.has(row.row_key));
+  return new Set(taken.flatMap((row) => (row.row_key === null ? [] : [row.row_key])));
+}
+
+/** Ordinals of a record that one statement looks at. */
+const ordinalsAtOnce = 10_000;
+
+/** The ordinals that a job has written, in ranges of bounded size. */
+async function rangesOf(db: Kysely<Tables>, job: RecordJob): Promise<number[]> {
+  const { last } = await db
+    .selectFrom('chunk')
+    .select((column) => column.fn.max<number | null>('ordinal').as('last'))
+    .where('record_id', '=', job.id)
+    .where('generation', '=', job.generation + 1)
+    .executeTakeFirstOrThrow();
+  return Array.from({ length: Math.ceil(((last ?? -1) + 1) / ordinalsAtOnce) }, (_, n) => n * ordinalsAtOnce);
+}
+
+/** Visible pairs of other records that have the key of a pair this job has written, at `ordinalsAtOnce` ordinals. */
+function rivalsFrom(db: Kysely<Tables>, job: RecordJob, from: number) {
+  const all = rivals(db, job).where('written.ordinal', '>=', from);
+  return all.where('written.ordinal', '<', from + ordinalsAtOnce);
+}
+
+/** Visible pairs of other records that have the key of a pair this job has written. */
+function rivals(db: Kysely<Tables>, job: RecordJob) {
+  return db
+    .selectFrom('chunk as written')
+    .innerJoin('pair_key', (join) => join.on('pair_key.key', '=', pairKeyOf(job.collectionId, 'written.row_key')))
+    .innerJoin('chunk as other', (join) =>
+      join
+        .onRef('other.seq', '=', 'pair_key.seq')
+        // Not as a bare column: there is an index by collection, and SQLite would walk through all of it for each pair.
+        .on(sql`other.collection_id || ''`, '=', job.collectionId)
+        .onRef('other.row_key', '=', 'written.row_key')
+        .onRef('other.record_id', '<>', 'written.record_id'),
+    )
+    .innerJoin('record', (join) =>
+      join.onRef('record.id', '=', 'other.record_id').onRef('record.generation', '=', 'other.generation'),
+    )
+    .where('written.record_id', '=', job.id)
+    .where('written.generation', '=', job.generation + 1)
+    .where('record.status', '<>', 'deleting');
+}
+
+/** How far the clocks of two processes may be apart, in milliseconds. */
+const clockSkew = 60_000;
+
+/** Whether a record that was published after `since` has a pair that this one has written: looks only where that can be. */
+export async function isOvertaken(transaction: Transaction<Tables>, job: RecordJob, since: number): Promise<boolean> {
+  const other = await transaction
+    .selectFrom('record')
+    .select('id')
+    .where('collection_id', '=', job.collectionId)
+    .where('id', '<>', job.id)
+    .where('generation', '>', 0)
+    .where('updated_at', '>=', since - clockSkew)
+    .limit(1)
+    .executeTakeFirst();
+  if (other === undefined) return false;
+  return (await rivals(transaction, job).select('other.seq').limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** How many visible pairs of other records this job's pairs take the place of, by record. */
+export async function countReplaced(transaction: Transaction<Tables>, job: RecordJob): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  // A record has each key once, so no pair is counted in two ranges.
+  for (const from of await rangesOf(transaction, job)) {
+    const rows = await rivalsFrom(transaction, job, from)
+      .select((column) => ['record.id', column.fn.count<number>('other.seq').distinct().as('chunks')])
+      .groupBy('record.id')
+      .execute();
+    for (const { id, chunks } of rows) counts.set(id, (counts.get(id) ?? 0) + Number(chunks));
+  }
+  return new Map([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Hides those pairs and leaves them to the sweep. The records first, then their chunks, as the sweep does. */
+export async function replaceRivals(
+  transaction: Transaction<Tables>,
+  job: RecordJob,
+  { counts, now }: { counts: ReadonlyMap<string, number>; now: number },
+): Promise<void> {
+  for (const [id, chunks] of counts) {
+    await transaction
+      .updateTable('record')
+      .set((column) => ({
+        num_chunks: column('num_chunks', '-', chunks),
+        run_after: column.case().when('status', '=', 'creating').then(column.ref('run_after')).else(now).end(),
+        stage: column.case().when('status', '=', 'creating').then(column.ref('stage')).else('sweeping').end(),
+      }))
+      .where('id', '=', id)
+      .execute();
+  }
+  if (counts.size === 0) return;
+  for (const from of await rangesOf(transaction, job)) {
+    await transaction
+      .updateTable('chunk')
+      .set({ generation: replaced })
+      .where('seq', 'in', rivalsFrom(transaction, job, from).select('other.seq'))
+      .execute();
+  }
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { createTestDatabase } from '../../../../../../test/support/postgres.ts';
+import { claimAt, newChunk, newCollection, newRecord, start } from '../../../collections/testing/fixtures.suite.ts';
+import { createLogger } from '../../../kernel/log/logger.ts';
+import type { Database } from '../../database/database.ts';
+import { createPairKeysMigration } from '../../database/migrations/0021-pair-keys.ts';
+import { openDatabase } from '../../database/open-database.ts';
+import { createCollectionRepository } from './collection-repository.ts';
+import { createRecordJobRepository } from './record-job-repository.ts';
+import { createRecordRepository } from './record-repository.ts';
+
+const logger = createLogger('silent');
+
+const databases = {
+  SQLite: async () => {
+    const dataFolder = await mkdtemp(path.join(tmpdir(), 'quartermaster-pair-keys-'));
+    const database = await openDatabase({ url: null, dataFolder, logger });
+    return { database, remove: () => rm(dataFolder, { recursive: true }) };
+  },
+  PostgreSQL: async () => {
+    const testing = await createTestDatabase();
+    const database = await openDatabase({ url: testing.url, dataFolder: '/unused', logger });
+    return { database, remove: testing.drop };
+  },
+};
+
+/** As it was before the migration. */
+async function makeOld({ write }: Database): Promise<void> {
+  const statements = [
+    'drop table pair_key',
+    'alter table record drop column keyed_to',
+    'create index chunk_of_row on chunk (collection_id, row_key) where row_key is not null',
+  ];
+  for (const statement of statements) await sql.raw(statement).execute(write);
+}
+
+/** A record of the collection with these keys, written and not yet visible. */
+async function makePairs(database: Database, collection: ReturnType<typeof newCollection>, keys: readonly string[]) {
+  const jobs = createRecordJobRepository(database);
+  await createRecordRepository(database).add(newRecord(collection));
+  const job = await jobs.claim(claimAt(start));
+  assert.ok(job, 'there is a record to claim');
+  const chunks = keys.map((rowKey, ordinal) => newChunk(rowKey, { ordinal, rowKey }));
+  await jobs.addChunks(job, chunks);
+  return { jobs, job, publication: { status: 'ready', numChunks: keys.length, report: {}, now: start } as const };
+}
+
+for (const [name, open] of Object.entries(databases)) {
+  test(`pairs of an older store are known again, those of a record being made too: ${name}`, async (t) => {
+    const { database, remove } = await open();
+    t.after(async () => {
+      await database.close();
+      await remove();
+    });
+    const [mine, other] = [newCollection(), newCollection()];
+    for (const each of [mine, other]) await createCollectionRepository(database).add(each, 10);
+    const first = await makePairs(database, mine, ['abcdefghijklmnopqrstuv', 'short']);
+    await first.jobs.publish(first.job, first.publication);
+    const strange = await makePairs(database, other, ['of another collection']);
+    await strange.jobs.publish(strange.job, strange.publication);
+    const second = await makePairs(database, mine, ['unfinished']);
+    await second.jobs.saveCheckpoint(second.job, second.publication);
+
+    await makeOld(database);
+    await database.write.transaction().execute((trx) => createPairKeysMigration(database.dialect).up(trx));
+    const keys = ['abcdefghijklmnopqrstuv', 'abcdef', 'short', 'of another collection', 'unfinished'];
+    const taken = async () =>
+      [...(await first.jobs.findExistingKeys({ collectionId: mine.id, id: null }, keys))].sort();
+    assert.deepEqual(await taken(), ['abcdefghijklmnopqrstuv', 'short']);
+    await second.jobs.publish(second.job, second.publication);
+    assert.deepEqual(await taken(), ['abcdefghijklmnopqrstuv', 'short', 'unfinished']);
+  });
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import {
+  addCollection,
+  addRecord,
+  claim,
+  makeRecord,
+  newChunk,
+  type Repositories,
+  start,
+} from '../../../collections/testing/fixtures.suite.ts';
+import { createLogger } from '../../../kernel/log/logger.ts';
+import type { MissingOf } from '../../../search/vector-repository.ts';
+import { openDatabase } from '../../database/open-database.ts';
+import { createChunkRepository } from './chunk-repository.ts';
+import { createCollectionRepository } from './collection-repository.ts';
+import { createRecordJobRepository } from './record-job-repository.ts';
+import { createRecordRepository } from './record-repository.ts';
+import { createRecordRowRepository } from './record-rows.ts';
+import { type ObservedDatabase, observeStatements } from './testing/query-plans.fixture.ts';
+import { createVectorRepository } from './vector-repository.ts';
+
+describe('the query plans of SQLite', () => {
+  let dataFolder: string;
+  let observed: ObservedDatabase;
+  let repositories: Repositories;
+
+  before(async () => {
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'quartermaster-plans-'));
+    observed = observeStatements(await openDatabase({ url: null, dataFolder, logger: createLogger('silent') }));
+    const { database } = observed;
+    repositories = {
+      collections: createCollectionRepository(database),
+      records: createRecordRepository(database),
+      jobs: createRecordJobRepository(database),
+      chunks: createChunkRepository(database),
+      rows: createRecordRowRepository(database),
+      vectors: createVectorRepository(database),
+    };
+  });
+  after(async () => {
+    await observed.database.close();
+    await rm(dataFolder, { recursive: true });
+  });
+
+  /** What SQLite does with the table in the statements that the work executes. */
+  async function accessTo(table: string, work: () => Promise<unknown>): Promise<string[]> {
+    await observed.plans();
+    await work();
+    const lines = (await observed.plans()).flatMap(({ plan }) => plan);
+    return lines.filter((line) => line.startsWith(`SEARCH ${table} `) || line.startsWith(`SCAN ${table}`));
+  }
+
+  /** A collection with five chunks, their place in it and their vectors. */
+  async function addChunks() {
+    const { chunks, vectors } = repositories;
+    const collection = await addCollection(repositories);
+    await makeRecord(repositories, collection, ['a', 'b', 'c']);
+    for (const content of ['d', 'e']) await chunks.add(collection.projectId, collection.id, newChunk(content));
+    await vectors.adopt(collection.id, 'model');
+    const missing = await vectors.missing({ collectionId: collection.id }, { after: null, limit: 100 });
+    const seqs = missing.map(({ seq }) => seq);
+    const vector = Float32Array.from([1, 2]);
+    await vectors.save(
+      collection.id,
+      'model',
+      seqs.map((seq) => ({ seq, updatedAt: start, vector })),
+    );
+    return { collection, seqs };
+  }
+
+  it('find the chunks of an answer by primary key, not along an index of their collection', async () => {
+    const { collection, seqs } = await addChunks();
+    const fetch = async () => assert.equal((await repositories.chunks.fetch(collection.id, seqs)).size, 5);
+    assert.deepEqual(await accessTo('chunk', fetch), ['SEARCH chunk USING INTEGER PRIMARY KEY (rowid=?)']);
+  });
+
+  it('find the vectors of candidates by primary key, not along an index of their collection', async () => {
+    const { collection, seqs } = await addChunks();
+    const space = await repositories.vectors.find(collection.id);
+    assert.ok(space);
+    const fetch = async () => assert.equal((await repositories.vectors.vectors(space, seqs)).size, 5);
+    assert.deepEqual(await accessTo('chunk_vector', fetch), [
+      'SEARCH chunk_vector USING INTEGER PRIMARY KEY (rowid=?)',
+    ]);
+  });
+
+  it('read each page of chunks without vectors from where the page before ended', async () => {
+    const { vectors, jobs } = repositories;
+    const { collection } = await addChunks();
+    await vectors.restart(collection.id, 'other');
+    const pages = async (of: MissingOf) => {
+      await observed.plans();
+      const [first = null] = await vectors.missing(of, { after: null, limit: 1 });
+      assert.equal((await vectors.missing(of, { after: first, limit: 100 })).length, of.record === undefined ? 4 : 2);
+      const lines = (await observed.plans()).flatMap(({ plan }) => plan);
+      assert.ok(!lines.some((line) => line.includes('TEMP B-TREE')), String(lines));
+      return lines.filter((line) => line.startsWith('SEARCH chunk USING')).at(-1);
+    };
+    assert.equal(
+      await pages({ collectionId: collection.id }),
+      'SEARCH chunk USING INDEX chunk_of_collection (collection_id=? AND id>?)',
+    );
+    await addRecord(repositories, collection);
+    const job = await claim(repositories);
+    await jobs.addChunks(
+      job,
+      ['f', 'g', 'h'].map((content, ordinal) => newChunk(content, { ordinal })),
+    );
+    assert.equal(
+      await pages({ collectionId: collection.id, record: { id: job.id, generation: 1 } }),
+      'SEARCH chunk USING INDEX chunk_of_record (record_id=? AND generation=? AND ordinal>?)',
+    );
+  });
+
+  it('look for the number of waiting records in one index only', async () => {
+    const { projectId } = await addCollection(repositories);
+    assert.deepEqual(await accessTo('record', () => repositories.records.areWaiting(projectId, 100)), [
+      'SEARCH record USING COVERING INDEX record_of_turn (project_id=?)',
+    ]);
+  });
+
+  it('count the refused chunks of a record without its other chunks', async () => {
+    const { collection } = await addChunks();
+    const of = { collectionId: collection.id, record: { id: 'none', generation: 1 } };
+    const lines = await accessTo('chunk', () => repositories.vectors.countRefused(of));
+    assert.deepEqual(lines, ['SEARCH chunk USING INTEGER PRIMARY KEY (rowid=?)']);
+  });
+
+  it('count the direct chunks of listed collections without those of other collections', async () => {
+    const { collection } = await addChunks();
+    for (let more = 1; more < 20; more++) await addCollection(repositories, { projectId: collection.projectId });
+    const list = async () => {
+      const page = await repositories.collections.list(collection.projectId, {});
+      assert.deepEqual(page?.items.map(({ numChunks }) => numChunks).sort(), [...Array(19).fill(0), 5]);
+    };
+    assert.deepEqual(await accessTo('chunk', list), ['SEARCH chunk USING INDEX chunk_made_directly (collection_id=?)']);
+    const [refused, ...others] = await accessTo('chunk_vector', list);
+    assert.match(refused ?? '', /USING (COVERING )?INDEX chunk_vector_refused \(collection_id=\? AND change>\?\)$/);
+    assert.deepEqual(others, []);
+  });
+});

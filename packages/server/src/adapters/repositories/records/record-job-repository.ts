@@ -1,0 +1,208 @@
+import { type Kysely, sql, type Transaction, type UpdateObject } from 'kysely';
+import type { NewChunk } from '../../../collections/chunks/chunk-repository.ts';
+import { maxCapacity } from '../../../collections/collection-repository.ts';
+import type {
+  IngestedRecord,
+  Publication,
+  RecordJob,
+  RecordJobRepository,
+} from '../../../ingestion/record-job-repository.ts';
+import type { Held } from '../../../jobs/job.ts';
+import type { Database } from '../../database/database.ts';
+import { isHeldBy, noLease, renewLease } from '../../database/lease.ts';
+import type { Tables } from '../../database/tables.ts';
+import { insertChunks } from './chunk-rows.ts';
+import { claimRecord } from './claim-record.ts';
+import { countChunks, hasRoom, lockCollection } from './lock-collection.ts';
+import { countReplaced, findExistingKeys, isOvertaken, replaceRivals } from './pair-duplicates.ts';
+import { areManyWaiting, enterKeys, noKeys, removeKeys } from './pair-keys.ts';
+import { insertRows, sweepRows } from './record-rows.ts';
+import { wantVectors } from './vector-repository.ts';
+
+/** The work on records over either database; only the claim differs by dialect. */
+export function createRecordJobRepository(database: Database): RecordJobRepository {
+  const { write } = database;
+  return {
+    claim: (claim) => claimRecord(database, claim),
+    endLeases: async () => {
+      await write
+        .updateTable('record')
+        .set({ lease_until: 0 })
+        .where('status', '=', 'creating')
+        .where('lease_owner', 'is not', null)
+        .execute();
+    },
+    renew: (held, { stage, percent, leaseUntil, workedMs }) => {
+      const set = { stage, percent, lease_until: leaseUntil, worked_ms: workedMs };
+      return renewLease(database, { table: 'record', key: 'id' }, held, set);
+    },
+    addChunks: (job, chunks) => addChunks(database, job, chunks),
+    addRows: (job, rows) =>
+      write.transaction().execute(async (transaction) => {
+        if ((await hold(transaction, job)) === undefined) return false;
+        await insertRows(transaction, job, rows);
+        return true;
+      }),
+    saveCheckpoint: async (job, ingested) =>
+      (await updateHeld(write, job, { made: JSON.stringify(ingested) })) !== undefined,
+    findExistingKeys: (of, rowKeys) => findExistingKeys(database.read, of, rowKeys),
+    remainingCapacity: (job) =>
+      write.transaction().execute(async (transaction) => {
+        const collection = await lockCollection(transaction, job.collectionId);
+        if (collection === undefined) return 0;
+        if (collection.capacity >= maxCapacity) return maxCapacity;
+        // How many of the others it will replace is known at the end only.
+        if (job.onDuplicate === 'replace') return collection.capacity;
+        return collection.capacity - (await countChunks(transaction, job.collectionId, job.id));
+      }),
+    publish: (job, ingested) => write.transaction().execute((transaction) => publish(transaction, job, ingested)),
+    fail: async (job, failure, { report, now }) =>
+      (await updateHeld(write, job, {
+        ...idle(now),
+        status: 'error',
+        // What was written of the unfinished generation is swept; nobody saw it.
+        stage: 'sweeping',
+        error_code: failure.code,
+        error_message: failure.message,
+        report: report === null ? null : JSON.stringify(report),
+        updated_at: now,
+      })) !== undefined,
+    requeue: async (held, { runAfter, attempt, workedMs }) => {
+      await write
+        .updateTable('record')
+        .set((column) => ({
+          ...noLease,
+          run_after: runAfter,
+          attempt,
+          ...(workedMs === undefined ? {} : { worked_ms: workedMs }),
+          stage: column.case().when('status', '=', 'creating').then('queued').else(column.ref('stage')).end(),
+        }))
+        .where('id', '=', held.id)
+        .where(isHeldBy(held))
+        .execute();
+    },
+    sweep: (held, part) =>
+      write.transaction().execute((transaction) => sweep(database, transaction, { held, ...part })),
+  };
+}
+
+async function addChunks(database: Database, job: RecordJob, chunks: readonly NewChunk[]): Promise<boolean> {
+  const row = await writeChunks(database, job, chunks);
+  if (row === undefined || !areManyWaiting(row.keyed_to, chunks)) return row !== undefined;
+  return database.write.transaction().execute(async (transaction) => {
+    const held = await hold(transaction, job);
+    if (held !== undefined) await enterKeys(transaction, { job, keyedTo: held.keyed_to });
+    return held !== undefined;
+  });
+}
+
+/** @returns undefined when the lease is lost */
+async function writeChunks({ dialect, write, fullText }: Database, job: RecordJob, chunks: readonly NewChunk[]) {
+  const { projectId, collectionId, id: recordId } = job;
+  const place = { projectId, collectionId, recordId, generation: job.generation + 1 };
+  const haveKeys = chunks.some(({ rowKey }) => rowKey !== undefined);
+  const keyedTo = sql<number | null>`coalesce(keyed_to, ${haveKeys ? noKeys : null})`;
+  return write.transaction().execute(async (transaction) => {
+    const held = await updateHeld(transaction, job, { lease_owner: job.token, keyed_to: keyedTo });
+    if (held !== undefined) await insertChunks(transaction, { dialect, fullText }, { place, chunks });
+    return held;
+  });
+}
+
+/** No lease and no attempt. */
+const idle = (now: number) => ({
+  ...noLease,
+  made: null,
+  attempt: 0,
+  worked_ms: 0,
+  run_after: now,
+});
+
+/** Proves the lease and locks the row until the transaction ends: a new holder waits, and then starts from what is there. */
+function hold(db: Kysely<Tables>, held: Held) {
+  return updateHeld(db, held, { lease_owner: held.token });
+}
+
+function updateHeld(db: Kysely<Tables>, held: Held, set: UpdateObject<Tables, 'record'>) {
+  return db
+    .updateTable('record')
+    .set(set)
+    .where('id', '=', held.id)
+    .where(isHeldBy(held))
+    .returning(['status', 'generation', 'collection_id', 'keyed_to'])
+    .executeTakeFirst();
+}
+
+async function publish(
+  transaction: Transaction<Tables>,
+  job: RecordJob,
+  ingested: IngestedRecord,
+): Promise<Publication> {
+  const row = await hold(transaction, job);
+  const collection = row && (await lockCollection(transaction, row.collection_id));
+  if (row === undefined || collection === undefined) return { kind: 'lost' };
+  await enterKeys(transaction, { job, keyedTo: row.keyed_to });
+  if (job.onDuplicate === 'skip' && (await isOvertaken(transaction, job, ingested.since ?? 0))) {
+    // What was read is void: the next try has to look at the pairs of the others again.
+    await updateHeld(transaction, job, { made: null });
+    return { kind: 'overtaken' };
+  }
+  const counts = job.onDuplicate === 'replace' ? await countReplaced(transaction, job) : new Map<string, number>();
+  const room = { collectionId: row.collection_id, capacity: collection.capacity };
+  const gone = counts.values().reduce((sum, count) => sum + count, 0);
+  const addition = { unwritten: 0, added: ingested.numChunks, without: job.id, gone };
+  if (!(await hasRoom(transaction, room, addition))) return { kind: 'full' };
+  await replaceRivals(transaction, job, { counts, now: ingested.now });
+  if (ingested.lacksVectors === true) await wantVectors(transaction, row.collection_id);
+  const replaced = row.generation > 0;
+  await updateHeld(transaction, job, {
+    ...idle(ingested.now),
+    status: ingested.status,
+    stage: replaced ? 'sweeping' : 'done',
+    percent: 100,
+    generation: row.generation + 1,
+    num_chunks: ingested.numChunks,
+    report: JSON.stringify(ingested.report),
+    updated_at: ingested.now,
+  });
+  return { kind: 'published', sweep: replaced || counts.size > 0 };
+}
+
+async function sweep(
+  { dialect, fullText }: Database,
+  transaction: Transaction<Tables>,
+  { held, limit, leaseUntil }: { held: Held; limit: number; leaseUntil: number },
+): Promise<'more' | 'done' | 'lost'> {
+  const row = await updateHeld(transaction, held, { lease_until: leaseUntil });
+  if (row === undefined) return 'lost';
+  const removed = await transaction
+    .deleteFrom('chunk')
+    .where('seq', 'in', (select) =>
+      select
+        .selectFrom('chunk')
+        .select('seq')
+        .where('record_id', '=', held.id)
+        .where((where) =>
+          where.or([where('generation', '<', row.generation), where('generation', '>', row.generation)]),
+        )
+        .limit(limit),
+    )
+    .returning(['seq', 'collection_id', 'row_key'])
+    .execute();
+  if (removed.length > 0) {
+    await removeKeys(transaction, dialect, removed);
+    await fullText.remove(
+      transaction,
+      row.collection_id,
+      removed.map((chunk) => chunk.seq),
+    );
+  }
+  if (removed.length === limit) return 'more';
+  const shown = row.status === 'error' ? row.generation + 1 : row.generation;
+  if ((await sweepRows(transaction, { recordId: held.id, shown, limit })) === limit) return 'more';
+  if (row.status === 'deleting') await transaction.deleteFrom('record').where('id', '=', held.id).execute();
+  else if (row.status !== 'creating') {
+    await updateHeld(transaction, held, { ...noLease, stage: 'done', attempt: 0 });
+  }
+  return 'done';
+}

@@ -1,0 +1,269 @@
+import type {
+  ListQuery,
+  OnDuplicate,
+  RecordFailure,
+  RecordStatus,
+  RecordType,
+  TextSplitter,
+} from '@quartermaster/contract';
+import { expressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
+import type {
+  NewRecord,
+  RecordChange,
+  RecordKey,
+  RecordRepository,
+  RecordSource,
+  StoredRecord,
+} from '../../../collections/records/record-repository.ts';
+import { parseJson } from '../../../kernel/json/parse-json.ts';
+import type { RecordTable } from '../../database/collection-tables.ts';
+import type { Database } from '../../database/database.ts';
+import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
+import { areAtLeast } from '../../database/row-limit.ts';
+import type { Tables } from '../../database/tables.ts';
+import { mostPageWeight, weighed, weightOf } from '../../full-text/weighed-page.ts';
+import { lockCollection } from './lock-collection.ts';
+
+/** Records over either database. */
+export function createRecordRepository({ read, write }: Database): RecordRepository {
+  const live = () => liveRecords(read);
+
+  return {
+    add: (record) =>
+      write.transaction().execute(async (transaction) => {
+        if ((await lockCollection(transaction, record.collectionId)) === undefined) return false;
+        await transaction.insertInto('record').values(toRow(record)).execute();
+        return true;
+      }),
+    async find(key) {
+      const row = await live()
+        .where('id', '=', key.recordId)
+        .where('collection_id', '=', key.collectionId)
+        .where('project_id', '=', key.projectId)
+        .executeTakeFirst();
+      return row === undefined ? undefined : toRecord(row);
+    },
+    list: (projectId, collectionId, query) => listRecords(read, { projectId, collectionId }, query),
+    areWaiting: (projectId, most) => {
+      const rows = read.selectFrom('record').select('id').where('project_id', '=', projectId);
+      // Literally as in the index: a partial index is not found by a parameter.
+      const waiting = rows.where('status', '=', sql.lit('creating')).orderBy('claim_order').orderBy('id');
+      return areAtLeast(waiting, most);
+    },
+    countByStatus: async () => {
+      const counted = read.selectFrom('record').select((row) => ['status', row.fn.countAll().as('records')]);
+      const rows = await counted.groupBy('status').execute();
+      return new Map(rows.map(({ status, records }) => [status as RecordStatus, Number(records)])); // we write no other
+    },
+    hurry: async (key, now) => {
+      await write
+        .updateTable('record')
+        .set({ run_after: now })
+        .where('id', '=', key.recordId)
+        .where('collection_id', '=', key.collectionId)
+        .where('project_id', '=', key.projectId)
+        .where('status', '=', 'creating')
+        .where('run_after', '>', now)
+        .execute();
+    },
+    cancel: async (key, { failure, now }) =>
+      (await update(
+        key,
+        {
+          ...free,
+          status: 'error',
+          // What was written of the unfinished generation is swept; nobody saw it.
+          stage: 'sweeping',
+          error_code: failure.code,
+          error_message: failure.message,
+          made: null,
+          attempt: 0,
+          run_after: now,
+          updated_at: now,
+        },
+        { status: 'creating' },
+      )) === 1n,
+    change: async (key, change) => (await update(key, toChange(change), { from: change.remake?.from })) === 1n,
+    // Generation -1 is no chunk's: from this commit on no list and no search shows any of them.
+    markDeleting: async (key, now) =>
+      (await update(key, {
+        ...free,
+        status: 'deleting',
+        stage: 'sweeping',
+        generation: -1,
+        attempt: 0,
+        run_after: now,
+        updated_at: now,
+      })) === 1n,
+  };
+
+  async function update(key: RecordKey, set: Partial<RecordTable>, condition: Condition = {}): Promise<bigint> {
+    const { status, from } = condition;
+    const result = await write
+      .updateTable('record')
+      .set(set)
+      .where('id', '=', key.recordId)
+      .where('collection_id', '=', key.collectionId)
+      .where('project_id', '=', key.projectId)
+      .where('status', '<>', 'deleting')
+      .$if(status !== undefined, (update) => update.where('status', '=', status ?? ''))
+      .$if(from !== undefined, (update) => update.where((row) => row.and(from === undefined ? [] : comparisons(from))))
+      .executeTakeFirst();
+    return result.numUpdatedRows;
+  }
+}
+
+function liveRecords(read: Kysely<Tables>) {
+  return read.selectFrom('record').selectAll().where('status', '<>', 'deleting');
+}
+
+async function listRecords(read: Kysely<Tables>, of: { projectId: string; collectionId: string }, query: ListQuery) {
+  const ofCollection = () =>
+    liveRecords(read).where('collection_id', '=', of.collectionId).where('project_id', '=', of.projectId);
+  const cursors = cursorsOf(query);
+  if (cursors.length > 0) {
+    const found = await ofCollection().clearSelect().select('id').where('id', 'in', cursors).execute();
+    if (found.length !== new Set(cursors).size) return undefined;
+  }
+  const page = await readKeysetPage(query, (window) => {
+    let page = ofCollection()
+      .clearSelect()
+      .select(['id', weightOf({ texts: ['content'], json: ['metadata', 'report'] })]);
+    for (const bound of window.bounds) page = page.where('id', bound.compare, bound.id);
+    page = page.orderBy('id', window.direction).limit(window.limit);
+    return read
+      .selectFrom(weighed(read, page.as('page'), window.direction))
+      .innerJoin('record', 'record.id', 'weighed.id')
+      .selectAll('record')
+      .select('weighed.found')
+      .where('weighed.before', '<', mostPageWeight)
+      .orderBy('record.id', window.direction)
+      .execute();
+  });
+  return { items: page.items.map(toRecord), hasMore: page.hasMore };
+}
+
+/** Beside not being deleted. */
+interface Condition {
+  readonly status?: RecordStatus;
+  readonly from?: RecordSource | undefined;
+}
+
+/** Null is equal to null here. */
+function comparisons(source: RecordSource) {
+  const { eb } = expressionBuilder<Tables, 'record'>();
+  const columns = sourceColumns(source);
+  const names = Object.keys(columns) as Array<keyof typeof columns>; // those that it has just been given
+  return names.map((name) => eb(name, 'is not distinct from', columns[name]));
+}
+
+/** A record is claimed as if it had been queued one second later for each 10 kB of its source, at most an hour. */
+const bytesPerMs = 10;
+const longestDelayMs = 60 * 60_000;
+
+/** Size of a web page, which is unknown before it is fetched. Its server may be slow, so it does not count as small. */
+const pageBytes = 1024 * 1024;
+
+/** Size of the source to read. */
+function sourceBytesOf(source: RecordSource): number {
+  if (source.type === 'web') return pageBytes;
+  if (source.fileId === null) return Buffer.byteLength(source.content);
+  // As readSource writes it: the size stands last.
+  const [, bytes] = /"file_size":(\d{1,15})\}$/.exec(source.content) ?? [];
+  return bytes === undefined ? pageBytes : Number(bytes);
+}
+
+/** Without a holder: whoever worked on the record finds its claim void. */
+const free = { lease_owner: null, lease_until: null };
+
+function toChange({ metadata, remake, updatedAt }: RecordChange): Partial<RecordTable> {
+  return {
+    updated_at: updatedAt,
+    ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
+    ...(remake === undefined ? {} : { ...sourceColumns(remake.source), ...waiting(updatedAt, remake) }),
+  };
+}
+
+function waiting(now: number, { source, deadlineAt }: { source: RecordSource; deadlineAt: number }) {
+  const bytes = sourceBytesOf(source);
+  return {
+    source_bytes: bytes,
+    claim_order: now + Math.min(longestDelayMs, Math.floor(bytes / bytesPerMs)),
+    ...free,
+    status: 'creating',
+    stage: 'queued',
+    percent: 0,
+    error_code: null,
+    error_message: null,
+    report: null,
+    made: null,
+    attempt: 0,
+    worked_ms: 0,
+    run_after: now,
+    deadline_at: deadlineAt,
+  };
+}
+
+function sourceColumns(source: RecordSource) {
+  return {
+    type: source.type,
+    title: source.title,
+    content: source.content,
+    file_id: source.fileId,
+    url: source.url,
+    text_splitter: source.textSplitter === null ? null : JSON.stringify(source.textSplitter),
+    on_duplicate: source.onDuplicate ?? null,
+  };
+}
+
+function toRow(record: NewRecord): RecordTable {
+  return {
+    id: record.id,
+    project_id: record.projectId,
+    collection_id: record.collectionId,
+    ...sourceColumns(record),
+    ...waiting(record.createdAt, { source: record, deadlineAt: record.deadlineAt }),
+    keyed_to: null,
+    metadata: JSON.stringify(record.metadata),
+    generation: 0,
+    num_chunks: 0,
+    created_at: record.createdAt,
+    updated_at: record.createdAt,
+  };
+}
+
+/** The columns a record is made from, read back. */
+export function toSource(row: Selectable<RecordTable>): RecordSource {
+  return {
+    type: row.type as RecordType, // written by sourceColumns, as is what follows
+    title: row.title,
+    content: row.content,
+    fileId: row.file_id,
+    url: row.url,
+    textSplitter: row.text_splitter === null ? null : (parseJson(row.text_splitter) as TextSplitter),
+    ...(row.on_duplicate === null ? {} : { onDuplicate: row.on_duplicate as OnDuplicate }),
+  };
+}
+
+function toRecord(row: Selectable<RecordTable>): StoredRecord {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    collectionId: row.collection_id,
+    ...toSource(row),
+    metadata: parseJson(row.metadata) as Record<string, string>, // written by toRow
+    status: row.status as RecordStatus, // written by us
+    stage: row.stage,
+    percent: row.percent,
+    attempt: row.attempt,
+    numChunks: row.num_chunks,
+    error: toFailure(row),
+    report: row.report === null ? null : (parseJson(row.report) as Record<string, unknown>), // written by the jobs
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function toFailure(row: Selectable<RecordTable>): RecordFailure | null {
+  return row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' };
+}

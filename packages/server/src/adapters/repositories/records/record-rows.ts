@@ -1,0 +1,100 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { RecordKey } from '../../../collections/records/record-repository.ts';
+import type { RecordRowRepository, StoredRow } from '../../../collections/records/record-row-repository.ts';
+import { type RowCode, type RowFields, type RowStatus, rowCodes } from '../../../extraction/extraction.ts';
+import type { NewRow, RecordJob } from '../../../ingestion/record-job-repository.ts';
+import { parseJson } from '../../../kernel/json/parse-json.ts';
+import type { RecordRowTable } from '../../database/collection-tables.ts';
+import type { Database } from '../../database/database.ts';
+import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
+import type { Tables } from '../../database/tables.ts';
+
+/** Rows of sheets that became no chunk, over either database. */
+export function createRecordRowRepository({ read }: Database): RecordRowRepository {
+  return {
+    async list(key, status, query) {
+      const rowsOf = () => visibleRows(read, key, status);
+      const cursors = cursorsOf(query);
+      if (cursors.length > 0) {
+        const found = await rowsOf().where('record_row.id', 'in', cursors).execute();
+        if (found.length !== new Set(cursors).size) return undefined;
+      }
+      const page = await readKeysetPage(query, (window) => {
+        let rows = rowsOf();
+        for (const bound of window.bounds) rows = rows.where('record_row.id', bound.compare, bound.id);
+        return rows.orderBy('record_row.id', window.direction).limit(window.limit).execute();
+      });
+      return { items: page.items.map(toRow), hasMore: page.hasMore };
+    },
+  };
+}
+
+/** The generation whose rows are shown: that of the chunks, or after a failure the one that did not become visible. */
+const shownGeneration = sql<number>`case when record.status = 'error' then record.generation + 1 else record.generation end`;
+
+function visibleRows(read: Kysely<Tables>, key: RecordKey, status: RowStatus) {
+  return read
+    .selectFrom('record_row')
+    .innerJoin('record', 'record.id', 'record_row.record_id')
+    .selectAll('record_row')
+    .where('record_row.record_id', '=', key.recordId)
+    .where('record_row.status', '=', status)
+    .where('record_row.generation', '=', shownGeneration)
+    .where('record.collection_id', '=', key.collectionId)
+    .where('record.project_id', '=', key.projectId)
+    .where('record.status', '<>', 'deleting');
+}
+
+export async function insertRows(
+  transaction: Transaction<Tables>,
+  job: RecordJob,
+  rows: readonly NewRow[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const values = rows.map(({ id, sheet, row, column, code, excerpt, fields }) => ({
+    id,
+    record_id: job.id,
+    collection_id: job.collectionId,
+    generation: job.generation + 1,
+    status: rowCodes[code].status,
+    code,
+    sheet,
+    place: row,
+    column_name: column,
+    excerpt,
+    fields: JSON.stringify(fields),
+  }));
+  await transaction.insertInto('record_row').values(values).execute();
+}
+
+/** Removes up to `limit` rows that are of no generation to show. @returns how many. */
+export async function sweepRows(
+  transaction: Transaction<Tables>,
+  { recordId, shown, limit }: { recordId: string; shown: number; limit: number },
+): Promise<number> {
+  const result = await transaction
+    .deleteFrom('record_row')
+    .where('id', 'in', (select) =>
+      select
+        .selectFrom('record_row')
+        .select('id')
+        .where('record_id', '=', recordId)
+        .where((where) => where.or([where('generation', '<', shown), where('generation', '>', shown)]))
+        .limit(limit),
+    )
+    .executeTakeFirst();
+  return Number(result.numDeletedRows);
+}
+
+function toRow(row: RecordRowTable): StoredRow {
+  return {
+    id: row.id,
+    status: row.status,
+    sheet: row.sheet,
+    row: row.place,
+    column: row.column_name,
+    code: row.code as RowCode, // written by insertRows, as are the fields
+    excerpt: row.excerpt,
+    fields: parseJson(row.fields) as RowFields,
+  };
+}

@@ -1,0 +1,233 @@
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import { fromBytes, toBytes, toCode } from '../../../search/embedding/vectors.ts';
+import type {
+  BackfillClaim,
+  BackfillJob,
+  NewVector,
+  Saving,
+  StoredVectorSpace,
+  VectorRepository,
+} from '../../../search/vector-repository.ts';
+import type { CollectionVectorTable } from '../../database/collection-tables.ts';
+import type { Database } from '../../database/database.ts';
+import { claimedBy, isClaimable, isFree, isHeldBy, noLease, renewLease, skipLocked } from '../../database/lease.ts';
+import type { Tables } from '../../database/tables.ts';
+import { withoutIndex } from '../../full-text/without-index.ts';
+import { lockCollection } from './lock-collection.ts';
+import { countMissing, countRefused, findMissing } from './missing-vectors.ts';
+
+/** Vectors over either database; the index over them is not the database's. */
+export function createVectorRepository(database: Database): VectorRepository {
+  const { dialect, read, write } = database;
+  return {
+    find: (collectionId) => findSpace(read, collectionId),
+    adopt: async (collectionId, model) =>
+      (await findSpace(read, collectionId)) ??
+      write.transaction().execute(async (transaction) => {
+        // Locks it: a chunk that becomes visible meanwhile either counts here or finds the new row.
+        if ((await lockCollection(transaction, collectionId)) === undefined) return undefined;
+        const wanted = (await hasChunks(transaction, collectionId)) ? 1 : 0;
+        await insertSpaces(transaction, { model, collectionId, wanted });
+        return findSpace(transaction, collectionId);
+      }),
+    adoptAll: (model) =>
+      write.transaction().execute(async (transaction) => {
+        await insertSpaces(transaction, { model, wanted: 1 });
+        await transaction.updateTable('collection_vector').set(wantMore).where('model', '=', model).execute();
+      }),
+    async restart(collectionId, model) {
+      await write
+        .updateTable('collection_vector')
+        .set((column) => ({
+          model,
+          dimensions: 0,
+          first_change: column.ref('last_change'),
+          wanted: column('wanted', '+', 1),
+          attempt: 0,
+          ...noLease,
+          run_after: 0,
+        }))
+        .where('collection_id', '=', collectionId)
+        .execute();
+    },
+    missing: (of, page) => findMissing(read, of, page),
+    countMissing: (of) => countMissing(read, of),
+    countRefused: (of) => countRefused({ dialect, read }, of),
+    save: (collectionId, model, vectors) =>
+      write.transaction().execute((transaction) => saveVectors(transaction, { dialect, collectionId, model }, vectors)),
+    async codes(space, after, limit) {
+      const rows = await read
+        .selectFrom('chunk_vector')
+        .select(['seq', 'change', 'code'])
+        .where('collection_id', '=', space.collectionId)
+        .where((where) => where(where.refTuple('change', 'seq'), '>', where.tuple(after.change, after.seq)))
+        .where('change', '<=', space.lastChange)
+        .orderBy('change')
+        .orderBy('seq')
+        .limit(limit)
+        .execute();
+      return rows.map(({ seq, change, code }) => ({ seq, change, code: code ?? new Uint8Array() }));
+    },
+    async vectors(space, seqs) {
+      if (seqs.length === 0) return new Map();
+      const rows = await read
+        .selectFrom('chunk_vector')
+        .select(['seq', 'vector'])
+        .where('seq', 'in', seqs)
+        .where(withoutIndex<string>(dialect, 'collection_id'), '=', space.collectionId)
+        .where(withoutIndex<number>(dialect, 'change'), '>', space.firstChange)
+        .execute();
+      return new Map(rows.flatMap(({ seq, vector }) => (vector === null ? [] : [[seq, fromBytes(vector)]])));
+    },
+    claimBackfill: (claim) => claimBackfill(database, claim),
+    renewBackfill: (held, leaseUntil) =>
+      renewLease(database, { table: 'collection_vector', key: 'collection_id' }, held, { lease_until: leaseUntil }),
+    async endBackfill(held, end) {
+      const outcome = end.done ? { done: held.wanted, attempt: 0 } : { run_after: end.runAfter };
+      await write
+        .updateTable('collection_vector')
+        .set({ ...noLease, ...outcome })
+        .where('collection_id', '=', held.id)
+        .where(isHeldBy(held))
+        .execute();
+    },
+  };
+}
+
+const wantMore = { wanted: sql<number>`wanted + 1`, run_after: 0 };
+
+/** Notes, with what made it so, that a collection has chunks without vectors. Nothing happens where it has no model. */
+export async function wantVectors(transaction: Transaction<Tables>, collectionId: string): Promise<void> {
+  await transaction.updateTable('collection_vector').set(wantMore).where('collection_id', '=', collectionId).execute();
+}
+
+/** The chunk says something else now. */
+export async function dropVector(transaction: Transaction<Tables>, seq: number): Promise<void> {
+  await transaction.deleteFrom('chunk_vector').where('seq', '=', seq).execute();
+}
+
+/** For one collection, or for all; those that have a model keep it. */
+async function insertSpaces(
+  transaction: Transaction<Tables>,
+  { model, collectionId, wanted }: { model: string; collectionId?: string; wanted: 0 | 1 },
+): Promise<void> {
+  const only = collectionId === undefined ? sql`` : sql`and id = ${collectionId}`;
+  await sql`insert into collection_vector
+      (collection_id, model, dimensions, first_change, last_change, wanted, done, attempt, run_after)
+    select id, ${model}, 0, 0, 0, ${sql.lit(wanted)}, 0, 0, 0 from collection where status = 'ready' ${only}
+    on conflict (collection_id) do nothing`.execute(transaction);
+}
+
+/** Whether it has visible chunks. */
+async function hasChunks(transaction: Transaction<Tables>, collectionId: string): Promise<boolean> {
+  const ofRecord = await transaction
+    .selectFrom('record')
+    .select('id')
+    .where('collection_id', '=', collectionId)
+    .where('num_chunks', '>', 0)
+    .limit(1)
+    .executeTakeFirst();
+  const direct = await transaction
+    .selectFrom('chunk')
+    .select('seq')
+    .where('collection_id', '=', collectionId)
+    .where('record_id', 'is', null)
+    .limit(1)
+    .executeTakeFirst();
+  return ofRecord !== undefined || direct !== undefined;
+}
+
+async function findSpace(db: Kysely<Tables>, collectionId: string): Promise<StoredVectorSpace | undefined> {
+  const row = await db
+    .selectFrom('collection_vector')
+    .selectAll()
+    .where('collection_id', '=', collectionId)
+    .executeTakeFirst();
+  return row && toSpace(row);
+}
+
+export function toSpace(row: Selectable<CollectionVectorTable>): StoredVectorSpace {
+  return {
+    collectionId: row.collection_id,
+    model: row.model,
+    dimensions: row.dimensions,
+    firstChange: row.first_change,
+    lastChange: row.last_change,
+    needsBackfill: row.wanted > row.done,
+  };
+}
+
+interface SaveTo {
+  readonly dialect: Database['dialect'];
+  readonly collectionId: string;
+  readonly model: string;
+}
+
+async function saveVectors(
+  transaction: Transaction<Tables>,
+  { dialect, collectionId, model }: SaveTo,
+  vectors: readonly NewVector[],
+): Promise<Saving> {
+  const dimensions = vectors.find(({ vector }) => vector !== null)?.vector?.length ?? 0;
+  // First, because it locks: the changes of a collection are committed in their order, so that followers miss none.
+  const space = await transaction
+    .updateTable('collection_vector')
+    .set((column) => ({
+      last_change: column('last_change', '+', 1),
+      dimensions: column.case().when('dimensions', '=', 0).then(dimensions).else(column.ref('dimensions')).end(),
+    }))
+    .where('collection_id', '=', collectionId)
+    .where('model', '=', model)
+    .returning(['last_change', 'dimensions'])
+    .executeTakeFirst();
+  if (space === undefined) return { kind: 'other_model' };
+  if (dimensions !== 0 && dimensions !== space.dimensions) {
+    return { kind: 'other_dimensions', given: dimensions, stored: space.dimensions };
+  }
+  const seqs = vectors.map(({ seq }) => seq);
+  const there = transaction.selectFrom('chunk').select(['seq', 'updated_at']).where('seq', 'in', seqs);
+  // Locked there, so that none goes before its vector is written.
+  const chunks = await (dialect === 'postgres' ? there.forKeyShare() : there).execute();
+  const updated = new Map(chunks.map((chunk) => [chunk.seq, chunk.updated_at]));
+  const rows = vectors
+    .filter(({ seq, updatedAt }) => updated.get(seq) === updatedAt)
+    .map(({ seq, vector }) => ({
+      seq,
+      collection_id: collectionId,
+      change: space.last_change,
+      code: vector && Buffer.from(toCode(vector)),
+      vector: vector && toBytes(vector),
+    }));
+  if (rows.length === 0) return { kind: 'saved' };
+  await transaction
+    .insertInto('chunk_vector')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.column('seq').doUpdateSet((set) => ({
+        change: set.ref('excluded.change'),
+        code: set.ref('excluded.code'),
+        vector: set.ref('excluded.vector'),
+      })),
+    )
+    .execute();
+  return { kind: 'saved' };
+}
+
+async function claimBackfill(
+  { dialect, write }: Pick<Database, 'dialect' | 'write'>,
+  claim: BackfillClaim,
+): Promise<BackfillJob | undefined> {
+  const isDue = claim.isFirst === true ? sql`run_after = 0 and ${isFree('lease_until', claim)}` : isClaimable(claim);
+  const row = await write
+    .updateTable('collection_vector')
+    .set(claimedBy(claim))
+    .where(
+      'collection_id',
+      '=',
+      sql<string>`(select collection_id from collection_vector where wanted > done and model = ${claim.model} and ${isDue}
+        order by run_after limit 1 ${skipLocked(dialect)})`,
+    )
+    .returning(['collection_id', 'wanted', 'attempt'])
+    .executeTakeFirst();
+  return row && { id: row.collection_id, token: claim.token, wanted: row.wanted, attempt: row.attempt };
+}

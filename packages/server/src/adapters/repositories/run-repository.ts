@@ -1,0 +1,80 @@
+import type { ExecuteResult, RunQuery } from '@quartermaster/contract';
+import { lowestIdAt } from '../../kernel/identifier.ts';
+import { parseJson } from '../../kernel/json/parse-json.ts';
+import type { RunPage, RunRepository, StoredRun } from '../../runs/run-repository.ts';
+import type { Database } from '../database/database.ts';
+import { readKeysetPage } from '../database/keyset-page.ts';
+import { createAsynchronousRuns } from './asynchronous-runs.ts';
+import { insertRuns, packRun, toRun, unpackRun } from './run-rows.ts';
+import { sweepResults, sweepRuns } from './sweep-runs.ts';
+
+/** Runs over either database. */
+export function createRunRepository(database: Database): RunRepository {
+  const { read, write, dialect } = database;
+  return {
+    ...createAsynchronousRuns(database),
+    pack: packRun,
+    unpack: unpackRun,
+    add: (runs) => write.transaction().execute((transaction) => insertRuns(transaction, dialect, runs)),
+    find: async (projectId, runId) => {
+      const row = await read
+        .selectFrom('run')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('id', '=', runId)
+        .executeTakeFirst();
+      return row === undefined ? undefined : toRun(row);
+    },
+    findResult: async (projectId, runId, now) => {
+      const row = await read
+        .selectFrom('run_result')
+        .select(['result', 'expires_at'])
+        .where('project_id', '=', projectId)
+        .where('run_id', '=', runId)
+        .where('expires_at', '>', now)
+        .executeTakeFirst();
+      // Written by `end`.
+      return row && { result: parseJson(row.result) as ExecuteResult, expiresAt: row.expires_at };
+    },
+    list: (projectId, query, recent) => listRuns(database, projectId, { query, recent }),
+    sweep: (bounds, limit) => sweepRuns(database, bounds, limit),
+    sweepResults: (now, bounds) => sweepResults(database, now, bounds),
+  };
+}
+
+async function listRuns(
+  { read }: Database,
+  projectId: string,
+  { query, recent }: { query: RunQuery; recent: readonly StoredRun[] },
+): Promise<RunPage> {
+  const { bundle_id: bundleId, plugin_id: pluginId, outcome, since } = query;
+  const wanted = recent.filter((run) => isWanted(run, query));
+  return await readKeysetPage(query, async ({ bounds, direction, limit }) => {
+    let rows = read.selectFrom('run').selectAll().where('project_id', '=', projectId);
+    if (bundleId !== undefined) rows = rows.where('bundle_id', '=', bundleId);
+    if (pluginId !== undefined) rows = rows.where('plugin_id', '=', pluginId);
+    if (since !== undefined) rows = rows.where('id', '>=', lowestIdAt('run', since));
+    if (outcome === 'none') rows = rows.where('outcome', 'is', null);
+    else if (outcome !== undefined) rows = rows.where('outcome', '=', outcome);
+    // Said again, so that the index of those is seen to serve.
+    if (outcome !== undefined && outcome !== 'none' && outcome !== 'succeeded') {
+      rows = rows.where('outcome', '<>', 'succeeded');
+    }
+    for (const bound of bounds) rows = rows.where('id', bound.compare, bound.id);
+    const stored = (await rows.orderBy('id', direction).limit(limit).execute()).map(toRun);
+    const known = new Set(stored.map((run) => run.id));
+    const unstored = wanted.filter(
+      ({ id }) =>
+        !known.has(id) && bounds.every(({ compare, id: bound }) => (compare === '<' ? id < bound : id > bound)),
+    );
+    const sign = direction === 'asc' ? 1 : -1;
+    return [...stored, ...unstored].sort((a, b) => (a.id < b.id ? -sign : sign)).slice(0, limit);
+  });
+}
+
+function isWanted(run: StoredRun, { bundle_id: bundleId, plugin_id: pluginId, outcome, since }: RunQuery): boolean {
+  if (bundleId !== undefined && run.bundleId !== bundleId) return false;
+  if (pluginId !== undefined && run.pluginId !== pluginId) return false;
+  if (since !== undefined && run.id < lowestIdAt('run', since)) return false;
+  return outcome === undefined || outcome === (run.end === null ? 'none' : run.end.outcome);
+}

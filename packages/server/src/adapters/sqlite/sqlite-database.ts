@@ -1,0 +1,77 @@
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import { Kysely, sql } from 'kysely';
+import { systemClock } from '../../kernel/clock.ts';
+import { syncToDisk } from '../../kernel/disk/sync-to-disk.ts';
+import { createCommitCheck } from '../database/commit-check.ts';
+import type { Database } from '../database/database.ts';
+import { migrate } from '../database/migrations.ts';
+import type { DatabaseSettings } from '../database/open-database.ts';
+import { databaseFileDamaged } from '../database/problems.ts';
+import type { Tables } from '../database/tables.ts';
+import { createSqliteFullText } from '../full-text/sqlite-full-text.ts';
+import { createSqliteDialect } from './sqlite-dialect.ts';
+import { openSqliteThread, SqliteError, type SqliteThread } from './sqlite-thread.ts';
+
+/** One more than one, so that a long search does not hold up every key and file that is read. */
+const moreReaders = 1;
+
+/** Of the database in the data folder. */
+export const sqliteFile = 'quartermaster.db';
+
+/** The file in the data folder: one connection that writes, one or two that read. */
+export async function openSqliteDatabase({ dataFolder, clock = systemClock }: DatabaseSettings): Promise<Database> {
+  const file = path.join(dataFolder, sqliteFile);
+  await createPrivately(file, dataFolder);
+  const opened: SqliteThread[] = [];
+  const openThread = async (readOnly: boolean) => {
+    const thread = await openSqliteThread(file, { readOnly });
+    opened.push(thread);
+    return thread;
+  };
+  try {
+    const write = new Kysely<Tables>({ dialect: createSqliteDialect([await openThread(false)]) });
+    await migrate(write, 'sqlite');
+    const more = { most: moreReaders, open: () => openThread(true) };
+    const read = new Kysely<Tables>({ dialect: createSqliteDialect([await openThread(true)], more) });
+    const checkCommit = createCommitCheck(write);
+    return {
+      dialect: 'sqlite',
+      read,
+      write,
+      fullText: createSqliteFullText(),
+      leases: write,
+      clock,
+      assertAvailable() {},
+      async check() {
+        await Promise.all([checkCommit(), sql`select 1`.execute(read)]);
+      },
+      async close() {
+        await Promise.all([...opened].reverse().map((thread) => thread.close()));
+      },
+    };
+  } catch (error) {
+    await Promise.allSettled(opened.map((thread) => thread.close()));
+    const damage = findDamage(error);
+    throw damage === undefined ? error : databaseFileDamaged(file, damage.message, error);
+  }
+}
+
+/** The file is there, with mode 0600 and its name on the disk, before SQLite opens it; its log takes the same mode. */
+async function createPrivately(file: string, folder: string): Promise<void> {
+  const created = await open(file, 'a', 0o600);
+  await created.chmod(0o600);
+  await created.close();
+  await syncToDisk(folder);
+}
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB with all their extended codes. */
+const damageCodes = /^SQLITE_(CORRUPT|NOTADB)/;
+
+/** The SQLite error about a damaged file in the chain of causes. */
+function findDamage(error: unknown): SqliteError | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof SqliteError && damageCodes.test(cause.code)) return cause;
+  }
+  return undefined;
+}

@@ -1,0 +1,156 @@
+import { MessageChannel, Worker } from 'node:worker_threads';
+import { Problem } from '../../kernel/problem.ts';
+import {
+  databaseBusy,
+  databaseFull,
+  databaseNotAccessible,
+  databaseSyncFailed,
+  databaseUnreadable,
+} from '../database/problems.ts';
+import {
+  isFailedSync,
+  type StatementAnswer,
+  type StatementFailure,
+  type WorkerAnswer,
+  type WorkerRequest,
+  type WorkerStart,
+} from './sqlite-protocol.ts';
+
+/** What SQLite answered. `code` is its name where ours cares, otherwise the number, such as `SQLITE_13`. */
+export class SqliteError extends Error {
+  readonly code: string;
+  constructor({ message, resultCode }: StatementFailure) {
+    super(message);
+    this.name = 'SqliteError';
+    this.code = resultCode === undefined ? 'SQLITE_ERROR' : (resultNames.get(resultCode) ?? `SQLITE_${resultCode}`);
+  }
+}
+
+/** From sqlite3.h. */
+const resultNames = new Map([
+  [1, 'SQLITE_ERROR'],
+  [5, 'SQLITE_BUSY'],
+  [8, 'SQLITE_READONLY'],
+  [10, 'SQLITE_IOERR'],
+  [11, 'SQLITE_CORRUPT'],
+  [13, 'SQLITE_FULL'],
+  [14, 'SQLITE_CANTOPEN'],
+  [26, 'SQLITE_NOTADB'],
+  [267, 'SQLITE_CORRUPT_VTAB'],
+  [523, 'SQLITE_CORRUPT_SEQUENCE'],
+  [779, 'SQLITE_CORRUPT_INDEX'],
+  [787, 'SQLITE_CONSTRAINT_FOREIGNKEY'],
+  [1299, 'SQLITE_CONSTRAINT_NOTNULL'],
+  [1555, 'SQLITE_CONSTRAINT_PRIMARYKEY'],
+  [2067, 'SQLITE_CONSTRAINT_UNIQUE'],
+  [2579, 'SQLITE_CONSTRAINT_ROWID'],
+]);
+
+/** By the primary codes of sqlite3.h, the last byte of every extended code. Codes that are not listed are defects. */
+const problems = new Map([
+  [5, databaseBusy],
+  [10, databaseNotAccessible],
+  [11, databaseUnreadable],
+  [13, databaseFull],
+  [14, databaseNotAccessible],
+  [26, databaseUnreadable],
+]);
+
+function toError(failure: StatementFailure): Error {
+  const error = new SqliteError(failure);
+  return problems.get((failure.resultCode ?? 0) & 0xff)?.(error) ?? error;
+}
+
+/** One SQLite connection in its own thread. Requests are answered in the order they were sent. */
+export interface SqliteThread {
+  send(request: WorkerRequest): Promise<StatementAnswer>;
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  resolve(answer: StatementAnswer): void;
+  reject(error: Error): void;
+}
+
+/** MiB of heap; a result that needs more ends this thread instead of the whole process. */
+const mostMemory = 1024;
+
+/** @throws when the file cannot be opened or SQLite is not in the mode that we rely on. */
+export async function openSqliteThread(
+  path: string,
+  { readOnly, memory = mostMemory }: { readOnly: boolean; memory?: number },
+): Promise<SqliteThread> {
+  const { port1: ours, port2: theirs } = new MessageChannel();
+  const bell = new Int32Array(new SharedArrayBuffer(4));
+  const workerData: WorkerStart = { path, readOnly, port: theirs, bell };
+  const resourceLimits = { maxOldGenerationSizeMb: memory };
+  const options = {
+    workerData,
+    transferList: [theirs],
+    resourceLimits,
+    name: readOnly ? 'sqlite-reader' : 'sqlite-writer',
+  };
+  const worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), options);
+  const waiting: Waiting[] = [];
+  let failure: Error | undefined;
+  let closing: Promise<void> | undefined;
+
+  function end(reason: Error): void {
+    failure ??= reason;
+    ours.close();
+    for (const each of waiting.splice(0)) each.reject(failure);
+  }
+  function receive(answer: WorkerAnswer): void {
+    const first = waiting.shift();
+    // Thrown uncaught on purpose: it ends the process, and with it all waiting requests.
+    if (isFailedSync(answer)) throw databaseSyncFailed(path, answer);
+    if ('failure' in answer) first?.reject(toError(answer.failure));
+    else first?.resolve(answer);
+  }
+  const exited = new Promise<void>((resolve) => {
+    worker.once('exit', () => {
+      end(new Error('The database connection is closed.'));
+      resolve();
+    });
+  });
+  worker.once('error', (cause) => end(new Error('The thread of the database has ended.', { cause })));
+  ours.on('message', receive);
+
+  function wait(): Promise<StatementAnswer> {
+    return new Promise((resolve, reject) => {
+      if (failure === undefined) waiting.push({ resolve, reject });
+      else reject(failure);
+    });
+  }
+  async function send(request: WorkerRequest): Promise<StatementAnswer> {
+    if (failure === undefined) ours.postMessage(request);
+    const answer = wait();
+    Atomics.add(bell, 0, 1);
+    Atomics.notify(bell, 0);
+    return answer;
+  }
+  async function closeOnce(): Promise<void> {
+    // The thread may have ended before its answer is heard: that is closed, too.
+    if (failure === undefined)
+      await send('close').catch((error) => {
+        if (error !== failure) throw error;
+      });
+    await exited;
+  }
+
+  try {
+    await wait();
+  } catch (cause) {
+    await exited;
+    const said = cause instanceof Problem ? cause.cause : cause;
+    const reason = said instanceof Error ? said.message : String(said);
+    throw new Error(`The database ${path} could not be opened: ${reason}`, { cause });
+  }
+  return {
+    send,
+    close: () => {
+      closing ??= closeOnce();
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,190 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { isOutOfRoom } from '../../kernel/disk/is-out-of-room.ts';
+import type {
+  PlacedRequest,
+  StatementAnswer,
+  StatementFailure,
+  WorkerAnswer,
+  WorkerRequest,
+  WorkerStart,
+} from './sqlite-protocol.ts';
+import { isFailedSync } from './sqlite-protocol.ts';
+
+/** Milliseconds that a statement waits for another process's lock. */
+const busyTimeout = 10_000;
+/** KiB of the file that a connection keeps in memory. */
+const cacheSize = 16_384;
+const preparedStatements = 200;
+/**
+ * Pages (of 4 KiB) of the write-ahead log after which it is written into the file: a page that several transactions
+ * change is written there once, and synced.
+ */
+const checkpointPages = 4_000;
+/** Bytes that the write-ahead log keeps on disk after a checkpoint. */
+const logSizeLimit = 64 * 1024 * 1024;
+
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly givesRows: boolean;
+}
+interface Connection {
+  readonly db: DatabaseSync;
+  /** A writer takes the lock when it begins, so that it never fails half-way because another process wrote. */
+  readonly begin: string;
+  prepare(sql: string): Prepared;
+}
+
+function openConnection({ path, readOnly }: WorkerStart): Connection {
+  const db = new DatabaseSync(path, { readOnly, timeout: busyTimeout, enableForeignKeyConstraints: true });
+  if (!readOnly) {
+    db.exec(`pragma journal_mode = wal; pragma journal_size_limit = ${logSizeLimit}`);
+    db.exec(`pragma wal_autocheckpoint = ${checkpointPages}`);
+  }
+  db.exec(`pragma synchronous = full; pragma temp_store = memory; pragma cache_size = -${cacheSize}`);
+  // Asserted, not assumed: a SQLite built with another default runs a re-opened log at NORMAL and loses commits.
+  assertPragma(db, 'journal_mode', 'wal');
+  assertPragma(db, 'synchronous', 2);
+  assertPragma(db, 'foreign_keys', 1);
+  return { db, begin: readOnly ? 'begin' : 'begin immediate', prepare: createStatementCache(db) };
+}
+
+function assertPragma(db: DatabaseSync, name: string, expected: string | number): void {
+  const found = db.prepare(`pragma ${name}`).get()?.[name];
+  if (found !== expected) throw new Error(`SQLite runs with ${name} = ${found}; it must be ${expected}.`);
+}
+
+/** Keeps the statements used last; a Map remembers the order of insertion, so the first key is the oldest. */
+function createStatementCache(db: DatabaseSync): (sql: string) => Prepared {
+  const cache = new Map<string, Prepared>();
+  return (sql) => {
+    const known = cache.get(sql);
+    if (known !== undefined) {
+      cache.delete(sql);
+      cache.set(sql, known);
+      return known;
+    }
+    const statement = db.prepare(sql);
+    const prepared = { statement, givesRows: statement.columns().length > 0 };
+    // FTS5 leaves a last row id beyond 2^53, which node:sqlite refuses to give as a number.
+    if (!prepared.givesRows) statement.setReadBigInts(true);
+    cache.set(sql, prepared);
+    if (cache.size > preparedStatements) {
+      for (const oldest of cache.keys()) {
+        cache.delete(oldest);
+        break;
+      }
+    }
+    return prepared;
+  };
+}
+
+// Kysely gives what the caller bound; node:sqlite itself refuses a type that it does not know.
+type Values = Array<string | number | bigint | null | Uint8Array>;
+
+function runStatement(connection: Connection, request: PlacedRequest): StatementAnswer {
+  const { db, begin, prepare } = connection;
+  if (request.place === 'first') db.exec(begin);
+  if (request.place === 'inside') assertTransaction(db);
+  const { statement, givesRows } = prepare(request.sql);
+  if ('lists' in request) {
+    const rowIds = request.lists.map((list) => Number(statement.run(...(list as Values)).lastInsertRowid));
+    return { rows: [{ rowIds }] };
+  }
+  if ('rows' in request) {
+    for (const row of JSON.parse(request.rows)) statement.run(...row);
+    return { rows: [] };
+  }
+  const values = request.parameters as Values;
+  if (givesRows) return { rows: statement.all(...values) };
+  return { rows: [], changes: Number(statement.run(...values).changes) };
+}
+
+function assertTransaction(db: DatabaseSync): void {
+  if (!db.isTransaction) throw new Error('SQLite has rolled this transaction back; start it again.');
+}
+
+function handle(connection: Connection, request: WorkerRequest): StatementAnswer {
+  const { db } = connection;
+  if (request === 'commit') {
+    assertTransaction(db);
+    db.exec('commit');
+  } else if (request === 'rollback') {
+    if (db.isTransaction) db.exec('rollback');
+  } else if (request === 'close') {
+    db.close();
+  } else {
+    return runStatement(connection, request);
+  }
+  return { rows: [] };
+}
+
+function describe(error: unknown, path: string): StatementFailure {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error && 'errcode' in error)) return { message };
+  const resultCode = Number(error.errcode);
+  return { message, resultCode: failedWrites.has(resultCode) && lacksRoom(path) ? sqliteFull : resultCode };
+}
+
+/** SQLITE_IOERR_WRITE, _TRUNCATE and _SHMSIZE of sqlite3.h: SQLite does not tell a quota that is used up from a broken disk. */
+const failedWrites: ReadonlySet<number> = new Set([778, 1546, 4874]);
+const sqliteFull = 13;
+/** Bytes: more than SQLite writes at once. */
+const probeSize = 65_536;
+
+/** Whether a file beside the database cannot be written for lack of disk space. */
+function lacksRoom(path: string): boolean {
+  const probe = `${path}-room`;
+  try {
+    writeFileSync(probe, Buffer.alloc(probeSize), { mode: 0o600 });
+    return false;
+  } catch (error) {
+    return isOutOfRoom(error);
+  } finally {
+    rmSync(probe, { force: true });
+  }
+}
+
+function attempt(act: () => StatementAnswer, { path }: WorkerStart): WorkerAnswer {
+  try {
+    return act();
+  } catch (error) {
+    return { failure: describe(error, path) };
+  }
+}
+
+/** Sleeps in `Atomics.wait` instead of in an event loop: half the time of a round trip of `postMessage` both ways. */
+function nextRequest(port: MessagePort, bell: Int32Array): WorkerRequest {
+  for (;;) {
+    const rung = Atomics.load(bell, 0);
+    const received = receiveMessageOnPort(port);
+    if (received !== undefined) return received.message;
+    Atomics.wait(bell, 0, rung);
+  }
+}
+
+/** Blocks the thread, because the process is about to end and must not write or answer anything. */
+function waitForEnd(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+}
+
+function serve(start: WorkerStart): void {
+  let connection: Connection | undefined;
+  const opened = attempt(() => {
+    connection = openConnection(start);
+    return { rows: [] };
+  }, start);
+  start.port.postMessage(opened);
+  while (connection !== undefined) {
+    const request = nextRequest(start.port, start.bell);
+    const current = connection;
+    const answer = attempt(() => handle(current, request), start);
+    start.port.postMessage(answer);
+    if (isFailedSync(answer)) waitForEnd();
+    if (request === 'close') connection = undefined;
+  }
+  start.port.close();
+}
+
+serve(workerData);

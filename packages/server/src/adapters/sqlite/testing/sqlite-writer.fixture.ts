@@ -1,0 +1,19 @@
+import { once } from 'node:events';
+import { createLogger } from '../../../kernel/log/logger.ts';
+import { openDatabase } from '../../database/open-database.ts';
+
+/** A second process on the same file: `sqlite.test.ts` starts it. */
+const [dataFolder = '', name = ''] = process.argv.slice(2);
+const database = await openDatabase({ url: null, dataFolder, logger: createLogger('silent') });
+process.send?.('open');
+await once(process, 'message');
+for (let place = 0; place < 100; place += 1) {
+  await database.write.transaction().execute(async (transaction) => {
+    await transaction
+      .insertInto('project')
+      .values({ id: `${name}${place}`, name: `${name}${place}`, created_at: place })
+      .execute();
+  });
+}
+await database.close();
+process.disconnect?.();

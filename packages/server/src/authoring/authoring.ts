@@ -1,0 +1,59 @@
+import { basename, dirname, resolve } from 'node:path';
+import { type DefinitionFormat, type DefinitionLoss, definitionFormats } from '@quartermaster/contract';
+import type { BundleFailure, CompiledBundle } from '../catalogue/catalogue.ts';
+import { loadFolder } from '../catalogue/load/load-folder.ts';
+import { createFindings, wholeFile } from '../catalogue/manifest/findings.ts';
+import { checkSchema } from '../catalogue/schema/check-schema.ts';
+import { compileLinearRegExp } from '../catalogue/schema/linear-regexp.ts';
+
+export { digestOf, type ToolDefinition } from '../execution/remote-tools/tool-definition.ts';
+export { type McpSnapshot, readMcpServer } from './read-mcp-server.ts';
+export { type ExampleRecording, type RecordWish, recordExamples } from './record-examples.ts';
+export { type ExampleResult, runExamples } from './run-examples.ts';
+
+/** What the authors of bundles need of the service, without a running one. */
+
+/** What the catalogue refuses about a schema of a plugin, in sentences; none when it takes it. */
+export function findSchemaFlaws(schema: Readonly<Record<string, unknown>>): string[] {
+  const findings = createFindings('', () => null);
+  checkSchema(schema, [], findings);
+  return findings.list.map(({ field, message }) => `${field}: ${message}`);
+}
+
+/** Why a pattern cannot be used in a schema; null when it can. */
+export function isLinearPattern(pattern: string): string | null {
+  try {
+    compileLinearRegExp(pattern);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+export interface BundleCheck {
+  readonly failures: readonly BundleFailure[];
+  /** Undefined when `bundle.yaml` is wrong. */
+  readonly bundle: CompiledBundle | undefined;
+  readonly losses: ReadonlyArray<{
+    readonly pluginId: string;
+    readonly format: DefinitionFormat;
+    readonly losses: readonly DefinitionLoss[];
+  }>;
+}
+
+/** Reads one bundle as the service does, and says what is wrong with it and what providers cannot be told of it. */
+export async function checkBundle(folder: string): Promise<BundleCheck> {
+  const path = resolve(folder);
+  const catalogue = await loadFolder(dirname(path));
+  const id = basename(path);
+  const bundle = catalogue.findBundle(id);
+  const losses = [...(bundle?.plugins.values() ?? [])].flatMap((plugin) =>
+    definitionFormats.map((format) => {
+      return { pluginId: plugin.id, format, losses: catalogue.definePlugin(plugin, format, 'en').losses };
+    }),
+  );
+  const failures = catalogue.failures.filter(({ file }) => file.startsWith(`${id}/`));
+  if (bundle !== undefined || failures.length > 0) return { failures, bundle, losses };
+  const message = 'There is no folder of a bundle here.';
+  return { failures: [{ file: path, line: null, field: wholeFile, message }], bundle, losses };
+}

@@ -1,0 +1,46 @@
+import { maxCredentials } from '@quartermaster/contract';
+import { jsonSize } from '../kernel/json/json-size.ts';
+import { fieldInvalid, type Problem } from '../kernel/problem.ts';
+import type { CompiledBundle } from './catalogue.ts';
+
+type Named = Readonly<Record<string, unknown>>;
+
+/** What one request may hold as credentials. Source: docs/contract "Bundles and plugins". */
+export const credentialLimits = { members: maxCredentials, valueBytes: 8 * 1024, totalBytes: 32 * 1024 } as const;
+
+/**
+ * Checks number and size before anything is computed from credentials: a hash, a signature, or the encodings that redaction
+ * searches for. Bytes are those of names and values in UTF-8.
+ * @param except a member that is not counted
+ * @throws Problem 422 that names no value, and no name that the caller chose
+ */
+export function checkCredentialBounds(credentials: Named, except?: string): void {
+  const { members, valueBytes, totalBytes } = credentialLimits;
+  const names = Object.keys(credentials).filter((name) => name !== except);
+  if (names.length > members) throw tooLarge(`${names.length} members`, `an object of at most ${members} members`);
+  let total = 0;
+  for (const name of names) {
+    const size = sizeOf(credentials[name]);
+    if (size > valueBytes)
+      throw tooLarge('a larger one', `an object whose values have at most ${valueBytes} bytes each`);
+    total += size + Buffer.byteLength(name);
+  }
+  if (total > totalBytes) throw tooLarge(`${total} bytes`, `at most ${totalBytes} bytes in total`);
+}
+
+/** A member that the bundle does not declare is ignored: neither checked nor sent nor searched for. */
+export function declaredCredentials(
+  { credentialNames }: Pick<CompiledBundle, 'credentialNames'>,
+  given: Named,
+): Record<string, unknown> {
+  const declared = [...credentialNames].filter((name) => Object.hasOwn(given, name));
+  return Object.fromEntries(declared.map((name) => [name, given[name]]));
+}
+
+function sizeOf(value: unknown): number {
+  return typeof value === 'string' ? Buffer.byteLength(value) : jsonSize(value, credentialLimits.valueBytes);
+}
+
+function tooLarge(found: string, expected: string): Problem {
+  return fieldInvalid('body/credentials', found, expected);
+}

@@ -1,0 +1,146 @@
+import type { Bundle, DefinitionFormat } from '@quartermaster/contract';
+import { createPreparedLists, type PreparedLists } from '../../kernel/concurrency/prepared-lists.ts';
+import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue.ts';
+import { inLanguage, type ResolveLanguage } from '../manifest/languages.ts';
+import { functionFormats } from '../provider-formats/formats.ts';
+import { describeBundleAsOpenApi } from './bundle-openapi.ts';
+import { pluginRecord } from './plugin-record.ts';
+
+export interface ListingDeps {
+  readonly bundles: ReadonlyMap<string, CompiledBundle>;
+  readonly resolveLanguage: ResolveLanguage;
+  /** Address of the icon of a bundle, null when it has none. */
+  readonly iconUrl: (bundleId: string) => string | null;
+  /** Where clients reach this address. */
+  readonly publicUrl: string;
+  /** Default: new ones. */
+  readonly lists?: PreparedLists;
+}
+
+type Listing = Pick<
+  Catalogue,
+  | 'describeBundle'
+  | 'describePlugin'
+  | 'definePlugin'
+  | 'bundleList'
+  | 'pluginList'
+  | 'definitionList'
+  | 'bundleDetail'
+  | 'bundleOpenApi'
+  | 'pluginDetail'
+>;
+
+/** The answers of the catalogue, each built when it is first asked for in a language that some text has. */
+export function createListing(deps: ListingDeps): Listing {
+  const { bundles, resolveLanguage, iconUrl, publicUrl } = deps;
+  const lists = deps.lists ?? createPreparedLists();
+  const bundle = (item: CompiledBundle, language: string) => bundleIn(item, { language, icon: iconUrl(item.id) });
+  /** Undefined when there is no such bundle. */
+  const chosen = (bundleId: string | undefined) => {
+    if (bundleId === undefined) return [...bundles.values()];
+    const found = bundles.get(bundleId);
+    return found === undefined ? undefined : [found];
+  };
+
+  return {
+    describeBundle: (item, asked) => bundle(item, resolveLanguage(asked)),
+    describePlugin: (plugin, asked) => pluginIn(plugin, resolveLanguage(asked)),
+    definePlugin: (plugin, format, asked) => defineIn(plugin, format, resolveLanguage(asked)),
+    async bundleList(asked) {
+      const language = resolveLanguage(asked);
+      return await lists.get(`${language} bundles`, () =>
+        listOf([...bundles.values()], (item) => bundle(item, language)),
+      );
+    },
+    async pluginList(bundleId, asked) {
+      const language = resolveLanguage(asked);
+      const items = chosen(bundleId);
+      if (items === undefined) return undefined;
+      return await lists.get(`${language} plugins ${bundleId ?? ''}`, () =>
+        listOf(pluginsOf(items), (plugin) => pluginIn(plugin, language)),
+      );
+    },
+    async definitionList(format, bundleId, asked) {
+      const language = resolveLanguage(asked);
+      const items = chosen(bundleId);
+      if (items === undefined) return undefined;
+      return await lists.get(`${language} ${format} ${bundleId ?? ''}`, () =>
+        listOf(pluginsOf(items), (plugin) => defineIn(plugin, format, language)),
+      );
+    },
+    async bundleOpenApi(bundleId, asked) {
+      const language = resolveLanguage(asked);
+      const found = bundles.get(bundleId);
+      if (found === undefined) return undefined;
+      return await lists.get(`${language} openapi ${bundleId}`, () =>
+        describeBundleAsOpenApi({ bundle: found, language, publicUrl }),
+      );
+    },
+    async bundleDetail(bundleId, asked) {
+      const language = resolveLanguage(asked);
+      const found = bundles.get(bundleId);
+      if (found === undefined) return undefined;
+      return await lists.get(`${language} bundle ${bundleId}`, () =>
+        listOf(pluginsOf([found]), (plugin) => pluginIn(plugin, language), { bundle: bundle(found, language) }),
+      );
+    },
+    async pluginDetail(bundleId, pluginId, asked) {
+      const language = resolveLanguage(asked);
+      const found = bundles.get(bundleId)?.plugins.get(pluginId);
+      if (found === undefined) return undefined;
+      return await lists.get(`${language} plugin ${bundleId} ${pluginId}`, () => [
+        JSON.stringify({ status: 'success', data: pluginIn(found, language) }),
+      ]);
+    },
+  };
+}
+
+function pluginsOf(bundles: readonly CompiledBundle[]): CompiledPlugin[] {
+  return bundles.flatMap(({ plugins }) => [...plugins.values()]);
+}
+
+/** The list envelope, item by item; the catalogue is answered whole. */
+function* listOf<Item>(
+  items: readonly Item[],
+  describe: (item: Item) => unknown,
+  more: Readonly<Record<string, unknown>> = {},
+): Generator<string> {
+  yield '{"status":"success","data":[';
+  for (const [index, item] of items.entries()) yield `${index === 0 ? '' : ','}${JSON.stringify(describe(item))}`;
+  yield `],${JSON.stringify({ fetched_count: items.length, has_more: false, ...more }).slice(1)}`;
+}
+
+const noCredentials = { type: 'object', properties: {} };
+
+function bundleIn(
+  { id, manifest, hosts, hostsBy, plugins, isolation }: CompiledBundle,
+  view: { language: string; icon: string | null },
+) {
+  return {
+    object: 'Bundle',
+    bundle_id: id,
+    name: inLanguage(manifest.name, view.language),
+    description: inLanguage(manifest.description, view.language),
+    provider: manifest.provider,
+    developer: manifest.developer,
+    credentials_schema: { ...(manifest.credentials_schema ?? noCredentials) },
+    hosts: [...hosts],
+    hosts_by: hostsBy,
+    num_plugins: plugins.size,
+    version: manifest.version,
+    icon_url: view.icon,
+    isolation,
+  } satisfies Bundle;
+}
+
+function pluginIn({ bundle, manifest }: CompiledPlugin, language: string) {
+  return pluginRecord(bundle.id, manifest, language);
+}
+
+function defineIn(plugin: CompiledPlugin, format: DefinitionFormat, language: string) {
+  const reachesOut = plugin.bundle.callsOut;
+  const { definition, losses } = functionFormats[format]({ plugin: pluginIn(plugin, language), reachesOut });
+  // TaskingAI's clients read the records themselves, so nothing stands around them.
+  if (format === 'taskingai') return { ...definition, losses };
+  return { object: 'PluginDefinition', bundle_id: plugin.bundle.id, plugin_id: plugin.id, format, definition, losses };
+}

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { createApp } from '../../http/create-app.ts';
+import { createDrain } from '../../http/drain.ts';
+import { createRequestMetrics } from '../../http/request-metrics.ts';
+import { createLogger } from '../../kernel/log/logger.ts';
+import { createMetrics } from '../../kernel/metrics.ts';
+import { Problem } from '../../kernel/problem.ts';
+import { registerCatalogueMetrics } from '../load/metrics.ts';
+import { type Files, goodFiles, iconSvg, load, makeFolder } from '../load/testing/bundle-folder.suite.ts';
+import { catalogueRoutes } from './routes.ts';
+
+/** One key is let in; the real check of keys is the address's own. */
+const headers = { authorization: 'Bearer key' };
+
+async function openApp(t: TestContext, files: Files = goodFiles) {
+  const catalogue = await load(await makeFolder(t, files));
+  const registry = createMetrics();
+  const app = createApp({
+    logger: createLogger('silent'),
+    address: 'plugins',
+    requestMetrics: createRequestMetrics(registry),
+    drain: createDrain(),
+  });
+  catalogueRoutes(app, {
+    catalogue: () => catalogue,
+    onRequest: async (request) => {
+      if (request.headers.authorization !== headers.authorization) {
+        throw new Problem('APIKEY_VALIDATION_FAILED', 'The key is missing.');
+      }
+    },
+  });
+  registerCatalogueMetrics(registry, () => catalogue);
+  t.after(() => app.close());
+  const get = (url: string, more: Record<string, string> = {}) =>
+    app.inject({ method: 'GET', url, headers: { ...headers, ...more } });
+  return { app, get, registry };
+}
+
+const paths = [
+  '/v1/bundles',
+  '/v1/bundles/weather',
+  '/v1/plugins',
+  '/v1/plugins?bundle_id=weather',
+  '/v1/plugins/weather/get_weather',
+  '/v1/bundles/weather/icon',
+];
+
+test('GET /v1/bundles lists all bundles by id in the list envelope', async (t) => {
+  const { get } = await openApp(t);
+  const answer = await get('/v1/bundles');
+  assert.equal(answer.statusCode, 200);
+  assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
+  const { data, ...envelope } = answer.json();
+  assert.deepEqual(envelope, { status: 'success', fetched_count: 2, has_more: false });
+  assert.deepEqual(data[1], {
+    object: 'Bundle',
+    bundle_id: 'weather',
+    name: 'Weather',
+    description: 'Weather of today.',
+    provider: 'Example',
+    developer: 'Quartermaster',
+    credentials_schema: {
+      type: 'object',
+      required: ['WEATHER_KEY'],
+      properties: {
+        WEATHER_KEY: { type: 'string', minLength: 4, description: 'A key.', 'x-secret': true },
+        ACCOUNT: { type: 'string', description: 'The account.' },
+      },
+    },
+    hosts: ['api.example.com'],
+    hosts_by: 'bundle',
+    num_plugins: 1,
+    version: '1.0.0',
+    icon_url: 'http://127.0.0.1:8081/v1/bundles/weather/icon',
+    isolation: 'none',
+  });
+  const { bundle_id, isolation, icon_url } = data[0];
+  assert.deepEqual({ bundle_id, isolation, icon_url }, { bundle_id: 'sums', isolation: 'process', icon_url: null });
+});
+
+test('both forms of listing the plugins of a bundle give the same records, and one plugin is one of them', async (t) => {
+  const { get } = await openApp(t);
+  const byPath = (await get('/v1/bundles/weather')).json();
+  const byQuery = (await get('/v1/plugins?bundle_id=weather')).json();
+  assert.deepEqual(byPath.data, byQuery.data);
+  assert.equal(byPath.bundle.bundle_id, 'weather');
+  assert.equal(byPath.fetched_count, 1);
+  const one = (await get('/v1/plugins/weather/get_weather')).json();
+  assert.deepEqual(one, { status: 'success', data: byPath.data[0] });
+  assert.deepEqual(Object.keys(one.data), [
+    ...['object', 'bundle_id', 'plugin_id', 'name', 'description', 'input_schema', 'output_schema'],
+    ...['effects', 'idempotent'],
+  ]);
+  assert.deepEqual(one.data.input_schema.required, ['lat', 'lon']);
+});
+
+test('GET /v1/plugins without a bundle id lists the plugins of all bundles', async (t) => {
+  const { get } = await openApp(t);
+  const { data } = (await get('/v1/plugins')).json();
+  assert.deepEqual(
+    data.map((plugin: { plugin_id: string }) => plugin.plugin_id),
+    ['add', 'get_weather'],
+  );
+});
+
+test('what is not there is 404 and says what', async (t) => {
+  const { get } = await openApp(t);
+  const list = 'GET /v1/bundles/{bundle_id} lists its plugins.';
+  const missing: Readonly<Record<string, string>> = {
+    '/v1/bundles/nope': 'No bundle with the id "nope" is installed. GET /v1/bundles lists the bundles.',
+    '/v1/plugins?bundle_id=nope': 'No bundle with the id "nope" is installed. GET /v1/bundles lists the bundles.',
+    '/v1/plugins?bundle_id=': 'No bundle with the id "" is installed. GET /v1/bundles lists the bundles.',
+    '/v1/plugins/weather/nope': `The bundle "weather" has no plugin with the id "nope". ${list}`,
+    '/v1/plugins/__proto__/constructor': `The bundle "__proto__" has no plugin with the id "constructor". ${list}`,
+    '/v1/bundles/sums/icon': 'The bundle "sums" has no icon, or is not installed.',
+  };
+  for (const [path, message] of Object.entries(missing)) {
+    const answer = await get(path);
+    assert.equal(answer.statusCode, 404, path);
+    assert.equal(answer.json().error.code, 'OBJECT_NOT_FOUND');
+    assert.equal(answer.json().error.message, message);
+    assert.equal(answer.headers.etag, undefined);
+  }
+});
+
+test('each answer has a strong ETag, and a client that has it gets 304 without a body', async (t) => {
+  const { get } = await openApp(t);
+  for (const path of paths) {
+    const etag = String((await get(path)).headers.etag);
+    assert.match(etag, /^"[\w-]{43}"$/, path);
+    for (const sent of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const again = await get(path, { 'if-none-match': sent });
+      assert.equal(again.statusCode, 304, path);
+      assert.equal(again.body, '');
+      assert.equal(again.headers.etag, etag);
+    }
+    assert.equal((await get(path, { 'if-none-match': '"other"' })).statusCode, 200);
+  }
+});
+
+test('the ETag differs by language, and equal bytes have equal tags', async (t) => {
+  const { get } = await openApp(t);
+  const english = await get('/v1/bundles');
+  const chinese = await get('/v1/bundles?lang=zh-CN');
+  assert.notEqual(english.headers.etag, chinese.headers.etag);
+  assert.equal(chinese.json().data[1].name, '天气');
+  const unknown = await get('/v1/bundles?lang=xx');
+  assert.equal(unknown.headers.etag, english.headers.etag);
+  assert.equal(unknown.body, english.body);
+});
+
+test('HEAD answers as GET does, without the body', async (t) => {
+  const { app, get } = await openApp(t);
+  const head = await app.inject({ method: 'HEAD', url: '/v1/bundles', headers });
+  const full = await get('/v1/bundles');
+  assert.equal(head.statusCode, 200);
+  assert.equal(head.body, '');
+  assert.equal(head.headers['content-length'], full.headers['content-length']);
+});
+
+test('a format that is not served is 422 and lists those that are', async (t) => {
+  const { get } = await openApp(t);
+  assert.equal((await get('/v1/plugins?format=json_schema')).statusCode, 200);
+  const answer = await get('/v1/plugins?format=soap');
+  assert.equal(answer.statusCode, 422);
+  assert.equal(
+    answer.json().error.message,
+    'query/format must be one of json_schema, openai, openai-strict, anthropic, gemini, mcp, taskingai; received "soap".',
+  );
+});
+
+test('an icon cannot do anything in the name of the address', async (t) => {
+  const { get } = await openApp(t);
+  const answer = await get('/v1/bundles/weather/icon');
+  assert.equal(answer.body, iconSvg);
+  assert.equal(answer.headers['content-type'], 'image/svg+xml');
+  assert.equal(answer.headers['x-content-type-options'], 'nosniff');
+  assert.match(String(answer.headers['content-security-policy']), /^sandbox; default-src 'none'/);
+});
+
+test('each address asks for the key it is told to ask for', async (t) => {
+  const { app } = await openApp(t);
+  for (const url of paths) {
+    const answer = await app.inject({ method: 'GET', url });
+    assert.equal(answer.statusCode, 401, url);
+    assert.equal(answer.headers.etag, undefined);
+  }
+});
+
+test('a metric counts what could not be loaded', async (t) => {
+  const { registry } = await openApp(t, { ...goodFiles, 'broken/bundle.yaml': 'id: [' });
+  assert.match(await registry.metrics(), /^quartermaster_bundle_failures 1$/m);
+});
+
+test('each format of the plugins is a list with an ETag, in the language asked for, with what it could not say', async (t) => {
+  const { get } = await openApp(t);
+  for (const format of ['openai', 'openai-strict', 'anthropic', 'gemini', 'mcp']) {
+    const answer = await get(`/v1/plugins?bundle_id=weather&format=${format}&lang=zh-CN`);
+    assert.equal(answer.statusCode, 200, format);
+    const { data, ...envelope } = answer.json();
+    assert.deepEqual(envelope, { status: 'success', fetched_count: 1, has_more: false });
+    const { definition, losses, ...rest } = data[0];
+    assert.deepEqual(rest, { object: 'PluginDefinition', bundle_id: 'weather', plugin_id: 'get_weather', format });
+    assert.ok(Array.isArray(losses));
+    assert.match(JSON.stringify(definition), /weather__get_weather.*一个地方的天气/);
+    const again = await get(`/v1/plugins?bundle_id=weather&format=${format}&lang=zh-CN`, {
+      'if-none-match': String(answer.headers.etag),
+    });
+    assert.equal(again.statusCode, 304);
+  }
+  const all = (await get('/v1/plugins?format=taskingai')).json().data;
+  assert.deepEqual(
+    all.map(({ object, bundle_id }: { object: string; bundle_id: string }) => [object, bundle_id]),
+    [
+      ['Plugin', 'sums'],
+      ['Plugin', 'weather'],
+    ],
+  );
+  assert.deepEqual(all[0].input_schema.a, { type: 'number', name: 'a', description: 'First.', required: true });
+  assert.equal((await get('/v1/plugins?format=openai&bundle_id=nope')).statusCode, 404);
+});
+
+test('a bundle is an OpenAPI document with an operation for each plugin and one scheme for its credentials', async (t) => {
+  const { get } = await openApp(t);
+  const answer = await get('/v1/bundles/weather/openapi.json');
+  assert.equal(answer.statusCode, 200);
+  const document = answer.json();
+  const { post } = document.paths['/v1/bundles/weather/plugins/get_weather/execute'];
+  assert.equal(post.operationId, 'get_weather');
+  assert.equal(post['x-openai-isConsequential'], false);
+  assert.deepEqual(post.requestBody.content['application/json'].schema.required, ['lat', 'lon']);
+  assert.deepEqual(Object.keys(document.components.securitySchemes), ['pluginCredentials']);
+  assert.equal(document.servers[0].url, 'http://127.0.0.1:8081');
+  assert.equal((await get('/v1/bundles/sums/openapi.json')).json().components.securitySchemes, undefined);
+  assert.equal((await get('/v1/bundles/nope/openapi.json')).statusCode, 404);
+});

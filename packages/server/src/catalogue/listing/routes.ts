@@ -1,0 +1,208 @@
+import { Readable } from 'node:stream';
+import {
+  Bundle,
+  type DefinitionFormat,
+  definitionFormats,
+  FlatPlugin,
+  List,
+  Plugin,
+  PluginDefinition,
+  Success,
+} from '@quartermaster/contract';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { Type } from 'typebox';
+import type { App } from '../../http/app.ts';
+import type { Prepared } from '../../kernel/concurrency/prepared-lists.ts';
+import type { Problem } from '../../kernel/problem.ts';
+import type { Catalogue } from '../catalogue.ts';
+import { fallbackLanguage } from '../manifest/languages.ts';
+import { bundleLoading, bundleNotFound, iconNotFound, listFormatUnknown, pluginNotFound } from '../problems.ts';
+import { matchesETag } from './etag.ts';
+
+export interface CatalogueRoutesDeps {
+  /** The catalogue in force; asked for at each request, so that it can be replaced by a newer one. */
+  readonly catalogue: () => Catalogue;
+  /** Authentication of the plugins address. */
+  readonly onRequest: onRequestHookHandler;
+}
+
+/** The forms a list of plugins can have. */
+const listFormats = ['json_schema', ...definitionFormats] as const;
+
+const id = Type.String({ minLength: 1, maxLength: 64 });
+const lang = Type.Optional(
+  Type.String({ maxLength: 64, description: 'Language of names and descriptions, such as `zh`; else English.' }),
+);
+const BundleParams = Type.Object({ bundle_id: id });
+const PluginParams = Type.Object({ bundle_id: id, plugin_id: id });
+const LanguageQuery = Type.Object({ lang });
+const PluginsQuery = Type.Object({
+  bundle_id: Type.Optional(Type.String({ maxLength: 256, description: 'Only the plugins of this bundle.' })),
+  lang,
+  format: Type.Optional(
+    Type.String({ maxLength: 64, default: listFormats[0], description: `One of ${listFormats.join(', ')}.` }),
+  ),
+});
+const PluginsAnswer = Type.Union([List(Plugin), List(PluginDefinition), List(FlatPlugin)]);
+const BundleAnswer = Type.Object({ ...List(Plugin).properties, bundle: Bundle });
+
+/** The catalogue over HTTP. Source: docs/contract.md "Catalogue"; docs/contract.md "Bundles and plugins". */
+export function catalogueRoutes(app: App, deps: CatalogueRoutesDeps): void {
+  bundleRoutes(app, deps);
+  pluginRoutes(app, deps);
+  openApiRoute(app, deps);
+  iconRoute(app, deps);
+}
+
+function bundleRoutes(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): void {
+  app.get(
+    '/v1/bundles',
+    {
+      onRequest,
+      schema: {
+        operationId: 'listBundles',
+        tags: ['bundles'],
+        summary: 'All bundles, sorted by id.',
+        querystring: LanguageQuery,
+        response: { 200: List(Bundle) },
+      },
+    },
+    async (request, reply) => {
+      return sendJson(request, reply, await catalogue().bundleList(request.query.lang ?? fallbackLanguage));
+    },
+  );
+  app.get(
+    '/v1/bundles/:bundle_id',
+    {
+      onRequest,
+      schema: {
+        operationId: 'getBundle',
+        tags: ['bundles'],
+        summary: 'The plugins of a bundle, and the bundle itself.',
+        params: BundleParams,
+        querystring: LanguageQuery,
+        response: { 200: BundleAnswer },
+      },
+    },
+    async (request, reply) => {
+      const { bundle_id } = request.params;
+      const prepared = await catalogue().bundleDetail(bundle_id, request.query.lang ?? fallbackLanguage);
+      if (prepared === undefined) throw bundleMissing(catalogue(), bundle_id);
+      return sendJson(request, reply, prepared);
+    },
+  );
+}
+
+function pluginRoutes(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): void {
+  app.get(
+    '/v1/plugins',
+    {
+      onRequest,
+      schema: {
+        operationId: 'listPlugins',
+        tags: ['plugins'],
+        summary: 'The plugins of all bundles or of one, sorted by bundle and plugin id.',
+        querystring: PluginsQuery,
+        response: { 200: PluginsAnswer },
+      },
+    },
+    async (request, reply) => {
+      const { bundle_id, lang: language = fallbackLanguage, format = listFormats[0] } = request.query;
+      const isDefinition = isDefinitionFormat(format);
+      if (!isDefinition && format !== listFormats[0]) throw listFormatUnknown(format, listFormats);
+      const prepared = isDefinition
+        ? await catalogue().definitionList(format, bundle_id, language)
+        : await catalogue().pluginList(bundle_id, language);
+      // Only a bundle id can be unknown.
+      if (prepared === undefined) throw bundleMissing(catalogue(), bundle_id ?? '');
+      return sendJson(request, reply, prepared);
+    },
+  );
+  app.get(
+    '/v1/plugins/:bundle_id/:plugin_id',
+    {
+      onRequest,
+      schema: {
+        operationId: 'getPlugin',
+        tags: ['plugins'],
+        summary: 'One plugin.',
+        params: PluginParams,
+        querystring: LanguageQuery,
+        response: { 200: Success(Plugin) },
+      },
+    },
+    async (request, reply) => {
+      const { bundle_id, plugin_id } = request.params;
+      const prepared = await catalogue().pluginDetail(bundle_id, plugin_id, request.query.lang ?? fallbackLanguage);
+      if (prepared === undefined) throw pluginNotFound(bundle_id, plugin_id);
+      return sendJson(request, reply, prepared);
+    },
+  );
+}
+
+function isDefinitionFormat(format: string): format is DefinitionFormat {
+  return definitionFormats.some((known) => known === format);
+}
+
+function openApiRoute(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): void {
+  app.get(
+    '/v1/bundles/:bundle_id/openapi.json',
+    {
+      onRequest,
+      schema: {
+        operationId: 'getBundleOpenApi',
+        tags: ['bundles'],
+        summary: 'The bundle as an OpenAPI 3.1 document: one operation a plugin.',
+        params: BundleParams,
+        querystring: LanguageQuery,
+        response: { 200: Type.Record(Type.String(), Type.Unknown(), { description: 'An OpenAPI 3.1 document.' }) },
+      },
+    },
+    async (request, reply) => {
+      const { bundle_id } = request.params;
+      const prepared = await catalogue().bundleOpenApi(bundle_id, request.query.lang ?? fallbackLanguage);
+      if (prepared === undefined) throw bundleMissing(catalogue(), bundle_id);
+      return sendJson(request, reply, prepared);
+    },
+  );
+}
+
+function iconRoute(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): void {
+  app.get(
+    '/v1/bundles/:bundle_id/icon',
+    {
+      onRequest,
+      schema: {
+        operationId: 'getBundleIcon',
+        tags: ['bundles'],
+        summary: 'The picture of a bundle: SVG or PNG.',
+        params: BundleParams,
+        produces: ['image/svg+xml', 'image/png'],
+      },
+    },
+    (request, reply) => {
+      const icon = catalogue().findIcon(request.params.bundle_id);
+      if (icon === undefined) throw iconNotFound(request.params.bundle_id);
+      // A drawing may hold scripts: opened by itself, it must not run in the name of this address.
+      reply
+        .header('Content-Security-Policy', "sandbox; default-src 'none'; style-src 'unsafe-inline'")
+        .header('Cross-Origin-Resource-Policy', 'cross-origin');
+      reply.header('ETag', icon.etag).header('Cache-Control', 'no-cache');
+      if (matchesETag(request.headers['if-none-match'], icon.etag)) reply.code(304).send();
+      else reply.header('Content-Type', icon.mediaType).send(icon.body);
+    },
+  );
+}
+
+function bundleMissing({ loading }: Catalogue, bundleId: string): Problem {
+  return loading.includes(bundleId) ? bundleLoading(bundleId) : bundleNotFound(bundleId);
+}
+
+/** Sends bytes unchanged, or 304 when the client has them. Serialisers are bypassed. */
+function sendJson(request: FastifyRequest, reply: FastifyReply, { etag, length, body }: Prepared): FastifyReply {
+  reply.header('ETag', etag).header('Cache-Control', 'no-cache');
+  if (matchesETag(request.headers['if-none-match'], etag)) return reply.code(304).send();
+  reply.header('Content-Type', 'application/json; charset=utf-8');
+  if (Buffer.isBuffer(body)) return reply.send(body);
+  return reply.header('Content-Length', length).send(Readable.from(body(), { objectMode: false }));
+}

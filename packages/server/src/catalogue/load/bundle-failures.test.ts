@@ -1,0 +1,739 @@
+import assert from 'node:assert/strict';
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Catalogue } from '../catalogue.ts';
+import {
+  bundleYaml,
+  type Files,
+  goodFiles,
+  handlerYaml,
+  load,
+  makeFolder,
+  pluginYaml,
+} from './testing/bundle-folder.suite.ts';
+
+/** What an author writes wrong, and what is said about it: `file:line field: message`. */
+interface Mistake {
+  readonly file: string;
+  /** Replaced in the good file. */
+  readonly from?: string | RegExp;
+  readonly to?: string;
+  /** Or the whole content. */
+  readonly content?: string | Buffer;
+  readonly says: string | readonly string[];
+}
+
+const bundle = 'weather/bundle.yaml';
+const plugin = 'weather/get_weather.yaml';
+const injection = '{in: query, name: appid, credential: WEATHER_KEY}';
+const lat = 'lat: {type: number, minimum: -90, maximum: 90, description: Latitude.}';
+
+const mistakes: Readonly<Record<string, Mistake>> = {
+  'broken YAML': {
+    file: plugin,
+    from: 'effects: read',
+    to: 'effects: [read',
+    says: `${plugin}:5 (file): Flow sequence in block collection must be sufficiently indented and end with a ]`,
+  },
+  'a name that comes twice': {
+    file: plugin,
+    from: 'effects: read',
+    to: 'effects: read\neffects: write',
+    says: `${plugin}:5 (file): Map keys must be unique`,
+  },
+  'a YAML tag': {
+    file: plugin,
+    from: 'effects: read',
+    to: 'effects: !!set {read}',
+    says: `${plugin}:4 (file): Tags are not allowed, found tag:yaml.org,2002:set.`,
+  },
+  'a tag of a programming language': {
+    file: plugin,
+    from: 'effects: read',
+    to: 'effects: !js/function read',
+    says: `${plugin}:4 (file): Tags are not allowed, found !js/function.`,
+  },
+  'two documents in a file': {
+    file: plugin,
+    from: /$/,
+    to: '\n---\nid: other\n',
+    says: `${plugin}:25 (file): Source contains multiple documents; please use YAML.parseAllDocuments()`,
+  },
+  'an alias of itself': {
+    file: plugin,
+    from: "query: {lat: '{lat}', lon: '{lon}', units: '{units}'}",
+    to: 'query: &q {lat: *q}',
+    says: `${plugin}:21 request.query.lat: Is nested deeper than 64 levels.`,
+  },
+  'a thousand aliases': {
+    file: plugin,
+    from: "query: {lat: '{lat}', lon: '{lon}', units: '{units}'}",
+    to: `query: {a: &a [x, x], b: &b [${'*a,'.repeat(30)}], c: [${'*b,'.repeat(30)}]}`,
+    says: `${plugin}:- (file): Excessive alias count indicates a resource exhaustion attack`,
+  },
+  'a number that JSON has not': {
+    file: plugin,
+    from: 'minimum: -90',
+    to: 'minimum: -.inf',
+    says: `${plugin}:11 input_schema.properties.lat.minimum: Is no JSON value (number).`,
+  },
+  'the name __proto__': {
+    file: plugin,
+    from: 'properties:\n    lat',
+    to: 'properties:\n    __proto__: {type: string, description: Evil.}\n    lat',
+    says: `${plugin}:11 input_schema.properties.__proto__: Is a name that is not allowed.`,
+  },
+  'a file that is too large': {
+    file: plugin,
+    content: `# ${'x'.repeat(256 * 1024)}`,
+    says: `${plugin}:- (file): get_weather.yaml is larger than 256 KiB.`,
+  },
+  'a file that is no text': {
+    file: plugin,
+    content: Buffer.from([0x69, 0x64, 0x3a, 0xff, 0xfe]),
+    says: `${plugin}:- (file): get_weather.yaml is not UTF-8 text.`,
+  },
+  'a file that is no object': {
+    file: plugin,
+    content: '- one\n- two\n',
+    says: `${plugin}:1 (file): Expected object, found array of 2.`,
+  },
+  'a member that is missing': {
+    file: plugin,
+    from: 'effects: read\n',
+    to: '',
+    says: `${plugin}:1 effects: Is required but missing.`,
+  },
+  'a member that is not known': {
+    file: plugin,
+    from: 'idempotent: true',
+    to: 'idempotent: true\nidempotant: true',
+    says: `${plugin}:6 idempotant: Is not a known name; known names: id, name, description, api, input_schema, output_schema, effects, idempotent, request, response, handler, mcp, examples.`,
+  },
+  'a member of the wrong type': {
+    file: plugin,
+    from: 'idempotent: true',
+    to: 'idempotent: "yes"',
+    says: `${plugin}:5 idempotent: Expected boolean, found string "yes".`,
+  },
+  'a value that is not listed': {
+    file: plugin,
+    from: 'effects: read',
+    to: 'effects: reads',
+    says: `${plugin}:4 effects: Expected one of "read", "write", "destructive", found string "reads".`,
+  },
+  'texts without English': {
+    file: plugin,
+    from: 'name: {en: Get weather, zh: 查天气}',
+    to: 'name: {zh: 查天气}',
+    says: `${plugin}:2 name.en: Is required but missing.`,
+  },
+  'a text that is a number': {
+    file: plugin,
+    from: 'name: {en: Get weather, zh: 查天气}',
+    to: 'name: 5',
+    says: `${plugin}:2 name: Expected string or object, found number 5.`,
+  },
+  'a language that is none': {
+    file: plugin,
+    from: 'zh: 查天气',
+    to: 'chinese: 查天气',
+    says: `${plugin}:2 name.chinese: Expected the name of a language, such as en, zh or pt-BR.`,
+  },
+  'a plugin id that is not the name of its file': {
+    file: plugin,
+    from: 'id: get_weather',
+    to: 'id: got_weather',
+    says: `${plugin}:1 id: Expected "get_weather", the name of the file, found "got_weather".`,
+  },
+  'a plugin that does nothing': {
+    file: 'sums/add.yaml',
+    from: 'handler: add.ts\n',
+    to: '',
+    says: 'sums/add.yaml:1 (file): One of "request" (no code), "handler" (a file with code) and "mcp" (a remote tool) is required.',
+  },
+  'a plugin with code and a request': {
+    file: 'sums/add.yaml',
+    from: 'handler: add.ts',
+    to: 'request: {url: "https://api.example.com/"}\nhandler: add.ts',
+    says: [
+      'sums/add.yaml:17 handler: There is a "request" already; a plugin has one of the two.',
+      'sums/add.yaml:16 request.url: The host api.example.com is not one of the bundle\'s "hosts" (none).',
+    ],
+  },
+  'a response without a request': {
+    file: 'sums/add.yaml',
+    from: 'handler: add.ts',
+    to: 'handler: add.ts\nresponse: {output: body}',
+    says: 'sums/add.yaml:17 response: It belongs to a "request"; a handler gives the output.',
+  },
+  'a handler that is not there': {
+    file: 'sums/add.yaml',
+    from: 'handler: add.ts',
+    to: 'handler: sum.ts',
+    says: 'sums/add.yaml:16 handler: There is no file sum.ts in the folder.',
+  },
+  'a handler outside of the folder': {
+    file: 'sums/add.yaml',
+    from: 'handler: add.ts',
+    to: 'handler: ../weather/add.ts',
+    says: 'sums/add.yaml:16 handler: Expected text that matches ^[a-z0-9-]+\\.(ts|mjs|js)$, found string "../weather/add.ts".',
+  },
+  'a host that is not declared': {
+    file: plugin,
+    from: 'url: https://api.example.com/',
+    to: 'url: https://api.example.org/',
+    says: `${plugin}:20 request.url: The host api.example.org is not one of the bundle's "hosts" (api.example.com).`,
+  },
+  'a port that is not declared': {
+    file: plugin,
+    from: 'url: https://api.example.com/',
+    to: 'url: https://api.example.com:8443/',
+    says: `${plugin}:20 request.url: The host api.example.com:8443 is not one of the bundle's "hosts" (api.example.com).`,
+  },
+  'a placeholder in the host': {
+    file: plugin,
+    from: 'url: https://api.example.com/',
+    to: 'url: https://{lat}.example.com/',
+    says: `${plugin}:20 request.url: Placeholders stand in the path only; parameters go into "query".`,
+  },
+  'a user name in the URL': {
+    file: plugin,
+    from: 'url: https://api.example.com/',
+    to: 'url: https://api.example.com@evil.example/',
+    says: `${plugin}:20 request.url: A URL holds no user name or password; see "inject".`,
+  },
+  'another scheme': {
+    file: plugin,
+    from: 'url: https://api.example.com/',
+    to: 'url: file:///etc/',
+    says: `${plugin}:20 request.url: Expected text that matches ^https?://, found string "file:///etc/v1/{credential:ACCOUNT}/weather".`,
+  },
+  'a placeholder of no parameter': {
+    file: plugin,
+    from: "lon: '{lon}'",
+    to: "lon: '{long}'",
+    says: `${plugin}:21 request.query.lon: {long} is no property of input_schema.`,
+  },
+  'a brace that is no placeholder': {
+    file: plugin,
+    from: "lon: '{lon}'",
+    to: "lon: '{ lon }'",
+    says: `${plugin}:21 request.query.lon: "{ lon }" is no placeholder; write "{{" for a brace.`,
+  },
+  'a credential that is not declared': {
+    file: plugin,
+    from: '{credential:ACCOUNT}',
+    to: '{credential:ACCOUNTS}',
+    says: `${plugin}:20 request.url: {credential:ACCOUNTS} is not in credentials_schema.`,
+  },
+  'a credential that is not injected into the path': {
+    file: plugin,
+    from: '{credential:ACCOUNT}',
+    to: '{credential:WEATHER_KEY}',
+    says: `${plugin}:20 request.url: {credential:WEATHER_KEY} needs {in: path, credential: WEATHER_KEY} in "inject" of the bundle.`,
+  },
+  'a credential in a parameter': {
+    file: plugin,
+    from: "lon: '{lon}'",
+    to: "lon: '{credential:ACCOUNT}'",
+    says: `${plugin}:21 request.query.lon: {credential:ACCOUNT} stands in the path of the URL only; elsewhere "inject" places it.`,
+  },
+  'a body in a GET request': {
+    file: plugin,
+    from: 'response:',
+    to: '  body: {a: 1}\nresponse:',
+    says: `${plugin}:22 request.body: A GET request has no body.`,
+  },
+  'credentials without encryption': {
+    file: plugin,
+    from: 'url: https://',
+    to: 'url: http://',
+    says: `${plugin}:20 request.url: A bundle that sends credentials calls https:// only.`,
+  },
+  'a form that is no object': {
+    file: plugin,
+    from: 'response:',
+    to: '  method: POST\n  body: [1]\n  body_type: form\nresponse:',
+    says: `${plugin}:23 request.body: A form is an object: expected names and values.`,
+  },
+  'an expression that does not compile': {
+    file: plugin,
+    from: "'{temperature: body.main.temp}'",
+    to: "'{temperature: body.main.}'",
+    says: `${plugin}:23 response.output: It is no JMESPath expression: Syntax error, unexpected token: }(Rbrace)`,
+  },
+  'an expression with an unknown function': {
+    file: plugin,
+    from: "'{temperature: body.main.temp}'",
+    to: "'{temperature: round(body.main.temp)}'",
+    says: `${plugin}:23 response.output: JMESPath has no function round().`,
+  },
+  'a schema of an unknown type': {
+    file: plugin,
+    from: lat,
+    to: 'lat: {type: float, description: Latitude.}',
+    says: `${plugin}:11 input_schema.properties.lat.type: Expected one of "array", "boolean", "integer", "null", "number", "object", "string", found string "float".`,
+  },
+  'a schema whose root is no object': {
+    file: plugin,
+    from: 'input_schema:\n  type: object',
+    to: 'input_schema:\n  type: array',
+    says: `${plugin}:7 input_schema.type: Expected "object", found string "array".`,
+  },
+  'a property without a description': {
+    file: plugin,
+    from: ', description: Latitude.',
+    to: '',
+    says: `${plugin}:11 input_schema.properties.lat: Has no description: say what the property means, for the model that fills it in or reads it.`,
+  },
+  'an inner property without a description': {
+    file: plugin,
+    from: 'temperature: {type: number, description: Degrees.}',
+    to: 'temperature: {type: object, description: All., properties: {day: {type: number}}}',
+    says: `${plugin}:18 output_schema.properties.temperature.properties.day: Has no description: say what the property means, for the model that fills it in or reads it.`,
+  },
+  'a property name that no model may use': {
+    file: plugin,
+    from: lat,
+    to: `${lat}\n    "place name": {type: string, description: Name.}`,
+    says: `${plugin}:12 input_schema.properties["place name"]: A property name has 1 to 64 of the characters a-z, A-Z, 0-9, "_", "." and "-".`,
+  },
+  'an array of anything': {
+    file: plugin,
+    from: lat,
+    to: 'lat: {type: array, description: Latitudes.}',
+    says: `${plugin}:11 input_schema.properties.lat: An array needs "items": say what it holds.`,
+  },
+  'a required name that is no property': {
+    file: plugin,
+    from: 'required: [lat, lon]',
+    to: 'required: [lat, long]',
+    says: `${plugin}:8 input_schema.required[1]: "long" is not one of the properties.`,
+  },
+  'a remote reference': {
+    file: plugin,
+    from: lat,
+    to: 'lat: {$ref: "https://example.com/lat.json", description: Latitude.}',
+    says: `${plugin}:11 input_schema.properties.lat.$ref: "https://example.com/lat.json" is outside of this document; only "#/…" is allowed.`,
+  },
+  'a reference to nothing': {
+    file: plugin,
+    from: lat,
+    to: 'lat: {$ref: "#/$defs/lat", description: Latitude.}',
+    says: `${plugin}:11 input_schema.properties.lat.$ref: "#/$defs/lat" leads to no schema of this document.`,
+  },
+  'references in a circle': {
+    file: plugin,
+    from: '  additionalProperties: false',
+    to: '  $defs: {a: {$ref: "#/$defs/b"}, b: {$ref: "#/$defs/a"}}',
+    says: `${plugin}:9 input_schema.$defs.a: Its references lead back to itself without going into the value.`,
+  },
+  'references that multiply': {
+    file: plugin,
+    from: '  additionalProperties: false',
+    to: `  $defs:\n    d0: {type: string}\n${doublings(20)}`,
+    says: `${plugin}:21 input_schema.$defs.d11: Applies more than 5000 schemas to one value once its references are followed.`,
+  },
+  'a pattern without a linear-time meaning': {
+    file: plugin,
+    from: lat,
+    to: `lat: {type: string, pattern: '^(?=a)b', description: Latitude.}`,
+    says: `${plugin}:11 input_schema.properties.lat.pattern: The pattern "^(?=a)b" cannot be used: it does not run in linear time or is not supported (invalid or unsupported Perl syntax: \`(?=\`).`,
+  },
+  'a pattern with a back reference': {
+    file: plugin,
+    from: lat,
+    to: `lat: {type: string, pattern: '(a)\\1', description: Latitude.}`,
+    says: `${plugin}:11 input_schema.properties.lat.pattern: The pattern "(a)\\\\1" cannot be used: back references are not supported.`,
+  },
+  'a list of no values': {
+    file: plugin,
+    from: 'enum: [metric, imperial]',
+    to: 'enum: []',
+    says: `${plugin}:13 input_schema.properties.units.enum: Lists no value, so nothing would ever be right.`,
+  },
+  'another dialect': {
+    file: plugin,
+    from: '  additionalProperties: false',
+    to: '  $schema: http://json-schema.org/draft-07/schema#',
+    says: `${plugin}:9 input_schema.$schema: Expected https://json-schema.org/draft/2020-12/schema, the only dialect, or nothing.`,
+  },
+  'a keyword of OpenAPI': {
+    file: plugin,
+    from: lat,
+    to: 'lat: {type: number, nullable: true, description: Latitude.}',
+    says: `${plugin}:11 input_schema.properties.lat.nullable: "nullable" is not JSON Schema 2020-12: write type: [string, "null"].`,
+  },
+  'a schema that is too deep': {
+    file: plugin,
+    from: lat,
+    to: `lat: {description: Latitude., ${'not: {'.repeat(33)}${'}'.repeat(33)}}`,
+    says: `${plugin}:6 input_schema: Subschemas are nested deeper than 32 levels.`,
+  },
+  'a schema that is too large': {
+    file: plugin,
+    from: lat,
+    to: `lat: {description: Latitude., anyOf: [${'{},'.repeat(2_000)}]}`,
+    says: `${plugin}:6 input_schema: Holds more than 2000 subschemas.`,
+  },
+  'a bundle id that is not the name of its folder': {
+    file: bundle,
+    from: 'id: weather',
+    to: 'id: clouds',
+    says: `${bundle}:1 id: Expected "weather", the name of the folder, found "clouds".`,
+  },
+  'a version that is none': {
+    file: bundle,
+    from: 'version: 1.0.0',
+    to: 'version: 1.0',
+    says: `${bundle}:2 version: Expected string, found number 1.`,
+  },
+  'a file that is no field of the body': {
+    file: plugin,
+    from: /^request:\n/m,
+    to: 'request:\n  files: {photo: {}}\n',
+    says: `${plugin}:20 request.files.photo: Expected a field of a "body" with "body_type: multipart".`,
+  },
+  'a keyword of a schema that is misspelled': {
+    file: plugin,
+    from: '  required: [lat, lon]\n',
+    to: '  requierd: [lat, lon]\n',
+    says: `${plugin}:8 input_schema.requierd: "requierd" says nothing; is "required" meant?`,
+  },
+  'a host with a wildcard': {
+    file: bundle,
+    from: '[api.example.com]',
+    to: '["*.example.com"]',
+    says: `${bundle}:8 hosts[0]: Expected text that matches ^[a-z0-9.-]+(:\\d+)?$, found string "*.example.com".`,
+  },
+  'a host that is listed twice': {
+    file: bundle,
+    from: '[api.example.com]',
+    to: '[api.example.com, api.example.com]',
+    says: `${bundle}:8 hosts[1]: api.example.com is listed twice.`,
+  },
+  'hosts of the operator without the one that credentials go to': {
+    file: bundle,
+    from: '[api.example.com]',
+    to: '{by: operator}',
+    says: [
+      `${bundle}:8 hosts.credentials_to: Expected the credential that names the host the others are sent to.`,
+      `${bundle}:19 verify.request.url: The bundle leaves its hosts to the operator: only a handler can call them.`,
+      `${plugin}:20 request.url: The bundle leaves its hosts to the operator: only a handler can call them.`,
+    ],
+  },
+  'hosts of the operator and credentials that go to nobody knows where': {
+    file: bundle,
+    from: '[api.example.com]',
+    to: '{by: operator, credentials_to: API_HOST}',
+    says: [
+      `${bundle}:8 hosts.credentials_to: "API_HOST" is not in credentials_schema.`,
+      `${bundle}:19 verify.request.url: The bundle leaves its hosts to the operator: only a handler can call them.`,
+      `${plugin}:20 request.url: The bundle leaves its hosts to the operator: only a handler can call them.`,
+    ],
+  },
+  'hosts of nobody': {
+    file: bundle,
+    from: '[api.example.com]',
+    to: '{by: caller}',
+    says: `${bundle}:8 hosts.by: Expected "operator", found string "caller".`,
+  },
+  'an icon that is not there': {
+    file: bundle,
+    from: 'icon: icon.svg',
+    to: 'icon: logo.svg',
+    says: `${bundle}:7 icon: There is no file logo.svg in the folder.`,
+  },
+  'an icon that is no picture': {
+    file: 'weather/icon.svg',
+    content: '<html></html>',
+    says: `${bundle}:7 icon: icon.svg is no SVG picture.`,
+  },
+  'an icon with a script': {
+    file: 'weather/icon.svg',
+    content: '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
+    says: `${bundle}:7 icon: icon.svg contains <script>, which a picture does not need.`,
+  },
+  'an icon with a script behind another prefix': {
+    file: 'weather/icon.svg',
+    content: '<svg xmlns:s="http://www.w3.org/2000/svg"><s:script>alert(1)</s:script></svg>',
+    says: `${bundle}:7 icon: icon.svg contains <s:script>, which a picture does not need.`,
+  },
+  'an icon with foreign content': {
+    file: 'weather/icon.svg',
+    content: '<svg xmlns="http://www.w3.org/2000/svg"><foreignObject/></svg>',
+    says: `${bundle}:7 icon: icon.svg contains <foreignObject>, which a picture does not need.`,
+  },
+  'an icon with an event attribute': {
+    file: 'weather/icon.svg',
+    content: '<svg xmlns="http://www.w3.org/2000/svg"><g\nonload = "alert(1)"/></svg>',
+    says: `${bundle}:7 icon: icon.svg contains an event attribute, which a picture does not need.`,
+  },
+  'an icon with a link': {
+    file: 'weather/icon.svg',
+    content: '<svg xmlns="http://www.w3.org/2000/svg"><use href="javascript:alert(1)"/></svg>',
+    says: `${bundle}:7 icon: icon.svg contains a reference to something outside of it, which a picture does not need.`,
+  },
+  'an icon with a document type': {
+    file: 'weather/icon.svg',
+    content: '<!DOCTYPE svg [<!ENTITY a "b">]><svg xmlns="http://www.w3.org/2000/svg"></svg>',
+    says: `${bundle}:7 icon: icon.svg contains <!DOCTYPE>, which a picture does not need.`,
+  },
+  'an injection of an unknown credential': {
+    file: bundle,
+    from: 'credential: WEATHER_KEY',
+    to: 'credential: WETHER_KEY',
+    says: `${bundle}:16 inject[0].credential: "WETHER_KEY" is not in credentials_schema.`,
+  },
+  'an injection into nowhere': {
+    file: bundle,
+    from: 'in: query',
+    to: 'in: body',
+    says: `${bundle}:16 inject[0].in: Expected one of "header", "query", "form", "json", "bearer", "path", "basic", "aws_sigv4", "hmac", "oauth2", found string "body".`,
+  },
+  'an injection that lacks a member': {
+    file: bundle,
+    from: 'name: appid, ',
+    to: '',
+    says: `${bundle}:16 inject[0].name: Is required but missing.`,
+  },
+  'an injection template without a place': {
+    file: bundle,
+    from: 'name: appid,',
+    to: 'name: appid, template: Bearer,',
+    says: `${bundle}:16 inject[0].template: Expected "{credential}" where the value goes.`,
+  },
+  'a signature over what is nothing of a request': {
+    file: bundle,
+    from: injection,
+    to: `{in: hmac, credential: WEATHER_KEY, algorithm: sha256, message: '{verb}', signature: {in: header, name: S}}`,
+    says: `${bundle}:16 inject[0].message: {verb} is nothing that can be signed; known: method, host, path, query, sorted_query, path_and_query, body, body_sha256, body_sha256_base64, timestamp, nonce, header:NAME.`,
+  },
+  'a signature by an unknown algorithm': {
+    file: bundle,
+    from: injection,
+    to: `{in: hmac, credential: WEATHER_KEY, algorithm: md5, message: '{body}', signature: {in: header, name: S}}`,
+    says: `${bundle}:16 inject[0].algorithm: Expected one of "sha1", "sha256", "sha384", "sha512", found string "md5".`,
+  },
+  'a signature that covers a time nobody declares': {
+    file: bundle,
+    from: injection,
+    to: `{in: hmac, credential: WEATHER_KEY, algorithm: sha1, message: '{timestamp}', signature: {in: header, name: S}}`,
+    says: `${bundle}:16 inject[0].timestamp: Is required for {timestamp}.`,
+  },
+  'a signature in a header that cannot be': {
+    file: bundle,
+    from: injection,
+    to: `{in: hmac, credential: WEATHER_KEY, algorithm: sha1, message: '{body}', signature: {in: header, name: 'a b'}}`,
+    says: `${bundle}:16 inject[0].signature.name: "a b" cannot be the name of a header.`,
+  },
+  'a signature with a credential that is not there': {
+    file: bundle,
+    from: injection,
+    to: `{in: hmac, credential: WEATHER_KEY, algorithm: sha1, message: '{credential:KEY_ID}', signature: {in: header, name: S}}`,
+    says: `${bundle}:16 inject[0].message: "KEY_ID" is not in credentials_schema.`,
+  },
+  'an AWS signature for a region that is not there': {
+    file: bundle,
+    from: injection,
+    to: '{in: aws_sigv4, access_key_id: ACCOUNT, secret_access_key: WEATHER_KEY, service: s3, region: {credential: REGION}}',
+    says: `${bundle}:16 inject[0].region.credential: "REGION" is not in credentials_schema.`,
+  },
+  'an access token from a host that is not declared': {
+    file: bundle,
+    from: injection,
+    to: '{in: oauth2, grant: client_credentials, token_url: "https://evil.example/t", client_id: ACCOUNT, client_secret: WEATHER_KEY}',
+    says: `${bundle}:16 inject[0].token_url: The host evil.example is not one of the bundle's "hosts" (api.example.com).`,
+  },
+  'an access token that is asked for in the open': {
+    file: bundle,
+    from: injection,
+    to: '{in: oauth2, grant: client_credentials, token_url: "http://api.example.com/t", client_id: ACCOUNT, client_secret: WEATHER_KEY}',
+    says: `${bundle}:16 inject[0].token_url: An access token is asked for over https:// only.`,
+  },
+  'a refresh without a refresh token': {
+    file: bundle,
+    from: injection,
+    to: '{in: oauth2, grant: refresh_token, token_url: "https://api.example.com/t", client_id: ACCOUNT, client_secret: WEATHER_KEY}',
+    says: `${bundle}:16 inject[0].refresh_token: Is required for this grant.`,
+  },
+  'a client without a secret': {
+    file: bundle,
+    from: injection,
+    to: '{in: oauth2, grant: client_credentials, token_url: "https://api.example.com/t", client_id: ACCOUNT}',
+    says: `${bundle}:16 inject[0].client_secret: Is required, unless "client_authentication" is none.`,
+  },
+  'a credential that is no text': {
+    file: bundle,
+    from: 'ACCOUNT: {type: string',
+    to: 'ACCOUNT: {type: integer',
+    says: `${bundle}:14 credentials_schema.properties.ACCOUNT: A credential is text: expected "type: string".`,
+  },
+  'a verify request to another host': {
+    file: bundle,
+    from: 'https://api.example.com/v1/me',
+    to: 'https://example.com/v1/me',
+    says: `${bundle}:19 verify.request.url: The host example.com is not one of the bundle's "hosts" (api.example.com).`,
+  },
+  'a verify request with a parameter': {
+    file: bundle,
+    from: '/v1/me',
+    to: '/v1/{lat}',
+    says: `${bundle}:19 verify.request.url: {lat} is no property of input_schema.`,
+  },
+  'a YAML file in a sub-folder': {
+    file: 'weather/more/get_snow.yaml',
+    content: pluginYaml,
+    says: 'weather/more/get_snow.yaml:- (file): A YAML file in a sub-folder is read by nobody; only fixtures/ may hold some.',
+  },
+  'a plugin file with another ending': {
+    file: 'weather/get_snow.yml',
+    content: pluginYaml,
+    says: 'weather/get_snow.yml:- (file): The name of a plugin file ends in .yaml.',
+  },
+  'a folder without a manifest': {
+    file: 'empty/readme.md',
+    content: 'Nothing.',
+    says: 'empty/bundle.yaml:- (file): There is no file bundle.yaml in the folder.',
+  },
+  'a bundle without plugins': {
+    file: 'alone/bundle.yaml',
+    content: bundleYaml.replace('id: weather', 'id: alone').replace('icon: icon.svg\n', ''),
+    says: 'alone/bundle.yaml:- (file): The bundle has no plugin: no other .yaml file is in its folder.',
+  },
+};
+
+for (const [name, mistake] of Object.entries(mistakes)) {
+  test(`${name} is told by file, line and field, and hides nothing else`, async (t) => {
+    const catalogue = await load(await makeFolder(t, withMistake(mistake)));
+    assert.deepEqual(told(catalogue), [mistake.says].flat());
+    // The bundle beside it is whole, as is this one when a plugin is wrong: each file of a bundle stands for itself.
+    const other = mistake.file.startsWith('sums/') ? 'weather/get_weather' : 'sums/add';
+    assert.ok(pluginNames(catalogue).includes(other), `${other} is hidden`);
+    if (mistake.file.endsWith('get_weather.yaml')) assert.ok(catalogue.findBundle('weather'), 'the bundle is hidden');
+  });
+}
+
+test('there are no failures without mistakes', async (t) => {
+  const catalogue = await load(await makeFolder(t, goodFiles));
+  assert.deepEqual(told(catalogue), []);
+  assert.deepEqual(pluginNames(catalogue), ['sums/add', 'weather/get_weather']);
+});
+
+test('a wrong plugin leaves the other plugins of its bundle', async (t) => {
+  const files = {
+    ...goodFiles,
+    'sums/add_more.yaml': handlerYaml.replace('id: add', 'id: add_more').replace('a,', 'c,'),
+  };
+  const catalogue = await load(await makeFolder(t, files));
+  assert.deepEqual(told(catalogue), [
+    'sums/add_more.yaml:8 input_schema.required[0]: "c" is not one of the properties.',
+  ]);
+  assert.equal(catalogue.findBundle('sums')?.plugins.size, 1);
+});
+
+test('a handler or an icon that is a link is refused, wherever it leads', async (t) => {
+  const { 'sums/add.ts': code, 'weather/icon.svg': icon, ...files } = goodFiles;
+  assert.ok(code && icon);
+  const folder = await makeFolder(t, { ...files, 'elsewhere.ts': code, 'elsewhere.svg': icon });
+  await symlink('../elsewhere.ts', join(folder, 'sums/add.ts'));
+  await symlink('../elsewhere.svg', join(folder, 'weather/icon.svg'));
+  assert.deepEqual(told(await load(folder)), [
+    'sums/add.yaml:16 handler: add.ts is a symbolic link; a bundle holds its files itself.',
+    'weather/bundle.yaml:7 icon: icon.svg is a symbolic link; a bundle holds its files itself.',
+  ]);
+});
+
+test('a bundle id in two folders: the first folder wins, the second is a failure', async (t) => {
+  const first = await makeFolder(t, goodFiles);
+  const second = await makeFolder(t, { ...goodFiles, 'sums/bundle.yaml': 'id: sums' });
+  const catalogue = await load(first, second);
+  assert.deepEqual(
+    catalogue.failures.filter(({ field }) => field === 'id').map(({ file }) => file),
+    ['weather/bundle.yaml'],
+  );
+  assert.equal(catalogue.findBundle('weather')?.folder, join(first, 'weather'));
+});
+
+test('a folder that is not there is a failure, and the others are read', async (t) => {
+  const folder = await makeFolder(t, goodFiles);
+  const catalogue = await load(join(folder, 'missing'), folder);
+  assert.deepEqual(told(catalogue), [`.:- (file): The folder of bundles ${folder}/missing cannot be read (ENOENT).`]);
+  assert.equal(catalogue.bundles.size, 2);
+});
+
+test('all mistakes of a file are told at once', async (t) => {
+  const content = pluginYaml.replace('effects: read', 'effects: rad').replace('idempotent: true', 'idempotent: 1');
+  const catalogue = await load(await makeFolder(t, { ...goodFiles, [plugin]: content }));
+  assert.deepEqual(
+    catalogue.failures.map(({ line, field }) => [line, field]),
+    [
+      [4, 'effects'],
+      [5, 'idempotent'],
+    ],
+  );
+});
+
+function withMistake({ file, from, to, content }: Mistake): Files {
+  if (content !== undefined) return { ...goodFiles, [file]: content };
+  const good = String(goodFiles[file]);
+  const bad = good.replace(from ?? '', () => to ?? '');
+  assert.notEqual(bad, good, `${String(from)} is not in ${file}`);
+  return { ...goodFiles, [file]: bad };
+}
+
+function told(catalogue: Catalogue): string[] {
+  return catalogue.failures.map(({ file, line, field, message }) => `${file}:${line ?? '-'} ${field}: ${message}`);
+}
+
+function pluginNames(catalogue: Catalogue): string[] {
+  return [...catalogue.bundles.values()].flatMap(({ id, plugins }) =>
+    [...plugins.keys()].map((name) => `${id}/${name}`),
+  );
+}
+
+function doublings(count: number): string {
+  return Array.from({ length: count }, (_, index) => {
+    const below = `{$ref: "#/$defs/d${index}"}`;
+    return `    d${index + 1}: {allOf: [${below}, ${below}]}\n`;
+  }).join('');
+}
+
+test('of thousands of mistakes in a file the first hundred are told', async (t) => {
+  const names = Array.from({ length: 1_500 }, (_, at) => `p${at}: {}`).join(', ');
+  const many = pluginYaml.replace('units: {type', `${names}, units: {type`);
+  const flow = many.replace(/ {2}properties:\n((?: {4}.*\n)+)/, (_, lines: string) => {
+    return `  properties: {${lines.trim().split(/\n */).join(', ')}}\n`;
+  });
+  const { failures } = await load(await makeFolder(t, { ...goodFiles, [plugin]: flow }));
+  assert.equal(failures.length, 101);
+  assert.match(failures[99]?.message ?? '', /^Has no description/);
+  assert.equal(failures[100]?.message, 'There are more mistakes, which are not listed.');
+});
+
+test('a wrong icon costs the picture, not the bundle', async (t) => {
+  const { 'weather/icon.svg': _, ...files } = goodFiles;
+  const catalogue = await load(await makeFolder(t, files));
+  assert.equal(catalogue.failures.length, 1);
+  assert.equal(catalogue.findBundle('weather')?.plugins.size, 1);
+  assert.equal(catalogue.findIcon('weather'), undefined);
+});
+
+test('the mistakes of a bundle and of its plugins are told together', async (t) => {
+  const files = {
+    ...goodFiles,
+    [bundle]: bundleYaml.replace('id: weather', 'id: clouds'),
+    [plugin]: pluginYaml.replace('id: get_weather', 'id: get'),
+  };
+  const catalogue = await load(await makeFolder(t, files));
+  assert.deepEqual(
+    catalogue.failures.map(({ file, field }) => [file, field]),
+    [
+      [bundle, 'id'],
+      [plugin, 'id'],
+    ],
+  );
+  assert.equal(catalogue.findBundle('weather'), undefined);
+});

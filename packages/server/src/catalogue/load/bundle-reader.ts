@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { BundleFailure } from '../catalogue.ts';
+import { wholeFile } from '../manifest/findings.ts';
+import type { ReadAnswer, ReadRequest } from './read-packed-bundle.ts';
+
+/** Reads bundles in a thread: parsing and checking a large one takes seconds, which the event loop must not wait for. */
+export interface BundleReader {
+  /** Errors of the bundle are in the failures of the result. Reads one bundle at a time. @throws Error after `close` */
+  read(request: ReadRequest): Promise<ReadAnswer>;
+  /** Ends the thread to free its memory; the next bundle starts a new one. */
+  rest(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Of the thread's heap. A manifest has at most 256 KiB, and a bundle is packed manifest by manifest. */
+const maxHeapMb = 512;
+
+export function createBundleReader(): BundleReader {
+  let thread: Worker | undefined;
+  let isClosed = false;
+
+  async function rest(): Promise<void> {
+    const ending = thread;
+    thread = undefined;
+    await ending?.terminate();
+  }
+
+  return {
+    async read(request) {
+      if (isClosed) throw new Error('the reader of bundles is closed');
+      thread ??= new Worker(new URL('./bundle-reader-thread.ts', import.meta.url), {
+        name: 'bundles',
+        resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+      });
+      try {
+        return await ask(thread, request);
+      } catch (error) {
+        await rest();
+        if (isClosed) throw error;
+        return { packed: undefined, failures: [unreadable(request, error)] };
+      }
+    },
+    rest,
+    async close() {
+      isClosed = true;
+      await rest();
+    },
+  };
+}
+
+async function ask(thread: Worker, request: ReadRequest): Promise<ReadAnswer> {
+  const answered = new AbortController();
+  const { signal } = answered;
+  const ended = once(thread, 'exit', { signal }).then(() => {
+    throw new Error('its reader ended');
+  });
+  try {
+    const answer = once(thread, 'message', { signal });
+    thread.postMessage(request);
+    const [{ packed, failures }] = (await Promise.race([answer, ended])) as [ReadAnswer]; // the thread sends nothing else
+    // Structured cloning turns a Buffer into a Uint8Array.
+    return { packed: packed === undefined ? undefined : Buffer.from(packed.buffer), failures };
+  } finally {
+    answered.abort();
+  }
+}
+
+function unreadable({ name }: ReadRequest, error: unknown): BundleFailure {
+  const reason = error instanceof Error ? error.message : String(error);
+  return {
+    file: `${name}/bundle.yaml`,
+    line: null,
+    field: wholeFile,
+    message: `The bundle cannot be read: ${reason}.`,
+  };
+}

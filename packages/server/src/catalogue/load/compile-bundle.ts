@@ -1,0 +1,77 @@
+import type { BundleFailure, CompiledBundle, CompiledPlugin } from '../catalogue.ts';
+import {
+  credentialsHostOf,
+  declaredHosts,
+  hostsInForce,
+  leavesHosts,
+  type OperatorHosts,
+} from '../manifest/bundle-hosts.ts';
+import { credentialProperties, secretNames } from '../manifest/check-credentials.ts';
+import type { ManifestReader } from '../manifest/manifest-reader.ts';
+import type { SchemaCompiler } from '../schema/compile-schema.ts';
+import type { KnownCapabilities } from './load-catalogue.ts';
+import type { PackedBundle, PackedPlugin } from './packed-bundle.ts';
+
+export interface CompileBundleOptions {
+  readonly compiler: SchemaCompiler;
+  readonly capabilities: KnownCapabilities;
+  readonly operatorHosts: OperatorHosts | undefined;
+  readonly readManifest: ManifestReader;
+  /** Of the files it was read from. */
+  readonly stamp: string;
+}
+
+/** Creates the executable form of a bundle. Manifests are read and schemas are compiled when they are first used. */
+export function compileBundle(
+  { manifest, folder, plugins: sources }: PackedBundle,
+  { compiler, capabilities, operatorHosts, stamp, readManifest }: CompileBundleOptions,
+): CompiledBundle {
+  const hasCode = sources.some(({ handlerPath }) => handlerPath !== null);
+  const { handlers, sandboxMissing = null } = capabilities;
+  const needed = typeof handlers === 'function' ? handlers(folder) : handlers;
+  const isRefused = hasCode && needed === 'sandbox' && sandboxMissing !== null;
+  const plugins = new Map<string, CompiledPlugin>();
+  const bundle: CompiledBundle = {
+    id: manifest.id,
+    folder,
+    stamp,
+    manifest,
+    hosts: hostsInForce(manifest, operatorHosts),
+    hostsBy: leavesHosts(manifest) ? 'operator' : 'bundle',
+    credentialsHost: credentialsHostOf(manifest),
+    callsOut: leavesHosts(manifest) || declaredHosts(manifest).length > 0,
+    isolation: hasCode ? needed : 'none',
+    ...(isRefused ? { refusal: `Its handlers need a sandbox, and ${sandboxMissing}.` } : {}),
+    checkCredentials: compiler.compileCredentials(() => manifest.credentials_schema ?? { type: 'object' }),
+    credentialNames: new Set(credentialProperties(manifest).keys()),
+    secretNames: secretNames(manifest),
+    plugins,
+  };
+  for (const source of sources) plugins.set(source.id, compilePlugin(source, { bundle, compiler, readManifest }));
+  return bundle;
+}
+
+interface PluginParts {
+  readonly bundle: CompiledBundle;
+  readonly compiler: SchemaCompiler;
+  readonly readManifest: ManifestReader;
+}
+
+function compilePlugin(
+  { id, manifest, handlerPath, unsupported }: PackedPlugin,
+  { bundle, compiler, readManifest }: PluginParts,
+): CompiledPlugin {
+  return {
+    ...{ bundle, id, handlerPath, unsupported },
+    readInput: compiler.compileInput(() => readManifest(manifest).input_schema),
+    checkOutput: compiler.compileOutput(() => readManifest(manifest).output_schema),
+    get manifest() {
+      return readManifest(manifest);
+    },
+  };
+}
+
+/** A bundle whose handlers are not run is listed all the same: what it declares is data. */
+export function refusalOf({ id, refusal }: CompiledBundle): BundleFailure[] {
+  return refusal === undefined ? [] : [{ file: `${id}/bundle.yaml`, line: null, field: 'handler', message: refusal }];
+}

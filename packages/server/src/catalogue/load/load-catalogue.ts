@@ -1,0 +1,190 @@
+import type { Isolation } from '@quartermaster/contract';
+import type { Logger } from '../../kernel/log/logger.ts';
+import type { BundleFailure, Catalogue, CompiledBundle } from '../catalogue.ts';
+import type { OperatorHosts } from '../manifest/bundle-hosts.ts';
+import type { ManifestCache } from '../manifest/manifest-cache.ts';
+import { createManifestReader, type ManifestReader } from '../manifest/manifest-reader.ts';
+import { createChangeReader, type Reading } from '../manifest/read-changes.ts';
+import { createSchemaCompiler } from '../schema/compile-schema.ts';
+import { type BundleFolder, findBundleFolders } from './bundle-folders.ts';
+import { type CompileBundleOptions, compileBundle, refusalOf } from './compile-bundle.ts';
+import { type CatalogueParts, createCatalogue } from './create-catalogue.ts';
+import type { PackedBundle } from './packed-bundle.ts';
+import { logFailure, reportLoad } from './report-load.ts';
+
+export interface LoadCatalogueOptions {
+  /** Folders of bundles, one folder a bundle in each. A bundle id that comes twice: the first folder wins. */
+  readonly folders: readonly string[];
+  readonly capabilities: HandlerCapabilities;
+  /** Where clients reach this address, such as `http://127.0.0.1:8081`; icon addresses start with it. */
+  readonly publicUrl: string;
+  readonly logger: Logger;
+  /** For the bundles that leave their hosts to the operator. */
+  readonly operatorHosts?: OperatorHosts;
+  /** Default: every bundle is read. */
+  readonly cache?: ManifestCache;
+  /**
+   * Bytes of YAML that the first load reads itself, before the service answers requests. Later loads read the rest in a
+   * thread. Default: all.
+   */
+  readonly firstReadBytes?: number;
+  /** Why the files of a folder may not be used at all; null when they may. Default: all may. */
+  readonly refusalOf?: (folder: BundleFolder) => Promise<string | null>;
+  /** Default: a reader that keeps the most recently used manifests. */
+  readonly readManifest?: ManifestReader;
+}
+
+export interface HandlerCapabilities {
+  /** What isolates the handlers of a bundle: the same for all, or by the folder of the bundle. */
+  readonly handlers: HandlerIsolation | ((bundleFolder: string) => HandlerIsolation);
+  /**
+   * Why this machine, as probed at start, cannot give `sandbox`: handlers that need it are refused. Null: it can.
+   * A promise: bundles are read while the probes still run.
+   */
+  readonly sandboxMissing?: string | null | Promise<string | null>;
+}
+
+/** The same, once the probes have ended. */
+export type KnownCapabilities = Omit<HandlerCapabilities, 'sandboxMissing'> & {
+  readonly sandboxMissing: string | null | undefined;
+};
+
+export type HandlerIsolation = Exclude<Isolation, 'none'>;
+
+/**
+ * Reads every bundle. Never fails: what is wrong is a failure in the log and in `failures`, and hides nothing else.
+ * The same folders give the same bytes.
+ */
+export async function loadCatalogue(options: LoadCatalogueOptions): Promise<Catalogue> {
+  return (await createCatalogueLoader(options).load()).catalogue;
+}
+
+export interface LoadedCatalogue {
+  readonly catalogue: Catalogue;
+  /** Bundle folders, as {@link findBundleFolders} returns them. */
+  readonly stamp: string;
+  /** Whether every bundle was read; otherwise the next load continues. */
+  readonly isComplete: boolean;
+}
+
+export interface CatalogueLoader {
+  /** Reads a few of the bundles that changed since the last call. Unchanged bundles keep their objects. */
+  load(): Promise<LoadedCatalogue>;
+  /** Ends the thread that reads bundles. */
+  close(): Promise<void>;
+}
+
+export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueLoader {
+  const { cache, logger } = options;
+  const reader = createChangeReader(options);
+  const readManifest = options.readManifest ?? createManifestReader();
+  let known = new Map<string, KnownBundle>();
+  let previous: Catalogue | undefined;
+
+  return {
+    close: () => reader.close(),
+    async load() {
+      const started = performance.now();
+      const isFirst = previous === undefined;
+      const { folders, failures, stamp } = await findBundleFolders(options.folders);
+      const changed = folders.filter(({ path, stamp: found }) => known.get(path)?.stamp !== found);
+      const readings = isFirst ? await reader.readAtStart(changed) : await reader.readWhileServing(changed, known);
+      const cached = [...readings.values()].filter(({ isCached }) => isCached).length;
+      const capabilities = {
+        handlers: options.capabilities.handlers,
+        sandboxMissing: await options.capabilities.sandboxMissing,
+      };
+      const compiler = createSchemaCompiler();
+      const { operatorHosts } = options;
+      const entries = new Map<string, KnownBundle>();
+      for (const folder of folders) {
+        const before = known.get(folder.path);
+        const reading = readings.get(folder.path);
+        const means = { compiler, capabilities, operatorHosts, readManifest, stamp: folder.stamp };
+        const entry = reading === undefined ? before : follow(folder, { before, reading, means });
+        if (entry !== undefined) entries.set(folder.path, entry);
+      }
+      known = entries;
+      const { misplaced, ...parts } = arrange([...entries.values()], failures);
+      for (const failure of misplaced) {
+        if (previous?.failures.some(({ message }) => message === failure.message)) continue;
+        logFailure(failure, logger);
+      }
+      const unread = changed.filter(({ path }) => !readings.has(path));
+      const loading = unread.map(({ name }) => name).filter((name) => !parts.bundles.has(name));
+      const catalogue = createCatalogue({ ...parts, loading, publicUrl: options.publicUrl });
+      const milliseconds = Math.round(performance.now() - started);
+      reportLoad(catalogue, { previous, milliseconds, read: changed.length - unread.length - cached, logger });
+      if (unread.length === 0) await cache?.retain(folders);
+      previous = catalogue;
+      return { catalogue, stamp, isComplete: unread.length === 0 };
+    },
+  };
+
+  /** What is known of a folder after it was read anew. */
+  function follow({ name, stamp }: BundleFolder, { before, reading, means }: ReadBefore): KnownBundle {
+    const { bundle: source, failures } = reading;
+    for (const failure of failures) logFailure(failure, logger);
+    const isClean = failures.length === 0;
+    if (reading.isRefused) return { name, stamp, inForce: undefined, isClean, failures, isKept: false };
+    if (before?.inForce !== undefined && (source === undefined || (!isClean && before.isClean))) {
+      return { ...before, stamp, failures, isKept: true };
+    }
+    if (source === undefined) return { name, stamp, inForce: undefined, isClean, failures, isKept: false };
+    const bundle = compileBundle(source, means);
+    const { refusal } = bundle;
+    if (refusal !== undefined)
+      logger.error({ bundle_id: name }, `handlers of the bundle ${name} are refused: ${refusal}`);
+    return { name, stamp, inForce: { source, bundle }, isClean, failures, isKept: false };
+  }
+}
+
+interface ReadBefore {
+  readonly before: KnownBundle | undefined;
+  readonly reading: Reading;
+  readonly means: CompileBundleOptions;
+}
+
+/** What is known of one folder since it was read. */
+interface KnownBundle {
+  readonly name: string;
+  readonly stamp: string;
+  /** Undefined when it never loaded. */
+  readonly inForce: { readonly source: PackedBundle; readonly bundle: CompiledBundle } | undefined;
+  /** What is in force had no mistake; then a version with mistakes does not replace it. */
+  readonly isClean: boolean;
+  /** Of what is in the folder now. */
+  readonly failures: readonly BundleFailure[];
+  /** What is in the folder now was refused, and an older version is in force. */
+  readonly isKept: boolean;
+}
+
+/** Of bundles with the same id the first one counts. */
+function arrange(
+  known: readonly KnownBundle[],
+  unreadable: readonly BundleFailure[],
+): Omit<CatalogueParts, 'publicUrl' | 'loading'> & { readonly misplaced: readonly BundleFailure[] } {
+  const sources = new Map<string, PackedBundle>();
+  const bundles = new Map<string, CompiledBundle>();
+  const misplaced = [...unreadable];
+  const inOrder = known.toSorted((a, b) => compareText(a.name, b.name));
+  for (const { name, inForce } of inOrder) {
+    if (inForce === undefined || sources.has(name)) continue;
+    sources.set(name, inForce.source);
+    bundles.set(name, inForce.bundle);
+  }
+  for (const { name, inForce } of known) {
+    const first = sources.get(name);
+    if (inForce === undefined || first === undefined || first === inForce.source) continue;
+    const message = `The bundle ${JSON.stringify(name)} is there already, from ${first.folder}; this one is left out.`;
+    misplaced.push({ file: `${name}/bundle.yaml`, line: null, field: 'id', message });
+  }
+  const kept = inOrder.filter(({ isKept }) => isKept).map(({ name }) => name);
+  const failures = [...known.flatMap((one) => one.failures), ...misplaced, ...[...bundles.values()].flatMap(refusalOf)];
+  return { sources: [...sources.values()], bundles, failures, kept, misplaced };
+}
+
+/** By code unit, the same on every machine. */
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { AwsSigning, BundleManifest, HmacSigning, OAuth2, PluginManifest } from '@quartermaster/plugin-kit';
+import { load, makeFolder } from '../load/testing/bundle-folder.suite.ts';
+
+const guide = await readFile(resolve(import.meta.dirname, '../../../../../docs/guides/bundles.md'), 'utf8');
+
+/** The fenced blocks whose first line names a file: "```yaml weather/bundle.yaml". */
+const examples = Object.fromEntries(
+  Array.from(guide.matchAll(/^```\w+ (\S+\/\S+)\n(.*?)^```$/gms), ([, path, content]) => [
+    String(path),
+    String(content),
+  ]),
+);
+
+test('the examples of the guide load as they are printed', async (t) => {
+  assert.equal(Object.keys(examples).length, 5);
+  const catalogue = await load(await makeFolder(t, examples));
+  assert.deepEqual(catalogue.failures, []);
+  assert.equal(catalogue.findBundle('weather')?.isolation, 'none');
+  assert.equal(catalogue.findBundle('statistics')?.isolation, 'process');
+});
+
+test('the worked calls of the examples keep to their schemas, and the handler does what they say', async (t) => {
+  const folder = await makeFolder(t, examples);
+  const catalogue = await load(folder);
+  for (const plugin of [...catalogue.bundles.values()].flatMap(({ plugins }) => [...plugins.values()])) {
+    assert.ok(plugin.manifest.examples?.length);
+    for (const { input, output } of plugin.manifest.examples) {
+      assert.deepEqual(plugin.readInput(input).violations, []);
+      assert.deepEqual(plugin.checkOutput(output), []);
+    }
+  }
+  // The one handler a test runs in its own process: it is ours, printed in the guide.
+  const plugin = catalogue.findPlugin('statistics', 'median');
+  const { run } = await import(pathToFileURL(String(plugin?.handlerPath)).href);
+  for (const { input, output } of plugin?.manifest.examples ?? []) assert.deepEqual(run(input), output);
+});
+
+test('the injections of the guide load as they are printed', async (t) => {
+  const printed = [...guide.matchAll(/^```yaml\n((?:hosts: [^\n]*\n)?inject:\n.*?)^```$/gms)].map(
+    ([, text = '']) => text,
+  );
+  assert.equal(printed.length, 4);
+  const plugin = String(examples['statistics/median.yaml']).replace('id: median', 'id: go');
+  for (const text of printed) {
+    const names = new Set(text.match(/(?<=: )[A-Z][A-Z0-9_]+(?=[\n,}])/g));
+    const properties = [...names].map((name) => `    ${name}: {type: string, description: One.}\n`).join('');
+    const hosts = text.startsWith('hosts:') ? '' : 'hosts: []\n';
+    const about = 'id: printed\nversion: 1.0.0\nname: A\ndescription: B\nprovider: C\ndeveloper: D\n';
+    const schema = `credentials_schema:\n  type: object\n  properties:\n${properties}`;
+    const files = {
+      'printed/bundle.yaml': `${about}${hosts}${schema}${text}`,
+      'printed/go.yaml': plugin,
+      'printed/median.ts': 'export const run = () => ({});',
+    };
+    const catalogue = await load(await makeFolder(t, files));
+    assert.deepEqual(catalogue.failures, []);
+  }
+});
+
+test('the guide names every member of the manifests', () => {
+  const described = [BundleManifest, PluginManifest, AwsSigning, HmacSigning, OAuth2];
+  const members = described.flatMap(({ properties }) => Object.keys(properties));
+  for (const member of members) assert.match(guide, new RegExp(`\`${member}\`|^ +(?:- )?${member}:`, 'm'), member);
+});

@@ -1,0 +1,45 @@
+import type { BundleManifest } from '@quartermaster/plugin-kit';
+import { checkSchema } from '../schema/check-schema.ts';
+import { credentialsHostOf, knownHosts, leavesHosts } from './bundle-hosts.ts';
+import { checkInjections } from './check-injections.ts';
+import type { Findings } from './findings.ts';
+
+/** The properties of `credentials_schema`, by name. */
+export function credentialProperties(manifest: BundleManifest): Map<string, Record<string, unknown>> {
+  const properties: unknown = Reflect.get(manifest.credentials_schema ?? {}, 'properties');
+  if (typeof properties !== 'object' || properties === null) return new Map();
+  return new Map(
+    Object.entries(properties).filter(([, property]) => typeof property === 'object' && property !== null),
+  );
+}
+
+/** Names of the credentials that `x-secret` marks. */
+export function secretNames(manifest: BundleManifest): Set<string> {
+  const marked = [...credentialProperties(manifest)].filter(([, property]) => property['x-secret'] === true);
+  return new Set(marked.map(([name]) => name));
+}
+
+/** Checks the schema of the credentials and that `inject` names them. */
+export function checkCredentials(manifest: BundleManifest, findings: Findings): void {
+  if (manifest.credentials_schema !== undefined) {
+    checkSchema(manifest.credentials_schema, ['credentials_schema'], findings);
+  }
+  const properties = credentialProperties(manifest);
+  for (const [name, property] of properties) {
+    const path = ['credentials_schema', 'properties', name];
+    if (property.type !== 'string') findings.add(path, 'A credential is text: expected "type: string".');
+    if (property['x-secret'] !== undefined && typeof property['x-secret'] !== 'boolean') {
+      findings.add([...path, 'x-secret'], 'Expected true or false.');
+    }
+  }
+  const { inject = [] } = manifest;
+  checkInjections({ inject, path: ['inject'], known: properties, hosts: knownHosts(manifest) }, findings);
+  if (!leavesHosts(manifest)) return;
+  const to = credentialsHostOf(manifest);
+  if (to === undefined && inject.length > 0) {
+    findings.add(['hosts', 'credentials_to'], 'Expected the credential that names the host the others are sent to.');
+  }
+  if (to !== undefined && !properties.has(to)) {
+    findings.add(['hosts', 'credentials_to'], `${JSON.stringify(to)} is not in credentials_schema.`);
+  }
+}

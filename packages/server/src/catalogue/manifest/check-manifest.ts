@@ -1,0 +1,63 @@
+import { BundleManifest, type LocalisedText, PluginManifest } from '@quartermaster/plugin-kit';
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { lazily } from '../../kernel/concurrency/lazily.ts';
+import { describeErrors } from '../schema/describe-errors.ts';
+import { capitalised, type FieldPath, type Findings } from './findings.ts';
+import { languageName } from './languages.ts';
+
+/**
+ * Checks what authors write against schemas of our own: the manifests and JSON Schema itself. Their patterns are ours
+ * and linear, so the built-in expressions serve. `useDefaults` fills in `method: GET`. Made when something must be
+ * checked: most starts find nothing new.
+ */
+const engine = lazily(
+  () => new Ajv2020({ strict: false, allErrors: true, verbose: true, logger: false, useDefaults: true }),
+);
+const bundleCheck = lazily(() => engine().compile<BundleManifest>(BundleManifest));
+const pluginCheck = lazily(() => engine().compile<PluginManifest>(PluginManifest));
+const told = { showValues: true, limit: 20 };
+
+/** The manifest when its shape is right; undefined and findings otherwise. Adds defaults to `value`. */
+export function readBundleManifest(value: unknown, findings: Findings): BundleManifest | undefined {
+  const check = bundleCheck();
+  if (!check(value)) return report(check.errors, [], findings);
+  checkLanguages({ name: value.name, description: value.description }, findings);
+  return value;
+}
+
+/** As readBundleManifest, for a plugin. */
+export function readPluginManifest(value: unknown, findings: Findings): PluginManifest | undefined {
+  const check = pluginCheck();
+  if (!check(value)) return report(check.errors, [], findings);
+  checkLanguages({ name: value.name, description: value.description }, findings);
+  return value;
+}
+
+/** Whether a value is a JSON Schema 2020-12 by the dialect's own meta-schema. */
+export function checkMetaSchema(
+  schema: Readonly<Record<string, unknown>>,
+  root: FieldPath,
+  findings: Findings,
+): boolean {
+  // `$schema` would choose another meta-schema; it is checked by itself.
+  const { $schema: _, ...rest } = schema;
+  if (engine().validateSchema(rest) === true) return true;
+  report(engine().errors, root, findings);
+  return false;
+}
+
+function report(errors: readonly ErrorObject[] | null | undefined, root: FieldPath, findings: Findings): undefined {
+  for (const flaw of describeErrors(errors ?? [], told)) {
+    findings.add([...root, ...flaw.segments], `${capitalised(flaw.message)}.`);
+  }
+}
+
+function checkLanguages(texts: Readonly<Record<string, LocalisedText>>, findings: Findings): void {
+  for (const [field, text] of Object.entries(texts)) {
+    if (typeof text === 'string') continue;
+    for (const language of Object.keys(text)) {
+      if (languageName.test(language)) continue;
+      findings.add([field, language], 'Expected the name of a language, such as en, zh or pt-BR.');
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import type { BundleManifest, Injection, RequestTemplate } from '@quartermaster/plugin-kit';
+import { isJsonObject } from '../../kernel/json/json-object.ts';
+import { knownHosts } from './bundle-hosts.ts';
+import { credentialProperties } from './check-credentials.ts';
+import { complaintAboutHost } from './check-host.ts';
+import { checkInjections } from './check-injections.ts';
+import type { FieldPath, Findings } from './findings.ts';
+import { readTemplate, textsOf } from './placeholders.ts';
+
+export interface RequestContext {
+  readonly hosts: readonly string[] | 'operator';
+  /** Names of the input parameters. */
+  readonly parameters: ReadonlySet<string>;
+  /** Names of the bundle's credentials. */
+  readonly credentials: ReadonlySet<string>;
+  readonly inject: readonly Injection[];
+}
+
+/** What the requests of a bundle may refer to. */
+export function requestContext(manifest: BundleManifest, parameters: ReadonlySet<string>): RequestContext {
+  const credentials = new Set(credentialProperties(manifest).keys());
+  return { hosts: knownHosts(manifest), parameters, credentials, inject: manifest.inject ?? [] };
+}
+
+interface Located {
+  readonly text: string;
+  readonly path: FieldPath;
+}
+
+/** Checks a request as data: where it goes is declared, and each placeholder has something to stand for. */
+export function checkRequest(
+  request: RequestTemplate,
+  root: FieldPath,
+  { context: outer, findings }: { context: RequestContext; findings: Findings },
+): void {
+  const own = request.inject ?? [];
+  const context = { ...outer, inject: [...outer.inject, ...own] };
+  checkUrl({ text: request.url, path: [...root, 'url'] }, context, findings);
+  const { credentials: known, hosts } = outer;
+  checkInjections({ inject: own, path: [...root, 'inject'], known, hosts }, findings);
+  if (own.length > 0 && context.inject.filter((item) => item.in === 'oauth2').length > 1) {
+    findings.add([...root, 'inject'], 'The bundle has an "in: oauth2" already; a request carries one access token.');
+  }
+  checkStyles(request, root, findings);
+  for (const member of ['query', 'headers', 'cookies', 'body', 'files'] as const) {
+    for (const located of textsOf(request[member], [...root, member])) checkText(located, context, findings);
+  }
+  if (request.body !== undefined && (request.method === 'GET' || request.method === 'HEAD')) {
+    findings.add([...root, 'body'], `A ${request.method} request has no body.`);
+  }
+  if (request.body_type !== undefined && request.body === undefined) {
+    findings.add([...root, 'body_type'], 'There is no "body" it could be the type of.');
+  }
+  if (isForm(request) && !isJsonObject(request.body)) {
+    findings.add([...root, 'body'], 'A form is an object: expected names and values.');
+  }
+  for (const name of Object.keys(request.files ?? {})) {
+    if (request.body_type === 'multipart' && Object.hasOwn(Object(request.body), name)) continue;
+    findings.add([...root, 'files', name], 'Expected a field of a "body" with "body_type: multipart".');
+  }
+}
+
+/** A style for something that is not sent is a typing error. */
+function checkStyles({ styles = {}, url, ...request }: RequestTemplate, root: FieldPath, findings: Findings): void {
+  const inPath = readTemplate(url).placeholders.map(({ name }) => name);
+  const sent = {
+    path: inPath,
+    query: Object.keys(request.query ?? {}),
+    headers: Object.keys(request.headers ?? {}),
+    cookies: Object.keys(request.cookies ?? {}),
+    form: isForm(request) && isJsonObject(request.body) ? Object.keys(Object(request.body)) : [],
+  };
+  for (const place of ['path', 'query', 'headers', 'cookies', 'form'] as const) {
+    for (const name of Object.keys(styles[place] ?? {})) {
+      if (sent[place].includes(name)) continue;
+      findings.add([...root, 'styles', place, name], `There is no ${JSON.stringify(name)} it could be the style of.`);
+    }
+  }
+  for (const name of Object.keys(request.cookies ?? {})) {
+    if (/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) continue;
+    findings.add([...root, 'cookies', name], 'No cookie can have this name.');
+  }
+}
+
+/** Scheme, authority, path, query, fragment. */
+const urlParts = /^(https?):\/\/([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$/s;
+
+function checkUrl(url: Located, context: RequestContext, findings: Findings): void {
+  const [, scheme, authority = '', path = '', query = '', fragment] = urlParts.exec(url.text) ?? [];
+  const say = (message: string) => findings.add(url.path, message);
+  if (fragment !== undefined) say('A "#" part is never sent; leave it out.');
+  if (/[{}]/.test(`${authority}${query}`)) say('Placeholders stand in the path only; parameters go into "query".');
+  else if (authority.includes('@')) say('A URL holds no user name or password; see "inject".');
+  else checkHost({ scheme: scheme ?? '', authority }, context, say);
+  checkText({ text: path, path: url.path }, context, findings, { inUrlPath: true });
+}
+
+function checkHost(
+  { scheme, authority }: { scheme: string; authority: string },
+  { hosts, inject }: RequestContext,
+  say: (message: string) => void,
+): void {
+  if (scheme === 'http' && inject.length > 0) say('A bundle that sends credentials calls https:// only.');
+  const complaint = complaintAboutHost(`${scheme}://${authority}`, hosts);
+  if (complaint !== null) say(complaint);
+}
+
+function checkText(
+  { text, path }: Located,
+  context: RequestContext,
+  findings: Findings,
+  { inUrlPath }: { inUrlPath: boolean } = { inUrlPath: false },
+): void {
+  const { placeholders, malformed } = readTemplate(text);
+  if (malformed !== undefined) {
+    findings.add(path, `${JSON.stringify(malformed)} is no placeholder; write "{{" for a brace.`);
+  }
+  for (const { kind, name } of placeholders) {
+    if (kind === 'parameter') {
+      if (!context.parameters.has(name)) findings.add(path, `{${name}} is no property of input_schema.`);
+    } else if (!inUrlPath) {
+      findings.add(path, `{credential:${name}} stands in the path of the URL only; elsewhere "inject" places it.`);
+    } else if (!context.credentials.has(name)) {
+      findings.add(path, `{credential:${name}} is not in credentials_schema.`);
+    } else if (!context.inject.some((item) => item.in === 'path' && item.credential === name)) {
+      findings.add(path, `{credential:${name}} needs {in: path, credential: ${name}} in "inject" of the bundle.`);
+    }
+  }
+}
+
+function isForm({ body_type: type }: Pick<RequestTemplate, 'body_type'>): boolean {
+  return type === 'form' || type === 'multipart';
+}

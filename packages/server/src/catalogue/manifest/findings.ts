@@ -1,0 +1,47 @@
+import type { BundleFailure } from '../catalogue.ts';
+
+/** Names and indexes from the root of a file to a value. */
+export type FieldPath = readonly string[];
+
+/** Collects what is wrong with one file. */
+export interface Findings {
+  add(path: FieldPath, message: string): void;
+  readonly list: readonly BundleFailure[];
+}
+
+/** The field of a finding that is about the file as a whole. */
+export const wholeFile = '(file)';
+/** The field of a finding that a bundle is not what was installed. */
+export const wholeArchive = '(archive)';
+
+/** Nobody reads more of one file, and each costs a line in the log. */
+const mostFindings = 100;
+
+export function createFindings(file: string, lineOf: (path: FieldPath) => number | null): Findings {
+  const list: BundleFailure[] = [];
+  return {
+    add: (path, message) => {
+      if (list.length > mostFindings) return;
+      if (list.length === mostFindings) {
+        list.push({ file, line: null, field: wholeFile, message: 'There are more mistakes, which are not listed.' });
+        return;
+      }
+      list.push({ file, line: lineOf(path), field: fieldName(path), message });
+    },
+    list,
+  };
+}
+
+/** `input_schema.properties.lat`, `inject[0].credential`, `properties["a.b"]`. */
+function fieldName(path: FieldPath): string {
+  if (path.length === 0) return wholeFile;
+  return path.reduce((name, segment) => {
+    if (/^\d+$/.test(segment)) return `${name}[${segment}]`;
+    if (!/^[\w$-]+$/.test(segment)) return `${name}[${JSON.stringify(segment)}]`;
+    return name === '' ? segment : `${name}.${segment}`;
+  }, '');
+}
+
+export function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

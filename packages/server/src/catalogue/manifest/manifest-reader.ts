@@ -1,0 +1,27 @@
+import type { PluginManifest } from '@quartermaster/plugin-kit';
+import { type PackedManifest, unpackManifest } from '../load/packed-bundle.ts';
+
+/** Reads manifests when they are used and keeps the most recently used ones. */
+export type ManifestReader = (packed: PackedManifest) => PluginManifest;
+
+/** Of JSON text; the objects take a few times as much. */
+const maxBytes = 4 * 1024 * 1024;
+
+export function createManifestReader(limit = maxBytes): ManifestReader {
+  const recent = new Map<PackedManifest, PluginManifest>();
+  let bytes = 0;
+
+  return (packed) => {
+    const known = recent.get(packed);
+    const manifest = known ?? unpackManifest(packed);
+    recent.delete(packed);
+    recent.set(packed, manifest);
+    if (known === undefined) bytes += packed.length;
+    for (const oldest of recent.keys()) {
+      if (bytes <= limit || oldest === packed) break;
+      recent.delete(oldest);
+      bytes -= oldest.length;
+    }
+    return manifest;
+  };
+}

@@ -1,0 +1,155 @@
+import { readdir, realpath } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { BundleManifest } from '@quartermaster/plugin-kit';
+import type { BundleFailure } from '../catalogue.ts';
+import { declaredHosts } from './bundle-hosts.ts';
+import { checkCredentials } from './check-credentials.ts';
+import { checkResponse } from './check-expression.ts';
+import { readBundleManifest } from './check-manifest.ts';
+import { checkRequest, requestContext } from './check-request.ts';
+import { createFindings, type Findings } from './findings.ts';
+import { reasonOf } from './plain-file.ts';
+import { type BundleIcon, readIcon } from './read-icon.ts';
+import { readManifestFile } from './read-manifest-file.ts';
+import { type PluginFile, type PluginReading, type PluginSource, readPlugin } from './read-plugin.ts';
+
+/** A bundle as its folder describes it, checked. */
+export interface BundleSource {
+  /** Absolute, without links: what a child process may be allowed to read. */
+  readonly folder: string;
+  readonly manifest: BundleManifest;
+  /** Sorted by id; those that are wrong are left out. */
+  readonly plugins: readonly PluginSource[];
+  readonly icon: BundleIcon | null;
+}
+
+export interface BundleReading {
+  /** Undefined when `bundle.yaml` is wrong. */
+  readonly bundle: BundleSource | undefined;
+  readonly failures: readonly BundleFailure[];
+}
+
+const manifestName = 'bundle.yaml';
+
+/**
+ * Reads a bundle's folder: `bundle.yaml` and one `<plugin_id>.yaml` for each plugin. Runs nothing of it. A plugin that
+ * is wrong is left out and hides no other. Every failure names file, line and field. Format: docs/guides/bundles.md.
+ */
+export async function readBundle(bundleFolder: string): Promise<BundleReading> {
+  const name = basename(bundleFolder);
+  const folder = await realpath(bundleFolder);
+  const place = { folder, name: manifestName, label: `${name}/${manifestName}` };
+  const check = (value: unknown, found: Findings) => checkBundle(value, name, found);
+  const { manifest, findings } = await readManifestFile(place, check);
+  if (manifest === undefined) return { bundle: undefined, failures: findings.list };
+  const isWhole = findings.list.length === 0;
+  const icon = await findIcon(folder, manifest, findings);
+  // The plugins of a wrong bundle are read too: its author is told everything at once.
+  const { pluginIds, failures } = await listFiles({ folder, name });
+  const readings = await readPlugins(folder, { name, manifest, pluginIds });
+  const plugins = readings.flatMap(({ plugin }) => (plugin === undefined ? [] : [plugin]));
+  return {
+    bundle: isWhole ? { folder, manifest, icon, plugins } : undefined,
+    failures: [...findings.list, ...failures, ...readings.flatMap((reading) => reading.failures)],
+  };
+}
+
+/** Everything that `bundle.yaml` and the name of its folder decide. */
+function checkBundle(value: unknown, name: string, findings: Findings): BundleManifest | undefined {
+  const manifest = readBundleManifest(value, findings);
+  if (manifest === undefined) return undefined;
+  if (manifest.id !== name) {
+    const found = JSON.stringify(manifest.id);
+    findings.add(['id'], `Expected ${JSON.stringify(name)}, the name of the folder, found ${found}.`);
+  }
+  const hosts = declaredHosts(manifest);
+  const twice = hosts.findIndex((host, index) => hosts.indexOf(host) !== index);
+  if (twice >= 0) findings.add(['hosts', String(twice)], `${hosts[twice]} is listed twice.`);
+  checkCredentials(manifest, findings);
+  checkVerify(manifest, findings);
+  return manifest;
+}
+
+function checkVerify(manifest: BundleManifest, findings: Findings): void {
+  if (manifest.verify === undefined) return;
+  const { request, response } = manifest.verify;
+  checkRequest(request, ['verify', 'request'], { context: requestContext(manifest, new Set()), findings });
+  if (response !== undefined) checkResponse(response, ['verify', 'response'], findings);
+}
+
+/** A picture that is missing or wrong is a failure; the bundle works without it. */
+async function findIcon(folder: string, { icon }: BundleManifest, findings: Findings): Promise<BundleIcon | null> {
+  if (icon === undefined) return null;
+  const reading = await readIcon({ folder, name: icon });
+  if ('icon' in reading) return reading.icon;
+  findings.add(['icon'], reading.refusal);
+  return null;
+}
+
+interface ManifestRead {
+  readonly name: string;
+  readonly manifest: BundleManifest;
+  readonly pluginIds: readonly string[];
+}
+
+/** One after the other: reading is parsing, and parsing two at once is no faster. */
+async function readPlugins(folder: string, bundle: ManifestRead): Promise<PluginReading[]> {
+  const readings: PluginReading[] = [];
+  for (const pluginId of bundle.pluginIds) {
+    const label = `${bundle.name}/${pluginId}.yaml`;
+    const file = { label, pluginId, bundle: bundle.manifest };
+    readings.push(await readPluginSafely(folder, file));
+  }
+  return readings;
+}
+
+/** What the checks did not foresee costs this plugin only. */
+async function readPluginSafely(folder: string, file: PluginFile): Promise<PluginReading> {
+  try {
+    return await readPlugin(folder, file);
+  } catch (error) {
+    return { plugin: undefined, failures: oneFailure(file.label, `The plugin cannot be read: ${reasonOf(error)}.`) };
+  }
+}
+
+async function listFiles({
+  folder,
+  name,
+}: {
+  readonly folder: string;
+  readonly name: string;
+}): Promise<{ pluginIds: string[]; failures: BundleFailure[] }> {
+  const pluginIds: string[] = [];
+  const failures: BundleFailure[] = [];
+  const refuse = (file: string, message: string) => {
+    failures.push(...oneFailure(`${name}/${file}`, message));
+  };
+  for (const file of await listYaml(folder)) {
+    if (file === manifestName) continue;
+    if (file.includes('/'))
+      refuse(file, 'A YAML file in a sub-folder is read by nobody; only fixtures/ may hold some.');
+    else if (file.endsWith('.yml')) refuse(file, 'The name of a plugin file ends in .yaml.');
+    else pluginIds.push(file.slice(0, -'.yaml'.length));
+  }
+  if (pluginIds.length === 0) refuse(manifestName, 'The bundle has no plugin: no other .yaml file is in its folder.');
+  return { pluginIds: pluginIds.sort(), failures };
+}
+
+/** YAML files of the folder and below, except hidden folders, installed packages and recordings. */
+async function listYaml(folder: string, prefix = ''): Promise<string[]> {
+  const found: string[] = [];
+  for (const entry of await readdir(join(folder, prefix), { withFileTypes: true })) {
+    const path = `${prefix}${entry.name}`;
+    if (entry.isDirectory()) {
+      const skipped = entry.name.startsWith('.') || entry.name === 'node_modules' || path === 'fixtures';
+      if (!skipped) found.push(...(await listYaml(folder, `${path}/`)));
+    } else if (/\.ya?ml$/.test(entry.name)) found.push(path);
+  }
+  return found.sort();
+}
+
+function oneFailure(file: string, message: string): readonly BundleFailure[] {
+  const findings = createFindings(file, () => null);
+  findings.add([], message);
+  return findings.list;
+}

@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import type { BundleManifest, PluginManifest } from '@quartermaster/plugin-kit';
+import type { BundleFailure } from '../catalogue.ts';
+import { checkSchema } from '../schema/check-schema.ts';
+import { checkResponse } from './check-expression.ts';
+import { readPluginManifest } from './check-manifest.ts';
+import { checkRequest, requestContext } from './check-request.ts';
+import type { Findings } from './findings.ts';
+import { readPlainFile } from './plain-file.ts';
+import { readManifestFile } from './read-manifest-file.ts';
+
+/** A plugin as its file describes it, checked. */
+export interface PluginSource {
+  readonly manifest: PluginManifest;
+  /** Absolute; null for a declarative plugin. */
+  readonly handlerPath: string | null;
+}
+
+export interface PluginFile {
+  /** Names the file in findings, relative to the folder of bundles. */
+  readonly label: string;
+  /** The file is `<pluginId>.yaml`. */
+  readonly pluginId: string;
+  readonly bundle: BundleManifest;
+}
+
+export interface PluginReading {
+  /** Undefined when anything is wrong. */
+  readonly plugin: PluginSource | undefined;
+  readonly failures: readonly BundleFailure[];
+}
+
+const maxHandlerBytes = 1024 * 1024;
+
+/** Reads and checks one plugin of a bundle. */
+export async function readPlugin(folder: string, file: PluginFile): Promise<PluginReading> {
+  const place = { folder, name: `${file.pluginId}.yaml`, label: file.label };
+  const check = (value: unknown, found: Findings) => checkPlugin(value, file, found);
+  const { manifest, findings } = await readManifestFile(place, check);
+  if (manifest === undefined) return { plugin: undefined, failures: findings.list };
+  if (manifest.handler !== undefined) await checkHandler({ folder, handler: manifest.handler }, findings);
+  if (findings.list.length > 0) return { plugin: undefined, failures: findings.list };
+  const handlerPath = manifest.handler === undefined ? null : join(folder, manifest.handler);
+  return { plugin: { manifest, handlerPath }, failures: [] };
+}
+
+/** Everything that the manifests alone decide. */
+function checkPlugin(value: unknown, file: PluginFile, findings: Findings): PluginManifest | undefined {
+  const manifest = readPluginManifest(value, findings);
+  if (manifest === undefined) return undefined;
+  if (manifest.id !== file.pluginId) {
+    const found = JSON.stringify(manifest.id);
+    findings.add(['id'], `Expected ${JSON.stringify(file.pluginId)}, the name of the file, found ${found}.`);
+  }
+  checkSchema(manifest.input_schema, ['input_schema'], findings);
+  checkSchema(manifest.output_schema, ['output_schema'], findings);
+  checkTier(manifest, file.bundle, findings);
+  return manifest;
+}
+
+/** Either a request as data or code that makes it. */
+function checkTier(manifest: PluginManifest, bundle: BundleManifest, findings: Findings): void {
+  const { request, response, handler, mcp } = manifest;
+  if (request === undefined && handler === undefined && mcp === undefined) {
+    findings.add([], 'One of "request" (no code), "handler" (a file with code) and "mcp" (a remote tool) is required.');
+  }
+  if (handler !== undefined) {
+    if (request !== undefined) findings.add(['handler'], 'There is a "request" already; a plugin has one of the two.');
+    else if (response !== undefined)
+      findings.add(['response'], 'It belongs to a "request"; a handler gives the output.');
+  }
+  if (mcp !== undefined) {
+    if (request !== undefined || handler !== undefined || response !== undefined)
+      findings.add(['mcp'], 'A remote tool has neither "request", "response" nor "handler".');
+    // Its address is fixed: no parameter stands in it.
+    checkRequest({ method: 'POST', url: mcp.url }, ['mcp'], { context: requestContext(bundle, new Set()), findings });
+  }
+  if (request !== undefined) {
+    const properties: unknown = Reflect.get(manifest.input_schema, 'properties');
+    const parameters = new Set(typeof properties === 'object' && properties !== null ? Object.keys(properties) : []);
+    checkRequest(request, ['request'], { context: requestContext(bundle, parameters), findings });
+  }
+  if (response !== undefined) checkResponse(response, ['response'], findings);
+}
+
+async function checkHandler(
+  { folder, handler }: { readonly folder: string; readonly handler: string },
+  findings: Findings,
+): Promise<void> {
+  const file = await readPlainFile({ folder, name: handler, maxBytes: maxHandlerBytes });
+  if ('refusal' in file) findings.add(['handler'], file.refusal);
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { definitionFormats, type Plugin } from '@quartermaster/contract';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { load } from '../load/testing/bundle-folder.suite.ts';
+import { createSchemaCompiler } from '../schema/compile-schema.ts';
+import { functionFormats } from './formats.ts';
+import { nastyPlugins } from './testing/nasty-plugins.suite.ts';
+import { assertTaken } from './testing/provider-rules.suite.ts';
+import { toolName } from './tool-name.ts';
+
+const recordedBundles = new Set([
+  ...['arithmetic', 'arxiv_search', 'calculator', 'exchangerate_api', 'github', 'google_search', 'open_weather'],
+  ...['qr_code_generator', 'random_number_generator', 'stack_overflow', 'time', 'wikipedia'],
+]);
+const catalogue = await load(resolve(import.meta.dirname, '../../../../../bundles'));
+const own = [...catalogue.bundles.values()].flatMap(({ callsOut, plugins }) =>
+  [...plugins.values()].map((plugin) => ({
+    plugin: catalogue.describePlugin(plugin, 'en'),
+    reachesOut: callsOut,
+  })),
+);
+/** Recorded whole: enough to see every change of a format; the others are held by the rules of the providers. */
+const recorded = own.filter(({ plugin }) => recordedBundles.has(plugin.bundle_id));
+const nasty = nastyPlugins.map((plugin) => ({ plugin, reachesOut: true }));
+const define = (format: (typeof definitionFormats)[number], plugin: Plugin) =>
+  functionFormats[format]({ plugin, reachesOut: true });
+const findNasty = (id: string) => nastyPlugins.find(({ plugin_id }) => plugin_id === id) ?? assert.fail(id);
+/** What cannot be said in the format is given in the next best one, and said so. */
+const fallback = (format: string, losses: readonly { kind: string }[]) =>
+  losses.some(({ kind }) => kind === 'unsupported') && format !== 'taskingai';
+
+/** One plugin a line: a change shows which plugins it changes. */
+const toLines = (list: unknown) => (Array.isArray(list) ? list.map((item) => JSON.stringify(item)).join('\n') : '');
+
+for (const format of definitionFormats) {
+  test(`${format} of every plugin is as recorded`, (t) => {
+    const made = [...recorded, ...nasty].map(({ plugin, reachesOut }) => ({
+      plugin: `${plugin.bundle_id}/${plugin.plugin_id}`,
+      ...functionFormats[format]({ plugin, reachesOut }),
+    }));
+    t.assert.fileSnapshot(made, join(import.meta.dirname, 'golden', `${format}.jsonl`), {
+      serializers: [toLines],
+    });
+  });
+
+  test(`${format} of every plugin is taken by the provider's own rules, or says that it is not`, () => {
+    let taken = 0;
+    for (const { plugin, reachesOut } of [...own, ...nasty]) {
+      const { definition, losses } = functionFormats[format]({ plugin, reachesOut });
+      if (fallback(format, losses)) continue;
+      assertTaken(format, definition);
+      taken += 1;
+    }
+    assert.ok(taken >= own.length, `${taken} were taken`);
+  });
+
+  test(`${format} says of every plugin of ours all that matters: none is unsupported`, () => {
+    for (const { plugin } of own) {
+      const unsupported = define(format, plugin).losses.filter(({ kind }) => kind === 'unsupported');
+      assert.deepEqual(unsupported, [], `${plugin.bundle_id}/${plugin.plugin_id}`);
+    }
+  });
+}
+
+test('every keyword of an input that a format does not carry is a loss', () => {
+  for (const format of definitionFormats) {
+    const { losses, definition } = define(format, findNasty('bounds'));
+    const said = JSON.stringify(definition);
+    for (const keyword of ['uniqueItems', 'multipleOf', 'exclusiveMinimum', 'minLength', 'examples', 'default']) {
+      const isCarried = said.includes(`"${keyword}":`);
+      const isTold = losses.some(({ path }) => path.endsWith(`/${keyword}`));
+      assert.notEqual(isCarried, isTold, `${format} ${keyword}`);
+    }
+  }
+});
+
+test('a strict definition takes every input of the plugin, with null for what is left out', () => {
+  const compiler = createSchemaCompiler();
+  for (const { plugin } of own) {
+    const { definition } = define('openai-strict', plugin);
+    const { parameters } = definition.function as { parameters: { properties: object } }; // the format's own shape
+    const nulls = Object.fromEntries(Object.keys(parameters.properties).map((name) => [name, null]));
+    const found = catalogue.findPlugin(plugin.bundle_id, plugin.plugin_id);
+    for (const { input } of found?.manifest.examples ?? []) {
+      const full = { ...nulls, ...input };
+      const check = new Ajv2020({ strict: false, formats: {}, validateFormats: false }).compile(parameters);
+      assert.ok(check(full), `${plugin.plugin_id} ${JSON.stringify(check.errors)}`);
+      assert.deepEqual(compiler.compileInput(() => plugin.input_schema)(full).violations, [], plugin.plugin_id);
+    }
+  }
+});
+
+test('references are followed, and what refers to itself stays a definition', () => {
+  const flat = JSON.stringify(define('anthropic', findNasty('references')).definition);
+  assert.ok(!flat.includes('$ref'), flat);
+  const { definition } = define('anthropic', findNasty('recursive'));
+  assert.match(JSON.stringify(definition), /"items":\{"\$ref":"#\/\$defs\/node"\}/);
+  new Ajv2020({ strict: false }).compile(definition.input_schema as object); // throws for a reference to nothing
+});
+
+test('references that multiply do not: the result stays small', () => {
+  const levels = Array.from({ length: 25 }, (_, at) => {
+    const next = at === 24 ? { type: 'string' } : { $ref: `#/$defs/l${at + 1}` };
+    return [`l${at}`, { type: 'object', properties: { a: next, b: next } }];
+  });
+  const schema = { type: 'object', $defs: Object.fromEntries(levels), properties: { a: { $ref: '#/$defs/l0' } } };
+  for (const format of definitionFormats) {
+    const { definition } = define(format, { ...findNasty('references'), input_schema: schema });
+    assert.ok(JSON.stringify(definition).length < 400_000, format);
+  }
+});
+
+test('names are unique among bundles and short enough for everyone', () => {
+  const ids = [
+    ['a', 'b__c'],
+    ['a__b', 'c'],
+    ['a', 'b'],
+    ['x'.repeat(64), 'y'.repeat(64)],
+    ['x'.repeat(64), 'z'.repeat(64)],
+  ] as const;
+  const names = ids.map(([bundle, plugin]) => toolName(bundle, plugin));
+  assert.equal(new Set(names).size, ids.length);
+  for (const name of names) assert.match(name, /^[a-z][a-z0-9_]{0,59}$/);
+  assert.equal(toolName('open_weather', 'get_current_weather'), 'open_weather__get_current_weather');
+});
+
+test('the flat maps are those that the clients of TaskingAI read', () => {
+  const { definition, losses } = define(
+    'taskingai',
+    own.find(({ plugin }) => plugin.plugin_id === 'add')?.plugin ?? assert.fail(),
+  );
+  assert.deepEqual(Object.keys(definition), [
+    ...['object', 'bundle_id', 'plugin_id', 'name', 'description', 'input_schema', 'output_schema'],
+  ]);
+  const parameters = Object.values(definition.input_schema as Record<string, { type: string; required: boolean }>);
+  assert.deepEqual(
+    parameters.map(({ type, required }) => [type, required]),
+    [
+      ['number', true],
+      ['number', true],
+    ],
+  );
+  assert.deepEqual(losses, []);
+});

@@ -1,0 +1,152 @@
+import { isJsonObject } from '../../kernel/json/json-object.ts';
+import { flattenRoot } from './flatten-root.ts';
+import {
+  createLosses,
+  type FunctionFormat,
+  type JsonSchema,
+  type Losses,
+  membersOf,
+  typesOf,
+} from './function-format.ts';
+import { inlineReferences } from './inline-references.ts';
+import { joinParts } from './join-parts.ts';
+import { looseParameters } from './openai.ts';
+import { type Rules, rewriteSchema } from './rewrite-schema.ts';
+import { toolName } from './tool-name.ts';
+
+/**
+ * A function declaration of Gemini. `parameters` is a part of OpenAPI 3.0's schemas; what that cannot say at all is
+ * given as `parametersJsonSchema`, which only newer models and clients take, stated.
+ */
+export const gemini: FunctionFormat = ({ plugin }) => {
+  const losses = createLosses();
+  const head = { name: toolName(plugin.bundle_id, plugin.plugin_id), description: plugin.description };
+  const flat = flattenRoot(inlineReferences(plugin.input_schema), ['input_schema'], losses);
+  // A declaration without parameters has no empty object for them.
+  const parameters =
+    membersOf(flat.properties).length === 0
+      ? flat
+      : rewriteSchema(flat, ['input_schema'], { rules: geminiRules, losses });
+  if (parameters !== undefined && membersOf(parameters.properties).length === 0) {
+    return { definition: head, losses: losses.list };
+  }
+  if (parameters !== undefined) return { definition: { ...head, parameters }, losses: losses.list };
+  const looser = createLosses();
+  looser.add('unsupported', ['input_schema'], 'Given as "parametersJsonSchema": "parameters" cannot say all of it.');
+  const parametersJsonSchema = looseParameters(plugin.input_schema, looser);
+  return { definition: { ...head, parametersJsonSchema }, losses: looser.list };
+};
+
+const kept = new Set([
+  ...['type', 'title', 'description', 'nullable', 'enum', 'items', 'properties', 'required', 'anyOf', 'pattern'],
+  ...['minItems', 'maxItems', 'minProperties', 'maxProperties', 'minLength', 'maxLength', 'minimum', 'maximum'],
+]);
+const formats: Readonly<Record<string, readonly string[]>> = {
+  string: ['date-time'],
+  number: ['float', 'double'],
+  integer: ['int32', 'int64'],
+};
+
+const geminiRules: Rules = {
+  keeps: (keyword, schema) => {
+    if (keyword === 'format') return formats[String(schema.type)]?.includes(String(schema.format)) === true;
+    if (keyword === 'enum') return schema.type === 'string';
+    // An open or closed object looks the same there.
+    return kept.has(keyword);
+  },
+
+  shape: (given, path, losses) => {
+    if (typeof given === 'boolean' || given.$ref !== undefined) return undefined;
+    const joined = joinParts(given);
+    if (joined.allOf !== undefined) return undefined;
+    const { $defs: _, ...schema } = oneType(withConstants(joined), path, losses);
+    const isUnion = Array.isArray(schema.anyOf);
+    if (schema.type === undefined && !isUnion) return undefined;
+    if (schema.type === 'array' && !isJsonObject(schema.items)) return undefined;
+    if (schema.type === 'object' && membersOf(schema.properties).length === 0) return undefined;
+    // A union in `items` spoils the whole request: the first alternative alone is still right.
+    return isUnion && path.at(-1) === 'items' ? firstOf(schema, path, losses) : schema;
+  },
+
+  // An object that has lost all its properties is none there.
+  finish: (schema, path) => {
+    const isEmpty = schema.type === 'object' && membersOf(schema.properties).length === 0;
+    return isEmpty && path.length > 1 ? undefined : schema;
+  },
+};
+
+/** `const` is an `enum` of one; null among the values is `nullable`. */
+function withConstants(schema: JsonSchema): JsonSchema {
+  const { const: only, ...rest } = schema;
+  const listed = 'const' in schema && schema.enum === undefined ? { ...rest, enum: [only] } : schema;
+  if (!Array.isArray(listed.enum)) return listed;
+  const values = listed.enum.filter((value) => value !== null);
+  const types = new Set(values.map((value) => typeof value));
+  const type = listed.type ?? (types.size === 1 && types.has('string') ? 'string' : undefined);
+  const nullable = values.length < listed.enum.length ? { nullable: true } : {};
+  return { ...listed, ...(type === undefined ? {} : { type }), ...nullable, enum: values };
+}
+
+function oneType(schema: JsonSchema, path: readonly string[], losses: Losses): JsonSchema {
+  const nullFree = withoutNull(asAnyOf(schema, path, losses));
+  const types = typesOf(nullFree) ?? [];
+  const [only] = types;
+  if (types.length < 2) return only === undefined ? nullFree : { ...nullFree, type: only };
+  const { type: _type, description, nullable, ...rest } = nullFree;
+  losses.add('rewritten', [...path, 'type'], 'Several types became "anyOf".');
+  const beside = { ...(description === undefined ? {} : { description }), ...(nullable === true ? { nullable } : {}) };
+  return { ...beside, anyOf: types.map((type) => ({ ...ofType(rest, type), type })) };
+}
+
+const ofOneType: Readonly<Record<string, string>> = {
+  ...{ items: 'array', prefixItems: 'array', minItems: 'array', maxItems: 'array', uniqueItems: 'array' },
+  ...{ properties: 'object', required: 'object', additionalProperties: 'object', pattern: 'string' },
+  ...{ minLength: 'string', maxLength: 'string', format: 'string' },
+  ...{ minimum: 'number', maximum: 'number', exclusiveMinimum: 'number', exclusiveMaximum: 'number' },
+  multipleOf: 'number',
+};
+
+function ofType(schema: JsonSchema, type: string): JsonSchema {
+  const family = type === 'integer' ? 'number' : type;
+  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => (ofOneType[keyword] ?? family) === family));
+}
+
+function asAnyOf(schema: JsonSchema, path: readonly string[], losses: Losses): JsonSchema {
+  const { oneOf, ...rest } = schema;
+  if (!Array.isArray(oneOf) || schema.anyOf !== undefined) return schema;
+  losses.add('rewritten', [...path, 'oneOf'], '"oneOf" became "anyOf".');
+  return { ...rest, anyOf: oneOf };
+}
+
+/** Null is no type there but a remark on another one. */
+function withoutNull(schema: JsonSchema): JsonSchema {
+  const types = typesOf(schema)?.filter((type) => type !== 'null');
+  const branches = Array.isArray(schema.anyOf) ? schema.anyOf.filter((branch) => !isNull(branch)) : undefined;
+  const nullable = types?.length !== typesOf(schema)?.length || branches?.length !== lengthOf(schema.anyOf);
+  if (!nullable) return schema;
+  const { anyOf: _, ...rest } = schema;
+  const [only] = branches ?? [];
+  if (branches?.length === 1 && isJsonObject(only)) return { ...withoutNull(only), ...rest, nullable: true };
+  return {
+    ...rest,
+    ...(types === undefined ? {} : { type: types }),
+    ...(branches === undefined ? {} : { anyOf: branches }),
+    nullable: true,
+  };
+}
+
+function lengthOf(value: unknown): number | undefined {
+  return Array.isArray(value) ? value.length : undefined;
+}
+
+function isNull(branch: unknown): boolean {
+  return isJsonObject(branch) && branch.type === 'null';
+}
+
+function firstOf(schema: JsonSchema, path: readonly string[], losses: Losses): JsonSchema | undefined {
+  const { anyOf, ...rest } = schema;
+  const first = Array.isArray(anyOf) ? anyOf.find(isJsonObject) : undefined;
+  if (first === undefined) return undefined;
+  losses.add('dropped', [...path, 'anyOf'], 'Items have one form there: only the first of the alternatives is given.');
+  return geminiRules.shape({ ...first, ...rest }, path, losses);
+}

@@ -1,0 +1,129 @@
+import { isJsonObject } from '../../kernel/json/json-object.ts';
+import { flattenRoot } from './flatten-root.ts';
+import {
+  createLosses,
+  type Defined,
+  type FunctionFormat,
+  type JsonSchema,
+  type Losses,
+  membersOf,
+  textsIn,
+  typesOf,
+} from './function-format.ts';
+import { inlineReferences } from './inline-references.ts';
+import { joinParts } from './join-parts.ts';
+import { looseParameters, openaiHead } from './openai.ts';
+import { type Rules, rewriteSchema } from './rewrite-schema.ts';
+import { findExcess } from './strict-limits.ts';
+
+/**
+ * `tools[]` of OpenAI with `strict: true`: every property is required and every object closed, so an optional one may be
+ * null, which running a plugin reads as left out. What strictness cannot say at all is given without it, stated.
+ */
+export const openaiStrict: FunctionFormat = ({ plugin }) => {
+  const losses = createLosses();
+  const head = openaiHead(plugin, losses);
+  const parameters = strictParameters(plugin.input_schema, losses);
+  const excess = parameters === undefined ? 'a required part of it cannot be said strictly' : findExcess(parameters);
+  if (parameters === undefined || excess !== undefined) return withoutStrictness({ plugin, reachesOut: false }, excess);
+  return { definition: { type: 'function', function: { ...head, strict: true, parameters } }, losses: losses.list };
+};
+
+function withoutStrictness({ plugin }: Parameters<FunctionFormat>[0], reason = ''): Defined {
+  const losses = createLosses();
+  losses.add('unsupported', ['input_schema'], `Given without "strict": ${reason}.`);
+  const head = openaiHead(plugin, losses);
+  const parameters = looseParameters(plugin.input_schema, losses);
+  return { definition: { type: 'function', function: { ...head, strict: false, parameters } }, losses: losses.list };
+}
+
+function strictParameters(schema: JsonSchema, losses: Losses): JsonSchema | undefined {
+  const flat = flattenRoot(inlineReferences(schema), ['input_schema'], losses);
+  const { $defs, ...root } = flat;
+  const whole = $defs === undefined ? root : { ...root, $defs };
+  return rewriteSchema(whole, ['input_schema'], { rules: strictRules, losses });
+}
+
+const kept = new Set([
+  ...['type', 'properties', 'required', 'additionalProperties', 'items', 'enum', 'const', 'anyOf', '$ref', '$defs'],
+  ...['description', 'title', 'pattern', 'format', 'multipleOf', 'minItems', 'maxItems'],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
+]);
+const formats = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid']);
+
+const strictRules: Rules = {
+  keeps: (keyword, schema) => {
+    if (keyword === 'format') return typeof schema.format === 'string' && formats.has(schema.format);
+    return kept.has(keyword);
+  },
+
+  shape: (given, path, losses) => {
+    if (typeof given === 'boolean') return undefined;
+    const schema = asAnyOf(joinParts(given), path, losses);
+    if (schema === undefined || schema.allOf !== undefined) return undefined;
+    if (!saysWhatItIs(schema)) return undefined;
+    const types = typesOf(schema) ?? [];
+    if (types.includes('array') && (schema.prefixItems !== undefined || !isJsonObject(schema.items))) return undefined;
+    return types.includes('object') || schema.properties !== undefined ? closed(schema, path, losses) : schema;
+  },
+
+  finish: (schema, path, losses) => (schema.properties === undefined ? schema : allRequired(schema, path, losses)),
+};
+
+/** Only one of several being right cannot be said; that one of them is, can. */
+function asAnyOf(schema: JsonSchema, path: readonly string[], losses: Losses): JsonSchema | undefined {
+  const { oneOf, ...rest } = schema;
+  if (!Array.isArray(oneOf)) return schema;
+  if (schema.anyOf !== undefined) return undefined;
+  losses.add('rewritten', [...path, 'oneOf'], '"oneOf" became "anyOf".');
+  return { ...rest, anyOf: oneOf };
+}
+
+function saysWhatItIs(schema: JsonSchema): boolean {
+  return ['type', 'anyOf', 'enum', 'const', '$ref'].some((keyword) => schema[keyword] !== undefined);
+}
+
+/** An object of any names cannot be said; one that knows some names can, without the others. */
+function closed(schema: JsonSchema, path: readonly string[], losses: Losses): JsonSchema | undefined {
+  const { additionalProperties, patternProperties, ...rest } = schema;
+  const isOpen =
+    (additionalProperties !== undefined && additionalProperties !== false) || isJsonObject(patternProperties);
+  const names = membersOf(schema.properties);
+  if (names.length === 0 && path.length > 1 && additionalProperties !== false) return undefined;
+  if (isOpen) losses.add('dropped', [...path, 'additionalProperties'], 'Only the named properties can be given.');
+  return { ...rest, properties: isJsonObject(rest.properties) ? rest.properties : {}, additionalProperties: false };
+}
+
+function allRequired(schema: JsonSchema, path: readonly string[], losses: Losses): JsonSchema {
+  const required = new Set(textsIn(schema.required));
+  const members = membersOf(schema.properties);
+  const optional = members.filter(([name]) => !required.has(name)).map(([name]) => name);
+  if (optional.length > 0) {
+    const names = optional.map((name) => JSON.stringify(name)).join(', ');
+    losses.add('rewritten', [...path, 'required'], `Required, and null when left out: ${names}.`);
+  }
+  const properties = members.map(
+    // Rewritten members are schemas.
+    ([name, child]) => [name, required.has(name) ? child : orNull(child as JsonSchema)] as const,
+  );
+  return { ...schema, properties: Object.fromEntries(properties), required: members.map(([name]) => name) };
+}
+
+function orNull(schema: JsonSchema): JsonSchema {
+  if (takesNull(schema)) return schema;
+  if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: [...schema.anyOf, { type: 'null' }] };
+  const types = typesOf(schema);
+  if (types === undefined || schema.const !== undefined) {
+    const { description, ...rest } = schema;
+    const said = description === undefined ? {} : { description };
+    return { ...said, anyOf: [rest, { type: 'null' }] };
+  }
+  const values = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {};
+  return { ...schema, type: [...types, 'null'], ...values };
+}
+
+function takesNull(schema: JsonSchema): boolean {
+  if (Array.isArray(schema.anyOf)) return schema.anyOf.some((branch) => isJsonObject(branch) && branch.type === 'null');
+  if (Array.isArray(schema.enum)) return schema.enum.includes(null);
+  return typesOf(schema)?.includes('null') === true;
+}

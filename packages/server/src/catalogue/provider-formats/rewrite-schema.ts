@@ -1,0 +1,115 @@
+import { isJsonObject } from '../../kernel/json/json-object.ts';
+import { childrenOf } from '../schema/subschemas.ts';
+import { type JsonSchema, type Losses, membersOf, textsIn } from './function-format.ts';
+import { textOfKeyword, withSentences } from './keyword-texts.ts';
+
+/** What a provider takes of JSON Schema. */
+export interface Rules {
+  /** Whether the provider takes a keyword with its value in this schema. */
+  keeps(keyword: string, schema: JsonSchema, path: readonly string[]): boolean;
+  /** Says a schema with keywords the provider takes, before the others are moved; undefined: it cannot. */
+  shape(schema: JsonSchema | boolean, path: readonly string[], losses: Losses): JsonSchema | undefined;
+  /** The last touch to an object: every member is rewritten already. */
+  finish?(schema: JsonSchema, path: readonly string[], losses: Losses): JsonSchema | undefined;
+}
+
+/** Keywords that tell nothing about the value: left out without a word. */
+const silent = new Set(['$schema', '$comment']);
+
+/**
+ * Rewrites a schema for a provider. What it does not take goes into the description, stated as a loss; a part that
+ * cannot be said at all is left out where it is optional, and makes the whole undefined where it is not.
+ */
+export function rewriteSchema(
+  schema: unknown,
+  at: readonly string[],
+  { rules, losses }: { rules: Rules; losses: Losses },
+): JsonSchema | undefined {
+  const context = { rules, losses };
+  const shaped = isJsonObject(schema) || typeof schema === 'boolean' ? rules.shape(schema, at, losses) : undefined;
+  if (shaped === undefined) return undefined;
+  const sentences: string[] = [];
+  const kept: Record<string, unknown> = {};
+  for (const [keyword, value] of Object.entries(shaped)) {
+    if (rules.keeps(keyword, shaped, at)) kept[keyword] = value;
+    else if (!silent.has(keyword)) sentences.push(move(keyword, value, { at, losses }));
+  }
+  const rewritten = rewriteChildren(withSentences(kept, sentences), at, context);
+  if (rewritten === undefined) return undefined;
+  return rules.finish === undefined ? rewritten : rules.finish(rewritten, at, losses);
+}
+
+function move(keyword: string, value: unknown, { at, losses }: { at: readonly string[]; losses: Losses }): string {
+  if (keyword === 'title' || keyword.startsWith('x-')) {
+    losses.add('dropped', [...at, keyword], `"${keyword}" is not taken.`);
+    return '';
+  }
+  const text = textOfKeyword(keyword, value);
+  losses.add('described', [...at, keyword], `"${keyword}" is not taken; the description says it in words.`);
+  return text;
+}
+
+type Context = { readonly rules: Rules; readonly losses: Losses };
+
+function rewriteChildren(schema: JsonSchema, at: readonly string[], context: Context): JsonSchema | undefined {
+  const copy: Record<string, unknown> = { ...schema };
+  for (const keyword of new Set(childrenOf(schema).map(({ steps }) => steps[0] ?? ''))) {
+    const value = schema[keyword];
+    const rewritten = rewriteKeyword({ keyword, value, schema }, at, context);
+    if (rewritten === undefined) return undefined;
+    copy[keyword] = rewritten;
+    if (keyword === 'properties' && isJsonObject(rewritten)) {
+      const names = textsIn(schema.required).filter((name) => name in rewritten || !isNamed(value, name));
+      if (schema.required !== undefined) copy.required = names;
+    }
+  }
+  return copy;
+}
+
+function isNamed(properties: unknown, name: string): boolean {
+  return isJsonObject(properties) && Object.hasOwn(properties, name);
+}
+
+interface Keyword {
+  readonly keyword: string;
+  readonly value: unknown;
+  readonly schema: JsonSchema;
+}
+
+function rewriteKeyword({ keyword, value, schema }: Keyword, at: readonly string[], context: Context): unknown {
+  if (keyword === 'properties') return rewriteProperties(schema, at, context);
+  if (Array.isArray(value)) return rewriteList(value, [...at, keyword], context);
+  const isMap = ['$defs', 'definitions', 'patternProperties', 'dependentSchemas'].includes(keyword);
+  if (!isMap) return typeof value === 'boolean' ? value : rewriteSchema(value, [...at, keyword], context);
+  const entries = membersOf(value).map(
+    ([name, child]) => [name, rewriteSchema(child, [...at, keyword, name], context)] as const,
+  );
+  return entries.some(([, child]) => child === undefined) ? undefined : Object.fromEntries(entries);
+}
+
+function rewriteProperties(schema: JsonSchema, at: readonly string[], context: Context): unknown {
+  const required = new Set(textsIn(schema.required));
+  const kept: Record<string, unknown> = {};
+  for (const [name, child] of membersOf(schema.properties)) {
+    const path = [...at, 'properties', name];
+    const rewritten = rewriteSchema(child, path, context);
+    if (rewritten !== undefined) kept[name] = rewritten;
+    else if (required.has(name)) return undefined;
+    else context.losses.add('dropped', path, 'It cannot be said in this format; being optional, it is left out.');
+  }
+  return kept;
+}
+
+/** Alternatives that cannot be said are left out as long as one can; the parts of an `allOf` are needed all. */
+function rewriteList(list: readonly unknown[], at: readonly string[], context: Context): unknown {
+  const rewritten = list.map((child, index) => rewriteSchema(child, [...at, String(index)], context));
+  const said = rewritten.filter((child) => child !== undefined);
+  if (said.length === list.length) return said;
+  const isChoice = at.at(-1) === 'anyOf' || at.at(-1) === 'oneOf';
+  if (!isChoice || said.length === 0) return undefined;
+  for (const [index, child] of rewritten.entries()) {
+    if (child !== undefined) continue;
+    context.losses.add('dropped', [...at, String(index)], 'This alternative cannot be said in this format.');
+  }
+  return said;
+}

@@ -1,0 +1,115 @@
+import { checkMetaSchema } from '../manifest/check-manifest.ts';
+import { checkReferences } from '../manifest/check-references.ts';
+import type { FieldPath, Findings } from '../manifest/findings.ts';
+import { compileLinearRegExp } from './linear-regexp.ts';
+import { meantKeyword } from './meant-keyword.ts';
+import { type SchemaNode, subschemasOf } from './subschemas.ts';
+
+const maxSubschemas = 2_000;
+const maxDepth = 32;
+const propertyName = /^[a-zA-Z0-9_.-]{1,64}$/;
+const dialect = 'https://json-schema.org/draft/2020-12/schema';
+
+/** Keywords that reach outside the document, rename parts of it, or are of another dialect. */
+const refusedKeywords: Readonly<Record<string, string>> = {
+  $id: 'is not allowed: the schema has no address of its own',
+  $anchor: 'is not allowed: refer to "#/$defs/…"',
+  $dynamicRef: 'is not allowed: refer to "#/$defs/…"',
+  $dynamicAnchor: 'is not allowed: refer to "#/$defs/…"',
+  $recursiveRef: 'is not JSON Schema 2020-12: use "$ref"',
+  $vocabulary: 'is not allowed',
+  $async: 'is not JSON Schema',
+  id: 'is not JSON Schema 2020-12',
+  additionalItems: 'is not JSON Schema 2020-12: use "items" beside "prefixItems"',
+  dependencies: 'is not JSON Schema 2020-12: use "dependentRequired" or "dependentSchemas"',
+  nullable: 'is not JSON Schema 2020-12: write type: [string, "null"]',
+};
+
+/**
+ * Checks a schema of a manifest: JSON Schema 2020-12, every property named and described for the model that will fill
+ * it in, and nothing that could hang or mislead the engine later. An accepted schema compiles when it is first used.
+ */
+export function checkSchema(schema: Readonly<Record<string, unknown>>, root: FieldPath, findings: Findings): void {
+  if (!checkMetaSchema(schema, root, findings)) return;
+  const nodes: SchemaNode[] = [];
+  for (const node of subschemasOf(schema, root)) {
+    nodes.push(node);
+    if (nodes.length > maxSubschemas) {
+      findings.add(root, `Holds more than ${maxSubschemas} subschemas.`);
+      return;
+    }
+    if (node.depth > maxDepth) {
+      findings.add(root, `Subschemas are nested deeper than ${maxDepth} levels.`);
+      return;
+    }
+    checkNode(node, findings);
+  }
+  if (schema.$schema !== undefined && schema.$schema !== dialect) {
+    findings.add([...root, '$schema'], `Expected ${dialect}, the only dialect, or nothing.`);
+  }
+  checkRequired(schema, root, findings);
+  checkReferences({ schema, root, nodes, findings });
+}
+
+function checkNode(node: SchemaNode, findings: Findings): void {
+  const { schema, path } = node;
+  if (typeof schema === 'boolean') return;
+  for (const [keyword, reason] of Object.entries(refusedKeywords)) {
+    if (Object.hasOwn(schema, keyword)) findings.add([...path, keyword], `"${keyword}" ${reason}.`);
+  }
+  for (const keyword of Object.keys(schema)) {
+    const meant = meantKeyword(keyword);
+    if (meant !== undefined) findings.add([...path, keyword], `"${keyword}" says nothing; is "${meant}" meant?`);
+  }
+  checkItems(schema, path, findings);
+  if (Array.isArray(schema.enum) && schema.enum.length === 0) {
+    findings.add([...path, 'enum'], 'Lists no value, so nothing would ever be right.');
+  }
+  for (const [name, property] of membersOf(schema.properties)) {
+    checkProperty({ name, property, path: [...path, 'properties', name] }, findings);
+  }
+  if (typeof schema.pattern === 'string') checkPattern(schema.pattern, [...path, 'pattern'], findings);
+  for (const [pattern] of membersOf(schema.patternProperties)) {
+    checkPattern(pattern, [...path, 'patternProperties', pattern], findings);
+  }
+}
+
+function checkProperty(member: { name: string; property: unknown; path: FieldPath }, findings: Findings): void {
+  const { name, property, path } = member;
+  if (!propertyName.test(name)) {
+    findings.add(path, 'A property name has 1 to 64 of the characters a-z, A-Z, 0-9, "_", "." and "-".');
+  }
+  const description = typeof property === 'object' && property !== null ? Reflect.get(property, 'description') : '';
+  if (typeof description !== 'string' || description.trim() === '') {
+    findings.add(path, 'Has no description: say what the property means, for the model that fills it in or reads it.');
+  }
+}
+
+function checkItems(schema: Readonly<Record<string, unknown>>, path: FieldPath, findings: Findings): void {
+  const types = Array.isArray(schema.type) ? schema.type : [schema.type];
+  if (!types.includes('array') || 'items' in schema || 'prefixItems' in schema) return;
+  findings.add(path, 'An array needs "items": say what it holds.');
+}
+
+function checkPattern(pattern: string, path: FieldPath, findings: Findings): void {
+  try {
+    compileLinearRegExp(pattern);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    findings.add(path, `The pattern ${JSON.stringify(pattern.slice(0, 60))} cannot be used: ${reason}.`);
+  }
+}
+
+/** At the root a required name without a property is a typing error; deeper it may refer to a sibling schema. */
+function checkRequired(schema: Readonly<Record<string, unknown>>, root: FieldPath, findings: Findings): void {
+  if (!Array.isArray(schema.required) || schema.patternProperties !== undefined) return;
+  const properties = new Set(membersOf(schema.properties).map(([name]) => name));
+  for (const [index, name] of schema.required.entries()) {
+    if (properties.has(String(name))) continue;
+    findings.add([...root, 'required', String(index)], `${JSON.stringify(name)} is not one of the properties.`);
+  }
+}
+
+function membersOf(value: unknown): Array<[string, unknown]> {
+  return typeof value === 'object' && value !== null ? Object.entries(value) : [];
+}

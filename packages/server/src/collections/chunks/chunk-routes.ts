@@ -1,0 +1,190 @@
+import {
+  Acknowledgement,
+  Chunk,
+  ChunkCreate,
+  ChunkQuery,
+  ChunkUpdate,
+  List,
+  ListQuery,
+  ScoredChunk,
+  Success,
+} from '@quartermaster/contract';
+import type { FastifyRequest } from 'fastify';
+import { type TSchema, Type } from 'typebox';
+import type { App } from '../../http/app.ts';
+import type { Gate } from '../../http/gate.ts';
+import { dropNulls, listAnswer, pathId } from '../route-parts.ts';
+import type { ChunkKey } from './chunk-repository.ts';
+import type { Chunks } from './chunks.ts';
+
+export interface ChunkRoutesDeps {
+  readonly gate: Gate;
+  readonly chunks: Chunks;
+}
+
+const ofCollection = '/v1/collections/:collection_id/chunks';
+const ofChunk = `${ofCollection}/:chunk_id` as const;
+const tags = ['chunks'];
+const CollectionParams = Type.Object({ collection_id: pathId });
+const RecordParams = Type.Object({ collection_id: pathId, record_id: pathId });
+const ChunkParams = Type.Object({ collection_id: pathId, chunk_id: pathId });
+
+/** Lists of chunks carry a `total_count` that is always null, as the ancestor's do. */
+function ChunkList<Item extends TSchema>(item: Item) {
+  return Type.Object({ ...List(item).properties, total_count: Type.Null() });
+}
+
+const withTotal = <Answer>(answer: Answer) => ({ ...answer, total_count: null });
+
+/** Chunks and chunk query over HTTP. Source: docs/contract.md "Collections, records, chunks". */
+export function chunkRoutes(app: App, deps: ChunkRoutesDeps): void {
+  listRoutes(app, deps);
+  createRoute(app, deps);
+  queryRoute(app, deps);
+  itemRoutes(app, deps);
+  removeRoute(app, deps);
+}
+
+function keyOf(gate: Gate, request: FastifyRequest, params: { collection_id: string; chunk_id: string }): ChunkKey {
+  const { projectId } = gate.callerOf(request);
+  return { projectId, collectionId: params.collection_id, chunkId: params.chunk_id };
+}
+
+function listRoutes(app: App, { gate, chunks }: ChunkRoutesDeps): void {
+  const onRequest = gate.requires('collections');
+  const response = { 200: ChunkList(Chunk) };
+  app.get(
+    ofCollection,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listChunks',
+        tags,
+        summary: 'Chunks of a collection.',
+        params: CollectionParams,
+        querystring: ListQuery,
+        response,
+      },
+    },
+    async (request) => {
+      const of = { projectId: gate.callerOf(request).projectId, collectionId: request.params.collection_id };
+      return withTotal(listAnswer(await chunks.list(of, request.query)));
+    },
+  );
+  app.get(
+    '/v1/collections/:collection_id/records/:record_id/chunks',
+    {
+      onRequest,
+      schema: {
+        operationId: 'listChunksOfRecord',
+        tags,
+        summary: 'Chunks of a record.',
+        params: RecordParams,
+        querystring: ListQuery,
+        response,
+      },
+    },
+    async (request) => {
+      const { collection_id: collectionId, record_id: recordId } = request.params;
+      const of = { projectId: gate.callerOf(request).projectId, collectionId, recordId };
+      return withTotal(listAnswer(await chunks.list(of, request.query)));
+    },
+  );
+}
+
+function createRoute(app: App, { gate, chunks }: ChunkRoutesDeps): void {
+  app.post(
+    ofCollection,
+    {
+      onRequest: gate.requires('collections'),
+      preValidation: dropNulls,
+      schema: {
+        operationId: 'createChunk',
+        tags,
+        summary: 'Make a chunk directly, without a record.',
+        params: CollectionParams,
+        body: ChunkCreate,
+        response: { 200: Success(Chunk) },
+      },
+    },
+    async (request) => {
+      const { projectId } = gate.callerOf(request);
+      const data = await chunks.create(projectId, request.params.collection_id, request.body);
+      return { status: 'success', data } as const;
+    },
+  );
+}
+
+function queryRoute(app: App, { gate, chunks }: ChunkRoutesDeps): void {
+  app.post(
+    `${ofCollection}/query`,
+    {
+      onRequest: gate.requires('collections'),
+      preValidation: dropNulls,
+      schema: {
+        operationId: 'queryChunks',
+        tags,
+        summary: 'The chunks that answer a question best, best first.',
+        params: CollectionParams,
+        body: ChunkQuery,
+        response: { 200: ChunkList(ScoredChunk) },
+      },
+    },
+    async (request) => {
+      const { projectId } = gate.callerOf(request);
+      const found = await chunks.query(projectId, request.params.collection_id, request.body);
+      return withTotal(listAnswer({ items: found, hasMore: false }));
+    },
+  );
+}
+
+function itemRoutes(app: App, { gate, chunks }: ChunkRoutesDeps): void {
+  const onRequest = gate.requires('collections');
+  const response = { 200: Success(Chunk) };
+  app.get(
+    ofChunk,
+    { onRequest, schema: { operationId: 'getChunk', tags, summary: 'One chunk.', params: ChunkParams, response } },
+    async (request) => {
+      return { status: 'success', data: await chunks.get(keyOf(gate, request, request.params)) } as const;
+    },
+  );
+  app.post(
+    ofChunk,
+    {
+      onRequest,
+      preValidation: dropNulls,
+      schema: {
+        operationId: 'updateChunk',
+        tags,
+        summary: 'Change the text or the metadata of a chunk.',
+        params: ChunkParams,
+        body: ChunkUpdate,
+        response,
+      },
+    },
+    async (request) => {
+      const data = await chunks.update(keyOf(gate, request, request.params), request.body);
+      return { status: 'success', data } as const;
+    },
+  );
+}
+
+function removeRoute(app: App, { gate, chunks }: ChunkRoutesDeps): void {
+  app.delete(
+    ofChunk,
+    {
+      onRequest: gate.requires('collections'),
+      schema: {
+        operationId: 'deleteChunk',
+        tags,
+        summary: 'Delete a chunk.',
+        params: ChunkParams,
+        response: { 200: Acknowledgement },
+      },
+    },
+    async (request) => {
+      await chunks.remove(keyOf(gate, request, request.params));
+      return { status: 'success' } as const;
+    },
+  );
+}

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openTestService } from '../testing/test-room.suite.ts';
+
+test('a chunk made directly: made, listed, changed, deleted', async (t) => {
+  const { call, collection } = (await openTestService(t)).createProject();
+  const collectionId = await collection();
+  const url = `/v1/collections/${collectionId}/chunks`;
+  const made = await call('POST', url, { content: 'Foxes are small.', metadata: null });
+  const { chunk_id, created_timestamp, ...rest } = made.body.data;
+  assert.match(chunk_id, /^chnk[a-z0-9]{20}$/);
+  assert.deepEqual(rest, {
+    record_id: null,
+    collection_id: collectionId,
+    content: 'Foxes are small.',
+    num_tokens: 5,
+    metadata: {},
+    locator: null,
+    updated_timestamp: created_timestamp,
+  });
+  assert.deepEqual((await call('GET', `${url}/${chunk_id}`)).body, made.body);
+  const list = { status: 'success', data: [made.body.data], fetched_count: 1, total_count: null, has_more: false };
+  assert.deepEqual((await call('GET', url)).body, list);
+
+  const changed = await call('POST', `${url}/${chunk_id}`, { content: 'Bears.', metadata: { a: [1] } });
+  assert.deepEqual(
+    [changed.body.data.content, changed.body.data.num_tokens, changed.body.data.metadata],
+    ['Bears.', 3, { a: [1] }],
+  );
+  assert.deepEqual((await call('POST', `${url}/${chunk_id}`, {})).body, changed.body);
+  assert.deepEqual((await call('POST', `${url}/query`, { query_text: 'foxes' })).body.data, []);
+  assert.equal((await call('POST', `${url}/query`, { query_text: 'bears' })).body.fetched_count, 1);
+
+  assert.deepEqual((await call('DELETE', `${url}/${chunk_id}`, {})).body, { status: 'success' });
+  assert.equal((await call('GET', `${url}/${chunk_id}`)).status, 404);
+  assert.equal((await call('DELETE', `${url}/${chunk_id}`, {})).status, 404);
+  assert.deepEqual((await call('POST', `${url}/query`, { query_text: 'bears' })).body.data, []);
+});
+
+test('metadata keep no half of a surrogate pair: a search with a filter reads them all', async (t) => {
+  const { call, collection, record } = (await openTestService(t)).createProject();
+  const metadata = { a: 'x\ud83d', 'k\udc00': 'fox \ud83e\udd8a \\ud800 \u0001', n: 1 };
+  const kept = { a: 'x\ufffd', 'k\ufffd': 'fox \ud83e\udd8a \\ud800 \u0001', n: 1 };
+  const collectionId = await collection({ metadata });
+  assert.deepEqual((await call('GET', `/v1/collections/${collectionId}`)).body.data.metadata, kept);
+  const url = `/v1/collections/${collectionId}/chunks`;
+  const made = await call('POST', url, { content: 'Foxes are small.', metadata });
+  assert.deepEqual(made.body.data.metadata, kept);
+  const changed = await call('POST', `${url}/${made.body.data.chunk_id}`, { metadata });
+  assert.deepEqual(changed.body.data.metadata, kept);
+  const { record_id } = await record(collectionId, { content: 'Bears.', metadata: { a: '\ud800' } });
+  const path = `/v1/collections/${collectionId}/records/${record_id}`;
+  assert.deepEqual((await call('GET', path)).body.data.metadata, { a: '\ufffd' });
+  const updated = await call('POST', path, { metadata: { b: '\udfff' } });
+  assert.deepEqual(updated.body.data.metadata, { b: '\ufffd' });
+});
+
+test('chunks of a record may be deleted one by one; its count follows', async (t) => {
+  const { call, collection, record } = (await openTestService(t)).createProject();
+  const collectionId = await collection();
+  const made = await record(collectionId, { content: 'a|b', text_splitter: { type: 'separator', separators: ['|'] } });
+  const [chunk] = (await call('GET', `/v1/collections/${collectionId}/chunks`)).body.data;
+  await call('DELETE', `/v1/collections/${collectionId}/chunks/${chunk.chunk_id}`, {});
+  assert.equal(
+    (await call('GET', `/v1/collections/${collectionId}/records/${made.record_id}`)).body.data.num_chunks,
+    1,
+  );
+  assert.equal((await call('GET', `/v1/collections/${collectionId}`)).body.data.num_chunks, 1);
+});
+
+test('a chunk without text is refused', async (t) => {
+  const { call, collection } = (await openTestService(t)).createProject();
+  const url = `/v1/collections/${await collection()}/chunks`;
+  for (const content of ['', ' \n\t', null, 5, 'a\0b', 'x'.repeat(65_536)]) {
+    const { status, body } = await call('POST', url, { content });
+    assert.deepEqual(
+      [status, body.error?.code],
+      [422, 'REQUEST_VALIDATION_ERROR'],
+      JSON.stringify(content)?.slice(0, 20),
+    );
+  }
+});
+
+const languages = {
+  English: {
+    chunks: [
+      'Foxes live in forests and eat mice.',
+      'Bears sleep through the winter.',
+      'Whales are the largest animals in the sea.',
+    ],
+    queries: ['what do FOXES eat?', 'winter sleep', 'largest sea animal'],
+  },
+  Chinese: {
+    chunks: ['狐狸住在森林里，吃老鼠。', '熊整个冬天都在睡觉。', '鲸鱼是海里最大的动物。'],
+    queries: ['森林里的狐狸吃什么', '冬天睡觉', '最大的动物是什么'],
+  },
+  Arabic: {
+    chunks: [
+      'تعيش الثعالب في الغابات وتأكل الفئران.',
+      'تنام الدببة طوال فصل الشتاء.',
+      'الحيتان أكبر الحيوانات في البحر.',
+    ],
+    queries: ['ماذا تأكل الثعالب', 'فصل الشتاء', 'أكبر الحيوانات'],
+  },
+};
+for (const [language, { chunks, queries }] of Object.entries(languages)) {
+  test(`a question in ${language} finds the chunk that answers it first, with a score from 0 to 1`, async (t) => {
+    const { call, collection } = (await openTestService(t)).createProject();
+    const url = `/v1/collections/${await collection()}/chunks`;
+    for (const content of chunks) await call('POST', url, { content });
+    for (const [index, query_text] of queries.entries()) {
+      const { status, body } = await call('POST', `${url}/query`, { query_text });
+      assert.equal(status, 200);
+      assert.equal(body.data[0].content, chunks[index], query_text);
+      const scores = body.data.map((chunk: { score: number }) => chunk.score);
+      assert.deepEqual(
+        scores,
+        [...scores].sort((a: number, b: number) => b - a),
+      );
+      assert.ok(
+        scores.every((score: number) => score > 0 && score <= 1),
+        String(scores),
+      );
+    }
+  });
+}
+
+test('an answer holds at most top_k chunks, three when nothing is said', async (t) => {
+  const { call, collection } = (await openTestService(t)).createProject();
+  const url = `/v1/collections/${await collection()}/chunks`;
+  for (let n = 0; n < 8; n++) await call('POST', url, { content: `fox number ${n}` });
+  for (let n = 0; n < 8; n++) await call('POST', url, { content: `something else ${n}` });
+  const counts = async (body: object) => (await call('POST', `${url}/query`, { query_text: 'fox', ...body })).body;
+  const { data, ...rest } = await counts({
+    top_k: null,
+    max_tokens: null,
+    score_threshold: null,
+    rerank_model_id: null,
+  });
+  assert.deepEqual(rest, { status: 'success', fetched_count: 3, total_count: null, has_more: false });
+  assert.equal(data.length, 3);
+  assert.equal((await counts({ top_k: 5 })).fetched_count, 5);
+  assert.equal((await counts({ top_k: 20 })).fetched_count, 8);
+});
+
+test('what scores below the threshold is left out', async (t) => {
+  const { call, collection } = (await openTestService(t)).createProject();
+  const url = `/v1/collections/${await collection()}/chunks`;
+  for (const content of [
+    'red fox',
+    'red bear in a long text about other things',
+    'blue whale',
+    'grey wolf',
+    'green frog',
+  ]) {
+    await call('POST', url, { content });
+  }
+  const query = async (score_threshold?: number) =>
+    (await call('POST', `${url}/query`, { query_text: 'red fox', score_threshold })).body.data;
+  const [best, second] = await query();
+  assert.equal((await query(best.score)).length, 1);
+  assert.equal((await query((best.score + second.score) / 2)).length, 1);
+  assert.equal((await query(second.score)).length, 2);
+});
+
+test('max_tokens passes over a chunk that does not fit and takes a smaller one after it', async (t) => {
+  const { call, collection } = (await openTestService(t)).createProject();
+  const url = `/v1/collections/${await collection()}/chunks`;
+  const long = `fox fox fox fox ${'and more words '.repeat(10)}`;
+  for (const content of [long, 'fox', 'a fox there', 'nothing', 'of this', 'is meant'])
+    await call('POST', url, { content });
+  const query = async (max_tokens?: number) =>
+    (await call('POST', `${url}/query`, { query_text: 'fox', top_k: 3, max_tokens })).body.data;
+  const all = await query();
+  assert.equal(all.length, 3);
+  assert.ok(all.some((chunk: { num_tokens: number }) => chunk.num_tokens > 20));
+  const fitting = await query(10);
+  assert.deepEqual(fitting.map((chunk: { content: string }) => chunk.content).sort(), ['a fox there', 'fox']);
+  assert.deepEqual(
+    (await query(2)).map((chunk: { content: string }) => chunk.content),
+    ['fox'],
+  );
+});
+
+test('a question out of bounds is refused, one without words finds nothing', async (t) => {
+  const { call, collection } = (await openTestService(t)).createProject();
+  const url = `/v1/collections/${await collection()}/chunks`;
+  await call('POST', url, { content: 'fox' });
+  const bad = [
+    {},
+    { query_text: '' },
+    { query_text: 'x'.repeat(32_769) },
+    { query_text: 'x', top_k: 0 },
+    { query_text: 'x', top_k: 21 },
+    { query_text: 'x', max_tokens: 0 },
+    { query_text: 'x', score_threshold: 1.1 },
+  ];
+  for (const body of bad)
+    assert.equal((await call('POST', `${url}/query`, body)).status, 422, JSON.stringify(body).slice(0, 50));
+  for (const query_text of ['?!', ' ', '\0', '"fox', 'fox OR (', '\ud800', 'x'.repeat(32_768), '𝒳 '.repeat(1000)]) {
+    assert.equal(
+      (await call('POST', `${url}/query`, { query_text })).status,
+      200,
+      JSON.stringify(query_text).slice(0, 20),
+    );
+  }
+});

@@ -1,0 +1,162 @@
+import type { Chunk, ChunkCreate, ChunkQuery, ChunkUpdate, ListQuery, ScoredChunk } from '@quartermaster/contract';
+import type { Clock } from '../../kernel/clock.ts';
+import { isId, type NewId } from '../../kernel/identifier.ts';
+import { fieldInvalid } from '../../kernel/problem.ts';
+import { joinFrequencies } from '../../search/analysis/words.ts';
+import { type CountTokens, measureText } from '../../search/query/measure-text.ts';
+import { fillBudget } from '../../search/query/query-budget.ts';
+import type { Hit, Retrieve } from '../../search/query/retrieve.ts';
+import { type Collections, checkCursors } from '../collections.ts';
+import type { Page } from '../page.ts';
+import { chunkNotFound, collectionFull, collectionNotFound, pairContentFixed } from '../problems.ts';
+import type { Records } from '../records/records.ts';
+import type { ChunkKey, ChunkListKey, ChunkRepository, StoredChunk } from './chunk-repository.ts';
+import { readMetadata, readText } from './read-fields.ts';
+
+export interface ChunksDeps {
+  readonly collections: Pick<Collections, 'find'>;
+  readonly records: Pick<Records, 'get'>;
+  readonly chunks: ChunkRepository;
+  readonly retrieve: Retrieve;
+  /** A chunk was made or changed directly: it has no vector. */
+  readonly onVectorMissing: (collectionId: string) => void;
+  readonly countTokens: CountTokens;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
+
+export interface Chunks {
+  create(projectId: string, collectionId: string, body: ChunkCreate): Promise<Chunk>;
+  get(key: ChunkKey): Promise<Chunk>;
+  /** Of a collection, or of one of its records. */
+  list(of: ChunkListKey, query: ListQuery): Promise<Page<Chunk>>;
+  update(key: ChunkKey, body: ChunkUpdate): Promise<Chunk>;
+  remove(key: ChunkKey): Promise<void>;
+  /** The chunks that answer best, best first. */
+  query(projectId: string, collectionId: string, body: ChunkQuery): Promise<ScoredChunk[]>;
+}
+
+/** Chunks of a collection. Whatever is not there, or is another project's, is OBJECT_NOT_FOUND. */
+export function createChunks(deps: ChunksDeps): Chunks {
+  const { collections, chunks, clock, newId, countTokens } = deps;
+
+  async function find(key: ChunkKey): Promise<StoredChunk> {
+    await collections.find(key.projectId, key.collectionId);
+    const found = isId(key.chunkId) ? await chunks.find(key) : undefined;
+    if (found === undefined) throw chunkNotFound(key.chunkId);
+    return found;
+  }
+
+  async function measure(content: string) {
+    const { numTokens, words } = await measureText(content, countTokens);
+    return { numTokens, words: joinFrequencies(words) };
+  }
+
+  return {
+    async create(projectId, collectionId, body) {
+      const { capacity } = await collections.find(projectId, collectionId);
+      const content = readContent(body.content);
+      const { numTokens, words } = await measure(content);
+      const now = clock.now();
+      const text = {
+        content,
+        question: null,
+        answer: null,
+        numTokens,
+        metadata: readMetadata(body.metadata ?? {}),
+        locator: null,
+      };
+      const chunk = { ...text, id: newId('chunk'), ordinal: 0, createdAt: now, words };
+      const outcome = await chunks.add(projectId, collectionId, chunk);
+      if (outcome === 'gone') throw collectionNotFound(collectionId);
+      if (outcome === 'full') throw collectionFull(collectionId, capacity);
+      deps.onVectorMissing(collectionId);
+      return toChunkItem({ ...chunk, recordId: null, collectionId, updatedAt: now });
+    },
+    get: async (key) => toChunkItem(await find(key)),
+    async list(of, query) {
+      const { projectId, collectionId, recordId } = of;
+      if (recordId === undefined) await collections.find(projectId, collectionId);
+      else await deps.records.get({ projectId, collectionId, recordId });
+      const page = await chunks.list(of, checkCursors(query, chunkNotFound));
+      if (page === undefined) throw chunkNotFound(query.after ?? query.before ?? '');
+      return { items: page.items.map(toChunkItem), hasMore: page.hasMore };
+    },
+    async update(key, body) {
+      const before = await find(key);
+      const metadata = body.metadata && readMetadata(body.metadata);
+      if (body.content === undefined && metadata === undefined) return toChunkItem(before);
+      if (body.content !== undefined && before.question !== null) throw pairContentFixed(key.chunkId);
+      const content = body.content === undefined ? undefined : readContent(body.content);
+      const text = content === undefined ? undefined : { content, ...(await measure(content)) };
+      const change = {
+        updatedAt: clock.now(),
+        ...(metadata === undefined ? {} : { metadata }),
+        ...(text === undefined ? {} : { text }),
+      };
+      if (!(await chunks.change(key, change))) throw chunkNotFound(key.chunkId);
+      if (text !== undefined) deps.onVectorMissing(key.collectionId);
+      const { content: newContent, numTokens } = text ?? before;
+      return toChunkItem({ ...before, ...change, content: newContent, numTokens });
+    },
+    async remove(key) {
+      await find(key);
+      if (!(await chunks.remove(key))) throw chunkNotFound(key.chunkId);
+    },
+    async query(projectId, collectionId, body) {
+      await collections.find(projectId, collectionId);
+      const measured = await measureText(body.query_text, () => 0);
+      const words = [...measured.words.keys()];
+      const topK = body.top_k ?? 3;
+      // With a budget some of the best may be too long: then the next ones get their chance.
+      const limit = body.max_tokens === undefined ? topK : topK * candidatesPerResult;
+      const hits = await deps.retrieve({ collectionId, text: body.query_text, words, limit, filter: body.filters });
+      const threshold = body.score_threshold ?? 0;
+      const good = hits.filter(({ score }) => score >= threshold);
+      const stored = await chunks.fetch(
+        collectionId,
+        good.map(({ seq }) => seq),
+      );
+      const found = good.flatMap((hit) => {
+        const chunk = stored.get(hit.seq);
+        return chunk === undefined ? [] : [{ chunk, hit, numTokens: chunk.numTokens }];
+      });
+      const taken = fillBudget(found, { maxItems: topK, maxTokens: body.max_tokens ?? Number.POSITIVE_INFINITY });
+      const items = taken.map(({ chunk, hit }) => ({ ...toChunkItem(chunk), score: hit.score }));
+      if (body.explain !== true) return items;
+      const explanations = await Promise.all(taken.map(({ chunk, hit }) => explain(chunk, hit, words)));
+      return items.map((item, place) => ({ ...item, ...explanations[place] }));
+    },
+  };
+}
+
+async function explain({ content }: StoredChunk, { words, vector }: Hit, asked: readonly string[]) {
+  const has = words === null ? undefined : (await measureText(content, () => 0)).words;
+  const matched = asked.filter((word) => has?.has(word));
+  return { explanation: { words: words && { ...words, matched }, vector } };
+}
+
+/** How many of the next best are looked at for one place in the answer, when a budget makes some not fit. */
+const candidatesPerResult = 5;
+
+function readContent(content: string): string {
+  const text = readText(content, 'body/content');
+  if (text.trim() === '') throw fieldInvalid('body/content', 'blank text', 'text with at least one visible character');
+  return text;
+}
+
+function toChunkItem(chunk: StoredChunk): Chunk {
+  return {
+    chunk_id: chunk.id,
+    record_id: chunk.recordId,
+    collection_id: chunk.collectionId,
+    content: chunk.content,
+    ...(chunk.question === null ? {} : { question: chunk.question }),
+    ...(chunk.answer === null ? {} : { answer: chunk.answer }),
+    num_tokens: chunk.numTokens,
+    metadata: chunk.metadata,
+    locator: chunk.locator,
+    updated_timestamp: chunk.updatedAt,
+    created_timestamp: chunk.createdAt,
+  };
+}

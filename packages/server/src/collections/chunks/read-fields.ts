@@ -1,0 +1,47 @@
+import { isJsonObject } from '../../kernel/json/json-object.ts';
+import { parseJson } from '../../kernel/json/parse-json.ts';
+import { fieldInvalid } from '../../kernel/problem.ts';
+import { holdsNul } from '../problems.ts';
+
+/**
+ * A text as it can be stored: PostgreSQL keeps no U+0000, and half a surrogate pair is no character.
+ * @throws REQUEST_VALIDATION_ERROR when it holds U+0000, which cannot be kept.
+ */
+export function readText(text: string, path: string): string {
+  if (text.includes('\0')) throw holdsNul(path);
+  return text.toWellFormed();
+}
+
+/** Of one collection, record or chunk. Source: docs/contract.md "Collections, records, chunks". */
+export const mostMetadataBytes = 16 * 1024;
+
+/**
+ * Metadata as they can be stored and searched: PostgreSQL reads no JSON that has half a surrogate pair, and one entry of
+ * one chunk would fail every search with a filter. JSON writes such a half, and no whole pair, as an escape.
+ */
+export function readMetadata<Metadata extends object>(metadata: Metadata): Metadata {
+  const text = JSON.stringify(metadata);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > mostMetadataBytes) {
+    throw fieldInvalid('body/metadata', `${bytes} bytes`, `at most ${mostMetadataBytes} bytes of JSON`);
+  }
+  const wellFormed = text.replace(/\\(?:(ud[89a-f][0-9a-f]{2})|.)/g, (written, half) => (half ? '\\ufffd' : written));
+  // The same members, with other characters at most.
+  return wellFormed === text ? metadata : (parseJson(wellFormed) as Metadata);
+}
+
+/**
+ * The body without the members that are null, at the top level and in `text_splitter`, whose members the official
+ * client sends all, set or not: an explicit null means absent. docs/contract.md "Collections, records, chunks". Metadata keep theirs.
+ */
+export function withoutNulls(body: unknown): unknown {
+  if (!isJsonObject(body)) return body;
+  const { text_splitter: splitter, ...rest } = dropNulls(body);
+  return splitter === undefined
+    ? rest
+    : { ...rest, text_splitter: isJsonObject(splitter) ? dropNulls(splitter) : splitter };
+}
+
+function dropNulls(object: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { contentOfPair } from '../../../extraction/extraction.ts';
+import {
+  addCollection,
+  addRecord,
+  claim,
+  contentsOf,
+  foundBy,
+  newChunk,
+  type OpenedRepositories,
+  start,
+  sweepAway,
+} from '../../testing/fixtures.suite.ts';
+import type { NewChunk } from '../chunk-repository.ts';
+
+const made = { status: 'ready', numChunks: 2, report: { format: 'csv' }, now: start + 5 } as const;
+
+function pair(question: string, answer: string, ordinal: number): NewChunk {
+  const content = contentOfPair(question, answer);
+  const [metadata, locator] = [{ tags: 'ä \ud83d\ude00' }, { row: ordinal + 2 }];
+  const words = content
+    .split(/\s+/)
+    .map((word) => `${word}\u00811`)
+    .join(' ');
+  return newChunk('', { ordinal, content, question, answer, metadata, locator, words, rowKey: `key of ${question}` });
+}
+
+/** What every repository promises of a batch of pairs. */
+export function testChunkBatches(open: () => OpenedRepositories): void {
+  test('a batch of pairs is stored as it is given, found by its words and known by its keys', async () => {
+    const repositories = open();
+    const { jobs, chunks } = repositories;
+    const collection = await addCollection(repositories);
+    const { id: recordId } = await addRecord(repositories, collection);
+    const job = await claim(repositories);
+    const pairs = [pair('red apple?', 'été \u4eac', 0), pair('green pear?', 'yes', 1)];
+    assert.equal(await jobs.addChunks(job, pairs), true);
+    assert.deepEqual(await contentsOf(repositories, collection), []);
+    await jobs.publish(job, made);
+    assert.deepEqual(await foundBy(repositories, collection, ['pear?']), [pairs[1]?.content]);
+    const of = { collectionId: collection.id, id: null };
+    assert.deepEqual([...(await jobs.findExistingKeys(of, ['key of red apple?', 'another']))], ['key of red apple?']);
+    const key = { projectId: collection.projectId, collectionId: collection.id };
+    const page = await chunks.list(key, { order: 'asc', limit: 10 });
+    const stored = pairs.map(({ ordinal: _, words: __, rowKey: ___, createdAt, ...chunk }) => {
+      return { ...chunk, recordId, collectionId: collection.id, createdAt, updatedAt: createdAt };
+    });
+    assert.deepEqual(page?.items, stored);
+    await sweepAway(repositories, collection);
+  });
+
+  test('nothing of a batch is stored when the claim is lost or one of its chunks cannot be stored', async () => {
+    const repositories = open();
+    const { jobs } = repositories;
+    const collection = await addCollection(repositories);
+    await addRecord(repositories, collection);
+    const job = await claim(repositories);
+    const good = pair('red apple?', 'yes', 0);
+    assert.equal(await jobs.addChunks({ ...job, token: 'another' }, [good]), false);
+    await assert.rejects(jobs.addChunks(job, [good, { ...pair('green pear?', 'no', 1), id: good.id }]));
+    assert.equal(await jobs.addChunks(job, [good]), true);
+    await jobs.publish(job, { ...made, numChunks: 1 });
+    assert.deepEqual(await contentsOf(repositories, collection), [good.content]);
+    assert.deepEqual(await foundBy(repositories, collection, ['pear?']), []);
+    await sweepAway(repositories, collection);
+  });
+}

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { maxCapacity } from '../../collection-repository.ts';
+import {
+  addCollection,
+  addRecord,
+  claim,
+  contentsOf,
+  foundBy,
+  getRecord,
+  keyOf,
+  makeRecord,
+  newChunk,
+  newId,
+  type OpenedRepositories,
+  start,
+  sweepAway,
+} from '../../testing/fixtures.suite.ts';
+
+/** What every chunk repository promises. */
+export function testChunkRepository(open: () => OpenedRepositories): void {
+  test('a chunk made directly comes back as it went in, to its project and collection only', async () => {
+    const { chunks } = open();
+    const { projectId, id: collectionId } = await addCollection(open());
+    const { words, ordinal, ...chunk } = newChunk('hello world', {
+      question: 'q',
+      answer: 'a',
+      metadata: { n: 1 },
+      locator: { page: 2, heading_path: ['A'] },
+    });
+    assert.equal(await chunks.add(projectId, collectionId, { ...chunk, words, ordinal }), 'added');
+    const key = { projectId, collectionId, chunkId: chunk.id };
+    assert.deepEqual(await chunks.find(key), { ...chunk, recordId: null, collectionId, updatedAt: start });
+    assert.equal(await chunks.find({ ...key, projectId: newId('project') }), undefined);
+    assert.equal(await chunks.find({ ...key, collectionId: newId('collection') }), undefined);
+  });
+
+  test('a full collection takes no more, however many come at once', async () => {
+    const { chunks } = open();
+    const { projectId, id } = await addCollection(open(), { capacity: 3 });
+    const adds = Array.from({ length: 6 }, () => chunks.add(projectId, id, newChunk('x')));
+    const outcomes = await Promise.all(adds);
+    assert.deepEqual(outcomes.sort(), ['added', 'added', 'added', 'full', 'full', 'full']);
+  });
+
+  test('the limit chunks_of_collection accepts exactly as many chunks and refuses one more', async () => {
+    const repositories = open();
+    const { chunks } = repositories;
+    const collection = await addCollection(repositories);
+    const { projectId, id } = collection;
+    const record = await makeRecord(repositories, collection, ['a']);
+    await repositories.enlarge(record, maxCapacity - 2);
+    assert.equal(await chunks.add(projectId, id, newChunk('x')), 'added');
+    assert.equal((await repositories.collections.find(projectId, id))?.numChunks, maxCapacity);
+    assert.equal(await chunks.add(projectId, id, newChunk('y')), 'full');
+    await repositories.enlarge(record, -1);
+    const waiting = await addRecord(repositories, collection);
+    const job = await claim(repositories);
+    assert.equal(job.id, waiting.id);
+    await repositories.jobs.addChunks(job, [newChunk('b'), newChunk('c')]);
+    const made = { status: 'ready', numChunks: 2, report: {}, now: start + 5 } as const;
+    assert.deepEqual(await repositories.jobs.publish(job, made), { kind: 'full' });
+    assert.equal((await repositories.jobs.publish(job, { ...made, numChunks: 1 })).kind, 'published');
+    await sweepAway(repositories, collection);
+  });
+
+  test('chunks are listed a collection or a record, and a cursor must be one of them', async () => {
+    const repositories = open();
+    const { chunks } = repositories;
+    const collection = await addCollection(repositories);
+    const record = await makeRecord(repositories, collection, ['r1', 'r2', 'r3']);
+    const direct = newChunk('direct');
+    await chunks.add(collection.projectId, collection.id, direct);
+    assert.deepEqual(await contentsOf(repositories, collection), ['r1', 'r2', 'r3', 'direct']);
+    assert.deepEqual(await contentsOf(repositories, collection, record.id), ['r1', 'r2', 'r3']);
+    const of = { projectId: collection.projectId, collectionId: collection.id, recordId: record.id };
+    const page = await chunks.list(of, { limit: 2 });
+    assert.deepEqual(
+      page?.items.map((chunk) => chunk.content),
+      ['r3', 'r2'],
+    );
+    const next = await chunks.list(of, { limit: 2, after: String(page?.items[1]?.id) });
+    assert.deepEqual([next?.items.map((chunk) => chunk.content), next?.hasMore], [['r1'], false]);
+    assert.equal(await chunks.list(of, { after: direct.id }), undefined);
+    await sweepAway(repositories, collection);
+  });
+
+  test('a changed chunk is found by its new words only', async () => {
+    const repositories = open();
+    const { chunks } = repositories;
+    const collection = await addCollection(repositories);
+    const { projectId, id: collectionId } = collection;
+    const chunk = newChunk('apple');
+    await chunks.add(projectId, collectionId, chunk);
+    const key = { projectId, collectionId, chunkId: chunk.id };
+    const text = { content: 'plum tree', numTokens: 2, words: 'plum tree' };
+    assert.equal(await chunks.change({ ...key, projectId: newId('project') }, { text, updatedAt: start }), false);
+    assert.equal(await chunks.change(key, { text, updatedAt: start + 1 }), true);
+    assert.equal(await chunks.change(key, { metadata: { a: 1 }, updatedAt: start + 2 }), true);
+    const found = await chunks.find(key);
+    assert.deepEqual(
+      [found?.content, found?.numTokens, found?.metadata, found?.updatedAt],
+      ['plum tree', 2, { a: 1 }, start + 2],
+    );
+    assert.deepEqual(await foundBy(repositories, collection, ['apple']), []);
+    assert.deepEqual(await foundBy(repositories, collection, ['plum']), ['plum tree']);
+  });
+
+  test('a page of long chunks ends early, and one of chunks of the usual length does not', async () => {
+    const { chunks } = open();
+    const collection = await addCollection(open());
+    const of = { projectId: collection.projectId, collectionId: collection.id };
+    const add = (content: string) => chunks.add(collection.projectId, collection.id, newChunk(content));
+    for (let n = 0; n < 50; n++) await add('字'.repeat(65_000));
+    const long = await chunks.list(of, { limit: 100 });
+    assert.deepEqual([long?.items.length, long?.hasMore], [44, true]);
+    const rest = await chunks.list(of, { limit: 100, after: String(long?.items.at(-1)?.id) });
+    assert.deepEqual([rest?.items.length, rest?.hasMore], [6, false]);
+  });
+
+  test('a removed chunk is gone from list, search and count', async () => {
+    const repositories = open();
+    const { chunks } = repositories;
+    const collection = await addCollection(repositories);
+    const record = await makeRecord(repositories, collection, ['apple', 'pear']);
+    const of = { projectId: collection.projectId, collectionId: collection.id };
+    const apple = (await chunks.list(of, { order: 'asc' }))?.items[0];
+    const key = { ...of, chunkId: String(apple?.id) };
+    assert.equal(await chunks.remove({ ...key, projectId: newId('project') }), false);
+    const outcomes = await Promise.all([chunks.remove(key), chunks.remove(key)]);
+    assert.deepEqual(outcomes.sort(), [false, true]);
+    assert.deepEqual(await contentsOf(repositories, collection), ['pear']);
+    assert.deepEqual(await foundBy(repositories, collection, ['apple']), []);
+    assert.equal((await getRecord(repositories, record)).numChunks, 1);
+    await sweepAway(repositories, collection);
+  });
+
+  test('what was removed leaves no trace in the scores of what stays', async () => {
+    const repositories = open();
+    const { chunks, records, jobs } = repositories;
+    const stays = ['red apple', 'green pear', 'blue plum'];
+    const untouched = await addCollection(repositories);
+    const touched = await addCollection(repositories);
+    for (const { projectId, id } of [untouched, touched]) {
+      for (const content of stays) await chunks.add(projectId, id, newChunk(content));
+    }
+    const key = { projectId: touched.projectId, collectionId: touched.id };
+    const direct = newChunk('red red red fig with many more words');
+    await chunks.add(key.projectId, key.collectionId, direct);
+    const record = await makeRecord(repositories, touched, ['red nut', 'red date']);
+    await chunks.remove({ ...key, chunkId: direct.id });
+    await records.markDeleting(keyOf(record), start);
+    await jobs.sweep(await claim(repositories, start, { kind: 'sweep' }), { limit: 9, leaseUntil: start });
+    const scores = async (collectionId: string) =>
+      (await chunks.rank({ collectionId, words: ['red', 'pear'], limit: 9 })).map((chunk) => chunk.score);
+    assert.deepEqual(await scores(touched.id), await scores(untouched.id));
+    assert.equal((await scores(touched.id)).length, 2);
+    await sweepAway(repositories, touched);
+  });
+
+  test('chunks of a deleted record are nowhere', async () => {
+    const repositories = open();
+    const { chunks, records } = repositories;
+    const collection = await addCollection(repositories);
+    const record = await makeRecord(repositories, collection, ['apple']);
+    const of = { projectId: collection.projectId, collectionId: collection.id };
+    const key = { ...of, chunkId: String((await chunks.list(of, {}))?.items[0]?.id) };
+    await records.markDeleting(keyOf(record), start);
+    assert.equal(await chunks.find(key), undefined);
+    assert.equal(await chunks.change(key, { metadata: {}, updatedAt: start }), false);
+    assert.equal(await chunks.remove(key), false);
+    await sweepAway(repositories, collection);
+  });
+
+  test('a search finds chunks of its collection only, the best first, with scores from 0 to 1', async () => {
+    const repositories = open();
+    const { chunks } = repositories;
+    const collection = await addCollection(repositories);
+    const other = await addCollection(repositories, { projectId: collection.projectId });
+    for (const content of ['red apple', 'red red pear', 'green plum', 'blue fig', 'grey nut']) {
+      await chunks.add(collection.projectId, collection.id, newChunk(content));
+    }
+    await chunks.add(other.projectId, other.id, newChunk('red apple'));
+    await addRecord(repositories, other);
+    const found = await chunks.rank({ collectionId: collection.id, words: ['red', 'apple'], limit: 2 });
+    assert.deepEqual(await foundBy(repositories, collection, ['red', 'apple']), ['red apple', 'red red pear']);
+    assert.equal(found.length, 2);
+    for (const { score } of found) assert.ok(score > 0 && score <= 1, `score ${score}`);
+    assert.ok((found[0]?.score ?? 0) > (found[1]?.score ?? 1));
+    assert.deepEqual(await chunks.rank({ collectionId: collection.id, words: ['missing'], limit: 2 }), []);
+    await sweepAway(repositories, other);
+  });
+}

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { MetadataFilter } from '@quartermaster/contract';
+import {
+  addCollection,
+  addRecord,
+  claim,
+  foundBy,
+  newChunk,
+  type OpenedRepositories,
+  start,
+} from '../../testing/fixtures.suite.ts';
+
+const texts: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  one: { n: 1, lang: 'en', ok: true, day: '2024-05-01', text: '10' },
+  two: { n: 2.5, lang: 'de', ok: false, day: '2025-01-31', text: '9' },
+  three: { n: 30, lang: 'EN', ok: null, day: '2025-02-01', text: 'nine' },
+  four: {
+    nested: { lang: 'en' },
+    list: ['en'],
+    'a.b"c': 'dot',
+    $: 'dollar',
+    "it's": 'quote',
+    nul: 'a\0b',
+    escape: '\\u0000',
+    escapes: '\\\0\\\\ud800\0\0',
+    half: '\ud83d',
+    other: 'x\udc00y',
+    slash: '\\ud83d',
+    whole: '😀',
+  },
+  five: {},
+};
+
+/** A filter, and the chunks that meet it. */
+const cases: ReadonlyArray<readonly [MetadataFilter, readonly string[]]> = [
+  [{ type: 'eq', key: 'lang', value: 'en' }, ['one']],
+  [{ type: 'ne', key: 'lang', value: 'en' }, ['two', 'three', 'four', 'five']],
+  [{ type: 'eq', key: 'n', value: 2.5 }, ['two']],
+  [{ type: 'eq', key: 'n', value: '30' }, []],
+  [{ type: 'gt', key: 'n', value: 1 }, ['two', 'three']],
+  [{ type: 'gte', key: 'n', value: 1 }, ['one', 'two', 'three']],
+  [{ type: 'lt', key: 'n', value: 30 }, ['one', 'two']],
+  [{ type: 'lte', key: 'n', value: -1 }, []],
+  [{ type: 'eq', key: 'ok', value: true }, ['one']],
+  [{ type: 'ne', key: 'ok', value: false }, ['one', 'three', 'four', 'five']],
+  [{ type: 'gt', key: 'day', value: '2025-01-31' }, ['three']],
+  [{ type: 'lt', key: 'lang', value: 'a' }, ['three']],
+  [{ type: 'gt', key: 'text', value: 9 }, ['one']],
+  [{ type: 'eq', key: 'text', value: 9 }, ['two']],
+  [{ type: 'in', key: 'lang', value: ['de', 'EN', 5, true] }, ['two', 'three']],
+  [{ type: 'in', key: 'n', value: [1, 30] }, ['one', 'three']],
+  [{ type: 'nin', key: 'n', value: [1, 30] }, ['two', 'four', 'five']],
+  [{ type: 'eq', key: 'nested', value: 'en' }, []],
+  [{ type: 'eq', key: 'list', value: 'en' }, []],
+  [{ type: 'eq', key: 'a.b"c', value: 'dot' }, ['four']],
+  [{ type: 'eq', key: '$', value: 'dollar' }, ['four']],
+  [{ type: 'eq', key: 'whole', value: '😀' }, ['four']],
+  [{ type: 'eq', key: 'escape', value: '\\u0000' }, ['four']],
+  [{ type: 'eq', key: 'slash', value: '\\ud83d' }, ['four']],
+  [{ type: 'eq', key: '$.lang', value: 'en' }, []],
+  [{ type: 'eq', key: "it's", value: 'quote' }, ['four']],
+  [{ type: 'eq', key: "x') or 1 = 1 --", value: "x' or '1' = '1" }, []],
+  [{ type: 'in', key: 'lang', value: ["de') or true --", '%', '*'] }, []],
+  [
+    {
+      type: 'and',
+      filters: [
+        { type: 'gte', key: 'n', value: 1 },
+        {
+          type: 'or',
+          filters: [
+            { type: 'eq', key: 'ok', value: true },
+            { type: 'eq', key: 'lang', value: 'EN' },
+          ],
+        },
+      ],
+    },
+    ['one', 'three'],
+  ],
+  [
+    {
+      type: 'or',
+      filters: [
+        { type: 'eq', key: 'lang', value: 'de' },
+        {
+          type: 'and',
+          filters: [
+            { type: 'ne', key: 'n', value: 1 },
+            { type: 'eq', key: 'text', value: 'nine' },
+          ],
+        },
+      ],
+    },
+    ['two', 'three'],
+  ],
+];
+
+/** What every chunk repository promises of conditions on metadata. */
+export function testMetadataFilter(open: () => OpenedRepositories): void {
+  test('conditions choose chunks by their metadata, and a key or a value is never more than that', async () => {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    for (const [content, metadata] of Object.entries(texts)) {
+      const chunk = newChunk(content, { metadata, words: 'same' });
+      await repositories.chunks.add(collection.projectId, collection.id, chunk);
+    }
+    for (const [filter, expected] of cases) {
+      assert.deepEqual(await foundBy(repositories, collection, ['same'], filter), expected, JSON.stringify(filter));
+    }
+  });
+
+  test('a text is a number when it is written as one that a float holds, of whatever size', async () => {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    const written = [
+      '9007199254740993',
+      '0.10',
+      '1e2',
+      '1e99',
+      '1e400',
+      '1e-400',
+      '1'.repeat(400),
+      '01',
+      '1',
+      ' 1',
+      '1 ',
+      'NaN',
+    ];
+    const values = [...written, Number.MAX_VALUE, Number.MIN_VALUE, 2 ** 53, 1e21, 0.1 + 0.2, -0];
+    for (const n of values) {
+      const chunk = newChunk(String(n), { metadata: { n }, words: 'same' });
+      await repositories.chunks.add(collection.projectId, collection.id, chunk);
+    }
+    const find = (filter: MetadataFilter) => foundBy(repositories, collection, ['same'], filter);
+    const is = (value: number) => find({ type: 'eq', key: 'n', value });
+    assert.deepEqual(await is(2 ** 53), ['9007199254740993', String(2 ** 53)]);
+    assert.deepEqual(await is(0.1), ['0.10']);
+    assert.deepEqual(await is(1), ['1']);
+    for (const exact of [Number.MAX_VALUE, Number.MIN_VALUE, 1e21, 0.1 + 0.2]) {
+      assert.deepEqual(await is(exact), [String(exact)]);
+    }
+    assert.deepEqual(await is(0), ['0']);
+    assert.deepEqual(await find({ type: 'gt', key: 'n', value: 1e90 }), ['1e99', String(Number.MAX_VALUE)]);
+  });
+
+  test('as many values as a question may name are compared, in groups of groups', async () => {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    for (const n of [1, 99, 100]) {
+      const chunk = newChunk(String(n), { metadata: { n }, words: 'same' });
+      await repositories.chunks.add(collection.projectId, collection.id, chunk);
+    }
+    const value = Array.from({ length: 100 }, (_, n) => n);
+    const member: MetadataFilter = { type: 'in', key: 'n', value };
+    const filter: MetadataFilter = {
+      type: 'or',
+      filters: Array.from({ length: 16 }, () => ({ type: 'and', filters: Array.from({ length: 16 }, () => member) })),
+    };
+    assert.deepEqual(await foundBy(repositories, collection, ['same'], filter), ['1', '99']);
+  });
+
+  test('what a chunk does not say its record says', async () => {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    for (const [lang, chunkLang] of [['en'], ['de'], ['en', 'de']]) {
+      const record = await addRecord(repositories, collection, { metadata: { lang: lang ?? '', year: '2024' } });
+      const job = await claim(repositories);
+      assert.equal(job.id, record.id);
+      const metadata = chunkLang === undefined ? {} : { lang: chunkLang };
+      await repositories.jobs.addChunks(job, [newChunk(`${lang} ${chunkLang}`, { metadata, words: 'same' })]);
+      await repositories.jobs.publish(job, { status: 'ready', numChunks: 1, report: {}, now: start });
+    }
+    const find = (filter: MetadataFilter) => foundBy(repositories, collection, ['same'], filter);
+    assert.deepEqual(await find({ type: 'eq', key: 'lang', value: 'de' }), ['de undefined', 'en de']);
+    assert.equal((await find({ type: 'gte', key: 'year', value: 2024 })).length, 3);
+  });
+
+  test('few that meet a condition are found among many that do not', async () => {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    const record = await addRecord(repositories, collection);
+    const job = await claim(repositories);
+    assert.equal(job.id, record.id);
+    for (let from = 0; from < 3000; from += 500) {
+      const chunks = Array.from({ length: 500 }, (_, n) =>
+        newChunk(`chunk ${from + n}`, { ordinal: from + n, words: 'same', metadata: { n: from + n } }),
+      );
+      await repositories.jobs.addChunks(job, chunks);
+    }
+    await repositories.jobs.publish(job, { status: 'ready', numChunks: 3000, report: {}, now: start });
+    const found = await foundBy(repositories, collection, ['same'], { type: 'gte', key: 'n', value: 2998 });
+    assert.deepEqual(found, ['chunk 2998', 'chunk 2999']);
+  });
+}

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { RecordJobRepository } from '../../ingestion/record-job-repository.ts';
+import { createSteppedExtractor, extracted } from '../../ingestion/testing/stepped-extractor.suite.ts';
+import { createRepositories, openTestDatabase, openTestService, type Wish } from '../testing/test-room.suite.ts';
+
+/** A service whose documents are read step by step, and a collection in it. */
+async function openSteps(t: TestContext, wish: Wish = {}) {
+  const extractor = createSteppedExtractor();
+  const service = await openTestService(t, { ...wish, extractor });
+  const project = service.createProject();
+  const collectionId = await project.collection();
+  const records = `/v1/collections/${collectionId}/records`;
+  const act = (recordId: string, action: string) => project.call('POST', `${records}/${recordId}/${action}`, {});
+  return {
+    ...service,
+    ...project,
+    extractor,
+    create: async (): Promise<string> => (await project.call('POST', records, { content: 'text' })).body.data.record_id,
+    get: async (recordId: string) => (await project.call('GET', `${records}/${recordId}`)).body.data,
+    remove: (recordId: string) => project.call('DELETE', `${records}/${recordId}`, {}),
+    act,
+    retry: (recordId: string) => act(recordId, 'retry'),
+    cancel: (recordId: string) => act(recordId, 'cancel'),
+    settle: (recordId: string) => project.settled(collectionId, recordId),
+    contents: async (): Promise<string[]> => {
+      const { body } = await project.call('GET', `/v1/collections/${collectionId}/chunks?order=asc&limit=100`);
+      return body.data.map((chunk: { content: string }) => chunk.content);
+    },
+  };
+}
+
+async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await new Promise(setImmediate);
+}
+
+test('a record that is cancelled while it is made ends in error, its work stops and nothing of it is kept', async (t) => {
+  const { create, cancel, settle, contents, extractor, database } = await openSteps(t);
+  const recordId = await create();
+  const reading = await extractor.next();
+  await reading.give('half');
+  const { status, error, progress } = (await cancel(recordId)).body.data;
+  assert.deepEqual([status, error.code, progress], ['error', 'cancelled', null]);
+  await until(() => reading.signal.aborted);
+  await assert.rejects(reading.give('late'));
+  assert.equal((await settle(recordId)).error.code, 'cancelled');
+  assert.deepEqual(await contents(), []);
+  await until(async () => (await database.read.selectFrom('chunk').select('id').execute()).length === 0);
+});
+
+test('a record that waits for its turn can be cancelled, and is never read', async (t) => {
+  const { create, cancel, retry, settle, extractor } = await openSteps(t);
+  await create();
+  await create();
+  const readings = [await extractor.next(), await extractor.next()];
+  const waiting = await create();
+  assert.equal((await cancel(waiting)).body.data.error.code, 'cancelled');
+  for (const reading of readings) reading.end(extracted(0));
+  const last = await create();
+  (await extractor.next()).end(extracted(0));
+  assert.equal((await settle(last)).status, 'ready', 'the next one that was read is the one behind it');
+  assert.equal((await retry(waiting)).body.data.status, 'creating');
+  (await extractor.next()).end(extracted(0));
+  assert.equal((await settle(waiting)).status, 'ready');
+});
+
+test('to cancel a record that is made changes nothing', async (t) => {
+  const { create, cancel, settle, contents, extractor } = await openSteps(t);
+  const recordId = await create();
+  const reading = await extractor.next();
+  await reading.give('all');
+  reading.end();
+  const made = await settle(recordId);
+  const answer = await cancel(recordId);
+  assert.deepEqual([answer.status, answer.body.data], [200, made]);
+  assert.deepEqual(await contents(), ['all']);
+});
+
+test('a retry makes a record anew from its source, in error and when it is ready; the old chunks stay until then', async (t) => {
+  const { create, retry, settle, contents, extractor } = await openSteps(t);
+  const recordId = await create();
+  const failure = { kind: 'failed', code: 'file_damaged', message: 'It is broken.', report: null } as const;
+  (await extractor.next()).end(failure);
+  assert.equal((await settle(recordId)).status, 'error');
+  const { status, error, progress } = (await retry(recordId)).body.data;
+  assert.deepEqual([status, error, progress], ['creating', null, { stage: 'queued', percent: 0, attempt: 0 }]);
+  const second = await extractor.next();
+  assert.deepEqual(second.task.source, { kind: 'text', text: 'text' });
+  await second.give('old');
+  second.end();
+  assert.equal((await settle(recordId)).status, 'ready');
+  await retry(recordId);
+  const third = await extractor.next();
+  await third.give('new');
+  assert.deepEqual(await contents(), ['old']);
+  third.end();
+  await settle(recordId);
+  assert.deepEqual(await contents(), ['new']);
+});
+
+test('a retry of a record that is being read lets it go on, and of one that waits for its next try begins that now', async (t) => {
+  const { create, retry, get, settle, extractor } = await openSteps(t, { timing: { backoffMs: 3_600_000 } });
+  const recordId = await create();
+  const reading = await extractor.next();
+  assert.equal((await retry(recordId)).body.data.status, 'creating');
+  await reading.give('kept');
+  assert.equal(reading.signal.aborted, false);
+  reading.fail(new Error('for a moment'));
+  await until(async () => (await get(recordId)).progress.stage === 'queued');
+  assert.equal((await retry(recordId)).body.data.status, 'creating');
+  (await extractor.next()).end(extracted(0));
+  assert.equal((await settle(recordId)).status, 'ready');
+});
+
+test('retry and cancel of a record that is deleted, or is of somebody else, find nothing', async (t) => {
+  const { create, act, remove, extractor, createProject } = await openSteps(t);
+  const recordId = await create();
+  (await extractor.next()).end(extracted(0));
+  const stranger = createProject();
+  const foreign = await stranger.collection();
+  for (const action of ['retry', 'cancel']) {
+    const answer = await stranger.call('POST', `/v1/collections/${foreign}/records/${recordId}/${action}`, {});
+    assert.equal(answer.status, 404);
+  }
+  await remove(recordId);
+  for (const action of ['retry', 'cancel']) assert.equal((await act(recordId, action)).status, 404);
+});
+
+test('what was read whole is not read again when the last step fails', async (t) => {
+  const database = await openTestDatabase(t);
+  let failures = 1;
+  const jobs = createRepositories(database).jobs;
+  const failing: RecordJobRepository = {
+    ...jobs,
+    publish: (job, made) =>
+      failures-- > 0 ? Promise.reject(new Error('the disk hesitates')) : jobs.publish(job, made),
+  };
+  const { create, get, settle, contents, extractor } = await openSteps(t, { database, jobs: failing });
+  const recordId = await create();
+  const reading = await extractor.next();
+  await reading.give('one', 'two');
+  reading.end();
+  const { status, num_chunks } = await settle(recordId);
+  assert.deepEqual([status, num_chunks], ['ready', 2]);
+  assert.equal(failures, -1, 'it was published at the second try');
+  assert.deepEqual(await contents(), ['one', 'two']);
+  assert.equal((await get(recordId)).progress, null);
+  const another = await create();
+  const next = await extractor.next();
+  next.end(extracted(0));
+  assert.equal((await settle(another)).status, 'ready', 'nobody asked for the first document again');
+});

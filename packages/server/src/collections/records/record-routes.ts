@@ -1,0 +1,186 @@
+import { Readable } from 'node:stream';
+import {
+  Acknowledgement,
+  List,
+  ListQuery,
+  RecordCreate,
+  RecordCreateQuery,
+  RecordItem,
+  RecordPreview,
+  RecordUpdate,
+  Success,
+} from '@quartermaster/contract';
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { App } from '../../http/app.ts';
+import type { Gate } from '../../http/gate.ts';
+import type { DryRuns } from '../../ingestion/dry-run.ts';
+import { dropNulls, listAnswer, pathId } from '../route-parts.ts';
+import type { RecordEvents } from './record-events.ts';
+import type { RecordKey } from './record-repository.ts';
+import type { Records } from './records.ts';
+
+export interface RecordRoutesDeps {
+  readonly gate: Gate;
+  readonly records: Records;
+  readonly events: RecordEvents;
+  readonly dryRuns: DryRuns;
+}
+
+export const ofCollection = '/v1/collections/:collection_id/records';
+export const ofRecord = `${ofCollection}/:record_id` as const;
+export const tags = ['records'];
+const CollectionParams = Type.Object({ collection_id: pathId });
+export const RecordParams = Type.Object({ collection_id: pathId, record_id: pathId });
+
+/** Records over HTTP. Source: docs/contract.md "Collections, records, chunks". */
+export function recordRoutes(app: App, deps: RecordRoutesDeps): void {
+  listRoutes(app, deps);
+  itemRoutes(app, deps);
+  removeRoute(app, deps);
+  eventsRoute(app, deps);
+}
+
+export function keyOf(
+  gate: Gate,
+  request: FastifyRequest,
+  params: { collection_id: string; record_id: string },
+): RecordKey {
+  const { projectId } = gate.callerOf(request);
+  return { projectId, collectionId: params.collection_id, recordId: params.record_id };
+}
+
+function listRoutes(app: App, { gate, records, dryRuns }: RecordRoutesDeps): void {
+  const onRequest = gate.requires('collections');
+  app.post(
+    ofCollection,
+    {
+      onRequest,
+      preValidation: dropNulls,
+      schema: {
+        operationId: 'createRecord',
+        tags,
+        summary: 'Make a record; its chunks follow, as its status tells.',
+        params: CollectionParams,
+        querystring: RecordCreateQuery,
+        body: RecordCreate,
+        response: { 200: Type.Union([Success(RecordItem), Success(RecordPreview)]) },
+      },
+    },
+    async (request, reply) => {
+      const { projectId } = gate.callerOf(request);
+      const { collection_id: collectionId } = request.params;
+      if (request.query.dry_run === true) {
+        const gone = new AbortController();
+        reply.raw.once('close', () => gone.abort());
+        const data = await dryRuns.run({ projectId, collectionId }, request.body, gone.signal);
+        return { status: 'success', data } as const;
+      }
+      const data = await records.create(projectId, collectionId, request.body);
+      return { status: 'success', data } as const;
+    },
+  );
+  app.get(
+    ofCollection,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listRecords',
+        tags,
+        summary: 'Records of a collection.',
+        params: CollectionParams,
+        querystring: ListQuery,
+        response: { 200: List(RecordItem) },
+      },
+    },
+    async (request) => {
+      const { projectId } = gate.callerOf(request);
+      return listAnswer(await records.list(projectId, request.params.collection_id, request.query));
+    },
+  );
+}
+
+function itemRoutes(app: App, { gate, records }: RecordRoutesDeps): void {
+  const onRequest = gate.requires('collections');
+  const response = { 200: Success(RecordItem) };
+  app.get(
+    ofRecord,
+    {
+      onRequest,
+      schema: { operationId: 'getRecord', tags, summary: 'One record.', params: RecordParams, response },
+    },
+    async (request) => {
+      return { status: 'success', data: await records.get(keyOf(gate, request, request.params)) } as const;
+    },
+  );
+  app.post(
+    ofRecord,
+    {
+      onRequest,
+      preValidation: dropNulls,
+      schema: {
+        operationId: 'updateRecord',
+        tags,
+        summary: 'Change a record. Anything but metadata makes its chunks anew; the old ones stay until then.',
+        params: RecordParams,
+        body: RecordUpdate,
+        response,
+      },
+    },
+    async (request) => {
+      const data = await records.update(keyOf(gate, request, request.params), request.body);
+      return { status: 'success', data } as const;
+    },
+  );
+}
+
+function removeRoute(app: App, { gate, records }: RecordRoutesDeps): void {
+  app.delete(
+    ofRecord,
+    {
+      onRequest: gate.requires('collections'),
+      schema: {
+        operationId: 'deleteRecord',
+        tags,
+        summary: 'Delete a record and its chunks, whatever its status.',
+        params: RecordParams,
+        response: { 200: Acknowledgement },
+      },
+    },
+    async (request) => {
+      await records.remove(keyOf(gate, request, request.params));
+      return { status: 'success' } as const;
+    },
+  );
+}
+
+function eventsRoute(app: App, { gate, records, events }: RecordRoutesDeps): void {
+  app.get(
+    `${ofRecord}/events`,
+    {
+      onRequest: gate.requires('collections'),
+      exposeHeadRoute: false,
+      schema: {
+        operationId: 'followRecord',
+        tags,
+        summary: 'Server-sent events: one for each change until the record is no longer being made.',
+        params: RecordParams,
+        response: { 200: { content: { 'text/event-stream': { schema: Type.String() } } } },
+      },
+    },
+    async (request, reply) => {
+      const key = keyOf(gate, request, request.params);
+      // Before anything is waited for: a client that goes meanwhile is not told of twice.
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      await records.get(key);
+      const stream = events.follow(key, gate.callerOf(request).keyId, gone.signal);
+      reply
+        .header('Content-Type', 'text/event-stream; charset=utf-8')
+        .header('Cache-Control', 'no-store')
+        .header('X-Accel-Buffering', 'no');
+      // The schema says what the body is, text; it is sent as a stream.
+      return reply.send(Readable.from(stream) as unknown as string);
+    },
+  );
+}

@@ -1,0 +1,104 @@
+import {
+  type CollectionType,
+  type Purpose,
+  purposeNames,
+  purposes,
+  type RecordCreate,
+  type RecordType,
+  type TextSplitter,
+} from '@quartermaster/contract';
+import { checkSplitter } from '../../extraction/chunking/check-splitter.ts';
+import type { FileAccess } from '../../files/file-access.ts';
+import { isId } from '../../kernel/identifier.ts';
+import { fieldInvalid, fieldMissing } from '../../kernel/problem.ts';
+import { quoteText } from '../../kernel/quote-text.ts';
+import { readText } from '../chunks/read-fields.ts';
+import { collectionTypeMismatch, fileNotFound, purposeMismatch, splitterRefused } from '../problems.ts';
+import type { RecordSource } from './record-repository.ts';
+
+/** The fields of a create or an update that say what the record is made from. */
+export type SourceFields = Omit<RecordCreate, 'metadata'>;
+
+export interface SourceContext {
+  readonly files: FileAccess;
+  readonly projectId: string;
+  readonly collectionType: CollectionType;
+}
+
+/**
+ * What a record is made from, checked. Fields that its type does not use are ignored: the official client sends them
+ * all. @throws REQUEST_VALIDATION_ERROR for what does not fit, OBJECT_NOT_FOUND for a file that is not there.
+ */
+export async function readSource(fields: SourceFields, context: SourceContext): Promise<RecordSource> {
+  const type = fields.type ?? 'text';
+  const textSplitter = readSplitter(fields.text_splitter);
+  const title = readText(fields.title ?? '', 'body/title');
+  const common = { type, title, textSplitter, fileId: null, url: null };
+  if (type === 'text') return { ...common, content: readContent(fields.content) };
+  if (type === 'web') {
+    const url = readUrl(fields.url);
+    return { ...common, url, content: JSON.stringify({ url }) };
+  }
+  const file = await readFile(type, fields.file_id, context);
+  const isSheet = type === purposes.qa_record_file.recordType && fields.on_duplicate !== undefined;
+  return { ...common, ...file, ...(isSheet ? { onDuplicate: fields.on_duplicate } : {}) };
+}
+
+/** The fields that made a record, as if they were sent again. */
+export function fieldsOf(source: RecordSource): SourceFields {
+  return {
+    type: source.type,
+    title: source.title,
+    ...(source.type === 'text' ? { content: source.content } : {}),
+    ...(source.fileId === null ? {} : { file_id: source.fileId }),
+    ...(source.url === null ? {} : { url: source.url }),
+    ...(source.textSplitter === null ? {} : { text_splitter: source.textSplitter }),
+    ...(source.onDuplicate === undefined ? {} : { on_duplicate: source.onDuplicate }),
+  };
+}
+
+function readSplitter(splitter: TextSplitter | undefined): TextSplitter | null {
+  if (splitter === undefined) return null;
+  const complaint = checkSplitter(splitter);
+  if (complaint !== null) throw splitterRefused(complaint);
+  return splitter;
+}
+
+function readContent(content: string | undefined): string {
+  if (content === undefined) throw fieldMissing('body/content', 'the text of the record');
+  const text = readText(content, 'body/content').trim();
+  if (text === '') throw fieldInvalid('body/content', 'blank text', 'text with at least one visible character');
+  return text;
+}
+
+function readUrl(url: string | undefined): string {
+  if (url === undefined) throw fieldMissing('body/url', 'an https URL');
+  const text = readText(url, 'body/url').trim();
+  if (!URL.canParse(text)) throw fieldInvalid('body/url', 'text that is not a URL', 'an https URL');
+  const { protocol, username, password } = new URL(text);
+  if (protocol !== 'https:')
+    throw fieldInvalid('body/url', `a URL with the scheme ${quoteText(protocol)}`, 'an https URL');
+  if (username !== '' || password !== '') {
+    throw fieldInvalid('body/url', 'a URL that has one', 'an https URL without user name and password');
+  }
+  return text;
+}
+
+async function readFile(type: RecordType, fileId: string | undefined, context: SourceContext) {
+  const purpose = purposeFor(type);
+  const needed = purposes[purpose].collectionType;
+  if (context.collectionType !== needed) throw collectionTypeMismatch(type, needed, context.collectionType);
+  if (fileId === undefined) throw fieldMissing('body/file_id', `the id of a file with the purpose "${purpose}"`);
+  const file = isId(fileId) ? await context.files.findFile(context.projectId, fileId) : undefined;
+  if (file === undefined) throw fileNotFound(fileId);
+  if (file.purpose !== purpose) throw purposeMismatch(type, purpose, file.purpose);
+  // file_size stands last: the official client's tests cut the text there.
+  const content = JSON.stringify({ file_id: file.id, file_name: file.name, file_size: file.bytes });
+  return { fileId: file.id, content };
+}
+
+function purposeFor(type: RecordType): Purpose {
+  const purpose = purposeNames.find((name) => purposes[name].recordType === type);
+  if (purpose === undefined) throw new Error(`no purpose for records of type ${type}`);
+  return purpose;
+}

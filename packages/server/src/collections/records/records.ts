@@ -1,0 +1,166 @@
+import type { ListQuery, RecordCreate, RecordItem, RecordUpdate } from '@quartermaster/contract';
+import type { FileAccess } from '../../files/file-access.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { DiskSpace } from '../../kernel/disk/disk-space.ts';
+import { isId, type NewId } from '../../kernel/identifier.ts';
+import { readMetadata } from '../chunks/read-fields.ts';
+import { type Collections, checkCursors } from '../collections.ts';
+import type { Page } from '../page.ts';
+import { collectionNotFound, recordBusy, recordNotFound } from '../problems.ts';
+import { recordFailureCodes } from './record-failures.ts';
+import { toRecordItem } from './record-item.ts';
+import { createRecordLimits, type RecordLimitsDeps } from './record-limits.ts';
+import type { RecordChange, RecordKey, RecordRepository, StoredRecord } from './record-repository.ts';
+import { fieldsOf, readSource, type SourceFields } from './record-source.ts';
+
+export interface RecordsDeps extends RecordLimitsDeps {
+  readonly collections: Pick<Collections, 'find'>;
+  readonly records: RecordRepository;
+  readonly files: FileAccess;
+  /** Default: always room. */
+  readonly space?: DiskSpace | undefined;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  /** How long a record may wait for its turn, in milliseconds. */
+  readonly maxWaitMs: number;
+  /** Called when a record waits for work, or when the work on it is void. */
+  readonly onChanged: (recordId: string) => void;
+}
+
+export interface Records {
+  create(projectId: string, collectionId: string, body: RecordCreate): Promise<RecordItem>;
+  get(key: RecordKey): Promise<RecordItem>;
+  list(projectId: string, collectionId: string, query: ListQuery): Promise<Page<RecordItem>>;
+  update(key: RecordKey, body: RecordUpdate): Promise<RecordItem>;
+  /** Makes the chunks anew from the same source; a record that is being made goes on, without waiting for its next try. */
+  retry(key: RecordKey): Promise<RecordItem>;
+  /** Ends the making of a record; one that is made already stays as it is. */
+  cancel(key: RecordKey): Promise<RecordItem>;
+  remove(key: RecordKey): Promise<void>;
+}
+
+/** Of a change that others come before; one fails only because another has succeeded. */
+const mostAttempts = 20;
+
+/** Records of a collection. Whatever is not there, or is another project's, is OBJECT_NOT_FOUND. */
+export function createRecords(deps: RecordsDeps): Records {
+  const { collections, records, files, clock, newId } = deps;
+  const { checkNumber, checkWaiting } = createRecordLimits(deps);
+  const toItem = (record: StoredRecord) => toRecordItem(record, deps.space?.isLow());
+
+  async function find(key: RecordKey): Promise<StoredRecord> {
+    const found = isId(key.recordId) ? await records.find(key) : undefined;
+    if (found === undefined) throw recordNotFound(key.recordId);
+    return found;
+  }
+
+  /**
+   * From here on the record waits to be made from the source it has, with these fields instead of those it has. What
+   * nobody sent stays as it is by then: when somebody else changes the source meanwhile, the fields go onto that.
+   */
+  async function remake(key: RecordKey, { fields, sent }: Remaking): Promise<RecordItem> {
+    const { type: collectionType } = await collections.find(key.projectId, key.collectionId);
+    for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+      const from = await find(key);
+      if (from.status !== 'creating') await checkWaiting(key.projectId);
+      const source = await readSource(
+        { ...fieldsOf(from), ...fields },
+        { files, projectId: key.projectId, collectionType },
+      );
+      const now = clock.now();
+      const change = { ...sent, updatedAt: now, remake: { source, from, deadlineAt: now + deps.maxWaitMs } };
+      if (!(await records.change(key, change))) continue;
+      deps.onChanged(key.recordId);
+      return toItem({ ...from, ...source, ...waiting, ...sent, updatedAt: now });
+    }
+    throw recordBusy(key.recordId);
+  }
+
+  return {
+    async create(projectId, collectionId, body) {
+      const { type: collectionType, numRecords } = await collections.find(projectId, collectionId);
+      checkNumber(numRecords);
+      await checkWaiting(projectId);
+      const source = await readSource(body, { files, projectId, collectionType });
+      const now = clock.now();
+      const key = { projectId, collectionId, recordId: newId('record') };
+      const record = {
+        ...source,
+        id: key.recordId,
+        projectId,
+        collectionId,
+        metadata: readMetadata(body.metadata ?? {}),
+        createdAt: now,
+        deadlineAt: now + deps.maxWaitMs,
+      };
+      if (!(await records.add(record))) throw collectionNotFound(collectionId);
+      deps.onChanged(record.id);
+      return toItem({ ...record, ...waiting, numChunks: 0, updatedAt: now });
+    },
+    async get(key) {
+      await collections.find(key.projectId, key.collectionId);
+      return toItem(await find(key));
+    },
+    async list(projectId, collectionId, query) {
+      await collections.find(projectId, collectionId);
+      const page = await records.list(projectId, collectionId, checkCursors(query, recordNotFound));
+      if (page === undefined) throw recordNotFound(query.after ?? query.before ?? '');
+      return { items: page.items.map(toItem), hasMore: page.hasMore };
+    },
+    async update(key, body) {
+      await collections.find(key.projectId, key.collectionId);
+      const before = await find(key);
+      const fields = sourceFieldsOf(body);
+      const remade = Object.keys(fields).length > 0;
+      if (!remade && body.metadata === undefined) return toItem(before);
+      const sent = body.metadata === undefined ? {} : { metadata: readMetadata(body.metadata) };
+      if (remade) return remake(key, { fields, sent });
+      const updatedAt = clock.now();
+      if (!(await records.change(key, { ...sent, updatedAt }))) throw recordNotFound(key.recordId);
+      return toItem({ ...before, ...sent, updatedAt });
+    },
+    async retry(key) {
+      await collections.find(key.projectId, key.collectionId);
+      const before = await find(key);
+      if (before.status !== 'creating') return remake(key, { fields: {}, sent: {} });
+      await records.hurry(key, clock.now());
+      deps.onChanged(key.recordId);
+      return toItem(await find(key));
+    },
+    async cancel(key) {
+      await collections.find(key.projectId, key.collectionId);
+      await find(key);
+      const failure = { code: 'cancelled', message: recordFailureCodes.cancelled };
+      if (await records.cancel(key, { failure, now: clock.now() })) deps.onChanged(key.recordId);
+      return toItem(await find(key));
+    },
+    async remove(key) {
+      await collections.find(key.projectId, key.collectionId);
+      const marked = isId(key.recordId) && (await records.markDeleting(key, clock.now()));
+      if (!marked) throw recordNotFound(key.recordId);
+      deps.onChanged(key.recordId);
+    },
+  };
+}
+
+/** What was sent. */
+interface Remaking {
+  readonly fields: SourceFields;
+  readonly sent: Pick<RecordChange, 'metadata'>;
+}
+
+const waiting = { status: 'creating', stage: 'queued', percent: 0, attempt: 0, error: null, report: null } as const;
+
+/** The members that make the chunks anew when they are sent; what the schema does not know is ignored. */
+function sourceFieldsOf(body: RecordUpdate): SourceFields {
+  const { type, content, title, file_id, url, text_splitter, on_duplicate } = body;
+  return {
+    ...(type === undefined ? {} : { type }),
+    ...(content === undefined ? {} : { content }),
+    ...(title === undefined ? {} : { title }),
+    ...(file_id === undefined ? {} : { file_id }),
+    ...(url === undefined ? {} : { url }),
+    ...(text_splitter === undefined ? {} : { text_splitter }),
+    ...(on_duplicate === undefined ? {} : { on_duplicate }),
+  };
+}

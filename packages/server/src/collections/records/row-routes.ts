@@ -1,0 +1,55 @@
+import { Readable } from 'node:stream';
+import { List, RecordRow, RecordRowQuery } from '@quartermaster/contract';
+import { Type } from 'typebox';
+import type { App } from '../../http/app.ts';
+import type { Gate } from '../../http/gate.ts';
+import { listAnswer } from '../route-parts.ts';
+import { keyOf, ofRecord, RecordParams, tags } from './record-routes.ts';
+import type { RecordRows } from './record-rows.ts';
+
+/** Rows of a sheet that became no pair, as a list or as a sheet to correct. Source: docs/contract.md "Collections, records, chunks". */
+export function rowRoutes(app: App, { gate, rows }: { readonly gate: Gate; readonly rows: RecordRows }): void {
+  app.get(
+    `${ofRecord}/rows`,
+    {
+      onRequest: gate.requires('collections'),
+      schema: {
+        operationId: 'listRecordRows',
+        tags,
+        summary:
+          'Rows of a sheet that became no pair, and why. As CSV (format=csv) all of them, to be corrected and uploaded.',
+        params: RecordParams,
+        querystring: RecordRowQuery,
+        response: {
+          200: {
+            description: 'The rows.',
+            content: {
+              'application/json': { schema: List(RecordRow) },
+              'text/csv': { schema: Type.String() },
+            },
+          },
+        },
+      },
+    },
+    async (request, reply) => {
+      const key = keyOf(gate, request, request.params);
+      const { format, ...query } = request.query;
+      const wantsCsv = format === undefined ? prefersCsv(request.headers.accept) : format === 'csv';
+      reply.header('Vary', 'Accept');
+      if (!wantsCsv) return listAnswer(await rows.list(key, query));
+      const sheet = await rows.sheet(key, query);
+      const name = `${key.recordId}-${query.status ?? 'rejected'}.csv`;
+      reply.header('Content-Type', 'text/csv; charset=utf-8');
+      reply.header('Content-Disposition', `attachment; filename="${name}"`);
+      // The schema says what the body is, text; it is sent as a stream.
+      return reply.send(Readable.from(sheet) as unknown as string);
+    },
+  );
+}
+
+/** Whether CSV stands before JSON in what the client accepts. */
+function prefersCsv(accept = ''): boolean {
+  const csv = accept.search(/text\/csv/i);
+  const json = accept.search(/application\/json/i);
+  return csv !== -1 && (json === -1 || csv < json);
+}

@@ -1,0 +1,53 @@
+import type { Database } from '../../../adapters/database/database.ts';
+
+interface RecordRow {
+  readonly id: string;
+  readonly status: string;
+  readonly generation: number;
+  readonly num_chunks: number;
+  readonly report: string | null;
+}
+
+/** All that was made of a record, as it is in the database, without what differs each time: ids, places, times. */
+export async function contentOf({ read }: Database, { id, status, generation, num_chunks, report }: RecordRow) {
+  const chunks = await read
+    .selectFrom('chunk')
+    .select(['ordinal', 'content', 'question', 'answer', 'num_tokens', 'metadata', 'locator', 'row_key'])
+    .where('record_id', '=', id)
+    .where('generation', '=', generation)
+    .orderBy('ordinal')
+    .execute();
+  const refused = await read
+    .selectFrom('record_row')
+    .select(['status', 'code', 'sheet', 'place', 'excerpt', 'fields'])
+    .where('record_id', '=', id)
+    .orderBy('id')
+    .execute();
+  const { milliseconds: _, peak_memory_bytes: __, ...read_ } = JSON.parse(report ?? '{}') as Record<string, unknown>; // ours
+  return { status, num_chunks, report: read_, chunks, refused };
+}
+
+export interface Stored {
+  /** Visible or not. */
+  readonly chunks: number;
+  /** What the indexes say there are. */
+  readonly indexed: number;
+  /** Pairs without an entry, and entries without a pair. */
+  readonly wrongKeys: number;
+}
+
+export async function countStored({ read }: Database): Promise<Stored> {
+  const counted = await read
+    .selectFrom('chunk')
+    .select((all) => all.fn.countAll().as('n'))
+    .executeTakeFirstOrThrow();
+  const indexes = await read.selectFrom('full_text').select('chunks').execute();
+  const pairs = await read.selectFrom('chunk').select('seq').where('row_key', 'is not', null).execute();
+  const entered = await read.selectFrom('pair_key').select('seq').execute();
+  const [wanted, found] = [new Set(pairs.map(({ seq }) => seq)), new Set(entered.map(({ seq }) => seq))];
+  return {
+    chunks: Number(counted.n),
+    indexed: indexes.reduce((sum, { chunks }) => sum + Number(chunks), 0),
+    wrongKeys: wanted.symmetricDifference(found).size,
+  };
+}

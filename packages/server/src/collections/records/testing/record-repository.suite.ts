@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TextSplitter } from '@quartermaster/contract';
+import {
+  addCollection,
+  addRecord,
+  getRecord,
+  keyOf,
+  makeRecord,
+  newId,
+  newRecord,
+  type OpenedRepositories,
+  start,
+  sweepAway,
+} from '../../testing/fixtures.suite.ts';
+import type { RecordSource } from '../record-repository.ts';
+
+const splitter: TextSplitter = { type: 'separator', separators: ['\n'] };
+
+/** What every record repository promises. */
+export function testRecordRepository(open: () => OpenedRepositories): void {
+  test('a record comes back as it went in, under its own project and collection only', async () => {
+    const repositories = open();
+    const { records } = repositories;
+    const collection = await addCollection(repositories);
+    const record = await addRecord(repositories, collection, {
+      type: 'web',
+      title: 'Ein Titel',
+      content: '{"url":"https://example.com/"}',
+      url: 'https://example.com/',
+      textSplitter: { type: 'separator', separators: ['\n'] },
+      metadata: { a: 'ä' },
+    });
+    const { deadlineAt: _, ...kept } = record;
+    const waiting = { status: 'creating', stage: 'queued', percent: 0, attempt: 0, numChunks: 0 };
+    const expected = { ...kept, ...waiting, error: null, report: null, updatedAt: start };
+    assert.deepEqual(await records.find(keyOf(record)), expected);
+    assert.equal(await records.find({ ...keyOf(record), projectId: newId('project') }), undefined);
+    assert.equal(await records.find({ ...keyOf(record), collectionId: newId('collection') }), undefined);
+    await sweepAway(repositories, collection);
+  });
+
+  test('a change that goes out from a source the record no longer has changes nothing', async () => {
+    const repositories = open();
+    const { records } = repositories;
+    const collection = await addCollection(repositories);
+    const record = await addRecord(repositories, collection, { title: 'old', textSplitter: splitter });
+    const { type, title, content, fileId, url, textSplitter } = record;
+    const old = { type, title, content, fileId, url, textSplitter };
+    const change = (from: RecordSource, change: Partial<RecordSource>) => {
+      const remake = { source: { ...from, ...change }, from, deadlineAt: start + 1_000_000 };
+      return records.change(keyOf(record), { remake, updatedAt: start + 1 });
+    };
+    for (const other of [{ title: 'x' }, { content: 'x' }, { url: 'x' }, { textSplitter: null }, { fileId: 'x' }]) {
+      assert.equal(await change({ ...old, ...other }, { title: 'new' }), false);
+      assert.equal((await records.find(keyOf(record)))?.title, 'old');
+    }
+    assert.equal(await change(old, { title: 'new' }), true);
+    assert.equal(await change(old, { title: 'newer' }), false);
+    assert.equal(await change({ ...old, title: 'new' }, { textSplitter: null }), true);
+    const { title: kept, textSplitter: none } = await getRecord(repositories, record);
+    assert.deepEqual([kept, none], ['new', null]);
+    await sweepAway(repositories, collection);
+  });
+
+  test('records of a project wait from their creation until they are ready', async () => {
+    const repositories = open();
+    const { records } = repositories;
+    const collection = await addCollection(repositories);
+    const { projectId } = collection;
+    const others = await addCollection(repositories, { projectId });
+    const areWaiting = async () => [await records.areWaiting(projectId, 1), await records.areWaiting(projectId, 2)];
+    assert.deepEqual(await areWaiting(), [false, false]);
+    const made = await makeRecord(repositories, collection, ['a']);
+    assert.deepEqual(await areWaiting(), [false, false]);
+    const waiting = await addRecord(repositories, others);
+    assert.deepEqual(await areWaiting(), [true, false]);
+    await records.change(keyOf(made), {
+      remake: { source: made, deadlineAt: start + 1_000_000 },
+      updatedAt: start,
+    });
+    assert.deepEqual(await areWaiting(), [true, true]);
+    assert.equal(await records.areWaiting(newId('project'), 1), false);
+    await records.cancel(keyOf(waiting), { failure: { code: 'cancelled', message: 'x' }, now: start });
+    assert.deepEqual(await areWaiting(), [true, false]);
+    for (const one of [collection, others]) await sweepAway(repositories, one);
+  });
+
+  test('a record is not added to a collection that is not there', async () => {
+    const { records } = open();
+    const collection = await addCollection(open());
+    assert.equal(await records.add(newRecord({ ...collection, id: newId('collection') })), false);
+  });
+
+  test('records are listed a collection, newest first, and a cursor must be one of them', async () => {
+    const repositories = open();
+    const { records } = repositories;
+    const collection = await addCollection(repositories);
+    const other = await addCollection(repositories, { projectId: collection.projectId });
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n++) ids.push((await addRecord(repositories, collection)).id);
+    const foreign = await addRecord(repositories, other);
+    const page = await records.list(collection.projectId, collection.id, { limit: 2 });
+    assert.deepEqual(
+      page?.items.map((record) => record.id),
+      [ids[2], ids[1]],
+    );
+    assert.equal(page?.hasMore, true);
+    const next = await records.list(collection.projectId, collection.id, { after: String(ids[1]) });
+    assert.deepEqual(
+      next?.items.map((record) => record.id),
+      [ids[0]],
+    );
+    assert.equal(await records.list(collection.projectId, collection.id, { after: foreign.id }), undefined);
+    assert.deepEqual((await records.list(newId('project'), collection.id, {}))?.items, []);
+    await sweepAway(repositories, collection);
+    await sweepAway(repositories, other);
+  });
+
+  test('new metadata leaves the rest as it is', async () => {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    const record = await makeRecord(repositories, collection, ['a']);
+    const before = await getRecord(repositories, record);
+    const change = { metadata: { b: '2' }, updatedAt: start + 9 };
+    assert.equal(await repositories.records.change(keyOf(record), change), true);
+    assert.deepEqual(await getRecord(repositories, record), { ...before, ...change });
+    const foreign = { ...keyOf(record), projectId: newId('project') };
+    assert.equal(await repositories.records.change(foreign, change), false);
+    await sweepAway(repositories, collection);
+  });
+
+  test('a deleted record is gone at once', async () => {
+    const repositories = open();
+    const { records } = repositories;
+    const collection = await addCollection(repositories);
+    const record = await makeRecord(repositories, collection, ['a']);
+    assert.equal(await records.markDeleting({ ...keyOf(record), projectId: newId('project') }, start), false);
+    assert.equal(await records.markDeleting(keyOf(record), start), true);
+    assert.equal(await records.markDeleting(keyOf(record), start), false);
+    assert.equal(await records.find(keyOf(record)), undefined);
+    assert.deepEqual((await records.list(collection.projectId, collection.id, {}))?.items, []);
+    assert.equal(await records.list(collection.projectId, collection.id, { after: record.id }), undefined);
+    assert.equal(await records.change(keyOf(record), { metadata: {}, updatedAt: start }), false);
+    await sweepAway(repositories, collection);
+  });
+}

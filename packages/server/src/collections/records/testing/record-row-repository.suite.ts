@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { NewRow, RecordJob } from '../../../ingestion/record-job-repository.ts';
+import {
+  addCollection,
+  addRecord,
+  claim,
+  contentsOf,
+  foundBy,
+  getRecord,
+  keyOf,
+  newChunk,
+  newId,
+  type OpenedRepositories,
+  start,
+  sweepAway,
+} from '../../testing/fixtures.suite.ts';
+import type { NewRecord } from '../record-repository.ts';
+
+const made = (numChunks: number, now = start + 5) =>
+  ({ status: 'ready', numChunks, report: {}, now, since: start }) as const;
+
+function newRow(row: number, code: NewRow['code'] = 'empty_answer'): NewRow {
+  const fields = { question: `q${row}`, answer: '', metadata: { tags: 'x' } };
+  return { id: newId('row'), sheet: 'S', row, column: 'B', code, excerpt: `q${row}`, fields };
+}
+
+/** Chunks whose content and key are the same. */
+const keyed = (...keys: string[]) => keys.map((key, ordinal) => newChunk(key, { ordinal, rowKey: key }));
+
+/** What every repository of rows, and of the keys of pairs, promises. */
+export function testRecordRowRepository(open: () => OpenedRepositories): void {
+  testRows(open);
+  testKeys(open);
+  testEnteredKeys(open);
+}
+
+function testRows(open: () => OpenedRepositories): void {
+  const placesOf = async (record: NewRecord, status: 'rejected' | 'duplicate' = 'rejected') =>
+    (await open().rows.list(keyOf(record), status, { order: 'asc', limit: 100 }))?.items.map(({ row }) => row);
+
+  test('rows are shown with all they hold once their record is made, by status and in pages', async () => {
+    const { jobs, rows, ...repositories } = open();
+    const collection = await addCollection(open());
+    const record = await addRecord(open(), collection);
+    const job = await claim(open());
+    const first = newRow(2);
+    await jobs.addRows(job, [first, newRow(3), newRow(4, 'duplicate_in_file'), newRow(5)]);
+    assert.deepEqual(await placesOf(record), []);
+    await jobs.publish(job, made(0));
+    assert.deepEqual([await placesOf(record), await placesOf(record, 'duplicate')], [[2, 3, 5], [4]]);
+    const page = await rows.list(keyOf(record), 'rejected', { order: 'asc', limit: 2 });
+    assert.deepEqual(page?.items[0], { ...first, status: 'rejected' });
+    assert.deepEqual([page?.items.length, page?.hasMore], [2, true]);
+    assert.equal(await rows.list(keyOf(record), 'rejected', { after: newId('row') }), undefined);
+    const stranger = { ...keyOf(record), projectId: newId('project') };
+    assert.deepEqual((await rows.list(stranger, 'rejected', {}))?.items, []);
+    await sweepAway({ jobs, rows, ...repositories }, collection);
+    assert.equal(await open().countRows(collection.id), 0);
+  });
+
+  test('rows of a making that failed are shown; those of the next one take their place, and a lost claim adds none', async () => {
+    const { jobs, records } = open();
+    const collection = await addCollection(open());
+    const record = await addRecord(open(), collection);
+    const job = await claim(open());
+    await jobs.addRows(job, [newRow(2)]);
+    await jobs.fail(job, { code: 'no_rows', message: 'None.' }, { report: null, now: start });
+    const sweep = { kind: 'sweep', token: newId('run') } as const;
+    const sweeping = await claim(open(), start + 1, sweep);
+    assert.equal(await jobs.sweep(sweeping, { limit: 10, leaseUntil: start + 9 }), 'done');
+    assert.deepEqual(await placesOf(record), [2]);
+    assert.equal(await jobs.addRows(job, [newRow(9)]), false);
+
+    const { type, title, content, fileId, url, textSplitter } = record;
+    const remake = { source: { type, title, content, fileId, url, textSplitter }, deadlineAt: start + 1_000_000 };
+    await records.change(keyOf(record), { remake, updatedAt: start + 2 });
+    const again = await claim(open(), start + 2);
+    assert.equal(await jobs.sweep(again, { limit: 10, leaseUntil: start + 30_000 }), 'done');
+    await jobs.addRows(again, [newRow(7)]);
+    await jobs.publish(again, made(0));
+    assert.deepEqual(await placesOf(record), [7]);
+    await sweepAway(open(), collection);
+  });
+}
+
+function testKeys(open: () => OpenedRepositories): void {
+  async function makePairs(record: NewRecord, keys: readonly string[]): Promise<RecordJob> {
+    const job = await claim(open());
+    assert.equal(job.id, record.id);
+    await open().jobs.addChunks(job, keyed(...keys));
+    return job;
+  }
+
+  test('keys are taken by visible pairs of other records of the collection only', async () => {
+    const { jobs } = open();
+    const collection = await addCollection(open());
+    const other = await addCollection(open());
+    const job = await makePairs(await addRecord(open(), collection), ['a', 'b']);
+    const taken = async (id: string | null, of = collection) =>
+      [...(await jobs.findExistingKeys({ collectionId: of.id, id }, ['a', 'c']))].join();
+    assert.equal(await taken(null), '');
+    await jobs.publish(job, made(2));
+    assert.deepEqual([await taken(null), await taken(job.id), await taken(null, other)], ['a', '', '']);
+    await sweepAway(open(), collection);
+    await sweepAway(open(), other);
+  });
+
+  test('keys that begin alike are told apart, and so are collections whose ids end alike', async () => {
+    const { jobs } = open();
+    const end = newId('collection').slice(-12);
+    const [collection, other] = await Promise.all(
+      ['a', 'b'].map((first) => addCollection(open(), { id: `coll${first.repeat(8)}${end}` })),
+    );
+    assert.ok(collection !== undefined && other !== undefined, 'there are two');
+    const keys = ['beginning', 'beginnings', 'begins'];
+    await jobs.publish(await makePairs(await addRecord(open(), collection), keys.slice(0, 2)), made(2));
+    const taken = (of: string) => jobs.findExistingKeys({ collectionId: of, id: null }, keys.slice(1));
+    assert.deepEqual([await taken(collection.id), await taken(other.id)], [new Set(['beginnings']), new Set()]);
+    const rival = await makePairs(await addRecord(open(), other, { onDuplicate: 'replace' }), keys);
+    assert.deepEqual(await jobs.publish(rival, made(3)), { kind: 'published', sweep: false });
+    const second = await makePairs(await addRecord(open(), collection, { onDuplicate: 'replace' }), keys.slice(1));
+    assert.deepEqual(await jobs.publish(second, made(2)), { kind: 'published', sweep: true });
+    assert.deepEqual(await contentsOf(open(), collection), ['beginning', 'beginnings', 'begins']);
+    for (const each of [collection, other]) await sweepAway(open(), each);
+  });
+
+  test('who leaves out duplicates is overtaken by a record with the same pair that was published meanwhile', async () => {
+    const { jobs } = open();
+    const collection = await addCollection(open());
+    const first = await makePairs(await addRecord(open(), collection, { type: 'qa_sheet' }), ['a']);
+    const second = await makePairs(await addRecord(open(), collection, { onDuplicate: 'skip' }), ['a', 'b']);
+    assert.equal(second.onDuplicate, 'skip');
+    await jobs.publish(first, made(1, start + 5));
+    assert.deepEqual(await jobs.publish(second, made(2)), { kind: 'overtaken' });
+    assert.deepEqual(await contentsOf(open(), collection), ['a']);
+    await sweepAway(open(), collection);
+  });
+
+  test('who replaces duplicates takes their place in one step, and what they were is swept', async () => {
+    const { jobs } = open();
+    const collection = await addCollection(open(), { capacity: 3 });
+    const old = await addRecord(open(), collection);
+    await jobs.publish(await makePairs(old, ['a', 'b', 'c']), made(3));
+    const record = await addRecord(open(), collection, { onDuplicate: 'replace' });
+    const job = await makePairs(record, ['a', 'b']);
+    assert.equal(await jobs.remainingCapacity(job), 3);
+    assert.deepEqual(await contentsOf(open(), collection), ['a', 'b', 'c']);
+    assert.deepEqual(await jobs.publish(job, made(2)), { kind: 'published', sweep: true });
+    assert.deepEqual(await contentsOf(open(), collection, old.id), ['c']);
+    assert.deepEqual(await contentsOf(open(), collection, record.id), ['a', 'b']);
+    assert.equal((await getRecord(open(), old)).numChunks, 1);
+    assert.deepEqual(await foundBy(open(), collection, ['a']), ['a']);
+    const sweeping = await claim(open(), start + 10, { kind: 'sweep', token: newId('run') });
+    assert.equal(sweeping.id, old.id);
+    assert.equal(await jobs.sweep(sweeping, { limit: 10, leaseUntil: start + 20 }), 'done');
+    // The collection, two records and three chunks.
+    assert.equal(await open().countRows(collection.id), 6);
+    await sweepAway(open(), collection);
+  });
+
+  test('what replaces too little for the room there is, is not published and replaces nothing', async () => {
+    const { jobs } = open();
+    const collection = await addCollection(open(), { capacity: 3 });
+    await jobs.publish(await makePairs(await addRecord(open(), collection), ['a', 'b', 'c']), made(3));
+    const job = await makePairs(await addRecord(open(), collection, { onDuplicate: 'replace' }), ['a', 'x']);
+    assert.deepEqual(await jobs.publish(job, made(2)), { kind: 'full' });
+    assert.deepEqual(await contentsOf(open(), collection), ['a', 'b', 'c']);
+    await sweepAway(open(), collection);
+  });
+}
+
+function testEnteredKeys(open: () => OpenedRepositories): void {
+  const add = (job: RecordJob, at: number, key: string) =>
+    open().jobs.addChunks(job, [newChunk(key, { ordinal: at, rowKey: key })]);
+  const all = ['a', 'b', 'c', 'd', 'e'];
+  const takenOf = async (job: RecordJob) =>
+    [...(await open().jobs.findExistingKeys({ collectionId: job.collectionId, id: null }, all))].sort().join();
+  /** Beyond it the keys of a record that is being made are entered. */
+  const farOrdinal = 50_000;
+
+  test('the keys of a record of many pairs are known from its switch on, not before', async () => {
+    const { jobs } = open();
+    const collection = await addCollection(open());
+    await addRecord(open(), collection);
+    const job = await claim(open());
+    const ordinals = [0, 1, farOrdinal, farOrdinal + 1];
+    for (const [place, ordinal] of ordinals.entries()) await add(job, ordinal, all[place] ?? '');
+    assert.equal(await takenOf(job), '');
+    await jobs.publish(job, made(4));
+    assert.equal(await takenOf(job), 'a,b,c,d');
+    await sweepAway(open(), collection);
+    assert.equal(await open().countRows(collection.id), 0);
+  });
+
+  test('a record that is made again, after many pairs, has the keys of its last try and no others', async () => {
+    const { jobs } = open();
+    const collection = await addCollection(open());
+    await addRecord(open(), collection);
+    const first = await claim(open());
+    await add(first, 0, 'a');
+    await add(first, farOrdinal, 'b');
+    await jobs.requeue(first, { runAfter: start, attempt: 1 });
+    const again = await claim(open());
+    assert.equal(await jobs.sweep(again, { limit: 10, leaseUntil: start + 30_000 }), 'done');
+    await add(again, 0, 'c');
+    await add(again, 1, 'd');
+    await jobs.publish(again, made(2));
+    assert.equal(await takenOf(again), 'c,d');
+    // The collection, the record and two chunks.
+    assert.equal(await open().countRows(collection.id), 4);
+    await sweepAway(open(), collection);
+  });
+
+  test('a try that goes on with what another has made enters the keys that are left', async () => {
+    const { jobs } = open();
+    const collection = await addCollection(open());
+    await addRecord(open(), collection);
+    const first = await claim(open());
+    await add(first, 0, 'a');
+    await add(first, farOrdinal, 'b');
+    await add(first, farOrdinal + 1, 'c');
+    await jobs.saveCheckpoint(first, made(3));
+    await jobs.requeue(first, { runAfter: start, attempt: 1 });
+    const again = await claim(open());
+    assert.equal(again.checkpoint?.numChunks, 3);
+    await jobs.publish(again, made(3));
+    assert.equal(await takenOf(again), 'a,b,c');
+    await sweepAway(open(), collection);
+  });
+
+  test('a pair that is removed by itself takes its key with it', async () => {
+    const { jobs, chunks } = open();
+    const collection = await addCollection(open());
+    const record = await addRecord(open(), collection);
+    const job = await claim(open());
+    await add(job, 0, 'a');
+    await add(job, 1, 'b');
+    await jobs.publish(job, made(2));
+    const listed = await chunks.list(keyOf(record), { order: 'asc' });
+    const { projectId, collectionId } = record;
+    assert.equal(await chunks.remove({ projectId, collectionId, chunkId: listed?.items[0]?.id ?? '' }), true);
+    assert.equal(await takenOf(job), 'b');
+    assert.equal(await open().countRows(collection.id), 3);
+    await sweepAway(open(), collection);
+  });
+}

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import type { MetadataFilter } from '@quartermaster/contract';
+import type { RecordClaim, RecordJob, RecordJobRepository } from '../../ingestion/record-job-repository.ts';
+import { createNewId } from '../../kernel/identifier.ts';
+import type { VectorRepository } from '../../search/vector-repository.ts';
+import type { ChunkRepository, NewChunk } from '../chunks/chunk-repository.ts';
+import { type CollectionRepository, maxCapacity, type StoredCollection } from '../collection-repository.ts';
+import type { NewRecord, RecordRepository, StoredRecord } from '../records/record-repository.ts';
+import type { RecordRowRepository } from '../records/record-row-repository.ts';
+
+/** The repositories of this room over one database. */
+export interface Repositories {
+  readonly collections: CollectionRepository;
+  readonly records: RecordRepository;
+  readonly jobs: RecordJobRepository;
+  readonly chunks: ChunkRepository;
+  readonly rows: RecordRowRepository;
+  readonly vectors: VectorRepository;
+}
+
+export interface OpenedRepositories extends Repositories {
+  /** @returns id of a project that exists */
+  newProject(): Promise<string>;
+  /** The collection then counts as one with so many more chunks, which are those of the record. */
+  enlarge(record: NewRecord, chunks: number): Promise<void>;
+  /** Rows of the collection in all tables, the index not counted. */
+  countRows(collectionId: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+export const newId = createNewId();
+/** Times in these suites: nothing depends on the day. */
+export const start = 1_800_000_000_000;
+export const never = new AbortController().signal;
+
+export function newCollection(more: Partial<StoredCollection> = {}): StoredCollection {
+  return {
+    id: newId('collection'),
+    projectId: newId('project'),
+    type: 'text',
+    name: 'A name',
+    description: '',
+    capacity: maxCapacity,
+    embeddingModelId: 'QmBm25v1',
+    metadata: {},
+    createdAt: start,
+    updatedAt: start,
+    ...more,
+  };
+}
+
+export function newRecord(of: StoredCollection, more: Partial<NewRecord> = {}): NewRecord {
+  return {
+    id: newId('record'),
+    projectId: of.projectId,
+    collectionId: of.id,
+    type: 'text',
+    title: '',
+    content: 'some text',
+    fileId: null,
+    url: null,
+    textSplitter: null,
+    metadata: {},
+    createdAt: start,
+    deadlineAt: start + 1_000_000,
+    ...more,
+  };
+}
+
+/** A chunk whose words are those of its content. */
+export function newChunk(content: string, more: Partial<NewChunk> = {}): NewChunk {
+  return {
+    id: newId('chunk'),
+    ordinal: 0,
+    content,
+    question: null,
+    answer: null,
+    numTokens: content.split(' ').length,
+    metadata: {},
+    locator: null,
+    createdAt: start,
+    words: content,
+    ...more,
+  };
+}
+
+export const keyOf = (record: NewRecord) => ({
+  projectId: record.projectId,
+  collectionId: record.collectionId,
+  recordId: record.id,
+});
+
+/** A collection as it is in the database. */
+export async function addCollection({ collections }: Repositories, more: Partial<StoredCollection> = {}) {
+  const collection = newCollection(more);
+  assert.equal(await collections.add(collection, 1_000), true);
+  return collection;
+}
+
+export async function addRecord({ records }: Repositories, of: StoredCollection, more: Partial<NewRecord> = {}) {
+  const record = newRecord(of, more);
+  assert.equal(await records.add(record), true);
+  return record;
+}
+
+export const claimAt = (now: number, more: Partial<RecordClaim> = {}): RecordClaim => ({
+  kind: 'ingest',
+  token: newId('run'),
+  now,
+  leaseUntil: now + 30_000,
+  ...more,
+});
+
+export async function claim({ jobs }: Repositories, now = start, more: Partial<RecordClaim> = {}): Promise<RecordJob> {
+  const job = await jobs.claim(claimAt(now, more));
+  assert.ok(job, 'there is a record to claim');
+  return job;
+}
+
+/** A record made of these chunks. */
+export async function makeRecord(repositories: Repositories, of: StoredCollection, contents: readonly string[]) {
+  const record = await addRecord(repositories, of);
+  const job = await claim(repositories);
+  assert.equal(job.id, record.id);
+  await publish(repositories, job, contents);
+  return record;
+}
+
+export async function publish({ jobs }: Repositories, job: RecordJob, contents: readonly string[]) {
+  const chunks = contents.map((content, ordinal) => newChunk(content, { ordinal }));
+  assert.equal(await jobs.addChunks(job, chunks), true);
+  const made = { status: 'ready', numChunks: contents.length, report: { format: 'text' }, now: start + 5 } as const;
+  const publication = await jobs.publish(job, made);
+  assert.equal(publication.kind, 'published');
+}
+
+export async function getRecord({ records }: Repositories, record: NewRecord): Promise<StoredRecord> {
+  const found = await records.find(keyOf(record));
+  assert.ok(found, 'the record is there');
+  return found;
+}
+
+/** Contents of the visible chunks, in their order. */
+export async function contentsOf({ chunks }: Repositories, of: StoredCollection, recordId?: string) {
+  const key = { projectId: of.projectId, collectionId: of.id, ...(recordId === undefined ? {} : { recordId }) };
+  const page = await chunks.list(key, { order: 'asc', limit: 100 });
+  return page?.items.map((chunk) => chunk.content);
+}
+
+/** Contents of what a search finds. */
+export async function foundBy(
+  { chunks }: Repositories,
+  of: StoredCollection,
+  words: readonly string[],
+  filter?: MetadataFilter,
+) {
+  const ranked = await chunks.rank({ collectionId: of.id, words, limit: 100, filter });
+  const seqs = ranked.map(({ seq }) => seq);
+  const found = await chunks.fetch(of.id, seqs);
+  return seqs.flatMap((seq) => found.get(seq)?.content ?? []);
+}
+
+/** Removes the collection and everything in it. */
+export async function sweepAway({ collections }: Repositories, of: StoredCollection): Promise<void> {
+  await collections.markDeleting(of.projectId, of.id);
+  await collections.sweep(of.id, 2, never);
+}

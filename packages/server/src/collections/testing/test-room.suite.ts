@@ -1,0 +1,226 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { Purpose } from '@quartermaster/contract';
+import { createTestDatabase } from '../../../../../test/support/postgres.ts';
+import type { Database } from '../../adapters/database/database.ts';
+import { openDatabase } from '../../adapters/database/open-database.ts';
+import { createChunkRepository } from '../../adapters/repositories/records/chunk-repository.ts';
+import { createCollectionRepository } from '../../adapters/repositories/records/collection-repository.ts';
+import { createRecordJobRepository } from '../../adapters/repositories/records/record-job-repository.ts';
+import { createRecordRepository } from '../../adapters/repositories/records/record-repository.ts';
+import { createRecordRowRepository } from '../../adapters/repositories/records/record-rows.ts';
+import { createVectorRepository } from '../../adapters/repositories/records/vector-repository.ts';
+import { countTokens } from '../../extraction/chunking/tokens.ts';
+import type { Extractor } from '../../extraction/extraction.ts';
+import { openExtractor } from '../../extraction/worker/open-extractor.ts';
+import type { AccessibleFile, FileAccess } from '../../files/file-access.ts';
+import { createApp } from '../../http/create-app.ts';
+import { createDrain } from '../../http/drain.ts';
+import type { Gate } from '../../http/gate.ts';
+import { createRequestMetrics } from '../../http/request-metrics.ts';
+import type { PageFetcher } from '../../ingestion/page-fetcher.ts';
+import type { RecordJobRepository } from '../../ingestion/record-job-repository.ts';
+import type { RecordMetrics } from '../../ingestion/record-metrics.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { createNewId } from '../../kernel/identifier.ts';
+import { createLogger } from '../../kernel/log/logger.ts';
+import { createMetrics } from '../../kernel/metrics.ts';
+import { Problem } from '../../kernel/problem.ts';
+import { closeAll } from '../../kernel/process/close-all.ts';
+import type { Embedder } from '../../search/embedding/embedder.ts';
+import { openVectorIndex } from '../../search/embedding/open-vector-index.ts';
+import { type CollectionRoomDeps, openCollectionRoom } from '../../service/open-collections.ts';
+import { collectionRoutes } from '../routes.ts';
+
+/* What the tests of this room start: the routes over the real database and the real extractor, in one process. */
+
+export const newId = createNewId();
+export const silent = createLogger('silent');
+
+const opened = new WeakMap<TestContext, AsyncDisposableStack>();
+
+/** Closes with the test, in the reverse order of opening; `t.after` alone would take the order of opening. */
+function closeWith(t: TestContext, close: () => Promise<void>): void {
+  let resources = opened.get(t);
+  if (resources === undefined) {
+    const created = new AsyncDisposableStack();
+    resources = created;
+    opened.set(t, created);
+    t.after(() => closeAll(created));
+  }
+  resources.defer(close);
+}
+
+export interface Wish {
+  readonly database?: Database;
+  readonly extractor?: Extractor;
+  readonly pages?: PageFetcher;
+  readonly timing?: CollectionRoomDeps['timing'];
+  readonly files?: TestFiles;
+  readonly alone?: boolean;
+  readonly limits?: Partial<CollectionRoomDeps['limits']>;
+  /** Instead of the repository itself: the same, with a defect. */
+  readonly jobs?: RecordJobRepository;
+  readonly embedder?: Embedder;
+  readonly metrics?: RecordMetrics;
+}
+
+/** An empty SQLite database that goes with the test. */
+export async function openTestDatabase(t: TestContext): Promise<Database> {
+  const dataFolder = await mkdtemp(join(tmpdir(), 'quartermaster-collections-'));
+  const database = await openDatabase({ url: null, dataFolder, logger: silent });
+  closeWith(t, async () => {
+    await database.close();
+    await rm(dataFolder, { recursive: true });
+  });
+  return database;
+}
+
+/** An empty PostgreSQL database that goes with the test. */
+export async function openTestPostgres(t: TestContext): Promise<Database> {
+  const testing = await createTestDatabase();
+  const database = await openDatabase({ url: testing.url, dataFolder: '/unused', logger: silent });
+  closeWith(t, async () => {
+    await database.close();
+    await testing.drop();
+  });
+  return database;
+}
+
+export interface TestFiles extends FileAccess {
+  add(projectId: string, purpose: Purpose, name: string, bytes: Uint8Array | string): string;
+  remove(fileId: string): void;
+}
+
+/** Files as another room would give them, kept in memory. */
+export function createTestFiles(): TestFiles {
+  const files = new Map<string, AccessibleFile & { content: Uint8Array }>();
+  return {
+    add(projectId, purpose, name, given) {
+      const content = typeof given === 'string' ? Buffer.from(given) : given;
+      const extension = name.slice(name.lastIndexOf('.') + 1) as AccessibleFile['extension']; // tests name known ones
+      const id = newId('file');
+      files.set(id, {
+        id,
+        projectId,
+        blobId: id,
+        name,
+        purpose,
+        extension,
+        bytes: content.byteLength,
+        sha256: '',
+        content,
+      });
+      return id;
+    },
+    remove: (fileId) => void files.delete(fileId),
+    async findFile(projectId, fileId) {
+      const file = files.get(fileId);
+      return file?.projectId === projectId ? file : undefined;
+    },
+    async *open(file) {
+      const found = files.get(file.id);
+      if (found === undefined) throw new Error('the bytes are gone');
+      yield found.content;
+    },
+  };
+}
+
+/** Who a request comes from is its key: `Bearer <project id>`. */
+const gate: Gate = {
+  requires: () => async (request) => {
+    if (request.headers.authorization === undefined) throw new Problem('APIKEY_VALIDATION_FAILED', 'no key');
+  },
+  callerOf: (request) => ({
+    projectId: String(request.headers.authorization).slice('Bearer '.length),
+    keyId: 'apik',
+    scopes: new Set(['collections']),
+  }),
+};
+
+export function createRepositories(database: Database): CollectionRoomDeps['repositories'] {
+  return {
+    collections: createCollectionRepository(database),
+    records: createRecordRepository(database),
+    jobs: createRecordJobRepository(database),
+    chunks: createChunkRepository(database),
+    rows: createRecordRowRepository(database),
+    vectors: createVectorRepository(database),
+  };
+}
+
+/** Everything of the room, without HTTP. `close` may be called before the test ends. */
+export function openTestRoom(t: TestContext, database: Database, wish: Wish & { files: FileAccess }) {
+  const extractor = wish.extractor ?? openExtractor({ processes: 1, logger: silent });
+  const room = openCollectionRoom({
+    repositories: { ...createRepositories(database), ...(wish.jobs === undefined ? {} : { jobs: wish.jobs }) },
+    files: wish.files,
+    metrics: wish.metrics,
+    extractor,
+    pages: wish.pages ?? { fetch: async () => ({ kind: 'failed', code: 'page_unreachable', message: 'No network.' }) },
+    countTokens,
+    clock: systemClock,
+    newId,
+    logger: silent,
+    limits: { collections: 1_000, records: 100_000, waitingRecords: 10_000, ...wish.limits },
+    extractionProcesses: 2,
+    embedding: wish.embedder && {
+      embedder: wish.embedder,
+      openIndex: (load) => openVectorIndex({ load, memory: 64 * 1024 * 1024 }),
+    },
+    alone: wish.alone ?? false,
+    timing: { pollMs: 50, backoffMs: 10, ...wish.timing },
+  });
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= room.close().then(() => extractor.close());
+    return closed;
+  };
+  closeWith(t, close);
+  return { ...room, close };
+}
+
+export interface Answer {
+  readonly status: number;
+  // The shape of an answer is what the tests are about.
+  // biome-ignore lint/suspicious/noExplicitAny: read as a client without types would
+  readonly body: any;
+}
+
+/** The service of this room over HTTP, in process. */
+export async function openTestService(t: TestContext, wish: Wish = {}) {
+  const database = wish.database ?? (await openTestDatabase(t));
+  const files = wish.files ?? createTestFiles();
+  const room = openTestRoom(t, database, { ...wish, files });
+  const requestMetrics = createRequestMetrics(createMetrics());
+  const app = createApp({ logger: silent, address: 'files', requestMetrics, drain: createDrain() });
+  collectionRoutes(app, { gate, ...room });
+  await app.ready();
+  closeWith(t, () => app.close());
+
+  /** As a client of the project sends it: JSON in, JSON out. */
+  function createProject(projectId = newId('project')) {
+    const call = async (method: 'GET' | 'POST' | 'DELETE', url: string, body?: unknown): Promise<Answer> => {
+      const headers = { authorization: `Bearer ${projectId}`, 'content-type': 'application/json' };
+      const payload = body === undefined ? {} : { payload: JSON.stringify(body) };
+      const answer = await app.inject({ method, url, headers, ...payload });
+      return { status: answer.statusCode, body: answer.body === '' ? undefined : JSON.parse(answer.body) };
+    };
+    const settled = async (collectionId: string, recordId: string) => {
+      const key = { projectId, collectionId, recordId };
+      for await (const _ of room.events.follow(key, 'key', AbortSignal.timeout(60_000)));
+      return (await call('GET', `/v1/collections/${collectionId}/records/${recordId}`)).body.data;
+    };
+    const collection = async (body: object = {}): Promise<string> =>
+      (await call('POST', '/v1/collections', body)).body.data.collection_id;
+    const record = async (collectionId: string, body: object) => {
+      const answer = await call('POST', `/v1/collections/${collectionId}/records`, body);
+      return settled(collectionId, answer.body.data.record_id);
+    };
+    return { projectId, call, settled, collection, record };
+  }
+
+  return { database, files, room, app, createProject };
+}

@@ -1,0 +1,146 @@
+import { lookup } from 'node:dns/promises';
+import { type Clock, systemClock } from '../kernel/clock.ts';
+import type { Logger } from '../kernel/log/logger.ts';
+import { Counter, type Registry } from '../kernel/metrics.ts';
+import { createAddressCheck } from './addresses.ts';
+import type { Broker, EgressPolicy, EgressRequest, EgressResult } from './broker.ts';
+import { startCall } from './call.ts';
+import { createConnections, type Resolve } from './connections.ts';
+import { followHops } from './hops.ts';
+import { derivedSecrets } from './redact/derived-secrets.ts';
+import { createGrowingScrubber, createScrubber, type Scrubber } from './redact/scrub.ts';
+import { withRetries } from './retries.ts';
+import { authorise } from './signing/authorise.ts';
+import { type Injected, nothingInjected, prepareInjection } from './signing/inject.ts';
+import { createTokens } from './signing/tokens.ts';
+import { isAtHost } from './target.ts';
+
+export interface BrokerDeps {
+  /** Origin → origin: where a declared origin is reached instead (a gateway, a test server). Its target is trusted. */
+  readonly overrides: ReadonlyMap<string, string>;
+  /** Addresses or CIDR blocks that count as public. */
+  readonly allow: readonly string[];
+  readonly logger: Logger;
+  /** Of the service; said in `User-Agent`. */
+  readonly version: string;
+  readonly metrics?: Registry;
+  /** Looks a name up; default: the system's resolver. */
+  readonly resolve?: Resolve;
+  /** PEM certificates to trust instead of the system's. */
+  readonly ca?: string;
+  /** Milliseconds for name, connection and TLS; default 5,000. */
+  readonly connectTimeoutMs?: number;
+  readonly clock?: Clock;
+}
+
+/**
+ * Makes the one way out. Proxies and TLS switches of the environment have no effect.
+ * Throws a RangeError for an entry of `allow` that is no address, a TypeError for an override that is no origin.
+ */
+export function createBroker(deps: BrokerDeps): Broker {
+  const isAllowed = createAddressCheck(deps.allow);
+  const overrides = new Map([...deps.overrides].map(([from, to]) => [originOf(from), originOf(to)]));
+  const resolve: Resolve = deps.resolve ?? ((hostname) => lookup(hostname, { all: true, verbatim: true }));
+  const connections = createConnections({
+    resolve,
+    isAllowed,
+    connectTimeoutMs: deps.connectTimeoutMs ?? 5000,
+    ...(deps.ca === undefined ? {} : { ca: deps.ca }),
+  });
+  const scrubbers = new WeakMap<EgressPolicy['credentials'], Scrubber>();
+  const clock = deps.clock ?? systemClock;
+  const tokens = createTokens(clock);
+  const count = deps.metrics === undefined ? () => {} : createRequestCount(deps.metrics);
+
+  function scrubberOf(policy: EgressPolicy): Scrubber {
+    if (policy.scrubber !== undefined) return policy.scrubber;
+    const known = scrubbers.get(policy.credentials);
+    if (known !== undefined) return known;
+    const values = [...policy.credentials.values()].map((secret) => secret.reveal());
+    const secrets = [...values, ...derivedSecrets(policy.inject, policy.credentials)];
+    const grows = policy.inject.some((injection) => injection.in === 'oauth2');
+    const scrubber = grows ? createGrowingScrubber(secrets) : createScrubber(secrets);
+    scrubbers.set(policy.credentials, scrubber);
+    return scrubber;
+  }
+
+  async function send(request: EgressRequest, policy: EgressPolicy, signal: AbortSignal): Promise<EgressResult> {
+    signal.throwIfAborted();
+    const prepared =
+      policy.injected === undefined
+        ? prepareInjection(policy.inject, policy.credentials)
+        : { injected: policy.injected };
+    if ('refusal' in prepared) {
+      const { credential, message } = prepared.refusal;
+      return { kind: 'refused', message: `the credential ${JSON.stringify(credential)} ${message}` };
+    }
+    const call = startCall(policy.timeoutMs, signal);
+    const scrubber = scrubberOf(policy);
+    const userAgent = `Quartermaster/${deps.version}`;
+    const rules = { overrides, isAllowed, connections, userAgent, call, scrubber, clock };
+    const retrying = { method: request.method, policy, call, clock };
+    const follow = (injected: Injected) =>
+      withRetries(retrying, () => followHops(request, policy, { ...rules, injected }));
+    try {
+      const injected = goesWithCredentials(request, policy) ? prepared.injected : nothingInjected;
+      const result =
+        injected.token === null
+          ? await follow(injected)
+          : await authorise({ request, policy, injected, scrubber, call, tokens, follow, send: broker.send });
+      signal.throwIfAborted();
+      return call.ended === 'timed_out' && result.kind !== 'response'
+        ? { kind: 'timed_out', limitMs: policy.timeoutMs }
+        : result;
+    } finally {
+      call.finish();
+    }
+  }
+
+  const broker: Broker = {
+    async send(request, policy, signal) {
+      const result = await send(request, policy, signal);
+      count(result.kind);
+      // The host only: a path or a query may hold what is nobody's business.
+      if (result.kind !== 'response') {
+        const host = scrubberOf(policy).text(hostForLog(request.url));
+        deps.logger.debug({ host, method: request.method, result: result.kind }, 'egress');
+      }
+      return result;
+    },
+    close: () => connections.close(),
+  };
+  return broker;
+}
+
+/** Where the caller says which host the credentials are for, they go nowhere else. */
+function goesWithCredentials({ url }: EgressRequest, { credentialsHost }: EgressPolicy): boolean {
+  if (credentialsHost === undefined) return true;
+  const target = URL.parse(url);
+  return credentialsHost !== null && target !== null && isAtHost(target, credentialsHost);
+}
+
+/** Looking a metric up by its labels costs more than counting: each is looked up once. */
+function createRequestCount(registry: Registry): (result: EgressResult['kind']) => void {
+  const requests = new Counter({
+    name: 'quartermaster_egress_requests_total',
+    help: 'Outbound calls by how they ended.',
+    labelNames: ['result'],
+    registers: [registry],
+  });
+  const counters = new Map<string, Counter.Internal>();
+  return (result) => {
+    const counter = counters.get(result) ?? requests.labels({ result });
+    counters.set(result, counter);
+    counter.inc();
+  };
+}
+
+function originOf(text: string): string {
+  const { origin } = new URL(text);
+  if (origin === 'null') throw new TypeError(`${JSON.stringify(text)} is not an http or https origin`);
+  return origin;
+}
+
+function hostForLog(url: string): string {
+  return URL.parse(url)?.host.slice(0, 253) ?? '';
+}

@@ -1,0 +1,58 @@
+import { isJsonObject } from '../kernel/json/json-object.ts';
+import { parseJson } from '../kernel/json/parse-json.ts';
+
+/** A member of a JSON body: the names that lead to it, and its text. */
+export type JsonMember = readonly [path: readonly string[], value: string];
+
+/** `key` is a member of the body, `/auth/key` a JSON pointer (RFC 6901). */
+export function memberPath(name: string): string[] {
+  if (!name.startsWith('/')) return [name];
+  return name
+    .slice(1)
+    .split('/')
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/**
+ * The body with the members set, over what stands there; objects on the way are made. Null when the body is no JSON
+ * object, or holds something else on the way.
+ */
+export function withJsonMembers(body: string, members: readonly JsonMember[]): string | null {
+  const root = parseObject(body);
+  if (root === null) return null;
+  for (const [path, value] of members) {
+    const place = descend(root, path.slice(0, -1));
+    const name = path.at(-1);
+    if (place === null || name === undefined) return null;
+    define(place, name, value);
+  }
+  return JSON.stringify(root);
+}
+
+type Named = Record<string, unknown>;
+
+function parseObject(text: string): Named | null {
+  if (text === '') return {};
+  try {
+    const value: unknown = parseJson(text);
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function descend(root: Named, path: readonly string[]): Named | null {
+  let place = root;
+  for (const name of path) {
+    if (!Object.hasOwn(place, name)) define(place, name, {});
+    const next = place[name];
+    if (!isJsonObject(next)) return null;
+    place = next;
+  }
+  return place;
+}
+
+/** A member of its own, whatever its name: `__proto__` is one too. */
+function define(place: Named, name: string, value: unknown): void {
+  Object.defineProperty(place, name, { value, writable: true, enumerable: true, configurable: true });
+}

@@ -1,0 +1,40 @@
+import type { Injection } from '@quartermaster/plugin-kit';
+import { systemClock } from '../../kernel/clock.ts';
+import type { Credentials } from '../prepared.ts';
+import { awsSigningKey } from '../signing/sign-aws.ts';
+import { hmacKey } from '../signing/sign-hmac.ts';
+import { readAwsKeys } from '../signing/signers.ts';
+import { formEncoded } from '../signing/token-need.ts';
+
+/**
+ * What holds a secret in a form of its own: `user:password` as basic authentication sends it, the bytes that a key is
+ * written for, the key of the day that AWS requests are signed with.
+ */
+export function derivedSecrets(inject: readonly Injection[], credentials: Credentials): Array<string | Uint8Array> {
+  return inject.flatMap((injection) => derivedFrom(injection, credentials));
+}
+
+function derivedFrom(injection: Injection, credentials: Credentials): Array<string | Uint8Array> {
+  const given = (name: string | undefined) => credentials.get(name ?? '')?.reveal() ?? '';
+  switch (injection.in) {
+    case 'basic':
+      return pair(given(injection.username), given(injection.password));
+    case 'oauth2':
+      return pair(formEncoded(given(injection.client_id)), formEncoded(given(injection.client_secret)));
+    case 'hmac': {
+      const { key_encoding: encoding = 'text' } = injection;
+      const key = encoding === 'text' ? null : hmacKey(given(injection.credential), encoding);
+      return key === null ? [] : [key];
+    }
+    case 'aws_sigv4': {
+      const keys = readAwsKeys(injection, credentials);
+      return keys === null || 'refusal' in keys ? [] : [awsSigningKey(keys, systemClock.now())];
+    }
+    default:
+      return [];
+  }
+}
+
+function pair(name: string, secret: string): string[] {
+  return secret === '' ? [] : [`${name}:${secret}`];
+}

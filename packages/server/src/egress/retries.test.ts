@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { type TestContext, test } from 'node:test';
+import { createRunTrace, phasesOf } from '../execution/run-trace.ts';
+import type { EgressPolicy } from './broker.ts';
+import { apiOrigin, policyFor, startBroker, startServer } from './testing/broker.suite.ts';
+
+type Answer = (response: ServerResponse) => void;
+
+const busy =
+  (status: number, retryAfter?: string): Answer =>
+  (response) =>
+    response.writeHead(status, retryAfter === undefined ? {} : { 'Retry-After': retryAfter }).end('later');
+const well: Answer = (response) => response.writeHead(200).end('well');
+
+/** A third party that gives these answers in turn, and the last one from then on. */
+async function openBroker(t: TestContext, answers: readonly Answer[]) {
+  let next = 0;
+  const server = await startServer(t, (_request, response) => {
+    answers[Math.min(next, answers.length - 1)]?.(response);
+    next += 1;
+  });
+  const broker = startBroker(t, { overrides: new Map([[apiOrigin, server.origin]]) });
+  const send = async (method: string, policy: Partial<EgressPolicy> = {}, signal = new AbortController().signal) => {
+    const result = await broker.send({ method, url: `${apiOrigin}/` }, policyFor({ maxRetries: 2, ...policy }), signal);
+    return result.kind === 'response' ? result.status : result.kind;
+  };
+  return { server, send };
+}
+
+test('a read that the third party is too busy for is sent again, as late as it asks for', async (t) => {
+  const { server, send } = await openBroker(t, [busy(503), busy(429, '1'), well]);
+  const trace = createRunTrace();
+  assert.equal(await send('GET', { timeoutMs: 60_000, trace }), 200);
+  assert.equal(server.requests.length, 3);
+  assert.deepEqual(
+    trace.calls.map((call) => call.status),
+    [503, 429, 200],
+  );
+  // It asked for a second: that is its time, not the plugin's.
+  assert.ok(phasesOf(trace).upstream >= 1000);
+});
+
+test('it is given up after two more tries, and at once where the wait would be too long', async (t) => {
+  const always = await openBroker(t, [busy(502, '0')]);
+  assert.equal(await always.send('GET', { timeoutMs: 60_000 }), 502);
+  assert.equal(always.server.requests.length, 3);
+  for (const [retryAfter, timeoutMs] of [
+    ['3600', 60_000],
+    ['Fri, 31 Dec 2099 23:59:59 GMT', 60_000],
+    ['9', 8_000],
+  ] as const) {
+    const { server, send } = await openBroker(t, [busy(429, retryAfter), well]);
+    assert.equal(await send('GET', { timeoutMs }), 429);
+    assert.equal(server.requests.length, 1);
+  }
+});
+
+test('what writes is sent once, unless its plugin says that twice is as good; other answers are answers', async (t) => {
+  const write = await openBroker(t, [busy(503, '0'), well]);
+  assert.equal(await write.send('POST'), 503);
+  assert.equal(await write.send('DELETE', { maxRetries: 0 }), 200);
+  const search = await openBroker(t, [busy(503, '0'), well]);
+  assert.equal(await search.send('POST', { isRepeatable: true, timeoutMs: 60_000 }), 200);
+  for (const status of [500, 400, 404]) {
+    const { server, send } = await openBroker(t, [busy(status, '0'), well]);
+    assert.equal(await send('GET'), status);
+    assert.equal(server.requests.length, 1);
+  }
+});
+
+test('a caller who goes does not wait for another try', async (t) => {
+  const { server, send } = await openBroker(t, [busy(503, '9'), well]);
+  const gone = new AbortController();
+  const sending = send('GET', { timeoutMs: 60_000 }, gone.signal);
+  const look = setInterval(() => server.requests.length > 0 && gone.abort(), 5);
+  await assert.rejects(sending, { name: 'AbortError' });
+  clearInterval(look);
+  assert.equal(server.requests.length, 1);
+});

@@ -1,0 +1,56 @@
+import type { Clock } from '../kernel/clock.ts';
+import { readRetryAfter } from '../kernel/retry-after.ts';
+import type { EgressPolicy, EgressResult } from './broker.ts';
+import type { Call } from './call.ts';
+import { traceWait } from './call-trace.ts';
+
+/** The third party is busy or away, and says so: nothing was done. */
+const passing = new Set([429, 502, 503, 504]);
+const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
+const firstPauseMs = 500;
+/** Who is asked to come back later than that is told at once: the caller decides. */
+const longestPauseMs = 10_000;
+
+/** Whether sending a request twice does no more than sending it once. */
+export function isReading(method: string): boolean {
+  return readingMethods.has(method.toUpperCase());
+}
+
+export interface Retrying {
+  readonly method: string;
+  readonly policy: EgressPolicy;
+  readonly call: Call;
+  readonly clock: Clock;
+}
+
+/** Sends again what may be sent twice, when the answer says that later would be better, as late as it says. */
+export async function withRetries(
+  { method, policy, call, clock }: Retrying,
+  send: () => Promise<EgressResult>,
+): Promise<EgressResult> {
+  const isRepeatable = policy.isRepeatable === true || isReading(method);
+  const most = isRepeatable ? (policy.maxRetries ?? 0) : 0;
+  const latest = performance.now() + policy.timeoutMs;
+  for (let retries = 0; ; retries += 1) {
+    const result = await send();
+    if (retries >= most || result.kind !== 'response' || !passing.has(result.status)) return result;
+    const asked = readRetryAfter(result.headers['retry-after'], clock.now());
+    const pauseMs = asked ?? firstPauseMs * 2 ** retries;
+    if (pauseMs > longestPauseMs || performance.now() + pauseMs >= latest) return result;
+    if (!(await traceWait(policy.trace, () => pause(call, pauseMs)))) return result;
+  }
+}
+
+/** @returns false when the call ended meanwhile */
+function pause(call: Call, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      forget();
+      resolve(true);
+    }, ms);
+    const forget = call.onEnd(() => {
+      clearTimeout(timer);
+      resolve(false);
+    });
+  });
+}

@@ -1,0 +1,102 @@
+import type { Broker, EgressPolicy, EgressRequest, EgressResult } from '../broker.ts';
+import type { Call } from '../call.ts';
+import { noSecrets, type Scrubber } from '../redact/scrub.ts';
+import { type Injected, nothingInjected } from './inject.ts';
+import { requestToken } from './request-token.ts';
+import { type TokenNeed, tokenHeader } from './token-need.ts';
+import type { TokenInUse, Tokens } from './tokens.ts';
+
+interface Authorisation {
+  readonly request: EgressRequest;
+  readonly policy: EgressPolicy;
+  readonly injected: Injected;
+  readonly scrubber: Scrubber;
+  readonly call: Call;
+  readonly tokens: Tokens;
+  /** Sends the request with what is injected. */
+  readonly follow: (injected: Injected) => Promise<EgressResult>;
+  readonly send: Broker['send'];
+}
+
+const maxTokenAnswerBytes = 64 * 1024;
+const tokenTimeoutMs = 15_000;
+const never = new AbortController().signal;
+
+/**
+ * Sends a request with an access token. One that was got earlier and is refused (401) is replaced by a new one, once:
+ * a 401 says that nothing was done.
+ */
+export async function authorise(call: Authorisation): Promise<EgressResult> {
+  const { policy } = call;
+  const first = await withToken(call, policy.wantsFreshToken ?? false);
+  if ('failure' in first) return first.failure;
+  if (!first.use.isOld || !isRefused(first.result, call.request)) return first.result;
+  const need = needOf(call);
+  call.tokens.forget(need, first.use.accessToken, policy.storedRefreshToken);
+  const second = await withToken(call, false);
+  return 'failure' in second ? second.failure : second.result;
+}
+
+/** Only by the origin the token was sent to: it is dropped on the way to another. */
+function isRefused(result: EgressResult, { url }: EgressRequest): boolean {
+  return (
+    result.kind === 'response' && result.status === 401 && URL.parse(result.finalUrl)?.origin === URL.parse(url)?.origin
+  );
+}
+
+type Sent = { readonly use: TokenInUse; readonly result: EgressResult } | { readonly failure: EgressResult };
+
+async function withToken(call: Authorisation, wantsFresh: boolean): Promise<Sent> {
+  const { injected, scrubber, tokens, policy } = call;
+  const need = needOf(call);
+  const got = await untilEnded(
+    call.call,
+    tokens.get(need, (asked) => ask(asked, call), { wantsFresh, stored: policy.storedRefreshToken }),
+  );
+  if ('failure' in got) return got;
+  const { accessToken, refreshToken } = got.use;
+  scrubber.learn?.(refreshToken === undefined ? [accessToken] : [accessToken, refreshToken]);
+  const header = tokenHeader(need, got.use.accessToken);
+  if (header === null) {
+    return { failure: { kind: 'unreachable', message: 'the access token holds what no header can carry' } };
+  }
+  const result = await call.follow({ ...injected, headers: { ...injected.headers, ...header }, token: null });
+  return { use: got.use, result };
+}
+
+function needOf({ injected }: Authorisation): TokenNeed {
+  if (injected.token === null) throw new Error('only a request that needs a token is authorised');
+  return injected.token;
+}
+
+/** The token endpoint is reached by the bundle's own rules. It goes on when this caller has gone: others may wait. */
+async function ask(need: TokenNeed, { policy, scrubber, send }: Authorisation) {
+  if (need.refreshToken !== undefined) scrubber.learn?.([need.refreshToken]);
+  const { wantsFreshToken: _, ...rules } = policy;
+  const tokenPolicy: EgressPolicy = {
+    ...rules,
+    credentials: new Map(),
+    inject: [],
+    injected: nothingInjected,
+    // The answer is read with its secrets in it; what is told of it is scrubbed below.
+    scrubber: noSecrets,
+    maxResponseBytes: maxTokenAnswerBytes,
+    maxRedirects: 0,
+    maxRetries: 0,
+    timeoutMs: Math.min(policy.timeoutMs, tokenTimeoutMs),
+  };
+  const granted = await requestToken(need, (request) => send(request, tokenPolicy, never));
+  if ('token' in granted || granted.failure.kind !== 'credentials_rejected') return granted;
+  return { failure: { ...granted.failure, excerpt: scrubber.text(granted.failure.excerpt) } };
+}
+
+/** The caller waits no longer than its own call lasts. */
+async function untilEnded<T>(call: Call, work: Promise<T>): Promise<T | { readonly failure: EgressResult }> {
+  const { promise, resolve } = Promise.withResolvers<{ failure: EgressResult }>();
+  const forget = call.onEnd(() => resolve({ failure: { kind: 'unreachable', message: 'the call ended' } }));
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    forget();
+  }
+}

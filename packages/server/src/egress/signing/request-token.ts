@@ -1,0 +1,106 @@
+import type { AuthorizationServer, ClientAuth } from 'oauth4webapi';
+import { credentialLimits } from '../../catalogue/credential-bounds.ts';
+import type { EgressRequest, EgressResult } from '../broker.ts';
+import { formEncoded, type TokenNeed } from './token-need.ts';
+import type { Granted } from './tokens.ts';
+
+type Send = (request: EgressRequest) => Promise<EgressResult>;
+type Answer = Extract<EgressResult, { kind: 'response' }>;
+
+/** Answers that say the credentials are bad (RFC 6749 §5.2); the others blame the request or the server. */
+const blameCredentials: ReadonlySet<unknown> = new Set(['invalid_client', 'invalid_grant', 'unauthorized_client']);
+const excerptBytes = 1024;
+
+/**
+ * Asks a token endpoint for an access token (RFC 6749 §4.4 and §6).
+ * @param send goes out by the rules of the bundle; gives the answer as it came, with the secrets in it
+ */
+export async function requestToken(need: TokenNeed, send: Send): Promise<Granted> {
+  // Most services never need it: it is loaded with the first token.
+  const oauth = await import('oauth4webapi');
+  const server: AuthorizationServer = { issuer: new URL(need.tokenUrl).origin, token_endpoint: need.tokenUrl };
+  const client = { client_id: need.clientId };
+  const refresh = need.grant === 'refresh_token' ? { refresh_token: need.refreshToken ?? '' } : {};
+  let result: EgressResult | undefined;
+  const options = {
+    [oauth.customFetch]: async (url: string, { method, headers, body }: TokenRequest) => {
+      result = await send({ method, url, headers, body: String(body) });
+      if (result.kind !== 'response') throw new Error('no answer');
+      return toResponse(result);
+    },
+  };
+  try {
+    const parameters = { ...need.parameters, ...refresh };
+    const identity = authenticationOf(need, oauth);
+    const response = await oauth.genericTokenEndpointRequest(server, client, identity, need.grant, parameters, options);
+    const granted = await oauth.processGenericTokenEndpointResponse(server, client, await withoutIdToken(response));
+    const { access_token: accessToken, expires_in: expiresIn, refresh_token: refreshToken } = granted;
+    if (isTooLarge(accessToken) || isTooLarge(refreshToken)) return { failure: tokenTooLarge };
+    return { token: { accessToken, expiresIn, refreshToken } };
+  } catch (error) {
+    if (result === undefined) throw error;
+    return { failure: describeFailure(result, error) };
+  }
+}
+
+/** A token is sent and redacted as a credential is, so it has the same bound. A refresh token beyond it is not stored. */
+function isTooLarge(token: string | undefined): boolean {
+  return token !== undefined && Buffer.byteLength(token) > credentialLimits.valueBytes;
+}
+
+const tokenTooLarge = {
+  kind: 'unreachable',
+  message: `no access token: the token endpoint answered with a token of more than ${credentialLimits.valueBytes} bytes`,
+} as const;
+
+interface TokenRequest {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body: unknown;
+}
+
+function authenticationOf(need: TokenNeed, oauth: typeof import('oauth4webapi')): ClientAuth {
+  const { authentication, clientSecret } = need;
+  if (authentication === 'none' || clientSecret === undefined) return oauth.None();
+  if (authentication === 'body') return oauth.ClientSecretPost(clientSecret);
+  return (_server, client, _body, headers) => {
+    headers.set('authorization', basicAuthorization(client.client_id, clientSecret));
+  };
+}
+
+/**
+ * RFC 6749 §2.3.1. The library's own encodes hyphens and dots too, which is allowed, but fails where a server does not
+ * decode at all, and their identifiers are full of hyphens.
+ */
+function basicAuthorization(clientId: string, clientSecret: string): string {
+  return `Basic ${Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString('base64')}`;
+}
+
+function toResponse({ status, headers, body }: Answer): Response {
+  const { 'content-type': type = 'application/json', 'www-authenticate': challenge } = headers;
+  const named = new Headers({ 'content-type': type });
+  if (challenge !== undefined) named.set('www-authenticate', challenge);
+  const isEmpty = status === 204 || status === 205 || status === 304;
+  return new Response(isEmpty ? null : new Uint8Array(body), { status, headers: named });
+}
+
+/** What an ID token says is nobody's concern here, and it may be meant for another client. */
+async function withoutIdToken(response: Response): Promise<Response> {
+  if (!response.ok) return response;
+  const { id_token: _, ...rest } = Object(await response.json());
+  return Response.json(rest, { status: response.status });
+}
+
+/** In our words: those of the library may quote the answer. */
+function describeFailure(result: EgressResult, error: unknown): Exclude<EgressResult, Answer> {
+  if (result.kind === 'timed_out' || result.kind === 'credentials_rejected') return result;
+  if (result.kind !== 'response') return { ...result, message: `no access token: ${result.message}` };
+  const { status, body } = result;
+  const code: unknown = Reflect.get(Object(error), 'error');
+  if (status === 401 || blameCredentials.has(code)) {
+    return { kind: 'credentials_rejected', status, excerpt: body.toString('utf8', 0, excerptBytes) };
+  }
+  const isCode = typeof code === 'string' && /^[a-z_]{1,40}$/.test(code);
+  const reason = isCode ? code : 'which is no token of the type Bearer';
+  return { kind: 'unreachable', message: `no access token: the token endpoint answered ${status}, ${reason}` };
+}

@@ -1,0 +1,57 @@
+import type { OAuth2 } from '@quartermaster/plugin-kit';
+import { isHeaderValue } from '../header-text.ts';
+import { type Credentials, missing, type Prepared, textOf } from '../prepared.ts';
+
+/** An access token that a request needs: where it is got, as whom, and how it is sent. Holds secrets in the clear. */
+export interface TokenNeed {
+  readonly grant: OAuth2['grant'];
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string | undefined;
+  readonly authentication: 'basic' | 'body' | 'none';
+  readonly refreshToken: string | undefined;
+  /** The credential that holds it. */
+  readonly refreshTokenName: string | undefined;
+  /** Scope and what else the token request says. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** In lower case. */
+  readonly header: string;
+  readonly template: string;
+}
+
+/** Null when no credential of it was given. */
+export function prepareTokenNeed(declared: OAuth2, credentials: Credentials): Prepared<{ token: TokenNeed }> {
+  const given = (name: string | undefined) => (name === undefined ? undefined : credentials.get(name)?.reveal());
+  const [clientId, clientSecret] = [given(declared.client_id), given(declared.client_secret)];
+  const refreshToken = given(declared.refresh_token);
+  if (clientId === undefined && clientSecret === undefined && refreshToken === undefined) return null;
+  if (clientId === undefined) return missing(declared.client_id);
+  const authentication = declared.client_authentication ?? (clientSecret === undefined ? 'none' : 'basic');
+  if (authentication !== 'none' && clientSecret === undefined) return missing(declared.client_secret ?? '');
+  if (declared.grant === 'refresh_token' && refreshToken === undefined) return missing(declared.refresh_token ?? '');
+  const parameters: Record<string, string> = declared.scope === undefined ? {} : { scope: declared.scope };
+  for (const [name, source] of Object.entries(declared.parameters ?? {})) {
+    const value = textOf(source, credentials);
+    if (value !== undefined) parameters[name] = value;
+  }
+  const token = {
+    grant: declared.grant,
+    tokenUrl: declared.token_url,
+    header: (declared.header ?? 'Authorization').toLowerCase(),
+    template: declared.template ?? 'Bearer {token}',
+    ...{ clientId, clientSecret, authentication, refreshToken, parameters },
+    refreshTokenName: declared.refresh_token,
+  };
+  return { token };
+}
+
+/** The header that carries a token; null when no header can. */
+export function tokenHeader({ header, template }: TokenNeed, token: string): Readonly<Record<string, string>> | null {
+  const value = template.replaceAll('{token}', () => token);
+  return isHeaderValue(value) ? { [header]: value } : null;
+}
+
+/** As OAuth writes names and secrets in basic authentication: application/x-www-form-urlencoded. */
+export function formEncoded(text: string): string {
+  return new URLSearchParams({ a: text }).toString().slice(2);
+}

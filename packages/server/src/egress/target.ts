@@ -1,0 +1,70 @@
+import { quoteText } from '../kernel/quote-text.ts';
+import { bareHost, literalAddress } from './addresses.ts';
+import type { EgressPolicy } from './broker.ts';
+
+/** Where one hop goes: the address the policy speaks of, and the one that is dialled. */
+export interface Target {
+  /** What the bundle declared; redirects and credentials are judged by it. */
+  readonly url: URL;
+  /** Where the connection goes: the same, or what the operator put in its place. */
+  readonly dialOrigin: string;
+  /** The operator named the target, so its address needs no check. */
+  readonly trusted: boolean;
+}
+
+export interface TargetRules {
+  readonly overrides: ReadonlyMap<string, string>;
+  readonly isAllowed: (address: string) => boolean;
+}
+
+type TargetPolicy = Pick<EgressPolicy, 'hosts' | 'hostsBy' | 'schemes'>;
+type Judged = { readonly target: Target } | { readonly refused: string };
+
+/** Judges a URL before anything is looked up or dialled: scheme, declared host, port, literal address. */
+export function judgeTarget(url: URL, policy: TargetPolicy, rules: TargetRules): Judged {
+  const refused = refusalOf(url, policy);
+  if (refused !== null) return { refused };
+  const override = rules.overrides.get(url.origin);
+  if (override !== undefined) return { target: { url, dialOrigin: override, trusted: true } };
+  const literal = literalAddress(url.hostname);
+  if (literal !== null && !rules.isAllowed(literal)) {
+    return { refused: `${quoteText(url.hostname, longestHost)} is not an address of the public internet` };
+  }
+  return { target: { url, dialOrigin: url.origin, trusted: false } };
+}
+
+/** Characters of the longest name in the DNS. */
+const longestHost = 253;
+
+function refusalOf(url: URL, policy: TargetPolicy): string | null {
+  const scheme = url.protocol.slice(0, -1);
+  if (!isScheme(scheme) || !policy.schemes.has(scheme)) return `the scheme ${quoteText(scheme)} is not allowed here`;
+  if (url.username !== '' || url.password !== '') return 'a URL may not hold a user name or a password';
+  if (policy.hosts === 'any') {
+    return url.port === '' ? null : `port ${url.port} is not allowed here; only the default port is`;
+  }
+  const { hosts } = policy;
+  if (namesOf(url).some((name) => hosts.has(name))) return null;
+  if (policy.hostsBy !== 'operator')
+    return `the host ${quoteText(url.host, longestHost)} is not one the bundle declares`;
+  const allowed = 'is not one that the operator allows this bundle, see QUARTERMASTER_BUNDLE_HOSTS';
+  return `the host ${quoteText(url.host, longestHost)} ${allowed}`;
+}
+
+/** Whether this is where a host, `name` or `name:port`, is reached. */
+export function isAtHost(url: URL, host: string): boolean {
+  return namesOf(url).includes(host.toLowerCase());
+}
+
+/** What a declaration may call the host of an http or https address. */
+function namesOf(url: URL): string[] {
+  const host = bareHost(url.hostname);
+  const port = url.port === '' ? defaultPorts[url.protocol === 'https:' ? 'https' : 'http'] : url.port;
+  return url.port === '' ? [`${host}:${port}`, host] : [`${host}:${port}`];
+}
+
+const defaultPorts = { https: '443', http: '80' } as const;
+
+function isScheme(scheme: string): scheme is 'https' | 'http' {
+  return scheme === 'https' || scheme === 'http';
+}

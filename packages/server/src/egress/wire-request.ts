@@ -1,0 +1,98 @@
+import type { Clock } from '../kernel/clock.ts';
+import { acceptedEncodings } from './decode.ts';
+import type { WireRequest } from './exchange.ts';
+import type { Hop } from './hops.ts';
+import { withJsonMembers } from './json-body.ts';
+import type { Injected } from './signing/inject.ts';
+import type { Signer } from './signing/signing.ts';
+
+export interface WireRules {
+  readonly userAgent: string;
+  /** Where the connection goes: its host is the `Host` header. */
+  readonly dialOrigin: string;
+  readonly clock: Clock;
+}
+
+/** The credentials are added here and nowhere else; what the request says under the same name gives way. */
+export function wireRequest(
+  hop: Hop,
+  injected: Injected | null,
+  rules: WireRules,
+): WireRequest | { readonly refused: string } {
+  const headers = { 'user-agent': rules.userAgent, accept: '*/*', ...hop.headers, ...injected?.headers };
+  const encoded = { ...headers, 'accept-encoding': acceptedEncodings };
+  const { pathname, search } = hop.url;
+  if (injected === null) return { method: hop.method, path: pathname + search, headers: encoded, body: hop.body };
+  const content = withJson(withFormFields(hop, injected.form), hop, injected.json);
+  if ('refused' in content) return content;
+  const unsigned = {
+    method: hop.method,
+    path: `${pathname}${withCredentials(search, injected.query)}`,
+    headers: { ...encoded, ...content.headers },
+    body: content.body,
+  };
+  return injected.signers.reduce<WireRequest>((request, signer) => signed(request, signer, rules), unsigned);
+}
+
+function signed(request: WireRequest, { sign, queryNames }: Signer, { dialOrigin, clock }: WireRules): WireRequest {
+  const [path = '', ...rest] = request.path.split('?');
+  const query = withoutNames(rest.join('?'), new Set(queryNames));
+  const { method, headers, body } = request;
+  const { host } = new URL(dialOrigin);
+  const signature = sign({ method, host, path, query, headers, body }, clock.now());
+  const search = withQuery(query === '' ? '' : `?${query}`, signature.query);
+  return { method, path: `${path}${search}`, headers: { ...headers, ...signature.headers }, body };
+}
+
+/** A search with further pairs; empty when there are none at all. */
+export function withQuery(search: string, pairs: ReadonlyArray<readonly [string, string]>): string {
+  const encoded = pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`);
+  const all = [...(search === '' ? [] : [search.slice(1)]), ...encoded];
+  return all.length === 0 ? '' : `?${all.join('&')}`;
+}
+
+/** A pair the request holds under a credential's name is taken out, so that only ours is sent. */
+function withCredentials(search: string, query: Injected['query']): string {
+  if (query.length === 0) return search;
+  const kept = withoutNames(search.slice(1), new Set(query.map(([name]) => name)));
+  return withQuery(kept === '' ? '' : `?${kept}`, query);
+}
+
+function withoutNames(query: string, names: ReadonlySet<string>): string {
+  if (names.size === 0) return query;
+  return query
+    .split('&')
+    .filter((pair) => pair !== '' && ![...new URLSearchParams(pair).keys()].some((name) => names.has(name)))
+    .join('&');
+}
+
+function encode(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
+}
+
+/** As withCredentials, for the body of a form; any other body is sent as it is. */
+function withFormFields({ body, headers }: Hop, form: Injected['form']): Hop['body'] {
+  const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
+  if (form.length === 0 || !isForm || typeof body !== 'string') return body;
+  return withCredentials(`?${body}`, form).slice(1);
+}
+
+const methodsWithBody = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\b/i;
+
+interface Content {
+  readonly body: Hop['body'];
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Members of a JSON body; a request without a body that may have one gets one, any other body is sent as it is. */
+function withJson(body: Hop['body'], hop: Hop, json: Injected['json']): Content | { readonly refused: string } {
+  if (json.length === 0 || !methodsWithBody.has(hop.method)) return { body };
+  const type = hop.headers['content-type'];
+  const isEmpty = body === undefined || body.length === 0;
+  if (isEmpty ? type !== undefined && !jsonType.test(type) : !jsonType.test(type ?? '')) return { body };
+  const text = isEmpty ? '' : typeof body === 'string' ? body : Buffer.from(body).toString();
+  const made = withJsonMembers(text, json);
+  if (made === null) return { refused: 'the body has no place for the credential: it is no JSON object' };
+  return { body: made, headers: { 'content-type': type ?? 'application/json' } };
+}

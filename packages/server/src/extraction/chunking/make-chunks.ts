@@ -1,0 +1,123 @@
+import type { Extension, TextSplitter } from '@quartermaster/contract';
+import { countWords } from '../../search/analysis/words.ts';
+import { type Document, layOut, type PlacedBlock } from '../document.ts';
+import type { ExtractedChunk, ExtractionReport, OnDuplicate, ReportedRow } from '../extraction.ts';
+import { parserOf, readDocument } from '../formats/read-document.ts';
+import { makePairs } from '../qa/make-pairs.ts';
+import { capacityExceeded, fileEmpty, noText } from '../unreadable.ts';
+import { defaultChunkSize, separatorDefaults } from './check-splitter.ts';
+import { splitBySeparators } from './separator-splitter.ts';
+import { type StructureCut, splitByStructure } from './structure-splitter.ts';
+import { splitByTokens } from './token-splitter.ts';
+import { countTokens } from './tokens.ts';
+
+/** What is to be made of the bytes; travels to the child. */
+export interface ExtractionJob {
+  readonly kind: 'text' | 'qa';
+  /** `text`: the bytes are UTF-8 text that was sent as such. */
+  readonly format: Extension | 'text';
+  readonly charset: string | null;
+  readonly splitter: TextSplitter | null;
+  readonly title: string;
+  readonly maxChunks: number;
+  /** Of the pairs of a sheet. */
+  readonly onDuplicate: OnDuplicate;
+}
+
+/** Takes what is made; a promise means: wait before you make more. */
+export interface ChunkSink {
+  stage(stage: 'parsing' | 'chunking', percent: number): void;
+  chunk(chunk: ExtractedChunk): Promise<void> | undefined;
+  reportedRow(row: ReportedRow): Promise<void> | undefined;
+}
+
+/** Grows while the document is read, so that a failure reports what was known by then. */
+export type ReportDraft = { -readonly [name in keyof ExtractionReport]: ExtractionReport[name] } & {
+  warnings: string[];
+};
+
+export interface Made {
+  readonly numChunks: number;
+  readonly rejectedRows: number;
+  readonly duplicateRows: number;
+}
+
+/**
+ * Reads the bytes and gives every chunk to the sink, in order.
+ * @throws Unreadable when the document cannot be read or has too many chunks.
+ */
+export async function makeChunks(input: {
+  job: ExtractionJob;
+  bytes: Uint8Array;
+  sink: ChunkSink;
+  report: ReportDraft;
+}) {
+  const { job, bytes, sink, report } = input;
+  if (bytes.length === 0) throw fileEmpty();
+  sink.stage('parsing', 0);
+  if (job.kind === 'qa') return makePairs(input);
+  report.parser = parserOf(job.format);
+  const document = await readDocument({
+    format: job.format,
+    bytes,
+    charset: job.charset ?? undefined,
+    onProgress: (percent) => sink.stage('parsing', percent),
+  });
+  take(report, document);
+  return makeTexts(document, { job, sink, report });
+}
+
+function take(report: ReportDraft, read: Pick<Document, 'facts' | 'warnings'>): void {
+  Object.assign(report, read.facts);
+  report.warnings.push(...read.warnings);
+}
+
+interface Making {
+  readonly job: ExtractionJob;
+  readonly sink: ChunkSink;
+  readonly report: ReportDraft;
+}
+
+async function makeTexts(document: Document, { job, sink, report }: Making): Promise<Made> {
+  const { text, blocks, locate } = layOut(document);
+  report.characters = text.length;
+  report.headings = blocks.filter((block) => block.kind === 'heading').length;
+  report.tables = blocks.filter((block) => block.kind === 'table').length;
+  if (text.trim() === '') throw noText();
+  const prefix = job.title === '' ? '' : `${job.title.replaceAll('\0', '').toWellFormed()}\n\n`;
+  const prefixTokens = countTokens(prefix);
+  let numChunks = 0;
+  for (const cut of split(text, { blocks, splitter: job.splitter })) {
+    if (numChunks === job.maxChunks) throw capacityExceeded(job.maxChunks);
+    sink.stage('chunking', Math.floor((cut.start * 100) / text.length));
+    const header = cut.header === undefined ? '' : `${cut.header}\n`;
+    const content = prefix + header + text.slice(cut.start, cut.end);
+    const taken = sink.chunk({
+      ordinal: numChunks,
+      content,
+      question: null,
+      answer: null,
+      numTokens: prefixTokens + cut.numTokens,
+      locator: locate(cut.start, cut.end),
+      metadata: {},
+      words: countWords(content),
+    });
+    numChunks += 1;
+    if (taken !== undefined) await taken;
+  }
+  return { numChunks, rejectedRows: 0, duplicateRows: 0 };
+}
+
+/** Without a splitter the structure of the document decides. Source: docs/decisions/0017-readers-of-our-own.md. */
+function split(
+  text: string,
+  { blocks, splitter }: { blocks: readonly PlacedBlock[]; splitter: TextSplitter | null },
+): Iterable<StructureCut> {
+  if (splitter === null) return splitByStructure(text, blocks, defaultChunkSize);
+  const { type, separators = [], ...sizes } = splitter;
+  const size = sizes.chunk_size ?? separatorDefaults.chunk_size;
+  const overlap = sizes.chunk_overlap ?? separatorDefaults.chunk_overlap;
+  return type === 'token'
+    ? splitByTokens(text, { size, overlap })
+    : splitBySeparators(text, separators, { size, overlap });
+}

@@ -1,0 +1,46 @@
+import { decodePieces, findEncoding } from '../../encoding/decode-text.ts';
+import { mostColumns, rowsOf, type SheetRow, type Warn, type Workbook } from '../../qa/sheet.ts';
+import { findDialect } from './csv-dialect.ts';
+import { type CsvDialect, readRecords } from './csv-records.ts';
+
+/** One sheet without a name. A first line `sep=;` sets the delimiter, as in Excel. */
+export function readCsv(bytes: Uint8Array, { charset, warn }: { charset?: string | undefined; warn: Warn }): Workbook {
+  const found = findEncoding(bytes, [charset]);
+  const pieces = () => decodePieces(bytes, found);
+  const { value: start = '' } = pieces().next();
+  const declared = /^"?sep=(.)"?(?:\r\n?|\n)/.exec(start);
+  const skipped = declared?.[0].length ?? 0;
+  const dialect = findDialect(start.slice(skipped).replace(/\r\n?/g, '\n'), declared?.[1]);
+  const rows = rowsOf(() =>
+    readRows(withoutStart(pieces(), skipped), { dialect, firstLine: skipped === 0 ? 1 : 2, warn }),
+  );
+  const { encoding, confidence } = found;
+  return {
+    sheets: [{ name: null, hidden: false, rows }],
+    facts: { encoding, encoding_confidence: confidence, dialect },
+  };
+}
+
+function* withoutStart(pieces: Iterable<string>, skipped: number): Generator<string> {
+  let left = skipped;
+  for (const piece of pieces) {
+    yield left === 0 ? piece : piece.slice(left);
+    left = 0;
+  }
+}
+
+const faults = {
+  unclosed: 'a quote is never closed; it was taken as it stands',
+  misplaced: 'a quote stands in the middle of a quoted cell',
+} as const;
+
+function* readRows(
+  pieces: Iterable<string>,
+  { dialect, firstLine, warn }: { dialect: CsvDialect; firstLine: number; warn: Warn },
+): Generator<SheetRow> {
+  for (const { line, cells, fault } of readRecords(pieces, dialect, firstLine)) {
+    if (fault !== undefined) warn(`Line ${line}: ${faults[fault]}.`);
+    if (cells.length <= mostColumns) yield { row: line, cells };
+    else yield { row: line, cells: cells.slice(0, mostColumns), isCut: true };
+  }
+}

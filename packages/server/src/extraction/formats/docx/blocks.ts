@@ -1,0 +1,145 @@
+import type { Block } from '../../document.ts';
+import { createLine, readInline } from './inline.ts';
+import { deepestStory, type Reader, tableBlock } from './reader.ts';
+import { childOf, childrenOf, isOn, valOf, type XmlElement } from './xml-tree.ts';
+
+/** Reads the blocks of one story (the body, a note, a cell), one element after the other. */
+export interface Story {
+  take(element: XmlElement): void;
+  end(): Block[];
+}
+
+/** They add nothing to what they hold. */
+const wrappers = new Set(['w:ins', 'w:moveTo', 'w:customXml']);
+
+export function createStory(reader: Reader): Story {
+  const blocks: Block[] = [];
+  /** Of a paragraph that goes on in the next one: its mark was deleted, or it is a large first letter. */
+  let carried = '';
+
+  function takeParagraph(element: XmlElement): void {
+    const { block, after, goesOn } = readParagraph(reader, element, carried);
+    carried = goesOn ? block.text : '';
+    // A heading without text parts what stands above it from what stands below it.
+    if (!goesOn && (block.text.trim() !== '' || block.kind === 'heading')) blocks.push(block);
+    for (const other of after) blocks.push(other);
+  }
+
+  function take(element: XmlElement): void {
+    const { name } = element;
+    if (name === 'w:p' || name === 'm:oMathPara') takeParagraph(element);
+    else if (name === 'w:tbl') for (const block of readTable(reader, element)) blocks.push(block);
+    else if (name === 'w:sdt') takeAll(childOf(element, 'w:sdtContent'));
+    else if (name === 'mc:AlternateContent') {
+      takeAll(childOf(element, 'mc:Choice') ?? childOf(element, 'mc:Fallback'));
+    } else if (wrappers.has(name)) takeAll(element);
+    else if (name === 'w:altChunk' || name === 'w:subDoc') {
+      reader.warnings.add('Another document that is embedded in this one was not read.');
+    }
+  }
+
+  function takeAll(element: XmlElement | undefined): void {
+    for (const child of childrenOf(element)) take(child);
+  }
+
+  return {
+    take,
+    end: () => {
+      if (carried.trim() !== '') blocks.push({ kind: 'paragraph', text: carried.trim() });
+      return blocks;
+    },
+  };
+}
+
+export function readStory(reader: Reader, elements: readonly XmlElement[]): Block[] {
+  const story = createStory(reader);
+  for (const element of elements) story.take(element);
+  return story.end();
+}
+
+function readParagraph(
+  reader: Reader,
+  element: XmlElement,
+  carried: string,
+): { block: Block; after: readonly Block[]; goesOn: boolean } {
+  const properties = childOf(element, 'w:pPr');
+  const line = createLine();
+  readInline(reader, line, { ...element, name: '' });
+  const own = line.text
+    .split('\n')
+    .map((part) => part.trimEnd())
+    .join('\n')
+    .replace(/ {2,}/g, ' ')
+    .trim();
+  const text = carried + (carried === '' ? own : line.text.trimEnd());
+  const goesOn = isOn(childOf(properties, 'w:rPr'), 'w:del') || isDropCap(properties);
+  if (goesOn) return { block: { kind: 'paragraph', text }, after: line.after, goesOn };
+  return { block: toBlock(reader, properties, text), after: line.after, goesOn };
+}
+
+function isDropCap(properties: XmlElement | undefined): boolean {
+  const cap = childOf(properties, 'w:framePr')?.attributes.dropCap;
+  return cap !== undefined && cap !== 'none';
+}
+
+function toBlock(reader: Reader, properties: XmlElement | undefined, text: string): Block {
+  const level = reader.styles.headingLevel(properties);
+  const list = reader.styles.numbering(properties);
+  // The number is counted even when the paragraph does not show it.
+  const label = list === undefined ? '' : reader.numbering.next(list);
+  if (level !== undefined) return { kind: 'heading', text, level };
+  if (text === '' || list === undefined) return { kind: 'paragraph', text };
+  return { kind: 'list_item', text: label === '' ? text : `${label} ${text}` };
+}
+
+/** A table of one cell is a frame: what it holds stands for itself. */
+export function readTable(reader: Reader, table: XmlElement): Block[] {
+  if (reader.depth >= deepestStory) {
+    reader.warnings.add('Boxes or tables nested very deep were left out.');
+    return [];
+  }
+  reader.depth += 1;
+  const elements = rowsOf(table).map((row) => ({ row, cells: cellsOf(row) }));
+  const rows = elements.map(({ cells }) => cells.map((cell) => readStory(reader, childrenOf(cell))));
+  reader.depth -= 1;
+  const [only] = rows;
+  if (rows.length === 1 && only?.length === 1) return only[0] ?? [];
+  const headers = elements.findIndex(({ row }) => !isOn(childOf(row, 'w:trPr'), 'w:tblHeader'));
+  const texts = rows.flatMap((cells, at) => (at < headers ? [cells.map(textOfCell)] : readAcross(cells)));
+  const block = tableBlock(texts, Math.max(1, headers));
+  return block === undefined ? [] : [block];
+}
+
+/** Lists of the same length beside each other are read item by item across the row: so they are meant, and so they look. */
+function readAcross(cells: readonly (readonly Block[])[]): string[][] {
+  const items = cells[0]?.length ?? 0;
+  const areLists = cells.every((blocks) => blocks.length === items && blocks.every(({ kind }) => kind === 'list_item'));
+  if (cells.length < 2 || items < 2 || !areLists) return [cells.map(textOfCell)];
+  return Array.from({ length: items }, (_, at) => cells.map((blocks) => blocks[at]?.text ?? ''));
+}
+
+function textOfCell(blocks: readonly Block[]): string {
+  return blocks.map((block) => block.text).join(' ');
+}
+
+/** Rows and cells may be wrapped in content controls. Rows that were deleted are none. */
+function rowsOf(table: XmlElement): XmlElement[] {
+  return unwrapped(table, 'w:tr').filter((row) => !isOn(childOf(row, 'w:trPr'), 'w:del'));
+}
+
+/** A cell that goes on from the row above is empty. */
+function cellsOf(row: XmlElement): XmlElement[] {
+  return unwrapped(row, 'w:tc').map((cell) => {
+    const merge = childOf(childOf(cell, 'w:tcPr'), 'w:vMerge');
+    const goesOn = merge !== undefined && valOf(childOf(cell, 'w:tcPr'), 'w:vMerge') !== 'restart';
+    return goesOn ? { ...cell, children: [] } : cell;
+  });
+}
+
+function unwrapped(element: XmlElement, name: string): XmlElement[] {
+  return childrenOf(element).flatMap((child) => {
+    if (child.name === name) return [child];
+    if (child.name === 'w:sdt') return unwrapped(childOf(child, 'w:sdtContent') ?? child, name);
+    return wrappers.has(child.name) ? unwrapped(child, name) : [];
+  });
+}

@@ -1,0 +1,162 @@
+import type { Block } from '../../document.ts';
+import { chartRows, chartTitle } from './chart.ts';
+import { toLatex } from './math.ts';
+import { deepestStory, type NoteKind, type Reader, tableBlock } from './reader.ts';
+import { symbolText } from './symbols.ts';
+import { childOf, childrenOf, findAll, isOn, textOf, valOf, type XmlElement } from './xml-tree.ts';
+
+/** The text of a paragraph while it is read. */
+export interface Line {
+  text: string;
+  /** What hangs on the paragraph and stands after it: notes, text boxes, charts. */
+  readonly after: Block[];
+  /** Fields that have begun: `code` is an instruction, `result` is what the reader sees. */
+  readonly fields: Array<'code' | 'result'>;
+}
+
+export function createLine(): Line {
+  return { text: '', after: [], fields: [] };
+}
+
+/** Adds what an element below a paragraph shows. Tracked changes count as accepted. */
+export function readInline(reader: Reader, line: Line, element: XmlElement): void {
+  const handler = handlers[element.name];
+  if (handler !== undefined) handler(reader, line, element);
+  else if (!element.name.endsWith('Pr')) readChildren(reader, line, element);
+}
+
+function readChildren(reader: Reader, line: Line, element: XmlElement | undefined): void {
+  for (const child of childrenOf(element)) readInline(reader, line, child);
+}
+
+type Handler = (reader: Reader, line: Line, element: XmlElement) => void;
+
+const nothing: Handler = () => {};
+const print =
+  (text: string): Handler =>
+  (_, line) => {
+    if (isShown(line)) line.text += text;
+  };
+
+const handlers: Readonly<Record<string, Handler>> = {
+  'w:r': readRun,
+  'w:t': (_, line, element) => {
+    if (isShown(line)) line.text += textOf(element);
+  },
+  'w:tab': print('\t'),
+  'w:ptab': print('\t'),
+  'w:br': print('\n'),
+  'w:cr': print('\n'),
+  'w:noBreakHyphen': print('\u2011'),
+  'w:softHyphen': nothing,
+  'w:sym': (reader, line, { attributes }) =>
+    print(symbolText(attributes.font ?? '', Number.parseInt(attributes.char ?? '', 16)))(reader, line, emptyElement),
+  'w:fldChar': (_, line, element) => turnField(line, element),
+  'w:instrText': nothing,
+  'w:del': (reader, _line, element) => drop(reader, 'deleted', element),
+  'w:moveFrom': (reader, _line, element) => drop(reader, 'deleted', element),
+  'w:delText': nothing,
+  'w:sdt': readControl,
+  'w:ruby': readRuby,
+  'w:footnoteReference': (reader, line, element) => readNote(reader, line, { kind: 'footnote', element }),
+  'w:endnoteReference': (reader, line, element) => readNote(reader, line, { kind: 'endnote', element }),
+  'm:oMath': (_, line, element) => {
+    if (isShown(line)) line.text = `${line.text} $${toLatex(element)}$ `;
+  },
+  'mc:AlternateContent': readAlternative,
+  'w:txbxContent': (reader, line, element) =>
+    hang(reader, line, () => reader.stories.readStory(reader, childrenOf(element))),
+  'w:tbl': (reader, line, element) => hang(reader, line, () => reader.stories.readTable(reader, element)),
+  'c:chart': readChart,
+  'dgm:relIds': readDiagram,
+  'a:t': (_, line, element) => {
+    line.text += textOf(element);
+  },
+};
+
+const emptyElement: XmlElement = { name: '', attributes: {}, children: [] };
+
+function isShown(line: Line): boolean {
+  return !line.fields.includes('code');
+}
+
+function readRun(reader: Reader, line: Line, element: XmlElement): void {
+  const properties = childOf(element, 'w:rPr');
+  if (isOn(properties, 'w:vanish')) drop(reader, 'hidden', element);
+  else readChildren(reader, line, element);
+}
+
+function drop(reader: Reader, reason: keyof Reader['dropped'], element: XmlElement): void {
+  for (const name of ['w:t', 'w:delText']) {
+    for (const text of findAll(element, name)) reader.dropped[reason] += textOf(text).length;
+  }
+}
+
+function turnField(line: Line, element: XmlElement): void {
+  const turn = element.attributes.fldCharType;
+  if (turn === 'begin') line.fields.push('code');
+  else if (turn === 'end') line.fields.pop();
+  else if (turn === 'separate' && line.fields.length > 0) line.fields[line.fields.length - 1] = 'result';
+}
+
+/** A box to tick is text, so that others can ask for it. */
+function readControl(reader: Reader, line: Line, element: XmlElement): void {
+  const box = childOf(childOf(element, 'w:sdtPr'), 'w14:checkbox');
+  if (box === undefined) readChildren(reader, line, childOf(element, 'w:sdtContent'));
+  else if (isShown(line)) line.text += valOf(box, 'w14:checked') === '1' ? '[x]' : '[ ]';
+}
+
+/** The reading of the characters stands behind them, in brackets. */
+function readRuby(reader: Reader, line: Line, element: XmlElement): void {
+  readChildren(reader, line, childOf(element, 'w:rubyBase'));
+  const reading = createLine();
+  readChildren(reader, reading, childOf(element, 'w:rt'));
+  if (reading.text !== '' && isShown(line)) line.text += `(${reading.text})`;
+}
+
+function readNote(reader: Reader, line: Line, note: { kind: NoteKind; element: XmlElement }): void {
+  if (!isShown(line)) return;
+  const found = reader.notes.take(note.kind, note.element.attributes.id ?? '');
+  if (found === undefined) return;
+  line.text += `[${found.number}]`;
+  hang(reader, line, () => {
+    const [first, ...others] = reader.stories.readStory(reader, found.content);
+    return first === undefined ? [] : [{ ...first, text: `[${found.number}] ${first.text}` }, ...others];
+  });
+}
+
+/** The same thing written for newer and for older programs: only one of them is read. */
+function readAlternative(reader: Reader, line: Line, element: XmlElement): void {
+  for (const choice of [...childrenOf(element, 'mc:Choice'), ...childrenOf(element, 'mc:Fallback')]) {
+    const before = line.text.length + line.after.length;
+    readChildren(reader, line, choice);
+    if (line.text.length + line.after.length > before) return;
+  }
+}
+
+function readChart(reader: Reader, line: Line, element: XmlElement): void {
+  const chart = reader.parts.read(element.attributes['r:id']);
+  const title = chartTitle(chart);
+  const table = tableBlock(chartRows(chart));
+  if (title !== '') line.after.push({ kind: 'paragraph', text: title });
+  if (table !== undefined) line.after.push(table);
+}
+
+function readDiagram(reader: Reader, line: Line, element: XmlElement): void {
+  const points = findAll(reader.parts.read(element.attributes['r:dm']), 'dgm:pt');
+  for (const point of points) {
+    const text = [...findAll(point, 'a:t')].map(textOf).join('').trim();
+    if (text !== '') line.after.push({ kind: 'list_item', text: `- ${text}` });
+  }
+}
+
+function hang(reader: Reader, line: Line, read: () => readonly Block[]): void {
+  if (!isShown(line)) return;
+  if (reader.depth >= deepestStory) {
+    reader.warnings.add('Boxes or tables nested very deep were left out.');
+    return;
+  }
+  reader.depth += 1;
+  for (const block of read()) line.after.push(block);
+  reader.depth -= 1;
+}

@@ -1,0 +1,68 @@
+import { posix } from 'node:path';
+import { fileDamaged, fileTypeMismatch } from '../../unreadable.ts';
+import type { OfficePackage } from '../open-package.ts';
+import { childrenOf, findAll, parseXml, textOf, type XmlElement } from './xml-tree.ts';
+
+export interface Relationship {
+  /** The last part of the type: `officeDocument`, `styles`, `chart`, … */
+  readonly kind: string;
+  /** Name of the part; null when it is outside of the file: nothing outside is ever opened. */
+  readonly target: string | null;
+}
+
+export interface WordParts {
+  readonly document: Uint8Array;
+  /** What the document calls itself. */
+  readonly title: string | undefined;
+  /** Of the document, by their id. */
+  readonly relationships: ReadonlyMap<string, Relationship>;
+  /** The first related part of the kind, parsed. */
+  find(kind: string): XmlElement | undefined;
+  /** The part that a relationship of the document names, parsed. */
+  read(id: string | undefined): XmlElement | undefined;
+  /** All related parts of the kind. */
+  all(kind: string): XmlElement[];
+}
+
+/** @throws Unreadable when the package holds no Word document. */
+export function findWordParts({ parts }: OfficePackage): WordParts {
+  const byName = new Map([...parts].map(([name, bytes]) => [name.replaceAll('\\', '/').toLowerCase(), bytes]));
+  const get = (name: string) => byName.get(name.toLowerCase());
+  const roots = [...readRelationships(get, '').values()];
+  const main = roots.find((relationship) => relationship.kind === 'officeDocument');
+  const name = main?.target ?? 'word/document.xml';
+  const document = get(name);
+  if (document === undefined) {
+    const isOther = [...byName.keys()].some((part) => /^(?:xl|ppt)\//.test(part));
+    throw isOther ? fileTypeMismatch('Word', 'another Office format') : fileDamaged('Word', 'its text is missing');
+  }
+  const relationships = readRelationships(get, name);
+  const parse = (target: string | null | undefined) => {
+    const bytes = target === null || target === undefined ? undefined : get(target);
+    return bytes === undefined ? undefined : parseXml(bytes);
+  };
+  const ofKind = (kind: string) => [...relationships.values()].filter((relationship) => relationship.kind === kind);
+  const properties = parse(roots.find((relationship) => relationship.kind === 'core-properties')?.target);
+  const [title] = findAll(properties, 'dc:title');
+  return {
+    document,
+    title: title === undefined ? undefined : textOf(title).trim() || undefined,
+    relationships,
+    find: (kind) => parse(ofKind(kind)[0]?.target),
+    read: (id) => (id === undefined ? undefined : parse(relationships.get(id)?.target)),
+    all: (kind) => ofKind(kind).flatMap(({ target }) => parse(target) ?? []),
+  };
+}
+
+function readRelationships(get: (name: string) => Uint8Array | undefined, of: string): Map<string, Relationship> {
+  const folder = posix.dirname(of);
+  const bytes = get(posix.join(folder, '_rels', `${posix.basename(of)}.rels`));
+  const found = new Map<string, Relationship>();
+  if (bytes === undefined) return found;
+  for (const { attributes } of childrenOf(childrenOf(parseXml(bytes))[0])) {
+    const { Id = '', Type = '', Target = '', TargetMode } = attributes;
+    const inside = Target.startsWith('/') ? Target.slice(1) : posix.join(folder, Target);
+    found.set(Id, { kind: posix.basename(Type), target: TargetMode === 'External' ? null : inside });
+  }
+  return found;
+}

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { layOut } from '../../document.ts';
+import { docxOf, paragraph } from '../testing/documents.fixture.ts';
+import { readDocx } from './read-docx.ts';
+
+const run = (content: string) => `<w:r>${content}</w:r>`;
+const text = (content: string) => run(`<w:t>${content}</w:t>`);
+
+function textOf(body: string, parts: Readonly<Record<string, string>> = {}): string {
+  return layOut(readDocx(docxOf(body, parts))).text;
+}
+
+test('blanks in the middle of a paragraph are passed once', () => {
+  const blanks = '\t'.repeat(400_000);
+  const body = `<w:p><w:r><w:t xml:space="preserve">a${blanks}b${blanks}</w:t></w:r></w:p>`;
+  assert.equal(textOf(body), `a${blanks}b`);
+});
+
+test('the level of a heading comes from its own outline, its style, or the style that is based on', () => {
+  const styles = `<w:style w:type="paragraph" w:styleId="H2"><w:name w:val="heading 2"/></w:style>
+    <w:style w:type="paragraph" w:styleId="Mine"><w:name w:val="Mine"/><w:basedOn w:val="H2"/></w:style>
+    <w:style w:type="paragraph" w:styleId="Circle"><w:name w:val="c"/><w:basedOn w:val="Circle"/></w:style>`;
+  const body = [
+    paragraph('Own', '<w:outlineLvl w:val="2"/>'),
+    paragraph('Named', '<w:pStyle w:val="H2"/>'),
+    paragraph('Based', '<w:pStyle w:val="Mine"/>'),
+    paragraph('None', '<w:pStyle w:val="Circle"/>'),
+  ];
+  assert.deepEqual(
+    readDocx(docxOf(body.join(''), { styles })).blocks.map(({ kind, level }) => [kind, level]),
+    [
+      ['heading', 3],
+      ['heading', 2],
+      ['heading', 2],
+      ['paragraph', undefined],
+    ],
+  );
+});
+
+test('items of lists have the labels that their reader sees', () => {
+  const level = (at: number, format: string, label: string) =>
+    `<w:lvl w:ilvl="${at}"><w:start w:val="1"/><w:numFmt w:val="${format}"/><w:lvlText w:val="${label}"/></w:lvl>`;
+  const numbering = `<w:abstractNum w:abstractNumId="0">${level(0, 'decimal', '%1.')}${level(1, 'lowerLetter', '%1.%2)')}</w:abstractNum>
+    <w:abstractNum w:abstractNumId="1">${level(0, 'bullet', '•')}</w:abstractNum>
+    <w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num>`;
+  const item = (name: string, list: number, at: number) =>
+    paragraph(name, `<w:numPr><w:ilvl w:val="${at}"/><w:numId w:val="${list}"/></w:numPr>`);
+  const body = [item('a', 1, 0), item('b', 1, 1), item('c', 1, 1), item('d', 2, 0), item('e', 1, 0), item('f', 1, 1)];
+  assert.equal(textOf(body.join(''), { numbering }), '1. a\n1.a) b\n1.b) c\n- d\n2. e\n2.a) f');
+});
+
+test('tracked changes count as accepted, and what was deleted is counted', () => {
+  const body = `<w:p>${text('kept')}<w:ins>${text(' new')}</w:ins><w:del>${run('<w:delText> old</w:delText>')}</w:del></w:p>
+    <w:p><w:pPr><w:rPr><w:del/></w:rPr></w:pPr>${text('first')}</w:p><w:p>${text(' half')}</w:p>`;
+  const document = readDocx(docxOf(body));
+  assert.equal(layOut(document).text, 'kept new\n\nfirst half');
+  assert.equal(document.facts.dropped?.deleted, 4);
+});
+
+test('the instructions of fields are no text, their results are', () => {
+  const turn = (type: string) => run(`<w:fldChar w:fldCharType="${type}"/>`);
+  const nested = `${turn('begin')}${run('<w:instrText>REF</w:instrText>')}${turn('separate')}${text('inner')}${turn('end')}`;
+  const body = `<w:p>${turn('begin')}${nested}${turn('separate')}${text('shown')}${turn('end')}</w:p><w:p>${turn('begin')}</w:p>`;
+  assert.equal(textOf(`${body}${paragraph('after')}`), 'shown\n\nafter');
+});
+
+test('notes stand behind the paragraph that has their mark; comments, heads and feet are left out and counted', () => {
+  const document = readDocx(
+    docxOf(`<w:p>${text('Claim')}${run('<w:footnoteReference w:id="7"/>')}</w:p>${paragraph('Next.')}`, {
+      footnotes: `<w:footnote w:id="7">${paragraph('Proof.')}</w:footnote>`,
+      comments: `<w:comment w:id="1">${paragraph('psst')}</w:comment>`,
+      header: paragraph('Running head'),
+    }),
+  );
+  assert.equal(layOut(document).text, 'Claim[1]\n\n[1] Proof.\n\nNext.');
+  assert.deepEqual(document.facts.dropped, { deleted: 0, hidden: 0, comments: 4, headers_and_footers: 12 });
+});
+
+test('a text box is read once, though the file holds it twice', () => {
+  const box = `<w:txbxContent>${paragraph('In the box')}</w:txbxContent>`;
+  const body = `<w:p>${run(`<mc:AlternateContent><mc:Choice>${box}</mc:Choice><mc:Fallback>${box}</mc:Fallback></mc:AlternateContent>`)}${text('Beside')}</w:p>`;
+  assert.equal(textOf(body), 'Beside\n\nIn the box');
+});
+
+test('equations are LaTeX, boxes to tick are text', () => {
+  const math = (content: string) => `<m:r><m:t>${content}</m:t></m:r>`;
+  const fraction = `<m:f><m:num>${math('π')}</m:num><m:den>${math('2')}</m:den></m:f>`;
+  assert.equal(textOf(`<w:p><m:oMath>${math('x=')}${fraction}</m:oMath></w:p>`), '$x=\\frac{ \\pi }{2}$');
+  const box = (isTicked: string) =>
+    `<w:sdt><w:sdtPr><w14:checkbox><w14:checked w14:val="${isTicked}"/></w14:checkbox></w:sdtPr></w:sdt>`;
+  assert.equal(textOf(`<w:p>${box('1')}${text(' Juice ')}${box('0')}${text(' Tea')}</w:p>`), '[x] Juice [ ] Tea');
+});
+
+test('tables keep their rows, tables inside of cells stay in their cell, a table of one cell is a frame', () => {
+  const cell = (content: string) => `<w:tc>${content}</w:tc>`;
+  const table = (rows: readonly (readonly string[])[]) =>
+    `<w:tbl>${rows.map((cells) => `<w:tr>${cells.map(cell).join('')}</w:tr>`).join('')}</w:tbl>`;
+  const inner = table([[paragraph('x'), paragraph('y')]]);
+  const body = table([
+    [paragraph('A'), paragraph('B')],
+    [paragraph('1') + paragraph('one'), inner],
+  ]);
+  assert.deepEqual(readDocx(docxOf(body)).blocks, [{ kind: 'table', text: 'A | B\n1 one | x | y', headerRows: 1 }]);
+  assert.equal(textOf(table([[paragraph('framed') + paragraph('text')]])), 'framed\n\ntext');
+});
+
+test('lists of one length beside each other are read across, other cells one after the other', () => {
+  const item = (name: string) => paragraph(name, '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>');
+  const row = (...cells: string[]) => `<w:tr>${cells.map((cell) => `<w:tc>${cell}</w:tc>`).join('')}</w:tr>`;
+  const rowsOf = (...rows: string[]) => textOf(`<w:tbl>${rows.join('')}</w:tbl>`).split('\n');
+  const head = row(paragraph('Part'), paragraph('Price'));
+  const bolts = item('bolt') + item('nut');
+  assert.deepEqual(rowsOf(head, row(bolts, item('1.20') + item('0.30'))), [
+    'Part | Price',
+    '- bolt | - 1.20',
+    '- nut | - 0.30',
+  ]);
+  assert.deepEqual(rowsOf(head, row(bolts, item('1.50'))), ['Part | Price', '- bolt - nut | - 1.50']);
+  assert.deepEqual(rowsOf(head, row(bolts, paragraph('one') + paragraph('each'))), [
+    'Part | Price',
+    '- bolt - nut | one each',
+  ]);
+});
+
+test('a heading without text is kept as what it is and adds nothing to the text', () => {
+  const body = paragraph('', '<w:outlineLvl w:val="1"/>') + paragraph('Text');
+  assert.deepEqual(readDocx(docxOf(body)).blocks[0], { kind: 'heading', text: '', level: 2 });
+  assert.equal(textOf(body), 'Text');
+});
+
+test('the numbers of a chart are those that people see', () => {
+  const values = (...shown: string[]) =>
+    shown.map((value, at) => `<c:pt idx="${at}"><c:v>${value}</c:v></c:pt>`).join('');
+  const series = (name: string, ...numbers: string[]) =>
+    `<c:ser><c:tx>${values(name)}</c:tx><c:cat>${values('North', 'South')}</c:cat><c:val>${values(...numbers)}</c:val></c:ser>`;
+  const chart = `${series('Loans', '2.5', '4.4000000000000004')}${series('Returns', '2', '3')}`;
+  const body = `${paragraph('Before')}<w:p>${run('<c:chart r:id="chart"/>')}</w:p>`;
+  assert.equal(textOf(body, { chart }), 'Before\n\n | Loans | Returns\nNorth | 2.5 | 2\nSouth | 4.4 | 3');
+});
+
+test('strict documents are read as transitional ones', () => {
+  const strict = docxOf(paragraph('Strict'), {}, 'http://purl.oclc.org/ooxml/wordprocessingml/main');
+  assert.equal(layOut(readDocx(strict)).text, 'Strict');
+});
+
+test('an embedded document is told and not read; nesting without end is refused', () => {
+  const { warnings } = readDocx(docxOf(`${paragraph('Text')}<w:altChunk r:id="x"/>`));
+  assert.deepEqual(warnings, ['Another document that is embedded in this one was not read.']);
+  const deep = `${'<w:smartTag>'.repeat(10_000)}x`;
+  assert.throws(() => readDocx(docxOf(`<w:p>${deep}</w:p>`)), { code: 'file_damaged' });
+});

@@ -1,0 +1,30 @@
+import type { Document } from '../../document.ts';
+import { openPackage } from '../open-package.ts';
+import { createStory, readStory, readTable } from './blocks.ts';
+import { findWordParts } from './package-parts.ts';
+import { createReader, type Reader } from './reader.ts';
+import { findAll, parseXml, textOf } from './xml-tree.ts';
+
+/**
+ * Reads the text of a Word document as its reader would: tracked changes accepted, comments left out, notes and boxes
+ * behind the paragraph they hang on. Only parts of the file are opened, never what they refer to outside of it.
+ */
+export function readDocx(bytes: Uint8Array): Document {
+  const reader = createReader(findWordParts(openPackage(bytes, 'docx')), { readStory, readTable });
+  const story = createStory(reader);
+  parseXml(reader.parts.document, { of: 'w:body', take: story.take });
+  const { title } = reader.parts;
+  countDropped(reader, 'headers_and_footers', ['header', 'footer']);
+  countDropped(reader, 'comments', ['comments']);
+  return {
+    blocks: story.end(),
+    facts: { ...(title === undefined ? {} : { title }), dropped: reader.dropped },
+    warnings: [...reader.warnings],
+  };
+}
+
+function countDropped(reader: Reader, reason: keyof Reader['dropped'], kinds: readonly string[]): void {
+  for (const part of kinds.flatMap((kind) => reader.parts.all(kind))) {
+    for (const text of findAll(part, 'w:t')) reader.dropped[reason] += textOf(text).length;
+  }
+}

@@ -1,0 +1,95 @@
+import { crc32, inflateRawSync } from 'node:zlib';
+import { zipSync } from 'fflate';
+import { fileDamaged, fileEmpty, fileEncrypted, fileTypeMismatch, unpackedLimit } from '../unreadable.ts';
+import { readZipDirectory, type ZipEntry } from '../zip-directory.ts';
+import { type PackageLimits, packageLimits } from './package-limits.ts';
+
+interface Bounds {
+  readonly format: string;
+  readonly limits: PackageLimits;
+  /** How many bytes may still be unpacked. */
+  readonly left: number;
+}
+
+const formats = { docx: 'Word', xlsx: 'Excel' } as const;
+
+/** The XML parts of an Office package, unpacked. */
+export interface OfficePackage {
+  readonly parts: ReadonlyMap<string, Uint8Array>;
+  /** A zip of these parts, uncompressed: what a library unpacks is what was checked, whatever the original said. */
+  repack(): Uint8Array;
+}
+
+/**
+ * Unpacks the XML parts of a .docx or .xlsx within bounds and refuses document type definitions: no entity is ever
+ * expanded, no other file opened. Pictures and other parts stay packed.
+ */
+export function openPackage(
+  bytes: Uint8Array,
+  extension: keyof typeof formats,
+  limits: PackageLimits = packageLimits,
+): OfficePackage {
+  const format = formats[extension];
+  if (bytes.length === 0) throw fileEmpty();
+  refuseOtherContainers(bytes, format);
+  const entries = readZipDirectory(bytes, { format, maxEntries: limits.entries });
+  if (entries.some((entry) => entry.encrypted)) throw fileEncrypted(format);
+  const parts = new Map<string, Uint8Array>();
+  let left = limits.unpackedBytes;
+  for (const entry of entries) {
+    if (!/\.(?:xml|rels)$/i.test(entry.name)) continue;
+    const part = inflate(entry, { format, limits, left });
+    left -= part.length;
+    refuseDoctype(part, { format, name: entry.name });
+    parts.set(entry.name, part);
+  }
+  if (!parts.has('[Content_Types].xml')) throw fileTypeMismatch(format, 'another kind of zip file');
+  return { parts, repack: () => zipSync(Object.fromEntries(parts), { level: 0 }) };
+}
+
+function refuseOtherContainers(bytes: Uint8Array, format: string): void {
+  const head = Buffer.from(bytes.subarray(0, 8)).toString('hex');
+  if (head === 'd0cf11e0a1b11ae1') {
+    // A compound file: either the old binary format, or the wrapper around an encrypted package.
+    const wrapper = Buffer.from('EncryptedPackage', 'utf16le');
+    throw Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(wrapper)
+      ? fileEncrypted(format)
+      : fileTypeMismatch(format, 'of the older binary Office format');
+  }
+}
+
+function inflate(entry: ZipEntry, bounds: Bounds): Uint8Array {
+  const { format, limits } = bounds;
+  const part = unpack(entry, bounds);
+  if (part.length > limits.ratioFromBytes && part.length / entry.packed.length > limits.ratio) {
+    throw unpackedLimit(`a part is packed more than ${limits.ratio} to 1`);
+  }
+  if (crc32(part) !== entry.crc) throw fileDamaged(format, `the checksum of ${JSON.stringify(entry.name)} is wrong`);
+  return part;
+}
+
+function unpack(entry: ZipEntry, { format, limits, left }: Bounds): Uint8Array {
+  const tooMuch = unpackedLimit(`${limits.unpackedBytes / 2 ** 20} MiB`);
+  if (left <= 0 || (entry.method === 0 && entry.packed.length > left)) throw tooMuch;
+  if (entry.method === 0) return entry.packed;
+  if (entry.method !== 8) throw fileDamaged(format, 'it is packed by an unknown method');
+  try {
+    return inflateRawSync(entry.packed, { maxOutputLength: left });
+  } catch (cause) {
+    if (cause instanceof RangeError) throw tooMuch;
+    throw fileDamaged(format, `${JSON.stringify(entry.name)} cannot be unpacked`, cause);
+  }
+}
+
+const doctypes = ['<!DOCTYPE', '<!ENTITY'].flatMap((word) => [
+  Buffer.from(word, 'latin1'),
+  Buffer.from(word, 'utf16le'),
+  Buffer.from(word, 'utf16le').swap16(),
+]);
+
+function refuseDoctype(part: Uint8Array, { format, name }: { format: string; name: string }): void {
+  const bytes = Buffer.from(part.buffer, part.byteOffset, part.length);
+  if (doctypes.some((word) => bytes.includes(word))) {
+    throw fileDamaged(format, `${JSON.stringify(name)} declares a document type, which Office files never do`);
+  }
+}

@@ -1,0 +1,127 @@
+import { readFile } from 'node:fs/promises';
+import { type PDFiumDocument, PDFiumLibrary } from '@hyzyla/pdfium';
+import { fileDamaged, fileEmpty, fileEncrypted, fileTypeMismatch } from '../../unreadable.ts';
+
+/** The C interface of PDFium, as WebAssembly exports it. Handles are numbers; 0 is none. */
+export interface Pdfium {
+  malloc(bytes: number): number;
+  free(pointer: number): void;
+  FPDF_LoadPage(document: number, index: number): number;
+  FPDF_ClosePage(page: number): void;
+  FPDF_GetPageWidthF(page: number): number;
+  FPDF_GetPageHeightF(page: number): number;
+  FPDFText_LoadPage(page: number): number;
+  FPDFText_ClosePage(text: number): void;
+  FPDFText_CountChars(text: number): number;
+  FPDFText_GetUnicode(text: number, index: number): number;
+  FPDFText_GetFontSize(text: number, index: number): number;
+  FPDFText_GetCharAngle(text: number, index: number): number;
+  FPDFText_GetTextObject(text: number, index: number): number;
+  FPDFText_GetMatrix(text: number, index: number, matrix: number): number;
+  FPDFText_GetLooseCharBox(text: number, index: number, rectangle: number): number;
+  FPDFText_GetCharOrigin(text: number, index: number, x: number, y: number): number;
+  FPDFTextObj_GetFont(object: number): number;
+  FPDFFont_GetWeight(font: number): number;
+  FPDFFont_GetBaseFontName(font: number, buffer: number, length: number): number;
+  FPDF_GetMetaText(document: number, tag: number, buffer: number, length: number): number;
+  FPDFBookmark_GetFirstChild(document: number, bookmark: number): number;
+  FPDFBookmark_GetNextSibling(document: number, bookmark: number): number;
+  FPDFBookmark_GetTitle(bookmark: number, buffer: number, length: number): number;
+}
+
+interface Memory {
+  readonly memory: { readonly buffer: ArrayBuffer };
+}
+
+export interface OpenPdf {
+  readonly pdfium: Pdfium;
+  /** The memory of PDFium; to be asked for again after each call, because it moves when it grows. */
+  memory(): DataView;
+  readonly document: number;
+  readonly numPages: number;
+  close(): void;
+}
+
+/** @throws Unreadable when the bytes are no PDF, need a password or cannot be repaired. */
+export async function openPdf(bytes: Uint8Array): Promise<OpenPdf> {
+  if (bytes.length === 0) throw fileEmpty();
+  // A new WebAssembly instance each time: nothing of a document that broke its memory reaches the next one.
+  const library = await startPdfium(await pdfiumCode());
+  const document = await load(library, bytes);
+  // The library keeps the interface below its own to itself.
+  const { wasmExports } = (library as unknown as { module: { wasmExports: Pdfium & Memory } }).module;
+  const { documentIdx } = document as unknown as { documentIdx: number };
+  const { memory } = wasmExports;
+  let view = new DataView(memory.buffer);
+  return {
+    pdfium: wasmExports,
+    memory: () => {
+      // A memory that grew has left its old buffer behind, empty.
+      if (view.buffer.byteLength === 0) view = new DataView(memory.buffer);
+      return view;
+    },
+    document: documentIdx,
+    numPages: document.getPageCount(),
+    close: () => {
+      document.destroy();
+      library.destroy();
+    },
+  };
+}
+
+/** What TypeScript knows of WebAssembly is part of its DOM. */
+interface WebAssemblyCode {
+  compile(bytes: Uint8Array): Promise<object>;
+  readonly Instance: new (code: object, imports: object) => { readonly exports: object };
+}
+const { WebAssembly } = globalThis as unknown as { WebAssembly: WebAssemblyCode };
+let compiled: Promise<object> | undefined;
+
+/** Its code is compiled once for all documents. */
+function pdfiumCode(): Promise<object> {
+  compiled ??= compile();
+  return compiled;
+}
+
+async function startPdfium(code: object): Promise<PDFiumLibrary> {
+  return PDFiumLibrary.init({
+    instantiateWasm: (imports: object, onInstance: (instance: object) => void) => {
+      const instance = new WebAssembly.Instance(code, imports);
+      onInstance(instance);
+      return instance.exports;
+    },
+  });
+}
+
+async function compile(): Promise<object> {
+  return WebAssembly.compile(await readFile(new URL(import.meta.resolve('@hyzyla/pdfium/pdfium.wasm'))));
+}
+
+const titleBytes = 1024;
+
+/** What the document calls itself; undefined when it does not. */
+export function readTitle({ pdfium, memory, document }: OpenPdf): string | undefined {
+  const buffer = pdfium.malloc(titleBytes + 8);
+  const tag = buffer + titleBytes;
+  for (const [at, byte] of Buffer.from('Title\0').entries()) memory().setUint8(tag + at, byte);
+  const length = pdfium.FPDF_GetMetaText(document, tag, buffer, titleBytes);
+  const fits = length > 2 && length <= titleBytes;
+  const title = fits
+    ? Buffer.from(memory().buffer, buffer, length - 2)
+        .toString('utf16le')
+        .trim()
+    : '';
+  pdfium.free(buffer);
+  return title === '' ? undefined : title;
+}
+
+async function load(library: PDFiumLibrary, bytes: Uint8Array): Promise<PDFiumDocument> {
+  try {
+    return await library.loadDocument(bytes);
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : '';
+    if (/password|security/i.test(message)) throw fileEncrypted('PDF');
+    if (!Buffer.from(bytes.subarray(0, 1024)).includes('%PDF')) throw fileTypeMismatch('PDF', 'no PDF');
+    throw fileDamaged('PDF', 'its structure is broken', cause);
+  }
+}

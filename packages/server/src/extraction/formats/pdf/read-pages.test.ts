@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeChunks } from '../../chunking/make-chunks.ts';
+import type { ExtractedChunk } from '../../extraction.ts';
+import { children, file, never, open, taskOf } from '../../worker/testing/extractor.fixture.ts';
+import { type Placed, pdfOf } from '../testing/documents.fixture.ts';
+import { openPdf } from './open-pdf.ts';
+import { readPdf } from './read-pdf.ts';
+import { createSegmentReader } from './read-segments.ts';
+
+/** Pages that differ, with fonts of their own, so that the same addresses stand for different ones. */
+function pageOf(page: number): Placed[] {
+  const font = (['Helvetica', 'Helvetica-Bold', 'Courier'] as const)[page % 3];
+  const line = (at: number) => ({
+    x: 50,
+    y: 700 - at * 14,
+    text: `Page ${page} says in line ${at} what it has to say`,
+  });
+  return Array.from({ length: 40 }, (_, at) => (font === undefined ? line(at) : { ...line(at), font }));
+}
+const made = pdfOf(Array.from({ length: 120 }, (_, index) => pageOf(index + 1)));
+
+/** The same without the table of its objects, which has to be built again. */
+const withoutIndex = Buffer.from(made.toString('latin1').replace(/startxref\n\d+/, 'startxref\n7'), 'latin1');
+
+test('a page gives the same whatever pages were read before it', async () => {
+  for (const bytes of [made, withoutIndex]) {
+    const pdf = await openPdf(bytes);
+    assert.equal(pdf.numPages, 120);
+    const indexes = Array.from({ length: pdf.numPages }, (_, index) => index);
+    const reader = createSegmentReader(pdf);
+    const forwards = indexes.map((index) => reader.read(index));
+    const backwards = indexes.toReversed().map((index) => reader.read(index));
+    pdf.close();
+    assert.deepEqual(backwards.toReversed(), forwards);
+  }
+});
+
+test('readPdf reports the percentage after each page, in order, up to 100', async () => {
+  const percents: number[] = [];
+  await readPdf(made, (percent) => percents.push(percent));
+  assert.deepEqual(
+    percents,
+    Array.from({ length: 120 }, (_, index) => Math.floor(((index + 1) * 100) / 120)),
+  );
+});
+
+test('a warning names the pages that are broken, and the others are read', async () => {
+  // The 60th page is object 124; there is no object 999.
+  const broken = Buffer.from(made.toString('latin1').replace(' 124 0 R', ' 999 0 R'), 'latin1');
+  const { warnings, facts, blocks } = await readPdf(broken);
+  assert.match(warnings.join(), /could not be read: 60\./);
+  assert.equal(facts.pages, 120);
+  const text = blocks.map((block) => block.text).join('\n');
+  assert.match(text, /Page 59 says/);
+  assert.doesNotMatch(text, /Page 60 says/);
+  assert.match(text, /Page 61 says/);
+});
+
+test('the child gives the chunks of a long document that its reader gives here, and can be cancelled', async () => {
+  const chunks: ExtractedChunk[] = [];
+  const sink = {
+    stage: () => {},
+    chunk: (chunk: ExtractedChunk) => void chunks.push(chunk),
+    reportedRow: () => undefined,
+  };
+  const job = {
+    kind: 'text',
+    format: 'pdf',
+    charset: null,
+    splitter: null,
+    title: '',
+    maxChunks: 9999,
+    onDuplicate: 'keep',
+  } as const;
+  const report = { format: 'pdf', warnings: [], milliseconds: 0 };
+  await makeChunks({ job, bytes: made, sink, report });
+  const pool = open({ processes: 1 });
+  for (let round = 0; round < 2; round += 1) {
+    const { task, chunks: read } = taskOf(file('pdf', made));
+    assert.equal((await pool.extract(task, never)).kind, 'extracted');
+    assert.deepEqual(read, chunks);
+  }
+  const cancelled = new AbortController();
+  const { task } = taskOf(file('pdf', made), { onStage: (_, percent) => percent > 10 && cancelled.abort() });
+  assert.deepEqual(await pool.extract(task, cancelled.signal), { kind: 'cancelled' });
+  assert.deepEqual(children(), []);
+  await pool.close();
+});

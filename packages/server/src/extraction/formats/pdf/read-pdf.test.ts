@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { arabicPdf, encryptedPdf, pdfWithBookmarks } from '../../../../../../test/support/sample-pdf.ts';
+import { layOut } from '../../document.ts';
+import { type Placed, pdfOf } from '../testing/documents.fixture.ts';
+import { readPdf } from './read-pdf.ts';
+
+/** Lines below each other from a height on. */
+function lines(x: number, from: number, texts: readonly string[]): Placed[] {
+  return texts.map((text, index) => ({ x, y: from - index * 14, text }));
+}
+
+async function textOf(bytes: Uint8Array): Promise<string> {
+  return layOut(await readPdf(bytes)).text;
+}
+
+const prose = (name: string) =>
+  Array.from({ length: 6 }, (_, index) => `${name} ${index} holds the words that a line of prose has`);
+
+test('the lines of a paragraph are one text, a wider gap begins another, each with its page', async () => {
+  const { blocks, facts } = await readPdf(
+    pdfOf([
+      [...lines(50, 700, ['One line', 'and the next.']), ...lines(50, 640, ['Another.'])],
+      lines(50, 700, ['Last.']),
+    ]),
+  );
+  assert.deepEqual(
+    blocks.map(({ kind, text, page }) => [kind, text, page]),
+    [
+      ['paragraph', 'One line and the next.', 1],
+      ['paragraph', 'Another.', 1],
+      ['paragraph', 'Last.', 2],
+    ],
+  );
+  assert.equal(facts.pages, 2);
+});
+
+test('a line of many thousand characters is read to its end, and the next one by itself', async () => {
+  const long = Array.from({ length: 1500 }, (_, n) => `word${n}`).join(' ');
+  const read = await textOf(pdfOf([lines(10, 700, [long, 'and a short one.'])]));
+  assert.equal(read.replace(/\s+/g, ' '), `${long} and a short one.`);
+});
+
+test('columns that were written across the page are read one after the other', async () => {
+  const [left, right] = [lines(40, 700, prose('Left')), lines(320, 700, prose('Right'))];
+  const across = left.flatMap((line, index) => [line, ...(right[index] === undefined ? [] : [right[index]])]);
+  const text = await textOf(pdfOf([across.map((line) => ({ ...line, size: 10 }))]));
+  assert.ok(text.indexOf('Left 5') < text.indexOf('Right 0'), text);
+});
+
+test('the mark of a note is no part of the word before or behind it', async () => {
+  const page = [
+    { x: 50, y: 700, text: 'Run make' },
+    { x: 97, y: 704, text: '12', size: 7 },
+    { x: 50, y: 200, text: '12', size: 6 },
+    { x: 57, y: 198, text: 'Or any other tool.', size: 9 },
+  ];
+  assert.equal(await textOf(pdfOf([page])), 'Run make 12\n\n12 Or any other tool.');
+});
+
+test('a word that a hyphen breaks goes on in the next line, however that is set', async () => {
+  const page = [
+    { x: 50, y: 700, text: 'The packages that hold the whole of the docu-' },
+    { x: 50, y: 686, text: 'mentation and much more', font: 'Helvetica-Bold' },
+    { x: 50, y: 672, text: 'of what was asked for.' },
+  ] as const;
+  assert.match(await textOf(pdfOf([page])), /of the documentation and much more/);
+});
+
+test('cells below each other are a table, and a cell may have further lines', async () => {
+  const row = (y: number, cells: readonly string[]) => cells.map((text, index) => ({ x: 50 + index * 150, y, text }));
+  const page = [
+    ...row(700, ['Name', 'Use', 'Price']),
+    ...row(684, ['bolt', 'to hold two', '1.20']),
+    { x: 200, y: 671, text: 'things together' },
+    ...row(655, ['nut', 'to hold a bolt', '0.30']),
+  ];
+  const { blocks } = await readPdf(pdfOf([page]));
+  assert.deepEqual(
+    blocks.map(({ kind, text }) => [kind, text]),
+    [['table', 'Name | Use | Price\nbolt | to hold two things together | 1.20\nnut | to hold a bolt | 0.30']],
+  );
+});
+
+test('what repeats at the edge of pages is dropped and counted', async () => {
+  const pages = [1, 2, 3, 4].map((page) => [
+    { x: 50, y: 770, text: 'The Running Head' },
+    ...lines(50, 700, [`Page ${page} says something else.`]),
+    { x: 290, y: 30, text: `Page ${page} of 4` },
+  ]);
+  const document = await readPdf(pdfOf(pages));
+  const { text } = layOut(document);
+  assert.doesNotMatch(text, /Running Head|of 4/);
+  assert.match(text, /Page 3 says/);
+  assert.equal(document.facts.dropped?.running_heads, 4 * ('The Running Head'.length + 'Page 1 of 4'.length));
+});
+
+test('a hyphen that breaks a word goes, one that belongs to it stays', async () => {
+  const page = lines(50, 700, ['The publication is a well-known one; the publi-', 'cation of a well-', 'known house.']);
+  assert.equal(
+    await textOf(pdfOf([page])),
+    'The publication is a well-known one; the publication of a well-known house.',
+  );
+});
+
+test('larger and bold lines are headings, letters of one width are code', async () => {
+  const { blocks } = await readPdf(
+    pdfOf([
+      [
+        { x: 50, y: 740, text: 'The Title', size: 20 },
+        { x: 50, y: 700, text: 'A section', font: 'Helvetica-Bold' },
+        ...lines(50, 670, prose('Text')),
+        { x: 50, y: 560, text: 'if (a) {', font: 'Courier' },
+        { x: 63.2, y: 546, text: 'go();', font: 'Courier' },
+      ],
+    ]),
+  );
+  assert.deepEqual(
+    blocks.map(({ kind, level }) => [kind, level]),
+    [
+      ['heading', 1],
+      ['heading', 2],
+      ['paragraph', undefined],
+      ['code', undefined],
+    ],
+  );
+  assert.equal(blocks[3]?.text, 'if (a) {\n  go();');
+});
+
+test('a sentence goes on over the end of a page, and the note at its foot comes after it', async () => {
+  const first = [
+    ...lines(50, 700, [...prose('Text'), 'this sentence is']),
+    { x: 50, y: 120, size: 8, text: '1 A note.' },
+  ];
+  const document = await readPdf(pdfOf([first, lines(50, 700, ['not over yet.', ...prose('More')])]));
+  const { text, locate } = layOut(document);
+  assert.match(text, /this sentence is not over yet\..*\n\n1 A note\.$/s);
+  assert.deepEqual(locate(0, text.length).page, 1);
+  assert.deepEqual(locate(0, text.indexOf('over yet')).page_end, 2);
+});
+
+test('Arabic is in the order of reading, with its letters', async () => {
+  assert.equal(await textOf(arabicPdf('حبيبي كتاب جديد')), 'حبيبي كتاب جديد');
+});
+
+test('pages without text are counted and told', async () => {
+  const { facts, warnings } = await readPdf(pdfOf([lines(50, 700, ['Text.']), [], []]));
+  assert.equal(facts.pages_without_text, 2);
+  assert.match(warnings[0] ?? '', /^no_text_layer/);
+});
+
+test('the bookmarks of a document say what its headings are', async () => {
+  const { blocks } = await readPdf(pdfWithBookmarks());
+  const found = blocks.find((block) => block.text === 'V2.3 Checks of Amounts');
+  assert.deepEqual([found?.kind, found?.level], ['heading', 2]);
+});
+
+test('a document encrypted with an empty password opens', async () => {
+  assert.equal(await textOf(encryptedPdf('')), 'Hello from behind a password');
+});

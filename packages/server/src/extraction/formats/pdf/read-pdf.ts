@@ -1,0 +1,97 @@
+import type { Block, Document } from '../../document.ts';
+import { fileDamaged } from '../../unreadable.ts';
+import { findHeadingStyles } from './heading-styles.ts';
+import { createLineJoiner } from './join-lines.ts';
+import { toLines } from './lines.ts';
+import { type OpenPdf, openPdf, readTitle } from './open-pdf.ts';
+import { readOutline } from './outline.ts';
+import { readPages } from './read-pages.ts';
+import type { PageSegments } from './read-segments.ts';
+import { type PageLines, removeRunningHeads } from './running-heads.ts';
+import { type PdfBlock, textOf, toBlocks } from './to-blocks.ts';
+
+/**
+ * Reads the text of a PDF and the structure that its layout shows. `onPage` receives the percentage of the pages read.
+ * @throws Unreadable when the bytes are no PDF, need a password, or none of the pages can be read.
+ */
+export async function readPdf(bytes: Uint8Array, onPage: (percent: number) => void = () => {}): Promise<Document> {
+  const pdf = await openPdf(bytes);
+  try {
+    return toDocument(pdf, readPages(pdf, onPage));
+  } finally {
+    pdf.close();
+  }
+}
+
+function toDocument(pdf: OpenPdf, read: readonly (PageSegments | null)[]): Document {
+  const { numPages } = pdf;
+  const { laidOut, unreadable } = layOutLines(read);
+  if (numPages === 0 || unreadable.length === numPages) throw fileDamaged('PDF', 'none of its pages can be read');
+  const withText = laidOut.filter((page) => page.lines.length > 0);
+  const { pages, dropped } = removeRunningHeads(withText);
+  const joiner = createLineJoiner(linesOf(pages));
+  const styles = findHeadingStyles(pages, readOutline(pdf));
+  const blocks = inOrder(pages.map((page) => toBlocks(page, { joiner, styles })));
+  const missing = numPages - withText.length;
+  const warnings = [
+    ...(unreadable.length === 0 ? [] : [`Pages that could not be read: ${abridged(unreadable)}.`]),
+    ...(missing > unreadable.length ? ['no_text_layer: some pages hold no text, only pictures or nothing.'] : []),
+  ];
+  const title = readTitle(pdf);
+  return {
+    blocks,
+    facts: {
+      ...(title === undefined ? {} : { title }),
+      pages: numPages,
+      pages_without_text: missing,
+      dropped: { running_heads: dropped },
+    },
+    warnings,
+  };
+}
+
+function layOutLines(read: readonly (PageSegments | null)[]): { laidOut: PageLines[]; unreadable: number[] } {
+  const laidOut: PageLines[] = [];
+  const unreadable: number[] = [];
+  for (const [index, page] of read.entries()) {
+    if (page === null) unreadable.push(index + 1);
+    else laidOut.push({ page: index + 1, height: page.height, lines: toLines(page) });
+  }
+  return { laidOut, unreadable };
+}
+
+function* linesOf(pages: readonly PageLines[]): Generator<string> {
+  for (const { lines } of pages) for (const line of lines) yield textOf(line);
+}
+
+/** A paragraph that goes on on the next page stays together: notes at the foot of the page come after it. */
+function inOrder(pages: readonly (readonly PdfBlock[])[]): Block[] {
+  const result: PdfBlock[] = [];
+  let notes: PdfBlock[] = [];
+  for (const blocks of pages) {
+    const last = blocks.findLastIndex((block) => !block.isNote);
+    const body = blocks.slice(0, last + 1);
+    const [first, ...others] = body;
+    const before = result.at(-1);
+    if (first !== undefined && before !== undefined && isContinued(before, first)) {
+      append(result, [{ ...first, joins: true }, ...notes, ...others]);
+    } else append(result, [...notes, ...body]);
+    notes = blocks.slice(last + 1);
+  }
+  return [...result, ...notes].map(({ isNote: _, ...block }) => block);
+}
+
+/** A call may not have as many arguments as a page has blocks. */
+function append(result: PdfBlock[], blocks: readonly PdfBlock[]): void {
+  for (const block of blocks) result.push(block);
+}
+
+function isContinued(before: PdfBlock, first: PdfBlock): boolean {
+  const isText = first.kind === 'paragraph' && (before.kind === 'paragraph' || before.kind === 'list_item');
+  return isText && !/[.!?。！？:：]["”»)]?$/.test(before.text) && /^[\p{Ll}\p{Lo}\p{N}(]/u.test(first.text);
+}
+
+function abridged(pages: readonly number[]): string {
+  const shown = pages.slice(0, 20).join(', ');
+  return pages.length > 20 ? `${shown} and ${pages.length - 20} more` : shown;
+}

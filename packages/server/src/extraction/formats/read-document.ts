@@ -1,0 +1,43 @@
+import type { Document } from '../document.ts';
+
+export interface TextSource {
+  /** An extension, or `text`: the bytes are UTF-8 text that was sent as such. */
+  readonly format: string;
+  readonly bytes: Uint8Array;
+  /** Of a Content-Type header. */
+  readonly charset?: string | undefined;
+  /** Told the share of the document read so far, 0 to 100, by the readers that know it. */
+  readonly onProgress?: (percent: number) => void;
+}
+
+/** To be raised when a reader gives another text for the same bytes. */
+const versions: Readonly<Record<string, number>> = { pdf: 2, docx: 2, html: 2, md: 1, txt: 1, text: 1 };
+
+/** The name and version of the reader of a format, for the report. */
+export function parserOf(format: string): string {
+  return `quartermaster-${format}/${versions[format] ?? 1}`;
+}
+
+/**
+ * Reads a document of any text format. The readers are loaded when first needed: a child that reads text never loads
+ * PDFium.
+ * @throws Unreadable when it cannot be read.
+ */
+export async function readDocument({ format, bytes, charset, onProgress }: TextSource): Promise<Document> {
+  switch (format) {
+    case 'pdf':
+      return (await import('./pdf/read-pdf.ts')).readPdf(bytes, onProgress);
+    case 'docx':
+      return (await import('./docx/read-docx.ts')).readDocx(bytes);
+    case 'md':
+      return (await import('./read-markdown.ts')).readMarkdown(bytes, charset);
+    case 'html':
+      return (await import('./html/read-html.ts')).readHtml(bytes, charset);
+    case 'txt':
+      return (await import('./read-text.ts')).readText(bytes, charset);
+    case 'text':
+      return (await import('./read-text.ts')).readText(bytes, 'utf-8');
+    default:
+      throw new Error(`no reader makes a text of ${format}`);
+  }
+}

@@ -1,0 +1,41 @@
+import { lexer, parser } from 'marked';
+import type { Block, Document } from '../document.ts';
+import { decodeText } from '../encoding/decode-text.ts';
+import { createHtmlBlocks } from './html/html-blocks.ts';
+
+const frontMatterLimit = 4000;
+
+/**
+ * Each top-level part is read on its own, by way of the HTML it stands for: what one unclosed tag swallows ends with
+ * its part.
+ */
+export function readMarkdown(bytes: Uint8Array, charset?: string): Document {
+  const { text, encoding, confidence } = decodeText(bytes, [charset]);
+  const { frontMatter, body } = separateFrontMatter(text);
+  const tokens = lexer(body);
+  const blocks: Block[] = [];
+  for (const token of tokens) {
+    if (token.type === 'space' || token.type === 'def') continue;
+    const reader = createHtmlBlocks();
+    reader.write(parser([token]));
+    // One by one: a list may have more items than a call may have arguments.
+    for (const block of reader.end().blocks) blocks.push(block);
+  }
+  const told = { encoding, encoding_confidence: confidence };
+  const facts = frontMatter === '' ? told : { ...told, front_matter: frontMatter.slice(0, frontMatterLimit) };
+  return { blocks, facts, warnings: [] };
+}
+
+/** YAML between `---` at the very start and the next line of `---` or `...`. A lone rule there is no front matter. */
+function separateFrontMatter(text: string): { frontMatter: string; body: string } {
+  const nothing = { frontMatter: '', body: text };
+  if (!text.startsWith('---\n')) return nothing;
+  const closing = /^(?:---|\.\.\.)[ \t]*$/m;
+  closing.lastIndex = 0;
+  const rest = text.slice(4);
+  const match = closing.exec(rest);
+  if (match === null) return nothing;
+  const frontMatter = rest.slice(0, match.index).trim();
+  if (frontMatter !== '' && !/^[\w-]+[ \t]*:/m.test(frontMatter)) return nothing;
+  return { frontMatter, body: rest.slice(match.index + match[0].length) };
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { corpusEntries, corpusFile, corpusTruths } from '../../../../../../test/support/corpus.ts';
+import { readXlsx } from './read-xlsx.ts';
+
+test('every workbook of the corpus that can be read is read', () => {
+  for (const { path } of corpusEntries('xlsx', 'ok')) {
+    const rows = readXlsx(corpusFile(path)).sheets.flatMap((sheet) => [...sheet.rows]);
+    assert.ok(rows.length > 0, path);
+  }
+});
+
+/** Words and numbers as they are compared: no case, no midnight, no decimals that are zero. */
+function plain(value: unknown): string {
+  if (value === null) return '';
+  const text = String(value).replace(/[ T]00:00:00$/, '');
+  const isNumber = typeof value === 'number' || /^-?[\d,]*\.?\d+%?$/.test(text);
+  if (!isNumber) return text.trim().toLowerCase();
+  const amount = Number(text.replace(/[,%]/g, ''));
+  return String(text.endsWith('%') ? amount / 100 : amount);
+}
+
+for (const { path, truth } of corpusTruths('xlsx', /openpyxl/)) {
+  test(`the values of ${path} are those that another tool finds`, () => {
+    const sheets = Object.values(JSON.parse(truth) as Record<string, { rows: unknown[][] }>);
+    const expected = sheets.flatMap(({ rows }) => rows.flat().map(plain)).filter((cell) => cell !== '');
+    const found = readXlsx(corpusFile(path)).sheets.flatMap((sheet) => [...sheet.rows].flatMap(({ cells }) => cells));
+    const left = new Map<string, number>();
+    for (const cell of found.map(plain)) left.set(cell, (left.get(cell) ?? 0) + 1);
+    const missing = expected.filter((cell) => {
+      const count = left.get(cell) ?? 0;
+      left.set(cell, count - 1);
+      return count <= 0 && !/^\d{4}-\d\d-\d\d/.test(cell);
+    });
+    // Numbers are read as they are shown, which may be rounded.
+    assert.ok(
+      missing.length <= expected.length / 50,
+      `${missing.length} of ${expected.length}: ${missing.slice(0, 5)}`,
+    );
+  });
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { strToU8, zipSync } from 'fflate';
+import { workbook } from '../../../../../../test/support/sample-office.ts';
+import { createFormat } from './number-format.ts';
+import { readXlsx } from './read-xlsx.ts';
+
+interface Wish {
+  readonly strings?: string;
+  readonly styles?: string;
+  readonly workbook?: string;
+  readonly prefix?: string;
+}
+
+/** A workbook of one sheet with these contents of `sheetData` and behind it. */
+function workbookOf(sheet: string, { strings = '', styles = '', workbook = '', prefix = '' }: Wish = {}): Uint8Array {
+  const type = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+  const relation = (id: string, kind: string, target: string) =>
+    `<Relationship Id="${id}" Type="${type}/${kind}" Target="${target}"/>`;
+  const parts = {
+    '[Content_Types].xml': '<Types/>',
+    '_rels/.rels': `<Relationships>${relation('a', 'officeDocument', '/xl/book.xml')}</Relationships>`,
+    'xl/book.xml': `<workbook xmlns:r="r">${workbook}<sheets><sheet name="One &amp; only" r:id="b"/></sheets></workbook>`,
+    'xl/_rels/book.xml.rels': `<Relationships>${relation('b', 'worksheet', 'worksheets/first.xml')}${relation('c', 'sharedStrings', 'strings.xml')}${relation('d', 'styles', 'styles.xml')}</Relationships>`,
+    'xl/strings.xml': `<sst>${strings}</sst>`,
+    'xl/styles.xml': `<styleSheet>${styles}</styleSheet>`,
+    'xl/worksheets/first.xml': `<${prefix}worksheet>${sheet}</${prefix}worksheet>`,
+  };
+  return zipSync(Object.fromEntries(Object.entries(parts).map(([name, text]) => [name, strToU8(text)])));
+}
+
+function read(bytes: Uint8Array) {
+  const [sheet] = readXlsx(bytes).sheets;
+  return [...(sheet?.rows ?? [])];
+}
+
+const cellsOf = (bytes: Uint8Array) => read(bytes).map(({ cells }) => cells);
+
+test('shared strings are read with all their runs and blanks, without what says how to pronounce them', () => {
+  const strings =
+    '<si><r><t>rich </t></r><r><rPr/><t xml:space="preserve"> text &amp; more</t></r><rPh><t>kana</t></rPh></si><si><t>line_x000A_end</t></si>';
+  const sheet =
+    '<sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="s"><v>9</v></c></row></sheetData>';
+  assert.deepEqual(cellsOf(workbookOf(sheet, { strings })), [['rich  text & more', 'line\nend']]);
+});
+
+test('inline strings, booleans, formulas, errors and ISO dates are read; a formula gives its value', () => {
+  const sheet = `<sheetData><row><c t="inlineStr"><is><r><t>in</t></r><r><t>line</t></r></is></c><c t="b"><v>1</v></c><c t="str"><f>A1&amp;"x"</f><v>text</v></c><c><f>1+1</f><v>2</v></c><c t="d"><v>2024-05-01T00:00:00</v></c><c t="e"><v>#N/A</v></c></row></sheetData>`;
+  const [row] = read(workbookOf(sheet));
+  assert.deepEqual(row?.cells, ['inline', 'TRUE', 'text', '2', '2024-05-01', '#N/A']);
+  assert.deepEqual(row?.errors, [5]);
+});
+
+test('names may carry a prefix, cells and rows may lack their place', () => {
+  const sheet =
+    '<x:sheetData><x:row><x:c><x:v>1</x:v></x:c></x:row><x:row r="4"><x:c r="C4"><x:v>2</x:v></x:c></x:row></x:sheetData>';
+  const rows = read(workbookOf(sheet, { prefix: 'x:' }));
+  assert.deepEqual(
+    rows.map(({ row, cells }) => [row, cells]),
+    [
+      [1, ['1']],
+      [4, ['', '', '2']],
+    ],
+  );
+});
+
+for (const [code, value, shown] of [
+  ['General', 0.1 + 0.2, '0.3'],
+  ['General', 1234567890123451, '1234567890123451'],
+  ['0.00', 12.5, '12.50'],
+  ['0.00', 1.005, '1.01'],
+  ['0%', 0.125, '13%'],
+  ['0.0%', 0.125, '12.5%'],
+  ['#,##0.00', 1234567.891, '1,234,567.89'],
+  ['#,##0;(#,##0)', -1234, '(1,234)'],
+  ['[$€-407]#,##0.00', 5, '€5.00'],
+  ['"$"#,##0.00_);[Red]\\("$"#,##0.00\\)', -5, '($5.00)'],
+  ['0.##', 1.5, '1.5'],
+  ['0.##', 2, '2'],
+  ['0.00E+00', 12345, '1.23E+04'],
+  ['00000', 42, '00042'],
+  ['0" pcs"', 3, '3 pcs'],
+  ['0;-0;"none"', 0, 'none'],
+  ['@', 7, '7'],
+  ['yyyy-mm-dd', 45413, '2024-05-01'],
+  ['d/m/yy h:mm', 45413.5, '2024-05-01T12:00:00'],
+  ['h:mm AM/PM', 0.75, '18:00:00'],
+  ['[h]:mm:ss', 1.5, '36:00:00'],
+  ['mmm yy', 45413, '2024-05-01'],
+  ['[$-409]d\\-mmm;@', 45413, '2024-05-01'],
+  ['#,##0,"k"', 12000, '12k'],
+] as const) {
+  test(`a cell of format ${code} shows ${value} as ${shown}`, () => {
+    assert.equal(createFormat(code, { epoch: 1900 })(value), shown);
+  });
+}
+
+test('days are counted from 1900 with its wrong leap year, or from 1904 when the workbook says so', () => {
+  const shown = (epoch: 1900 | 1904, value: number) => createFormat('yyyy-mm-dd', { epoch })(value);
+  assert.deepEqual([shown(1900, 1), shown(1900, 59), shown(1900, 61)], ['1900-01-01', '1900-02-28', '1900-03-01']);
+  assert.equal(shown(1904, 0), '1904-01-01');
+  const styles =
+    '<numFmts><numFmt numFmtId="164" formatCode="dd.mm.yyyy"/></numFmts><cellStyleXfs><xf numFmtId="9"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/></cellXfs>';
+  const sheet = '<sheetData><row r="1"><c r="A1" s="1"><v>0</v></c><c r="B1" s="0"><v>0</v></c></row></sheetData>';
+  assert.deepEqual(cellsOf(workbookOf(sheet, { styles, workbook: '<workbookPr date1904="1"/>' })), [
+    ['1904-01-01', '0'],
+  ]);
+});
+
+test('a merged cell repeats its value in the rows below that have one of their own', () => {
+  const cell = (place: string, text: string) => `<c r="${place}" t="inlineStr"><is><t>${text}</t></is></c>`;
+  const rows = [[cell('A1', 'q1'), cell('B1', 'a')], [cell('A2', 'q2')], ['<c r="B3"/>'], [cell('A4', 'q4')]];
+  const data = rows.map((cells, index) => `<row r="${index + 1}">${cells.join('')}</row>`).join('');
+  const sheet = `<sheetData>${data}</sheetData><mergeCells count="1"><mergeCell ref="B1:C3"/></mergeCells>`;
+  assert.deepEqual(cellsOf(workbookOf(sheet)), [['q1', 'a'], ['q2', 'a'], [], ['q4']]);
+});
+
+test('hidden rows and sheets are read and marked', () => {
+  const [row] = read(workbookOf('<sheetData><row r="1" hidden="1"><c><v>1</v></c></row></sheetData>'));
+  assert.equal(row?.hidden, true);
+  const two = [
+    { name: 'a', isHidden: true, rows: [] },
+    { name: 'b', rows: [] },
+  ];
+  const hidden = readXlsx(workbook(two)).sheets.map((sheet) => sheet.hidden);
+  assert.deepEqual(hidden, [true, false]);
+});
+
+test('cells at the far edge of the sheet take no room, and are said to be there', { timeout: 20_000 }, () => {
+  const rows = Array.from({ length: 5000 }, (_, row) => `<row r="${row + 1}"><c r="XFD${row + 1}"><v>1</v></c></row>`);
+  const merge = '<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>';
+  const read5000 = read(workbookOf(`<sheetData>${rows.join('')}</sheetData>${merge}`));
+  assert.deepEqual([read5000.length, read5000[9]?.cells.length, read5000[9]?.isCut], [5000, 0, true]);
+});
+
+test('a package without a workbook or without sheets is damaged', () => {
+  assert.throws(() => readXlsx(zipSync({ '[Content_Types].xml': strToU8('<Types/>') })), { code: 'file_damaged' });
+});

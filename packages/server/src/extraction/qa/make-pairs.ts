@@ -1,0 +1,74 @@
+import type { Locator } from '@quartermaster/contract';
+import { countWords } from '../../search/analysis/words.ts';
+import type { ChunkSink, ExtractionJob, Made, ReportDraft } from '../chunking/make-chunks.ts';
+import { countTokens } from '../chunking/tokens.ts';
+import { contentOfPair, type ExtractedChunk, rowCodes, type SheetReport } from '../extraction.ts';
+import { capacityExceeded, noRows } from '../unreadable.ts';
+import { type Pair, readPairs } from './pairs.ts';
+import { createWarn, type Warn, type Workbook } from './sheet.ts';
+
+interface Making {
+  readonly job: ExtractionJob;
+  readonly bytes: Uint8Array;
+  readonly sink: ChunkSink;
+  readonly report: ReportDraft;
+}
+
+/**
+ * Reads a sheet and gives a chunk for each question–answer pair, in the order of the sheet.
+ * @throws Unreadable when the sheet cannot be read or has no pair.
+ */
+export async function makePairs({ job, bytes, sink, report }: Making): Promise<Made> {
+  const warn = createWarn(report.warnings);
+  const workbook = await readWorkbook(job, { bytes, warn });
+  Object.assign(report, workbook.facts);
+  sink.stage('chunking', 0);
+  const sheets: SheetReport[] = [];
+  const counts = { total: 0, accepted: 0, rejected: 0, duplicate: 0 };
+  report.sheets = sheets;
+  report.rows = counts;
+  const options = { onDuplicate: job.onDuplicate, warn, onSheet: (sheet: SheetReport) => void sheets.push(sheet) };
+  for (const read of readPairs(workbook, options)) {
+    counts.total += 1;
+    let taken: Promise<void> | undefined;
+    if ('pair' in read) {
+      if (counts.accepted === job.maxChunks) throw capacityExceeded(job.maxChunks);
+      taken = sink.chunk(toChunk(read.pair, counts.accepted));
+      counts.accepted += 1;
+    } else {
+      taken = sink.reportedRow(read.reported);
+      counts[rowCodes[read.reported.code].status] += 1;
+    }
+    if (taken !== undefined) await taken;
+  }
+  report.header = sheets.some(({ header }) => header === 'found') ? 'found' : 'assumed_none';
+  if (counts.accepted + counts.duplicate === 0) throw noRows(counts.rejected);
+  return { numChunks: counts.accepted, rejectedRows: counts.rejected, duplicateRows: counts.duplicate };
+}
+
+function toChunk(pair: Pair, ordinal: number): ExtractedChunk {
+  const { question, answer, metadata, rowKey } = pair;
+  const content = contentOfPair(question, answer);
+  const locator: Locator = { ...(pair.sheet === null ? {} : { sheet: pair.sheet }), row: pair.row };
+  return {
+    ordinal,
+    content,
+    question,
+    answer,
+    numTokens: countTokens(content),
+    locator,
+    metadata,
+    words: countWords(content),
+    rowKey,
+  };
+}
+
+async function readWorkbook(
+  { format, charset }: ExtractionJob,
+  { bytes, warn }: { bytes: Uint8Array; warn: Warn },
+): Promise<Workbook> {
+  if (format === 'xlsx') return (await import('../formats/xlsx/read-xlsx.ts')).readXlsx(bytes);
+  if (format === 'csv')
+    return (await import('../formats/csv/read-csv.ts')).readCsv(bytes, { charset: charset ?? undefined, warn });
+  throw new Error(`no reader makes question–answer pairs of ${format}`);
+}

@@ -1,0 +1,251 @@
+import type { OnDuplicate, ReportedRow, RowCode, RowFields, SheetReport } from '../extraction.ts';
+import { headerMissing } from '../unreadable.ts';
+import { type FoundHeader, findHeader } from './find-header.ts';
+import { type PairColumns, reportPrefix, withoutGuard } from './pair-columns.ts';
+import { rowKeyOf } from './row-key.ts';
+import { columnName, isBlank, type Sheet, type SheetRow, type Warn, type Workbook } from './sheet.ts';
+
+export interface Pair {
+  readonly sheet: string | null;
+  readonly row: number;
+  readonly question: string;
+  readonly answer: string;
+  /** The other columns: at most 16, values at most 512 characters. */
+  readonly metadata: Record<string, string>;
+  readonly rowKey: string;
+}
+
+export type PairOrReport = { readonly pair: Pair } | { readonly reported: ReportedRow };
+
+export interface PairOptions {
+  readonly onDuplicate: OnDuplicate;
+  readonly warn: Warn;
+  /** Told of each sheet once it was read. */
+  readonly onSheet: (sheet: SheetReport) => void;
+}
+
+const limits = { pair: 65_535, value: 512, excerpt: 200, columns: 40, columnName: 64 };
+
+/**
+ * Question–answer pairs of all sheets that have a header or need none, in order. Every row with a value below the header
+ * is either a pair or reported.
+ * @throws Unreadable `header_missing` when there are rows, but no sheet has a header.
+ */
+export function* readPairs(workbook: Workbook, options: PairOptions): Generator<PairOrReport> {
+  const found = workbook.sheets.map((sheet) => ({ sheet, header: findHeader(sheet) }));
+  const readable = found.filter(({ header }) => 'columns' in header);
+  const keys = createKeys(options.onDuplicate, readable);
+  for (const { sheet, header } of found) {
+    let count = { rows: 0, hidden: 0 };
+    if ('columns' in header) {
+      warnOfColumns(sheet, header, options.warn);
+      count = yield* readSheet(sheet, header, { keys, warn: options.warn });
+    }
+    options.onSheet(toReport(sheet, header, count));
+  }
+  const unread = found.filter(({ header }) => header.kind === 'missing');
+  if (readable.length === 0 && unread.length > 0) {
+    throw headerMissing(unread.map(({ sheet, header }) => ({ name: sheet.name, columns: header.names })));
+  }
+}
+
+type ReadableHeader = Extract<FoundHeader, { columns: PairColumns }>;
+
+interface Reading {
+  readonly keys: Keys;
+  readonly warn: Warn;
+}
+
+function* readSheet(sheet: Sheet, header: ReadableHeader, { keys, warn }: Reading): Generator<PairOrReport, Counted> {
+  const count = { rows: 0, hidden: 0 };
+  for (const row of rowsBelow(sheet, header)) {
+    count.rows += 1;
+    if (row.hidden === true) count.hidden += 1;
+    const read = readRow(sheet, row, header.columns);
+    const isDuplicate = 'pair' in read && keys.isDuplicate(read.pair.rowKey);
+    if (isDuplicate) yield { reported: toReported({ sheet, row, columns: header.columns }, 'duplicate_in_file') };
+    else yield read;
+    if ('pair' in read && isValueCut(row, header.columns)) {
+      warn(`Values of other columns are kept up to ${limits.value} characters.`);
+    }
+  }
+  return count;
+}
+
+interface Counted {
+  readonly rows: number;
+  readonly hidden: number;
+}
+
+function* rowsBelow(sheet: Sheet, header: ReadableHeader): Generator<SheetRow> {
+  const from = header.kind === 'found' ? header.headerRow : 0;
+  for (const row of sheet.rows) if (row.row > from && !isBlank(row)) yield row;
+}
+
+interface Keys {
+  /** Asked once for each pair, in order. */
+  isDuplicate(rowKey: string): boolean;
+}
+
+/** With `skip` the first of several is taken; with `replace` the last, which takes a look at all rows beforehand. */
+function createKeys(
+  policy: OnDuplicate,
+  found: ReadonlyArray<{ readonly sheet: Sheet; readonly header: FoundHeader }>,
+): Keys {
+  if (policy === 'keep') return { isDuplicate: () => false };
+  if (policy === 'replace') return createLastKeys(found);
+  const seen = new Set<string>();
+  return {
+    isDuplicate: (key) => {
+      if (seen.has(key)) return true;
+      seen.add(key);
+      return false;
+    },
+  };
+}
+
+function createLastKeys(found: Parameters<typeof createKeys>[1]): Keys {
+  const left = new Map<string, number>();
+  for (const { sheet, header } of found) {
+    if (!('columns' in header)) continue;
+    for (const row of rowsBelow(sheet, header)) {
+      const read = readRow(sheet, row, header.columns);
+      if ('pair' in read) left.set(read.pair.rowKey, (left.get(read.pair.rowKey) ?? 0) + 1);
+    }
+  }
+  return {
+    isDuplicate: (key) => {
+      const more = (left.get(key) ?? 1) - 1;
+      left.set(key, more);
+      return more > 0;
+    },
+  };
+}
+
+interface Place {
+  readonly sheet: Sheet;
+  readonly row: SheetRow;
+  readonly columns: PairColumns;
+}
+
+function readRow(sheet: Sheet, row: SheetRow, columns: PairColumns): PairOrReport {
+  const { question, answer, metadata } = readFields(row, columns);
+  const code = rejection({ sheet, row, columns }, { question, answer });
+  if (code !== null) return { reported: toReported({ sheet, row, columns }, code) };
+  const kept: Record<string, string> = Object.fromEntries(
+    Object.entries(metadata).map(([name, value]) => [name, cut(value, limits.value)]),
+  );
+
+  const id = columns.id === null ? '' : clean(row.cells[columns.id]);
+  return {
+    pair: { sheet: sheet.name, row: row.row, question, answer, metadata: kept, rowKey: rowKeyOf(question, id) },
+  };
+}
+
+function rejection(
+  { sheet, row, columns }: Place,
+  { question, answer }: { question: string; answer: string },
+): RowCode | null {
+  if (row.isCut === true || hasExtraCells(sheet, row, columns)) return 'extra_columns';
+  if (badColumn(row, columns) !== undefined) return 'bad_cell';
+  if (question === '') return 'empty_question';
+  if (answer === '') return 'empty_answer';
+  return question.length + answer.length > limits.pair ? 'too_long' : null;
+}
+
+/** Only text without a grid shifts its cells when quotes are missing. */
+function hasExtraCells(sheet: Sheet, row: SheetRow, columns: PairColumns): boolean {
+  return sheet.name === null && row.cells.slice(columns.width).some((cell) => cell.trim() !== '');
+}
+
+function badColumn(row: SheetRow, { question, answer, id }: PairColumns): number | undefined {
+  return row.errors?.find((column) => column === question || column === answer || column === id);
+}
+
+function toReported(place: Place, code: RowCode): ReportedRow {
+  const { sheet, row, columns } = place;
+  const excerpt = cut(clean(row.cells.filter((cell) => cell.trim() !== '').join(' | ')), limits.excerpt);
+  return {
+    sheet: sheet.name,
+    row: row.row,
+    column: blamed(place, code),
+    code,
+    excerpt,
+    fields: wholeRow(row, columns),
+  };
+}
+
+function blamed({ row, columns }: Place, code: RowCode): string | null {
+  switch (code) {
+    case 'empty_question':
+      return columnName(columns.question);
+    case 'empty_answer':
+      return columnName(columns.answer);
+    case 'bad_cell':
+      return columnName(badColumn(row, columns) ?? columns.question);
+    case 'extra_columns':
+      return columnName(columns.width);
+    default:
+      return null;
+  }
+}
+
+/** With the cells beyond the header, so that nothing of the row is lost. */
+function wholeRow(row: SheetRow, columns: PairColumns): RowFields {
+  const fields = readFields(row, columns);
+  const extra = row.cells.slice(columns.width).map((cell) => clean(cell));
+  if (extra.every((cell) => cell === '')) return fields;
+  return { ...fields, metadata: { ...fields.metadata, [`${reportPrefix}extra`]: extra.join(' | ') } };
+}
+
+function readFields(row: SheetRow, columns: PairColumns): RowFields {
+  const read = (index: number) => {
+    const value = clean(row.cells[index]);
+    return columns.isReport ? withoutGuard(value) : value;
+  };
+  // A column may have the name of a member of every object, such as `__proto__`: it becomes one of this object's own.
+  const named = columns.others.map(([index, name]) => [name, read(index)] as const);
+  const metadata: Record<string, string> = Object.fromEntries(named.filter(([, value]) => value !== ''));
+  return { question: read(columns.question), answer: read(columns.answer), metadata };
+}
+
+function isValueCut(row: SheetRow, { others }: PairColumns): boolean {
+  return others.some(
+    ([index]) => (row.cells[index]?.length ?? 0) > limits.value && clean(row.cells[index]).length > limits.value,
+  );
+}
+
+function warnOfColumns(sheet: Sheet, { columns, kind }: ReadableHeader, warn: Warn): void {
+  const name = sheet.name === null ? 'The sheet' : `The sheet ${JSON.stringify(sheet.name)}`;
+  if (columns.left.length > 0) {
+    warn(
+      `${name}: these columns were not kept, as they are too many or named twice: ${columns.left.slice(0, 20).join(', ')}.`,
+    );
+  }
+  if (kind === 'assumed_none') warn(`${name} has no header; its two columns were read as question and answer.`);
+}
+
+function toReport(sheet: Sheet, header: FoundHeader, { rows, hidden }: Counted): SheetReport {
+  const columns = header.names.slice(0, limits.columns).map((name) => cut(clean(name), limits.columnName));
+  return {
+    name: sheet.name,
+    header: header.kind,
+    ...(header.kind === 'found' ? { header_row: header.headerRow } : {}),
+    columns: header.kind === 'assumed_none' ? [] : columns,
+    rows,
+    ...(sheet.hidden ? { hidden: true } : {}),
+    ...(hidden === 0 ? {} : { hidden_rows: hidden }),
+  };
+}
+
+/** What a database can store, without blanks around it. */
+function clean(cell: string | undefined): string {
+  return (cell ?? '').replaceAll('\0', '').toWellFormed().trim();
+}
+
+/** Never between the halves of a surrogate pair. */
+function cut(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const last = text.charCodeAt(length - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
+}

@@ -1,0 +1,58 @@
+import type { ExtractionReport } from '../extraction.ts';
+
+/** What every reader of a sheet format gives. */
+export interface Workbook {
+  readonly sheets: readonly Sheet[];
+  readonly facts: Pick<ExtractionReport, 'encoding' | 'encoding_confidence' | 'dialect'>;
+}
+
+export interface Sheet {
+  /** Null for CSV, which has no name. */
+  readonly name: string | null;
+  readonly hidden: boolean;
+  /** Read as they are asked for; may be gone through more than once. */
+  readonly rows: Iterable<SheetRow>;
+}
+
+export interface SheetRow {
+  /** Row of the sheet, or line on which the CSV record begins, from 1. */
+  readonly row: number;
+  readonly cells: readonly string[];
+  readonly hidden?: boolean;
+  /** Columns, from 0, whose cell holds the error of a formula, such as `#N/A`. */
+  readonly errors?: readonly number[];
+  /** There are more cells than a row may have (`mostColumns`); they were not read. */
+  readonly isCut?: boolean;
+}
+
+/** Columns of a row that are read. */
+export const mostColumns = 1024;
+
+/** Tells a thing that the person who sent the sheet may want to know; the same thing only once. */
+export type Warn = (warning: string) => void;
+
+const mostWarnings = 20;
+
+export function createWarn(warnings: string[]): Warn {
+  const told = new Set(warnings);
+  return (warning) => {
+    if (told.size >= mostWarnings || told.has(warning)) return;
+    told.add(warning);
+    warnings.push(warning);
+  };
+}
+
+/** Rows that are made anew each time somebody goes through them. */
+export function rowsOf(make: () => Iterator<SheetRow>): Iterable<SheetRow> {
+  return { [Symbol.iterator]: make };
+}
+
+export function isBlank(row: SheetRow): boolean {
+  return row.isCut !== true && row.cells.every((cell) => cell.trim() === '');
+}
+
+/** The name of a column as spreadsheets show it: 0 is A, 26 is AA. */
+export function columnName(index: number): string {
+  const first = Math.floor(index / 26);
+  return (first === 0 ? '' : columnName(first - 1)) + String.fromCharCode(65 + (index % 26));
+}

@@ -1,0 +1,144 @@
+import { writeSync } from 'node:fs';
+import { frameKinds } from '../../processes/frames.ts';
+import { openParentChannel } from '../../processes/parent-channel.ts';
+import { createChunkBuffer } from '../chunking/chunk-batch.ts';
+import { type ExtractionJob, makeChunks, type ReportDraft } from '../chunking/make-chunks.ts';
+import type { ExtractedChunk, ReportedRow } from '../extraction.ts';
+import { Unreadable } from '../unreadable.ts';
+import { encodeMessage, type FromChild, type JobResult, mostBatchesSent, type ToChild } from './protocol.ts';
+
+/**
+ * The process that reads documents, one after the other. It has no environment, no network and no files but its own
+ * program; documents come in by its channel and chunks go out by it. It exits when the channel closes.
+ */
+/** Of one message. */
+const rowLimits = { items: 1_000, characters: 512 * 1024 };
+
+// The server decides when it ends; a signal to the whole group (Ctrl-C) must not fail the document being read.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+
+let job: ExtractionJob | undefined;
+let document = createDocument(0);
+/** Told in order that a batch was taken. */
+const takers: Array<() => void> = [];
+
+const channel = openParentChannel((kind, content) => {
+  if (kind === frameKinds.message)
+    receive(JSON.parse(content.toString()) as ToChild); // written by our own host
+  else if (content.length > 0) document.add(content);
+  else void work();
+});
+
+function receive(message: ToChild): void {
+  if (message.type === 'next') takers.shift()?.();
+  else {
+    job = message.job;
+    document = createDocument(message.bytes);
+  }
+}
+
+/** Bytes as they come, in one place from the start: collected and joined they would be there twice. */
+function createDocument(expected: number) {
+  let buffer = Buffer.allocUnsafeSlow(expected);
+  let length = 0;
+  return {
+    add: (piece: Buffer) => {
+      if (length + piece.length > buffer.length) buffer = Buffer.concat([buffer], 2 * (length + piece.length));
+      length += piece.copy(buffer, length);
+    },
+    bytes: () => buffer.subarray(0, length),
+  };
+}
+
+/** Resolves when the message has left the process. */
+function send(message: FromChild): Promise<void> {
+  return channel.send(frameKinds.message, encodeMessage(message));
+}
+
+async function work(): Promise<void> {
+  if (job === undefined) return;
+  const [current, bytes] = [job, document.bytes()];
+  job = undefined;
+  document = createDocument(0);
+  const result = await run(current, bytes);
+  const usage = process.cpuUsage();
+  void send({ type: 'done', result, cpuSeconds: (usage.user + usage.system) / 1e6 });
+}
+
+async function run(current: ExtractionJob, bytes: Buffer): Promise<JobResult> {
+  const started = performance.now();
+  const report: ReportDraft = { format: current.format, warnings: [], milliseconds: 0 };
+  const batches = createBatches();
+  try {
+    const made = await makeChunks({ job: current, bytes, sink: batches.sink, report });
+    await batches.end();
+    measure(report, started);
+    return { kind: 'extracted', ...made, report };
+  } catch (cause) {
+    if (!(cause instanceof Unreadable)) writeSync(2, `${cause instanceof Error ? cause.stack : String(cause)}\n`);
+    // What was read before the failure counts too: rejected rows tell why a sheet has no pair.
+    if (cause instanceof Unreadable) await batches.end();
+    measure(report, started);
+    const failure = cause instanceof Unreadable ? cause : new Unreadable('parser_crashed');
+    return { kind: 'failed', code: failure.code, message: failure.message, report, unexpected: failure !== cause };
+  }
+}
+
+function measure(report: ReportDraft, started: number): void {
+  report.milliseconds = Math.round(performance.now() - started);
+  report.peak_memory_bytes = process.resourceUsage().maxRSS * 1024;
+}
+
+/** Sends what was made in batches, and waits when the server has not taken those before. */
+function createBatches() {
+  const buffer = createChunkBuffer();
+  let rows: ReportedRow[] = [];
+  let characters = 0;
+  let lastStage = '';
+  const sent: Array<Promise<void>> = [];
+
+  async function sendInTurn(message: FromChild): Promise<void> {
+    while (sent.length >= mostBatchesSent) await sent.shift();
+    sent.push(new Promise((resolve) => takers.push(resolve)));
+    // The next batch is made without a pause, in which what has not left would lie here.
+    await send(message);
+  }
+
+  function flushChunks(): Promise<void> | undefined {
+    const chunks = buffer.take();
+    return chunks.length === 0 ? undefined : sendInTurn({ type: 'chunks', chunks });
+  }
+
+  function flushRows(): Promise<void> | undefined {
+    if (rows.length === 0) return undefined;
+    const message = { type: 'rows', rows } as const;
+    [rows, characters] = [[], 0];
+    return sendInTurn(message);
+  }
+
+  async function end(): Promise<void> {
+    await flushChunks();
+    await flushRows();
+    await Promise.all(sent);
+  }
+
+  const sink = {
+    stage: (stage: 'parsing' | 'chunking', percent: number) => {
+      if (`${stage} ${percent}` === lastStage) return;
+      lastStage = `${stage} ${percent}`;
+      void send({ type: 'stage', stage, percent });
+    },
+    chunk: (chunk: ExtractedChunk) => {
+      if (buffer.add(chunk)) return undefined;
+      const flushed = flushChunks();
+      buffer.add(chunk);
+      return flushed;
+    },
+    reportedRow: (row: ReportedRow) => {
+      rows.push(row);
+      characters += row.excerpt.length + row.fields.question.length + row.fields.answer.length;
+      return characters >= rowLimits.characters || rows.length >= rowLimits.items ? flushRows() : undefined;
+    },
+  };
+  return { sink, end };
+}

@@ -1,0 +1,42 @@
+import { type FrameKind, frameKinds } from '../../processes/frames.ts';
+import type { SupervisedProcess } from '../../processes/supervised-process.ts';
+import type { ExtractionJob } from '../chunking/make-chunks.ts';
+import type { ExtractionTask } from '../extraction.ts';
+import type { Countdown } from './countdown.ts';
+import { encodeMessage } from './protocol.ts';
+
+const pieceBytes = 2 ** 18;
+
+/**
+ * Writes the job and the bytes of the document to the child, as fast as it takes them; the time the source takes is
+ * not counted. Ends early, and closes the source, when the run is over.
+ */
+export async function feedDocument(
+  child: SupervisedProcess,
+  { task, countdown, over }: { task: ExtractionTask; countdown: Countdown; over: AbortSignal },
+): Promise<void> {
+  const { source } = task;
+  const document = source.kind === 'text' ? Buffer.from(source.text) : source;
+  const length = 'bytes' in document ? document.bytes : document.byteLength;
+  const write = async (kind: FrameKind, content: Uint8Array | string): Promise<void> => {
+    if (!over.aborted && !child.send(kind, content)) await child.drained(over);
+  };
+  await write(frameKinds.message, encodeMessage({ type: 'job', job: toJob(task), bytes: length }));
+  countdown.pause();
+  for await (const bytes of 'open' in document ? document.open() : [document]) {
+    countdown.resume();
+    for (let at = 0; at < bytes.length && !over.aborted; at += pieceBytes) {
+      await write(frameKinds.bytes, bytes.subarray(at, at + pieceBytes));
+    }
+    if (over.aborted) return;
+    countdown.pause();
+  }
+  countdown.resume();
+  await write(frameKinds.bytes, '');
+}
+
+function toJob({ kind, source, splitter, title, maxChunks, onDuplicate = 'keep' }: ExtractionTask): ExtractionJob {
+  const format = source.kind === 'text' ? 'text' : source.extension;
+  const charset = source.kind === 'text' ? null : (source.charset ?? null);
+  return { kind, format, charset, splitter, title, maxChunks, onDuplicate };
+}

@@ -1,0 +1,197 @@
+import type { Logger } from '../../kernel/log/logger.ts';
+import { frameKinds } from '../../processes/frames.ts';
+import type { SpawnSettings } from '../../processes/isolation/spawn-isolated.ts';
+import { watchMemory } from '../../processes/memory-watch.ts';
+import { type SupervisedProcess, superviseProcess } from '../../processes/supervised-process.ts';
+import type { ExtractionOutcome, ExtractionTask } from '../extraction.ts';
+import { Unreadable } from '../unreadable.ts';
+import { createCountdown } from './countdown.ts';
+import { explainExit } from './explain-exit.ts';
+import { feedDocument } from './feed-document.ts';
+import {
+  encodeMessage,
+  type FromChild,
+  type JobResult,
+  longestFrame,
+  mostBatchesSent,
+  parseFromChild,
+} from './protocol.ts';
+import { spawnReader } from './spawn-reader.ts';
+
+export interface HostOptions {
+  /** Of one document, without the time the server takes to hand over bytes and to store chunks. */
+  readonly timeoutMs: number;
+  /** Most memory a process may hold. */
+  readonly memoryMb: number;
+  /** What the process runs; absent: the reader of documents. */
+  readonly program?: string;
+  readonly isolation: SpawnSettings;
+  readonly logger: Logger;
+}
+
+/** Has documents read by one child process, one at a time. */
+export interface Host {
+  /** Rejects only when the source or a callback of the task does, or when the child cannot be started. */
+  run(task: ExtractionTask, signal: AbortSignal): Promise<ExtractionOutcome>;
+  /** Whether it may read another document. A child is retired after a failure nobody foresaw, and by age. */
+  isFit(): boolean;
+  /** Resolves when the process is gone. */
+  stop(): Promise<void>;
+}
+
+const mostDocuments = 100;
+
+export function startHost(options: HostOptions): Host {
+  const retireAfterCpuSeconds = Math.ceil(options.timeoutMs / 1000);
+  const child = startReader({ ...options, cpuSeconds: 4 * retireAfterCpuSeconds + 10 });
+  let documents = 0;
+  let cpuSeconds = 0;
+
+  async function run(task: ExtractionTask, signal: AbortSignal): Promise<ExtractionOutcome> {
+    if (signal.aborted) return { kind: 'cancelled' };
+    documents += 1;
+    let done: Done | undefined;
+    try {
+      const ended = await converse(child, { task, signal, options });
+      if (!('result' in ended)) return ended;
+      done = ended;
+      cpuSeconds = ended.cpuSeconds;
+      return toOutcome(ended.result);
+    } finally {
+      if (done === undefined || (done.result.kind === 'failed' && done.result.unexpected)) await child.kill();
+    }
+  }
+
+  return {
+    run,
+    isFit: () => child.process.isAlive() && documents < mostDocuments && cpuSeconds < retireAfterCpuSeconds,
+    stop: () => child.kill(),
+  };
+}
+
+/** A child, and what its messages mean. */
+interface Reader {
+  readonly process: SupervisedProcess;
+  /** Sends to this listener what comes next; at once when the process has exited. */
+  listen(listener: Listener): void;
+  /** Resolves when the process is gone. */
+  kill(): Promise<void>;
+}
+
+interface Listener {
+  message(message: FromChild): void;
+  /** What the exit says about the document; an Error when the document cannot be the reason. */
+  exited(why: ExtractionOutcome | Error): void;
+}
+
+function startReader({ logger, isolation, ...plan }: HostOptions & { readonly cpuSeconds: number }): Reader {
+  let sentInvalid = false;
+  let listener: Listener | undefined;
+  let why: ExtractionOutcome | Error | undefined;
+  const process = superviseProcess(spawnReader(plan, isolation), {
+    maxFrameBytes: () => longestFrame,
+    onFrameTooLong: () => refuse('a frame is too long'),
+    onFrame: (_kind, content) => {
+      if (sentInvalid) return;
+      try {
+        listener?.message(parseFromChild(content));
+      } catch (cause) {
+        refuse(String(cause));
+      }
+    },
+  });
+
+  function refuse(cause: string): void {
+    sentInvalid = true;
+    logger.error({ cause }, 'extraction worker sent an invalid message');
+    process.kill();
+  }
+
+  async function reportExit(): Promise<void> {
+    const exit = await process.exited;
+    const { printed: stderr, code, signal } = exit;
+    if (stderr !== '') logger.warn({ stderr, code, signal }, 'a process that reads documents has ended');
+    why = explainExit(exit, sentInvalid);
+    listener?.exited(why);
+  }
+
+  const gone = reportExit();
+  return {
+    process,
+    listen: (next) => {
+      listener = next;
+      if (why !== undefined) next.exited(why);
+    },
+    kill: () => {
+      process.kill();
+      return gone;
+    },
+  };
+}
+
+type Done = FromChild & { type: 'done' };
+
+/** Ends with what the child answered, or with why it was not waited for. Leaves no timer and no listener. */
+async function converse(
+  child: Reader,
+  { task, signal, options }: { task: ExtractionTask; signal: AbortSignal; options: HostOptions },
+): Promise<Done | ExtractionOutcome> {
+  const { promise, resolve, reject } = Promise.withResolvers<Done | ExtractionOutcome>();
+  const over = new AbortController();
+  let unanswered = 0;
+  let relayed = Promise.resolve();
+  const countdown = createCountdown(options.timeoutMs, () => resolve(failed('time_limit')));
+  const unwatch = watchMemory(child.process.pid, options.memoryMb, () => resolve(failed('memory_limit')));
+  const cancel = () => resolve({ kind: 'cancelled' });
+  signal.addEventListener('abort', cancel, { once: true });
+
+  function answer(): void {
+    unanswered -= 1;
+    if (over.signal.aborted) return;
+    if (unanswered === 0) countdown.resume();
+    child.process.send(frameKinds.message, encodeMessage({ type: 'next' }));
+  }
+
+  async function relay(message: FromChild): Promise<void> {
+    if (over.signal.aborted) return;
+    if (message.type === 'chunks') await task.onBatch(message.chunks);
+    if (message.type === 'rows') await task.onReportedRows?.(message.rows);
+  }
+
+  child.listen({
+    message: (message) => {
+      if (over.signal.aborted) return;
+      if (message.type === 'done') resolve(message);
+      else if (message.type === 'stage') task.onStage(message.stage, message.percent);
+      else if (unanswered === mostBatchesSent) resolve(failed('parser_crashed'));
+      else {
+        unanswered += 1;
+        // The time until it is taken is not the child's.
+        countdown.pause();
+        relayed = relayed.then(() => relay(message));
+        relayed.then(answer, reject);
+      }
+    },
+    exited: (why) => (why instanceof Error ? reject(why) : resolve(why)),
+  });
+  countdown.resume();
+  feedDocument(child.process, { task, countdown, over: over.signal }).catch(reject);
+  try {
+    return await promise;
+  } finally {
+    over.abort();
+    countdown.stop();
+    unwatch();
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+function failed(code: 'time_limit' | 'memory_limit' | 'parser_crashed'): ExtractionOutcome {
+  return { kind: 'failed', code, message: new Unreadable(code).message, report: null };
+}
+
+function toOutcome(result: JobResult): ExtractionOutcome {
+  if (result.kind === 'extracted') return result;
+  const { kind, code, message, report } = result;
+  return { kind, code, message, report };
+}

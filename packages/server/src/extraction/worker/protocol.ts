@@ -1,0 +1,85 @@
+import { parseJson } from '../../kernel/json/parse-json.ts';
+import { checkBatch } from '../chunking/chunk-batch.ts';
+import type { ExtractionJob } from '../chunking/make-chunks.ts';
+import {
+  type ExtractedChunk,
+  type ExtractionFailureCode,
+  type ExtractionReport,
+  type ReportedRow,
+  rowCodes,
+} from '../extraction.ts';
+
+/** Batches that `next` was not answered to: one is being stored, one made ready for that, one lies there already. */
+export const mostBatchesSent = 3;
+
+/**
+ * The messages between server and child. Server: a job, the bytes of the document, an empty piece at their end. Child:
+ * stages and batches; at last `done`.
+ */
+export type ToChild =
+  /** `bytes`: as long as the document should be, so that it is put where it stays. */
+  { readonly type: 'job'; readonly job: ExtractionJob; readonly bytes: number } | { readonly type: 'next' };
+
+export type FromChild =
+  | { readonly type: 'stage'; readonly stage: 'parsing' | 'chunking'; readonly percent: number }
+  | { readonly type: 'chunks'; readonly chunks: readonly ExtractedChunk[] }
+  | { readonly type: 'rows'; readonly rows: readonly ReportedRow[] }
+  | { readonly type: 'done'; readonly result: JobResult; readonly cpuSeconds: number };
+
+export type JobResult =
+  | {
+      readonly kind: 'extracted';
+      readonly numChunks: number;
+      readonly rejectedRows: number;
+      readonly duplicateRows: number;
+      readonly report: ExtractionReport;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly code: ExtractionFailureCode;
+      readonly message: string;
+      readonly report: ExtractionReport;
+      /** The failure was none that a reader foresaw: the child should not read another document. */
+      readonly unexpected: boolean;
+    };
+
+/** Longest content of a frame. A batch is about 1 MiB of JSON; one chunk of the longest pair takes a few hundred KiB. */
+export const longestFrame = 16 * 2 ** 20;
+
+export function encodeMessage(message: ToChild | FromChild): string {
+  return JSON.stringify(message);
+}
+
+/**
+ * A child may be in the hands of its document: what it says is checked before it is believed.
+ * @throws TypeError when it is no message.
+ */
+export function parseFromChild(content: Buffer): FromChild {
+  const message: unknown = parseJson(content.toString());
+  if (isRecord(message) && message.type === 'chunks') return { type: 'chunks', chunks: checkBatch(message.chunks) };
+  if (!isFromChild(message)) throw new TypeError('not a message of a child');
+  return message;
+}
+
+function isFromChild(message: unknown): message is FromChild {
+  if (!isRecord(message)) return false;
+  if (message.type === 'rows') return Array.isArray(message.rows) && message.rows.every(isReportedRow);
+  if (message.type === 'done') return isRecord(message.result) && typeof message.cpuSeconds === 'number';
+  return message.type === 'stage';
+}
+
+function isReportedRow(row: unknown): boolean {
+  if (!isRecord(row) || !isRecord(row.fields)) return false;
+  const { question, answer, metadata } = row.fields;
+  const isKnown = typeof row.code === 'string' && Object.hasOwn(rowCodes, row.code);
+  return isKnown && Number.isInteger(row.row) && [question, answer, row.excerpt].every(isText) && isRecord(metadata);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+/** Not that of the kernel: the child may read this folder only. */
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

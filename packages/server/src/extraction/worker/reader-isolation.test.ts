@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { makeReadableCopy } from '../../execution/sandbox/testing/readable-copy.suite.ts';
+import { createLogger } from '../../kernel/log/logger.ts';
+import { findIsolation } from '../../processes/isolation/find-isolation.ts';
+import { channelDescriptor, type SpawnSettings } from '../../processes/isolation/spawn-isolated.ts';
+import { superviseProcess } from '../../processes/supervised-process.ts';
+import { findReaderIsolation } from './reader-isolation.ts';
+import { spawnReader } from './spawn-reader.ts';
+import { children, never, onlyReader, open, readsOn, short, taskOf } from './testing/extractor.fixture.ts';
+
+const isRoot = process.getuid?.() === 0;
+/** Root that gives its children no user of their own, as where others cannot read the installation. */
+const withoutUser: SpawnSettings = { user: undefined, hasUtilLinux: true, isSandboxed: false };
+
+async function settingsOf(tier: 'sandbox' | 'process'): Promise<SpawnSettings> {
+  const found = (await findIsolation())[tier === 'sandbox' ? 'sandbox' : 'machine'].settings;
+  assert.ok(found !== undefined, `this machine has a ${tier}`);
+  return found;
+}
+
+interface Status {
+  readonly uid: number;
+  readonly capabilities: readonly string[];
+  readonly noNewPrivileges: string;
+  readonly filter: string;
+  readonly hasOwnNetwork: boolean;
+}
+
+function statusOf(pid: number): Status {
+  const lines = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const value = (name: string): string => new RegExp(`^${name}:\\s+(\\w+)`, 'm').exec(lines)?.[1] ?? '';
+  return {
+    uid: Number(value('Uid')),
+    capabilities: ['CapInh', 'CapPrm', 'CapEff', 'CapAmb'].map(value),
+    noNewPrivileges: value('NoNewPrivs'),
+    filter: value('Seccomp'),
+    hasOwnNetwork: readlinkSync(`/proc/${pid}/ns/net`) !== readlinkSync('/proc/self/ns/net'),
+  };
+}
+
+const none = Array.from({ length: 4 }, () => '0'.repeat(16));
+
+test('a reader has a user of its own, no capability, no new privileges and, in a sandbox, no network', async () => {
+  for (const tier of ['sandbox', 'process'] as const) {
+    const settings = await settingsOf(tier);
+    const pool = open({ processes: 1, isolation: async () => settings });
+    await readsOn(pool);
+    const { uid, ...status } = statusOf(onlyReader());
+    await pool.close();
+    const isSandboxed = tier === 'sandbox';
+    const filter = isSandboxed ? '2' : '0';
+    assert.deepEqual(status, { capabilities: none, noNewPrivileges: '1', filter, hasOwnNetwork: isSandboxed }, tier);
+    if (isRoot && settings.user === 'own') assert.ok(uid >= 1_900_000_000, `${tier}: ${uid}`);
+  }
+});
+
+test('a reader of root without a user of its own has no capability of root', async () => {
+  const pool = open({ processes: 1, isolation: async () => withoutUser });
+  await readsOn(pool);
+  const { uid, capabilities, noNewPrivileges } = statusOf(onlyReader());
+  await pool.close();
+  assert.deepEqual([uid, capabilities, noNewPrivileges], [process.getuid?.(), none, '1']);
+});
+
+test('the service takes the sandbox for readers, and says so once', async () => {
+  const log: string[] = [];
+  const settings = await findReaderIsolation(createLogger('info', { write: (line) => void log.push(line) }));
+  assert.equal(settings.isSandboxed, true);
+  assert.equal(log.length, 1);
+  assert.match(log.join(), /"tier":"sandbox".*document reader isolation/);
+});
+
+/** The data folder of a service, closed to others, with what no reader may see. */
+async function openWorld(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-world-'));
+  t.after(() => rm(folder, { recursive: true }));
+  await mkdir(join(folder, 'blobs'));
+  const files = {
+    'the database': join(folder, 'quartermaster.db'),
+    'the encryption key': join(folder, 'encryption-key'),
+    'a document of another project': join(folder, 'blobs', 'other'),
+  };
+  for (const path of Object.values(files)) await writeFile(path, 'canary', { mode: 0o600 });
+  const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const address = server.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  return { files, folder, port: address.port, server: process.pid };
+}
+
+async function openToUnguarded(t: TestContext, settings: SpawnSettings): Promise<readonly string[]> {
+  const program = fileURLToPath(new URL('./testing/unguarded-child.fixture.ts', import.meta.url));
+  const plan = { memoryMb: 256, cpuSeconds: 60, program, isUnrestricted: true };
+  const { process: child } = spawnReader(plan, settings);
+  const channel = child.stdio[channelDescriptor];
+  assert.ok(channel instanceof Socket && child.stdout !== null && child.stderr !== null);
+  channel.write(`${JSON.stringify(await openWorld(t))}\n`);
+  const [said, complaint] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  assert.ok(said.startsWith('['), complaint);
+  return JSON.parse(said);
+}
+
+test('in a sandbox the kernel alone keeps a reader from everything but its program', async (t) => {
+  assert.deepEqual(await openToUnguarded(t, await settingsOf('sandbox')), []);
+});
+
+test('without a sandbox a user of its own keeps a reader of root from the data folder and from the server', async (t) => {
+  const settings = await settingsOf('process');
+  const reached = await openToUnguarded(t, settings);
+  // The kernel tells users apart, not programs of one user.
+  if (settings.user === undefined) return assert.ok(reached.includes('read the database'));
+  assert.deepEqual(reached, ['read a file of the system', 'connect to a server of this machine', 'start a program']);
+});
+
+/** A service of an ordinary user, as far as it reads documents. */
+const service = (url: (path: string) => string, tier: string): string => `
+  import { createLogger } from ${url('kernel/log/logger.ts')};
+  import { findIsolation } from ${url('processes/isolation/find-isolation.ts')};
+  import { openExtractor } from ${url('extraction/worker/open-extractor.ts')};
+  const { machine, sandbox } = await findIsolation();
+  const isolation = async () => ${tier === 'sandbox' ? 'sandbox' : 'machine'}.settings;
+  const pool = openExtractor({ processes: 1, isolation, logger: createLogger('silent') });
+  const task = { projectId: 'a', source: { kind: 'text', text: 'x' }, splitter: null, title: '', kind: 'text',
+    maxChunks: 9, onBatch: async () => {}, onStage: () => {} };
+  const { kind } = await pool.extract(task, new AbortController().signal);
+  console.log(JSON.stringify({ kind, uid: process.getuid() }));
+  process.stdin.on('end', () => pool.close()).resume();`;
+
+for (const tier of ['sandbox', 'process'] as const) {
+  test(`${tier}: a reader of an ordinary user has no capability and no new privileges`, async (t) => {
+    const { node, url } = await makeReadableCopy(t, { sources: ['extraction', 'processes'], packages: libraries });
+    const ordinary = isRoot ? { uid: 1000, gid: 1000 } : {};
+    const args = ['--input-type=module', '--eval', service(url, tier)];
+    const child = spawn(node, args, { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'inherit'], ...ordinary });
+    const [said] = await once(child.stdout, 'data');
+    const { kind, uid } = JSON.parse(String(said));
+    const [outer = 0] = children(child.pid);
+    const status = statusOf(children(outer)[0] ?? outer);
+    const ended = once(child, 'close');
+    child.stdin.end();
+    await ended;
+    const isSandboxed = tier === 'sandbox';
+    const filter = isSandboxed ? '2' : '0';
+    const expected = { uid, capabilities: none, noNewPrivileges: '1', filter, hasOwnNetwork: isSandboxed };
+    assert.deepEqual([kind, status], ['extracted', expected]);
+  });
+}
+/** What a reader loads. */
+const libraries = ['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'chardet', 'fflate'];
+
+test('a reader that is ended while it starts is gone, whatever it was doing', async () => {
+  const isolation = await settingsOf('sandbox');
+  const ignore = { onFrame: () => {}, maxFrameBytes: () => 0, onFrameTooLong: () => {} };
+  for (let ms = 0; ms < 30; ms++) {
+    const child = superviseProcess(spawnReader({ memoryMb: 256, cpuSeconds: 60 }, isolation), ignore);
+    await delay(ms);
+    child.kill();
+    await child.exited;
+  }
+  assert.deepEqual(children(), []);
+});
+
+test('a process that has read for one project never reads for another', async () => {
+  const pool = open({ processes: 2 });
+  const readFor = async (projectId: string): Promise<number[]> => {
+    const { task } = taskOf(short, { projectId });
+    assert.equal((await pool.extract(task, never)).kind, 'extracted');
+    return children();
+  };
+  try {
+    const [first] = await readFor('a');
+    const [, second] = await readFor('b');
+    assert.ok(first !== undefined && second !== undefined);
+    assert.deepEqual(await readFor('a'), [first, second], 'the process of the project is used again');
+    const [kept, third] = await readFor('c');
+    assert.equal(kept, first, 'the process that was idle longest made room');
+    assert.ok(third !== undefined && third !== second);
+    assert.deepEqual(await readFor('c'), [first, third]);
+  } finally {
+    await pool.close();
+  }
+});
+
+test('documents of many projects at once never have more processes than there may be', async () => {
+  const pool = open({ processes: 2 });
+  let most = 0;
+  const onBatch = async () => {
+    most = Math.max(most, children().length);
+  };
+  const projects = ['a', 'b', 'c', 'a', 'b', 'c', 'd'];
+  const tasks = projects.map((projectId) => pool.extract(taskOf(short, { projectId, onBatch }).task, never));
+  const outcomes = await Promise.all(tasks);
+  await pool.close();
+  assert.deepEqual(
+    outcomes.map(({ kind }) => kind),
+    projects.map(() => 'extracted'),
+  );
+  assert.equal(most, 2);
+  assert.deepEqual(children(), []);
+});

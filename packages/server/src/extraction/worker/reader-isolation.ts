@@ -1,0 +1,35 @@
+import type { Logger } from '../../kernel/log/logger.ts';
+import { findIsolation, type MachineIsolation } from '../../processes/isolation/find-isolation.ts';
+import { isReadableByAll } from '../../processes/isolation/probe.ts';
+import type { SpawnSettings } from '../../processes/isolation/spawn-isolated.ts';
+import { readableFiles } from './spawn-reader.ts';
+
+const remedy = 'Install bubblewrap and allow user namespaces: see docs/reference/isolation.md.';
+
+/** How this machine isolates the processes that read documents. Writes it to the log: a warning where it has no sandbox. */
+export async function findReaderIsolation(logger: Logger): Promise<SpawnSettings> {
+  const found = await findIsolation();
+  const settings = await chooseIsolation(found);
+  const { permissions, networkDenied } = found.machine.capabilities;
+  const facts = {
+    tier: settings.isSandboxed ? 'sandbox' : 'process',
+    separate_user: settings.user !== undefined,
+    permissions,
+    network_denied: settings.isSandboxed || networkDenied,
+    no_new_privileges: settings.isSandboxed || settings.hasUtilLinux,
+  };
+  if (found.sandbox.settings !== undefined) logger.info(facts, 'document reader isolation');
+  else {
+    const { missing, detail } = found.sandbox;
+    logger.warn({ ...facts, missing, detail, remedy }, 'document readers run without a sandbox');
+  }
+  return settings;
+}
+
+/** A sandbox where there is one; a user of its own where that may read the reader's program. */
+export async function chooseIsolation({ machine, sandbox }: MachineIsolation): Promise<SpawnSettings> {
+  const settings = sandbox.settings ?? machine.settings;
+  if (settings.user === undefined) return settings;
+  const isReadable = await Promise.all(readableFiles().map(isReadableByAll));
+  return isReadable.every(Boolean) ? settings : { ...settings, user: undefined };
+}

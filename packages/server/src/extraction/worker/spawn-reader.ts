@@ -1,0 +1,66 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type IsolatedChild, type SpawnSettings, spawnIsolated } from '../../processes/isolation/spawn-isolated.ts';
+import { channelFiles } from '../../processes/supervised-process.ts';
+
+const entry = realpathSync(fileURLToPath(new URL('./child.ts', import.meta.url)));
+/** The only file of the kernel that the child needs. */
+const parser = realpathSync(fileURLToPath(new URL('../../kernel/json/parse-json.ts', import.meta.url)));
+const libraries = ['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'chardet', 'fflate'];
+
+/** What a reader maps as writable before it reads anything, most of it never touched; measured as 1,150 MiB. */
+const mappedAtStartMb = 1280;
+
+export interface ReaderPlan {
+  readonly memoryMb: number;
+  readonly cpuSeconds: number;
+  /** Instead of the reader of documents. */
+  readonly program?: string | undefined;
+  /** Without Node's permission model: for trying what the kernel alone denies. */
+  readonly isUnrestricted?: boolean;
+}
+
+/**
+ * Starts a process that reads documents: an empty environment, no files but its program, no network, no other
+ * processes, bounded heap and processor time. Documents come by its channel, so that it needs to open none. The
+ * processor limit ends a child that hangs in a loop after the server was killed, where nothing else does.
+ */
+export function spawnReader(plan: ReaderPlan, settings: SpawnSettings): IsolatedChild {
+  const { memoryMb, cpuSeconds, program = entry, isUnrestricted = false } = plan;
+  return spawnIsolated(
+    {
+      entry: program,
+      args: [],
+      flags: flags(memoryMb),
+      readable: readableFiles(),
+      folder: '/',
+      // The watch on memory ends it at `memoryMb`; this bounds what it can take between two looks.
+      limits: { dataMb: mappedAtStartMb + 2 * memoryMb, fileMb: 0, descriptors: 256, tasks: 64, cpuSeconds },
+      memoryMb,
+      isUnrestricted,
+    },
+    settings,
+  );
+}
+
+function flags(memoryMb: number): string[] {
+  return [
+    `--max-old-space-size=${memoryMb}`,
+    // A batch lives until it is sent: in a smaller young generation most of it is copied twice. See ADR 0052.
+    '--min-semi-space-size=32',
+  ];
+}
+
+/** This folder, the `node_modules` folders that hold the libraries, the channel, and one file of the kernel. */
+export function readableFiles(): string[] {
+  const require = createRequire(import.meta.url);
+  const files = new Set([dirname(entry), parser, ...channelFiles.map((file) => realpathSync(file))]);
+  for (const library of libraries) {
+    const lookedIn = require.resolve.paths(library) ?? [];
+    const found = lookedIn.find((folder) => existsSync(join(folder, library)));
+    if (found !== undefined) files.add(realpathSync(found));
+  }
+  return [...files];
+}

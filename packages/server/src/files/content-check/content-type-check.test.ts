@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type Extension, purposes } from '@quartermaster/contract';
+import { wordDocument, workbook } from '../../../../../test/support/sample-office.ts';
+import { writePdf } from '../../../../../test/support/sample-pdf.ts';
+import { Problem } from '../../kernel/problem.ts';
+import { checkContent } from './content-type-check.ts';
+
+function contentOf(bytes: Buffer) {
+  return { bytes: bytes.length, read: async (at: number, length: number) => bytes.subarray(at, at + length) };
+}
+
+async function refusal(extension: Extension, bytes: Buffer): Promise<string | undefined> {
+  try {
+    await checkContent(extension, contentOf(bytes));
+    return undefined;
+  } catch (error) {
+    assert.ok(error instanceof Problem && error.status === 422, `${error}`);
+    return error.message;
+  }
+}
+
+const extensions = [...purposes.record_file.extensions, ...purposes.qa_record_file.extensions];
+
+describe('content and extension', () => {
+  test('a file under the extension of another kind is refused, whatever the pair', async () => {
+    const samples: Record<string, Buffer> = {
+      pdf: writePdf(['<< /Type /Catalog >>']),
+      docx: wordDocument(['Text']),
+      xlsx: workbook([{ name: 'one', rows: [['question', 'answer']] }]),
+      text: Buffer.from('question,answer\nq,a\n'),
+    };
+    const families: Record<string, readonly Extension[]> = {
+      pdf: ['pdf'],
+      docx: ['docx'],
+      xlsx: ['xlsx'],
+      text: ['txt', 'md', 'html', 'csv'],
+    };
+    for (const [family, bytes] of Object.entries(samples)) {
+      for (const extension of extensions) {
+        const good = families[family]?.includes(extension) === true;
+        const message = await refusal(extension, bytes);
+        assert.equal(message === undefined, good, `${family} as .${extension}: ${message ?? 'taken'}`);
+      }
+    }
+  });
+
+  test('no bytes are accepted under every extension', async () => {
+    for (const extension of extensions) assert.equal(await refusal(extension, Buffer.alloc(0)), undefined);
+  });
+
+  const notText: Record<string, Buffer> = {
+    'a PNG': Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'),
+    'a JPEG': Buffer.from('ffd8ffe000104a464946', 'hex'),
+    'a GIF': Buffer.from('GIF89a,.'),
+    'a gzip': Buffer.from('1f8b0808', 'hex'),
+    'an ELF': Buffer.from('7f454c46020101', 'hex'),
+    'a PDF': Buffer.from('%PDF-1.7\n'),
+    'NUL bytes in ASCII': Buffer.from('abc\0def'),
+    'one NUL': Buffer.from([0]),
+    'a compiled Java class': Buffer.from('cafebabe0000003400100a00', 'hex'),
+    'a tar': Buffer.concat([Buffer.from('name.txt'), Buffer.alloc(504), Buffer.from('content')]),
+  };
+  for (const [name, bytes] of Object.entries(notText)) {
+    test(`${name} is not text`, async () => {
+      for (const extension of ['txt', 'md', 'html', 'csv'] as const) assert.ok(await refusal(extension, bytes));
+    });
+  }
+
+  const text: Record<string, Buffer> = {
+    'UTF-16 with a mark': Buffer.from('\ufeffGrüße, 世界\n', 'utf16le'),
+    'UTF-16 without a mark': Buffer.from('question,answer\n', 'utf16le'),
+    'UTF-16 big-endian without a mark': Buffer.from('question,answer\n', 'utf16le').swap16(),
+    'UTF-32': Buffer.from([0xff, 0xfe, 0, 0, 0x41, 0, 0, 0, 0x0a, 0, 0, 0]),
+    'UTF-32 big-endian': Buffer.from([0, 0, 0xfe, 0xff, 0, 0, 0, 0x41]),
+    'Latin-1': Buffer.from('Grüße', 'latin1'),
+    'one letter': Buffer.from('B'),
+    'text that starts like a bitmap': Buffer.from('BM is short for benchmark'),
+    'text that speaks of PDF': Buffer.from('A PDF starts with %PDF-1.7'),
+    'text with a stray control character': Buffer.from('a page\u0001 of a book'),
+    'terminal colours': Buffer.from('\u001b[31mred\u001b[0m '.repeat(100)),
+  };
+  for (const [name, bytes] of Object.entries(text)) {
+    test(`${name} is text`, async () => {
+      assert.equal(await refusal('txt', bytes), undefined);
+    });
+  }
+
+  test('a PDF header may stand within the first 1024 bytes, not behind them', async () => {
+    assert.equal(await refusal('pdf', Buffer.from(`${' '.repeat(1019)}%PDF-1.4`)), undefined);
+    assert.match(
+      (await refusal('pdf', Buffer.from(`${' '.repeat(1020)}%PDF-1.4`))) ?? '',
+      /must be a PDF document; .*text/,
+    );
+  });
+
+  test('a workbook with macros is not taken for one without', async () => {
+    const message = await refusal('xlsx', workbook([{ name: 'one', rows: [] }], 'xlsm'));
+    assert.match(message ?? '', /macroenabled/);
+  });
+});

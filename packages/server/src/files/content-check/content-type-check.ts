@@ -1,0 +1,129 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Extension } from '@quartermaster/contract';
+import { contentContradicts } from '../problems.ts';
+import { describeOle, isOle } from './ole-container.ts';
+import { describeText } from './text-plausibility.ts';
+import { isZip, readZipEntry } from './zip-entry.ts';
+
+/** The content of a file, read where it is needed. */
+export interface CheckedContent {
+  readonly bytes: number;
+  /** Shorter where the content ends. */
+  read(position: number, length: number): Promise<Buffer>;
+}
+
+/** How far into a PDF its header may stand (Adobe's readers look this far). */
+const pdfHeaderWithin = 1024;
+const sampleBytes = 64 * 1024;
+
+/**
+ * Throws REQUEST_VALIDATION_ERROR when the content contradicts the extension: a .pdf is a PDF, a .docx a Word package,
+ * a .txt text in some encoding. Whether it can be read to its end is found out later, by the record made from it.
+ * Empty content is accepted for every extension. Source: docs/contract.md "Files".
+ */
+export async function checkContent(extension: Extension, content: CheckedContent): Promise<void> {
+  if (content.bytes === 0) return;
+  const head = await content.read(0, sampleBytes);
+  switch (extension) {
+    case 'pdf':
+      if (head.subarray(0, pdfHeaderWithin).includes('%PDF-')) return;
+      throw contentContradicts(extension, describe(head), 'a PDF document');
+    case 'docx':
+      return checkOffice(extension, content, head);
+    case 'xlsx':
+      return checkOffice(extension, content, head);
+    default: {
+      const found = nameOfFormat(head) ?? describeText(head);
+      if (found !== undefined) throw contentContradicts(extension, found, 'text');
+    }
+  }
+}
+
+const officeKinds = {
+  docx: { mainPart: 'wordprocessingml', expected: 'a Word document (Office Open XML)' },
+  xlsx: { mainPart: 'spreadsheetml', expected: 'an Excel workbook (Office Open XML)' },
+} as const;
+const contentTypesPart = '[Content_Types].xml';
+/** A workbook of thousands of sheets has less. */
+const mostContentTypes = 1024 * 1024;
+
+async function checkOffice(extension: 'docx' | 'xlsx', content: CheckedContent, head: Buffer): Promise<void> {
+  const { mainPart, expected } = officeKinds[extension];
+  if (isOle(head)) {
+    const found = await describeOle(content);
+    // A password wraps the package in a container of the older kind; the record will say that it is encrypted.
+    if (found === 'encrypted package') return;
+    throw contentContradicts(extension, `an older Office file (${found})`, expected);
+  }
+  if (!isZip(head)) throw contentContradicts(extension, describe(head), expected);
+  const types = await readZipEntry(content, contentTypesPart, mostContentTypes);
+  if (types === undefined) {
+    throw contentContradicts(extension, `a ZIP archive without a readable ${contentTypesPart}`, expected);
+  }
+  const wanted = (part: string) => part.startsWith(mainPart) && !part.includes('macroenabled');
+  const found = await findMainPart(types, wanted);
+  if (found !== undefined && wanted(found)) return;
+  const other = found === undefined ? 'a package of another kind' : `a package whose main part is ${found}`;
+  throw contentContradicts(extension, other, expected);
+}
+
+/** Read in slices, between which the event loop runs other work. */
+const sliceBytes = 64 * 1024;
+/** Longer than any content type, and even: a slice of UTF-16 starts with a whole unit. */
+const overlapBytes = 512;
+
+/**
+ * The first main part that is wanted, else the first of all. Such as `wordprocessingml.document`, `spreadsheetml.sheet`
+ * or `wordprocessingml.document.macroenabled`.
+ */
+async function findMainPart(types: Buffer, wanted: (part: string) => boolean): Promise<string | undefined> {
+  const decode = decoderOf(types);
+  let first: string | undefined;
+  for (let at = 0; at < types.length; at += sliceBytes) {
+    if (at > 0) await nextTurn();
+    const found = mainPartsOf(decode(types.subarray(at, at + sliceBytes + overlapBytes)));
+    const part = found.find(wanted);
+    if (part !== undefined) return part;
+    first ??= found[0];
+  }
+  return first;
+}
+
+function mainPartsOf(xml: string): string[] {
+  const found = xml
+    .toLowerCase()
+    .matchAll(/application\/vnd\.(?:openxmlformats-officedocument\.|ms-)([a-z0-9.]{1,80})\.main\+xml/g);
+  return [...found].map((match) =>
+    (match[1] ?? '').replace(/^word\./, 'wordprocessingml.').replace(/^excel\./, 'spreadsheetml.'),
+  );
+}
+
+function decoderOf(bytes: Buffer): (slice: Buffer) => string {
+  const name =
+    bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : null;
+  return (slice) => (name === null ? slice.toString('latin1') : new TextDecoder(name).decode(slice));
+}
+
+const formats: ReadonlyArray<readonly [name: string, magic: Buffer]> = [
+  ['a PDF document', Buffer.from('%PDF-')],
+  ['a ZIP archive', Buffer.from('PK\x03\x04', 'latin1')],
+  ['a ZIP archive', Buffer.from('PK\x05\x06', 'latin1')],
+  ['a PNG image', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')],
+  ['a JPEG image', Buffer.from('\xff\xd8\xff', 'latin1')],
+  ['a GIF image', Buffer.from('GIF87a')],
+  ['a GIF image', Buffer.from('GIF89a')],
+  ['a gzip archive', Buffer.from('\x1f\x8b\x08', 'latin1')],
+  ['an ELF program', Buffer.from('\x7fELF', 'latin1')],
+  ['an older Office file', Buffer.from('d0cf11e0a1b11ae1', 'hex')],
+  ['an XZ archive', Buffer.from('\xfd7zXZ\x00', 'latin1')],
+  ['a 7-Zip archive', Buffer.from('7z\xbc\xaf\x27\x1c', 'latin1')],
+  ['a SQLite database', Buffer.from('SQLite format 3\x00', 'latin1')],
+];
+
+function nameOfFormat(head: Buffer): string | undefined {
+  return formats.find(([, magic]) => head.subarray(0, magic.length).equals(magic))?.[0];
+}
+
+function describe(head: Buffer): string {
+  return nameOfFormat(head) ?? describeText(head) ?? 'text';
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { strToU8, zipSync } from 'fflate';
+import { Problem } from '../../kernel/problem.ts';
+import { checkContent } from './content-type-check.ts';
+import { mostEntries, readZipEntry } from './zip-entry.ts';
+
+const partName = '[Content_Types].xml';
+const otherType = 'application/vnd.ms-a.main+xml ';
+const wordType = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml';
+
+function contentOf(bytes: Uint8Array) {
+  const all = Buffer.from(bytes);
+  const read: number[] = [];
+  return {
+    read,
+    content: {
+      bytes: all.length,
+      read: async (at: number, length: number) => {
+        read.push(length);
+        return all.subarray(at, at + length);
+      },
+    },
+  };
+}
+
+/** The result, and the number of event loop turns until then. */
+async function checkWhileCounting(types: string): Promise<{ said: string | undefined; turns: number }> {
+  const { content } = contentOf(zipSync({ [partName]: strToU8(types) }));
+  let turns = 0;
+  let isRunning = true;
+  const count = () => {
+    turns += 1;
+    if (isRunning) setImmediate(count);
+  };
+  setImmediate(count);
+  try {
+    await checkContent('docx', content);
+    return { said: undefined, turns };
+  } catch (error) {
+    assert.ok(error instanceof Problem && error.status === 422, `${error}`);
+    return { said: error.message, turns };
+  } finally {
+    isRunning = false;
+  }
+}
+
+test('content types are read in slices, between which the event loop goes round', async () => {
+  const filling = otherType.repeat(Math.floor((900 * 1024) / otherType.length));
+  const missing = await checkWhileCounting(filling);
+  assert.match(missing.said ?? '', /a package whose main part is a/);
+  assert.ok(missing.turns >= 14, `${missing.turns} turns for 15 slices`);
+  assert.equal((await checkWhileCounting(`${filling}${wordType}`)).said, undefined, 'found in the last slice');
+  assert.equal(
+    (await checkWhileCounting(`${' '.repeat(64 * 1024 - 20)}${wordType}`)).said,
+    undefined,
+    'across two slices',
+  );
+});
+
+test('content types that unpack to more than a megabyte are not unpacked', async () => {
+  const { said } = await checkWhileCounting(`${wordType} ${otherType.repeat(140_000)}`);
+  assert.match(said ?? '', /without a readable \[Content_Types\]\.xml/);
+});
+
+test('at most 10,000 entries of a directory are looked at, and at most 2 MiB of it are read', async () => {
+  const fillers = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, new Uint8Array()]));
+  const within = contentOf(zipSync({ ...fillers(mostEntries - 1), [partName]: strToU8('x') }));
+  assert.equal((await readZipEntry(within.content, partName, 100))?.toString(), 'x');
+  const beyond = contentOf(zipSync({ ...fillers(mostEntries), [partName]: strToU8('x') }));
+  assert.equal(await readZipEntry(beyond.content, partName, 100), undefined);
+  const large = contentOf(zipSync({ [partName]: strToU8('x'), ...fillers(50_000) }));
+  assert.equal((await readZipEntry(large.content, partName, 100))?.toString(), 'x');
+  assert.ok(Math.max(...large.read) <= 2 * 1024 * 1024, `${large.read}`);
+});

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { utimes, writeFile } from 'node:fs/promises';
+import { describe, test } from 'node:test';
+import { createNewId } from '../kernel/identifier.ts';
+import { checkStore, type StoreReport } from './maintenance/fsck.ts';
+import { listQuarantine, restoreAsFile, restoreBlob } from './maintenance/quarantine.ts';
+import { ask, upload } from './testing/ask.ts';
+import { type FilesService, startFilesService } from './testing/files-service.ts';
+
+const kindsOf = (report: StoreReport) => report.faults.map((fault) => fault.kind);
+const contentOf = (id: string) => `/v1/files/${id}/content`;
+
+async function addOrphan(service: FilesService, content: string): Promise<string> {
+  const orphan = service.blobs.stage(createNewId()('blob'));
+  await orphan.append(Buffer.from(content));
+  await orphan.finish();
+  await orphan.commit();
+  return orphan.blobId;
+}
+
+describe('the check of a store', () => {
+  test('names the files of a damaged blob, and records it, so that the next upload repairs it', async () => {
+    await using service = await startFilesService();
+    const id = await upload(service, { content: 'green tea', name: 'tea.txt' });
+    const blobId = (await service.files.find('projecta', id))?.blobId ?? '';
+    await writeFile(await service.pathOf(id), 'GREEN TEA');
+    const report = await checkStore(service.admin, { hash: true, repair: true });
+    assert.deepEqual(report.faults, [
+      {
+        kind: 'content_differs',
+        blobId,
+        projectId: 'projecta',
+        files: [{ blobId, fileId: id, name: 'tea.txt', projectId: 'projecta' }],
+      },
+    ]);
+    assert.equal(report.open, 1);
+    assert.match(report.database, /integrity_check/);
+    await upload(service, { content: 'green tea' });
+    assert.equal((await ask(service, contentOf(id))).text, 'green tea');
+    assert.equal((await checkStore(service.admin, { hash: true })).open, 0);
+  });
+
+  test('puts back quarantined bytes whose hash is right', async () => {
+    await using service = await startFilesService();
+    const id = await upload(service, { content: 'green tea' });
+    const blobId = (await service.files.find('projecta', id))?.blobId ?? '';
+    await service.reportDamage({ blobId, projectId: 'projecta' }, 'content_differs');
+    // Its bytes are in the quarantine now, which is no damage of another kind.
+    await service.reportDamage({ blobId, projectId: 'projecta' }, 'missing');
+    const [row] = (await service.rows('blob')) as { damage: string }[];
+    assert.equal(row?.damage, 'content_differs');
+    assert.equal((await ask(service, contentOf(id))).status, 503);
+    const report = await checkStore(service.admin, { hash: false, repair: true });
+    assert.deepEqual([kindsOf(report), report.open], [['bytes_missing'], 0]);
+    assert.equal((await ask(service, contentOf(id))).text, 'green tea');
+    assert.equal(await service.damages.countDamaged(), 0);
+  });
+
+  test('counts orphans as a fault only after their grace period', async () => {
+    await using service = await startFilesService();
+    const orphan = await addOrphan(service, 'green tea');
+    const young = await checkStore(service.admin, { hash: false });
+    assert.deepEqual([kindsOf(young), young.open], [['orphan'], 0]);
+    await utimes(`${service.folder}/blobs/${orphan.slice(4, 8)}/${orphan}`, 0, 0);
+    assert.equal((await checkStore(service.admin, { hash: false })).open, 1);
+  });
+
+  test('reports the damage that the database finds', async () => {
+    await using service = await startFilesService();
+    const checkDatabase = async () => ({ checked: 'read', findings: ['row 3 missing from index'] });
+    const report = await checkStore({ ...service.admin, checkDatabase }, { hash: false });
+    assert.deepEqual(report.faults, [{ kind: 'database_damaged', finding: 'row 3 missing from index' }]);
+    assert.equal(report.open, 1);
+  });
+});
+
+describe('the quarantine', () => {
+  test('lists what is in it with its hash, and gives it back to its place', async () => {
+    await using service = await startFilesService();
+    const id = await upload(service, { content: 'green tea' });
+    const blobId = (await service.files.find('projecta', id))?.blobId ?? '';
+    await service.blobs.quarantine.add(blobId);
+    const [held] = await Array.fromAsync(listQuarantine(service.admin));
+    assert.deepEqual([held?.blobId, held?.bytes, held?.files[0]?.fileId], [blobId, 9, id]);
+    assert.equal(held?.sha256, createHash('sha256').update('green tea').digest('hex'));
+    await restoreBlob(service.admin, blobId);
+    assert.equal((await ask(service, contentOf(id))).text, 'green tea');
+    await assert.rejects(restoreBlob(service.admin, blobId), /no \w+ in the quarantine/);
+  });
+
+  test('restores no bytes that are not the content of their files, and names these', async () => {
+    await using service = await startFilesService();
+    const id = await upload(service, { content: 'green tea', name: 'tea.txt' });
+    const blobId = (await service.files.find('projecta', id))?.blobId ?? '';
+    await writeFile(await service.pathOf(id), 'GREEN TEA');
+    await service.reportDamage({ blobId, projectId: 'projecta' }, 'content_differs');
+    await assert.rejects(
+      restoreBlob(service.admin, blobId),
+      new RegExp(`${blobId}.* not the content of "tea.txt" \\(${id}\\).*Nothing was restored`),
+    );
+    assert.deepEqual([await service.quarantined(), (await service.onDisk()).blobs], [[blobId], []]);
+    await writeFile(`${service.folder}/quarantine/${blobId}`, 'green tea');
+    await restoreBlob(service.admin, blobId);
+    assert.equal((await ask(service, contentOf(id))).text, 'green tea');
+    assert.equal(await service.damages.countDamaged(), 0);
+  });
+
+  test('makes a file of bytes whose content is stored already, but changed: every file gets the good bytes', async () => {
+    await using service = await startFilesService();
+    const first = await upload(service, { content: 'green tea' });
+    await writeFile(await service.pathOf(first), 'GREEN TEA');
+    const blobId = await addOrphan(service, 'green tea');
+    await service.blobs.quarantine.add(blobId);
+    const wanted = { projectId: 'projecta', name: 'tea.txt', purpose: 'record_file' } as const;
+    const second = await restoreAsFile(service.admin, blobId, wanted);
+    for (const id of [first, second]) assert.equal((await ask(service, contentOf(id))).text, 'green tea');
+    assert.deepEqual(await service.quarantined(), []);
+  });
+
+  test('makes a file of bytes that no row names', async () => {
+    await using service = await startFilesService();
+    const blobId = await addOrphan(service, 'green tea');
+    await service.blobs.quarantine.add(blobId);
+    const wanted = { projectId: 'projecta', name: 'tea.txt', purpose: 'record_file' } as const;
+    await assert.rejects(restoreAsFile(service.admin, blobId, { ...wanted, name: 'tea.exe' }), /extension/);
+    const id = await restoreAsFile(service.admin, blobId, wanted);
+    assert.equal((await ask(service, contentOf(id))).text, 'green tea');
+    assert.deepEqual(await service.quarantined(), []);
+    assert.equal((await checkStore(service.admin, { hash: true })).open, 0);
+  });
+});

@@ -1,0 +1,44 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Logger } from '../../kernel/log/logger.ts';
+import type { BlobDamage, BlobRepository } from '../blob-repository.ts';
+import type { BlobStore } from '../blob-store.ts';
+
+export interface ReportDamageDeps {
+  readonly damages: Pick<BlobRepository, 'recordDamage'>;
+  readonly blobs: Pick<BlobStore, 'quarantine' | 'check'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** @returns false when no live file has the blob any more, so that nothing is wrong. */
+export type ReportDamage = (
+  blob: { readonly blobId: string; readonly projectId: string },
+  damage: BlobDamage,
+) => Promise<boolean>;
+
+/**
+ * Records that stored bytes are not those of their files, so that the next upload of the same content replaces them. Wrong
+ * bytes are moved into the quarantine, so they are not served, and `fsck --repair` puts them back if their hash is right after all.
+ * Unreadable bytes stay in their place, where a later read may succeed.
+ * @throws the error of a storage that does not work at all, which is no damage of one blob
+ */
+export function createDamageReport({ damages, blobs, clock, logger }: ReportDamageDeps): ReportDamage {
+  /** The damage is recorded already, so bytes that cannot be moved are not served either. */
+  async function moveAway(blobId: string): Promise<void> {
+    try {
+      await blobs.quarantine.add(blobId);
+    } catch (error) {
+      logger.error({ err: error, blobId }, 'damaged bytes not moved to the quarantine');
+    }
+  }
+
+  return async ({ blobId, projectId }, damage) => {
+    if (damage === 'unreadable') await blobs.check();
+    const outcome = await damages.recordDamage(blobId, damage, clock.now());
+    if (outcome === 'gone') return false;
+    if (outcome === 'known') return true;
+    logger.error({ blobId, projectId, damage }, 'stored content damaged');
+    if (damage !== 'missing' && damage !== 'unreadable') await moveAway(blobId);
+    return true;
+  };
+}

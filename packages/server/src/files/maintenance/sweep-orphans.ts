@@ -1,0 +1,75 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Logger } from '../../kernel/log/logger.ts';
+import type { BlobStore, StoredBlob } from '../blob-store.ts';
+import type { FileRepository } from '../file-repository.ts';
+
+export interface SweepDeps {
+  readonly files: Pick<FileRepository, 'knownBlobs'>;
+  readonly blobs: Pick<BlobStore, 'list' | 'quarantine'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Milliseconds a blob without a row is left alone: its upload may be about to write the row. */
+  readonly grace?: number;
+}
+
+export interface Swept {
+  /** Blobs that no row names, moved into the quarantine. */
+  readonly quarantined: number;
+  /** … left where they are, because there are too many: the operator decides. */
+  readonly left: number;
+}
+
+export const orphanGrace = 3_600_000;
+const batch = 500;
+/** Orphans that a crash leaves behind: a few, or a small part of a large store. */
+const fewOrphans = 5;
+const smallPart = 1 / 100;
+
+/**
+ * Moves blobs that no row names into the quarantine, once they are older than the grace period. When there are more than 5
+ * and more than 1 % of all blobs, the database has probably lost rows (a damaged log, an older copy): nothing is moved then
+ * unless `anyNumber` says that it is meant.
+ */
+export async function sweepOrphans(deps: SweepDeps, anyNumber: boolean, signal?: AbortSignal): Promise<Swept> {
+  let [orphans, all] = [0, 0];
+  for await (const found of findOrphans(deps, signal)) {
+    all += found.looked;
+    orphans += found.orphans.length;
+  }
+  if (orphans === 0) return { quarantined: 0, left: 0 };
+  if (!anyNumber && orphans > fewOrphans && orphans > all * smallPart) {
+    deps.logger.error(
+      { orphans, blobs: all },
+      'too many orphaned blobs: nothing was moved. The database may have lost rows: restore its newest backup, or run "quartermaster quarantine sweep" when the files are not needed',
+    );
+    return { quarantined: 0, left: orphans };
+  }
+  let quarantined = 0;
+  for await (const { orphans: found } of findOrphans(deps, signal)) {
+    for (const { blobId } of found) if (await deps.blobs.quarantine.add(blobId)) quarantined += 1;
+  }
+  deps.logger.warn({ quarantined }, 'orphaned blobs quarantined');
+  return { quarantined, left: 0 };
+}
+
+/** Blobs older than the grace period that no row names, batch by batch; `looked`: blobs of any age in the batch. */
+async function* findOrphans(
+  { files, blobs, clock, grace = orphanGrace }: SweepDeps,
+  signal?: AbortSignal,
+): AsyncGenerator<{ readonly orphans: readonly StoredBlob[]; readonly looked: number }> {
+  const olderThan = clock.now() - grace;
+  let looked: StoredBlob[] = [];
+  const check = async () => {
+    const old = looked.filter((blob) => blob.modifiedAt <= olderThan);
+    const known = await files.knownBlobs(old.map((blob) => blob.blobId));
+    return { orphans: old.filter((blob) => !known.has(blob.blobId)), looked: looked.length };
+  };
+  for await (const blob of blobs.list()) {
+    signal?.throwIfAborted();
+    looked.push(blob);
+    if (looked.length < batch) continue;
+    yield await check();
+    looked = [];
+  }
+  yield await check();
+}

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { BlobMissing, type BlobStore } from '../blob-store.ts';
+import { StoredContentDamaged } from '../file-access.ts';
+import type { ReportDamage } from './report-damage.ts';
+
+export interface VerifiedContentDeps {
+  readonly blobs: Pick<BlobStore, 'open' | 'size'>;
+  readonly reportDamage: ReportDamage;
+}
+
+export interface ExpectedContent {
+  readonly blobId: string;
+  readonly projectId: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/**
+ * Whether as many bytes are stored as the row says.
+ * @throws SERVICE_UNAVAILABLE when they are not, and {@link BlobMissing} when the file was deleted or replaced meanwhile
+ */
+export async function checkLength(deps: VerifiedContentDeps, expected: ExpectedContent): Promise<void> {
+  const found = await deps.blobs.size(expected.blobId);
+  if (found === expected.bytes) return;
+  const isLive = await deps.reportDamage(expected, found === undefined ? 'missing' : 'size_differs');
+  throw isLive ? new StoredContentDamaged() : new BlobMissing(expected.blobId);
+}
+
+/**
+ * Streams all bytes and hashes them. The last block is sent only when the hash is that of the row, so that no client takes wrong
+ * bytes for a complete file.
+ */
+export async function* readVerified(
+  deps: VerifiedContentDeps,
+  expected: ExpectedContent,
+  stored: Readable | AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256');
+  let held: Buffer | undefined;
+  for await (const block of stored as AsyncIterable<Buffer>) {
+    hash.update(block);
+    if (held !== undefined) yield held;
+    held = block;
+  }
+  if (hash.digest('hex') !== expected.sha256) {
+    await deps.reportDamage(expected, 'content_differs');
+    throw new StoredContentDamaged();
+  }
+  if (held !== undefined) yield held;
+}

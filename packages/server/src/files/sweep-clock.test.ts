@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { openDatabase } from '../adapters/database/open-database.ts';
+import { openDiskBlobStore } from '../adapters/disk/disk-blob-store.ts';
+import { createNewId } from '../kernel/identifier.ts';
+import { createLogger } from '../kernel/log/logger.ts';
+import { createMetrics } from '../kernel/metrics.ts';
+import { closeAll } from '../kernel/process/close-all.ts';
+import { openStoredFiles } from '../service/wire-blobs.ts';
+import { parseConfig } from '../settings/config.ts';
+
+const hour = 3_600_000;
+
+test('a blob whose upload has not committed its row stays in its place when the clock of the database is hours ahead', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-clock-'));
+  const logger = createLogger('silent');
+  const database = await openDatabase({ url: null, dataFolder: folder, logger });
+  const store = await openDiskBlobStore(folder);
+  const blobIds: string[] = [];
+  for (const content of ['young', 'old']) {
+    const staged = store.stage(createNewId()('blob'));
+    await staged.append(Buffer.from(content));
+    await staged.finish();
+    await staged.commit();
+    blobIds.push(staged.blobId);
+  }
+  const [young = '', old = ''] = blobIds;
+  const before = new Date(Date.now() - 2 * hour);
+  await utimes(join(folder, 'blobs', old.slice(4, 8), old), before, before);
+  const resources = new AsyncDisposableStack();
+  t.after(async () => {
+    await closeAll(resources);
+    await store.close();
+    await database.close();
+    await rm(folder, { recursive: true });
+  });
+  await openStoredFiles({
+    ...{ database, logger, resources, registry: createMetrics(), isDiskFull: () => false },
+    config: parseConfig({ QUARTERMASTER_DATA: folder }),
+    clock: { now: () => Date.now() + 3 * hour },
+  });
+  const held = async () => (await Array.fromAsync(store.quarantine.list())).map(({ blobId }) => blobId);
+  while (!(await held()).includes(old)) await new Promise(setImmediate);
+  await closeAll(resources);
+  assert.deepEqual([await held(), await store.size(young)], [[old], 5]);
+});

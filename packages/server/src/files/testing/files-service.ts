@@ -1,0 +1,165 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { checkDatabase } from '../../adapters/database/check-database.ts';
+import { openDatabase } from '../../adapters/database/open-database.ts';
+import { openDiskBlobStore } from '../../adapters/disk/disk-blob-store.ts';
+import { createBlobRepository } from '../../adapters/repositories/blob-repository.ts';
+import { createFileRepository } from '../../adapters/repositories/file-repository.ts';
+import { createIdempotencyRepository } from '../../adapters/repositories/idempotency-repository.ts';
+import { createApp } from '../../http/create-app.ts';
+import { createDrain } from '../../http/drain.ts';
+import type { Gate } from '../../http/gate.ts';
+import { listen } from '../../http/listen.ts';
+import { createRequestMetrics } from '../../http/request-metrics.ts';
+import { createIdempotency } from '../../idempotency/idempotency.ts';
+import type { Caller } from '../../kernel/caller.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { createNewId } from '../../kernel/identifier.ts';
+import { createLogger } from '../../kernel/log/logger.ts';
+import { createMetrics } from '../../kernel/metrics.ts';
+import { Problem } from '../../kernel/problem.ts';
+import { createDamageReport } from '../maintenance/report-damage.ts';
+import { createQuota } from '../quota.ts';
+import { fileRoutes } from '../routes.ts';
+import { createAdmissions } from '../upload/admission.ts';
+import { createUploads } from '../upload/upload.ts';
+import { type Answer, readAnswer } from './raw-answer.ts';
+
+export interface FilesServiceOptions {
+  readonly folder?: string;
+  /** Of PostgreSQL; default: SQLite in the folder. */
+  readonly databaseUrl?: string;
+  readonly maxFileBytes?: number;
+  readonly maxProjectBytes?: number;
+  readonly maxFiles?: number;
+  readonly maxUploadsInFlight?: number;
+  readonly idle?: number;
+  readonly lease?: number;
+}
+
+/** Everything of the files room behind real sockets, with a fixed gate: the token is the project. */
+export async function startFilesService(options: FilesServiceOptions = {}) {
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'quartermaster-files-')));
+  const logger = createLogger('silent');
+  const database = await openDatabase({ url: options.databaseUrl ?? null, dataFolder: folder, logger });
+  const blobs = await openDiskBlobStore(folder);
+  const files = createFileRepository(database);
+  const idempotency = createIdempotency({
+    repository: createIdempotencyRepository(database),
+    clock: systemClock,
+    logger,
+    times: { lease: options.lease ?? 30_000, memory: 3_600_000 },
+  });
+  const limits = {
+    maxFileBytes: options.maxFileBytes ?? 64 * 1024 * 1024,
+    maxProjectBytes: options.maxProjectBytes ?? null,
+    maxUploadsInFlight: options.maxUploadsInFlight ?? 256,
+  };
+  const app = createApp({
+    logger,
+    address: 'files',
+    requestMetrics: createRequestMetrics(createMetrics()),
+    drain: createDrain(),
+  });
+  const admissions = createAdmissions({ idempotency, assertAvailable: database.assertAvailable, ...limits });
+  const damages = createBlobRepository(database);
+  const reportDamage = createDamageReport({ damages, blobs, clock: systemClock, logger });
+  const uploads = createUploads({
+    blobs,
+    files,
+    reportDamage,
+    quota: createQuota(files, { maxProjectBytes: limits.maxProjectBytes, maxFiles: options.maxFiles ?? null }),
+    clock: systemClock,
+    newId: createNewId(),
+    logger,
+    maxFileBytes: limits.maxFileBytes,
+    pace: { idle: options.idle ?? 30_000, grace: 10_000, leastRate: 1024 },
+  });
+  fileRoutes(app, { gate: createFixedGate(), admissions, uploads, files, blobs, reportDamage, limits, allLimits: [] });
+  const server = await listen(app, { host: '127.0.0.1', port: 0, setting: 'QUARTERMASTER_FILES_PORT' });
+  const port = Number(new URL(server.url).port);
+
+  let isStopped = false;
+  async function stop(keep: 'keep' | 'remove' = 'remove'): Promise<void> {
+    if (isStopped) return;
+    isStopped = true;
+    await server.close(0);
+    await blobs.close();
+    await database.close();
+    if (keep === 'remove') await rm(folder, { recursive: true });
+  }
+
+  return {
+    folder,
+    database,
+    blobs,
+    files,
+    damages,
+    reportDamage,
+    admissions,
+    url: server.url,
+    port,
+    /** Sends these bytes over a socket of its own, at the pace given, and reads the first answer. */
+    async send(pieces: ReadonlyArray<Buffer | string>): Promise<Answer> {
+      const socket = connect(port, '127.0.0.1');
+      for (const piece of pieces) if (!socket.write(piece)) await drained(socket);
+      const answer = await readAnswer(socket);
+      socket.destroy();
+      return answer;
+    },
+    connect: () => connect(port, '127.0.0.1'),
+    /** Names in the staging folder and of all blobs. */
+    async onDisk(): Promise<{ staging: string[]; blobs: string[] }> {
+      const found: string[] = [];
+      for await (const blob of blobs.list()) found.push(blob.blobId);
+      return { staging: await readdir(join(folder, 'staging')), blobs: found };
+    },
+    /** What `checkStore` and the quarantine need. */
+    admin: {
+      files,
+      blobs,
+      damages,
+      reportDamage,
+      clock: systemClock,
+      newId: createNewId(),
+      checkDatabase: () => checkDatabase(database),
+    },
+    quarantined: () => readdir(join(folder, 'quarantine')),
+    /** Where the bytes of a file of `projecta` are. */
+    async pathOf(fileId: string): Promise<string> {
+      const blobId = (await files.find('projecta', fileId))?.blobId ?? '';
+      return join(folder, 'blobs', blobId.slice(4, 8), blobId);
+    },
+    rows: (table: 'file' | 'blob' | 'idempotency') => database.read.selectFrom(table).selectAll().execute(),
+    stop,
+    [Symbol.asyncDispose]: () => stop(),
+  };
+}
+export type FilesService = Awaited<ReturnType<typeof startFilesService>>;
+
+async function drained(socket: Socket): Promise<void> {
+  await new Promise<void>((resolve) => {
+    socket.once('drain', resolve);
+    socket.once('close', resolve);
+    // An answer before the end of the body: whoever reads it will see.
+    socket.once('readable', resolve);
+  });
+}
+
+function createFixedGate(): Gate {
+  const callers = new WeakMap<object, Caller>();
+  return {
+    requires: () => async (request) => {
+      const project = /^Bearer (\w+)$/.exec(request.headers.authorization ?? '')?.[1];
+      if (project === undefined) throw new Problem('APIKEY_VALIDATION_FAILED', 'The API key is not valid.');
+      callers.set(request, { projectId: project, keyId: 'key', scopes: new Set(['files'] as const) });
+    },
+    callerOf: (request) => {
+      const caller = callers.get(request);
+      if (caller === undefined) throw new Error('no gate');
+      return caller;
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import type { AnsweredRequest, Idempotency, RunningRequest } from '../../idempotency/idempotency.ts';
+import { contentEncodingNotRead, fileTooLarge, tooManyUploads } from '../problems.ts';
+import { multipartLimits } from './multipart.ts';
+import { readBoundary } from './part-headers.ts';
+import { longestOtherField } from './read-upload.ts';
+
+/** The right to send one upload: its place among those in flight, and its idempotency key when it has one. */
+export interface Admission {
+  readonly projectId: string;
+  readonly boundary: string;
+  readonly claim: RunningRequest | AnsweredRequest | null;
+  /** Gives back what was taken. May be called more than once. */
+  release(): Promise<void>;
+}
+
+/** What the headers of an upload say. */
+export interface UploadHead {
+  readonly projectId: string;
+  readonly contentType: string | undefined;
+  readonly contentEncoding: string | undefined;
+  /** Undefined when the body comes in chunks. */
+  readonly contentLength: number | undefined;
+  /** The API key, or the administrator of a session. */
+  readonly callerId: string;
+  readonly idempotencyKey: string | undefined;
+}
+
+export interface Admissions {
+  /** Refuses what can be refused before a byte of the body is read. */
+  admit(head: UploadHead): Promise<Admission>;
+  inFlight(projectId: string): number;
+}
+
+export interface AdmissionsDeps {
+  readonly idempotency: Idempotency;
+  /** Throws SERVICE_UNAVAILABLE while the database is known to be unavailable, before the body is received. */
+  readonly assertAvailable: () => void;
+  readonly maxFileBytes: number;
+  readonly maxUploadsInFlight: number;
+}
+
+/** The most that a body can hold besides its file: beyond it, no length can be right. */
+export const mostAroundFile =
+  multipartLimits.parts * (multipartLimits.headerBytes + longestOtherField) + 4 * multipartLimits.surroundingBytes;
+
+export function createAdmissions(deps: AdmissionsDeps): Admissions {
+  const running = new Map<string, number>();
+
+  function take(projectId: string): () => void {
+    const count = running.get(projectId) ?? 0;
+    if (count >= deps.maxUploadsInFlight) throw tooManyUploads(deps.maxUploadsInFlight);
+    running.set(projectId, count + 1);
+    let taken = true;
+    return () => {
+      if (!taken) return;
+      taken = false;
+      const left = (running.get(projectId) ?? 1) - 1;
+      if (left === 0) running.delete(projectId);
+      else running.set(projectId, left);
+    };
+  }
+
+  async function claimKey(head: UploadHead): Promise<Admission['claim']> {
+    if (head.idempotencyKey === undefined) return null;
+    const { projectId, callerId, idempotencyKey: key } = head;
+    return deps.idempotency.begin({ projectId, operation: 'upload', key, callerId });
+  }
+
+  return {
+    async admit(head) {
+      const boundary = readBoundary(head.contentType);
+      if (head.contentEncoding !== undefined && head.contentEncoding.toLowerCase() !== 'identity') {
+        throw contentEncodingNotRead(head.contentEncoding);
+      }
+      if ((head.contentLength ?? 0) > deps.maxFileBytes + mostAroundFile) throw fileTooLarge(deps.maxFileBytes);
+      deps.assertAvailable();
+      const giveBack = take(head.projectId);
+      try {
+        const claim = await claimKey(head);
+        return {
+          projectId: head.projectId,
+          boundary,
+          claim,
+          release: async () => {
+            try {
+              if (claim?.kind === 'running') await claim.release();
+            } finally {
+              giveBack();
+            }
+          },
+        };
+      } catch (error) {
+        giveBack();
+        throw error;
+      }
+    },
+    inFlight: (projectId) => running.get(projectId) ?? 0,
+  };
+}

@@ -1,0 +1,115 @@
+import type { Purpose } from '@quartermaster/contract';
+import { isPurpose } from '@quartermaster/contract';
+import { fieldInvalid } from '../../kernel/problem.ts';
+import { quoteText } from '../../kernel/quote-text.ts';
+import type { PartDisposition } from '../content-disposition.ts';
+import { type FileName, readFileName } from '../file-name.ts';
+import { fieldRepeated, fileTooLarge, partMissing, purposeUnknown } from '../problems.ts';
+import { createMultipartParser } from './multipart.ts';
+
+/** Where the bytes of the file go. */
+export interface FileSink {
+  /** Takes the bytes over: nobody else reads them afterwards. */
+  append(bytes: Buffer): Promise<void> | undefined;
+}
+
+export interface UploadForm {
+  readonly purpose: Purpose;
+  readonly fileName: FileName;
+}
+
+export interface UploadFormReader {
+  /** Takes the next bytes of the body. A promise asks to wait before more. */
+  write(chunk: Buffer): Promise<void> | undefined;
+  /** The body is complete: gives the form. */
+  end(): UploadForm;
+}
+
+export const longestPurpose = 1024;
+/** Other fields are ignored, as the ancestor's clients send some; but not without end. */
+export const longestOtherField = 64 * 1024;
+
+type Part = 'file' | 'purpose' | 'other';
+
+/**
+ * Reads the form of an upload: one `file`, one `purpose`, in any order. Throws as soon as it is sure that the form is
+ * wrong: REQUEST_VALIDATION_ERROR, FILE_TOO_LARGE with the first byte beyond the limit, INVALID_REQUEST.
+ */
+export function createUploadFormReader(boundary: string, sink: FileSink, maxFileBytes: number): UploadFormReader {
+  let current: Part = 'other';
+  let currentName = '';
+  let currentBytes = 0;
+  let rawName: string | undefined;
+  let purposeBytes: Buffer[] | undefined;
+  let purpose: Purpose | undefined;
+  let waits: Array<Promise<void>> = [];
+
+  function checkTogether(): void {
+    if (rawName !== undefined && purpose !== undefined) readFileName(rawName, purpose);
+  }
+
+  function onPart({ name, filename }: PartDisposition): void {
+    current = name === 'file' || name === 'purpose' ? name : 'other';
+    currentName = name;
+    currentBytes = 0;
+    if (current === 'file') {
+      if (rawName !== undefined) throw fieldRepeated('file');
+      if (filename === undefined)
+        throw fieldInvalid('body/file', 'a part without a filename', 'a part with a filename');
+      rawName = filename;
+      checkTogether();
+    }
+    if (current === 'purpose') {
+      if (purposeBytes !== undefined) throw fieldRepeated('purpose');
+      if (filename !== undefined) throw fieldInvalid('body/purpose', 'a file', 'a text field');
+      purposeBytes = [];
+    }
+  }
+
+  function onData(bytes: Buffer): void {
+    currentBytes += bytes.length;
+    if (current === 'file') {
+      if (currentBytes > maxFileBytes) throw fileTooLarge(maxFileBytes);
+      const wait = sink.append(bytes);
+      if (wait !== undefined) waits.push(wait);
+      return;
+    }
+    const longest = current === 'purpose' ? longestPurpose : longestOtherField;
+    if (currentBytes > longest) {
+      if (current === 'purpose') throw fieldInvalid('body/purpose', 'a longer text', `at most ${longest} bytes`);
+      const found = `a longer field ${quoteText(currentName)}`;
+      throw fieldInvalid('body', found, `a form whose text fields have at most ${longest} bytes`);
+    }
+    if (current === 'purpose') purposeBytes?.push(bytes);
+  }
+
+  function onPartEnd(): void {
+    if (current !== 'purpose') return;
+    const text = Buffer.concat(purposeBytes ?? []).toString('utf8');
+    if (!isPurpose(text)) throw purposeUnknown(text);
+    purpose = text;
+    checkTogether();
+  }
+
+  const parser = createMultipartParser(boundary, { onPart, onData, onPartEnd });
+  return {
+    write(chunk) {
+      try {
+        parser.write(chunk);
+      } finally {
+        // Were it thrown away with the parser's error, a failing wait would be nobody's.
+        for (const wait of waits) wait.catch(() => {});
+      }
+      if (waits.length === 0) return undefined;
+      const all = Promise.all(waits).then(() => {});
+      waits = [];
+      return all;
+    },
+    end() {
+      parser.end();
+      if (rawName === undefined) throw partMissing('file');
+      if (purpose === undefined) throw partMissing('purpose');
+      return { purpose, fileName: readFileName(rawName, purpose) };
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import type { Readable } from 'node:stream';
+import { type Pace, watchPace } from '../../kernel/concurrency/pace.ts';
+import { bodyCutShort, uploadTooSlow } from '../problems.ts';
+
+/**
+ * Feeds a request body to `take` until the message is complete. When `take` gives a promise, no byte is read until it
+ * resolves, and that time does not count. Rejects with what `take` throws, with INVALID_REQUEST when the client is gone
+ * or the body ends early, with REQUEST_TIMEOUT when it comes too slowly. Never destroys the stream: whoever answers
+ * decides about the connection.
+ */
+export function receiveBody(
+  body: Readable,
+  take: (chunk: Buffer) => Promise<void> | undefined,
+  pace: Pace,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (body.destroyed || body.readableEnded) {
+      reject(bodyCutShort());
+      return;
+    }
+    const watch = watchPace(pace, (reason) => settle(uploadTooSlow(reason)));
+    let waiting = false;
+    let ended = false;
+    let settled = false;
+
+    function settle(error?: unknown): void {
+      if (settled) return;
+      settled = true;
+      watch.stop();
+      body.off('data', onData);
+      body.off('end', onEnd);
+      body.off('close', onClose);
+      if (error === undefined) {
+        resolve();
+        return;
+      }
+      body.pause();
+      reject(error);
+    }
+
+    function onData(chunk: Buffer): void {
+      watch.count(chunk.length);
+      try {
+        const wait = take(chunk);
+        if (wait !== undefined) holdBack(wait);
+      } catch (error) {
+        settle(error);
+      }
+    }
+
+    function holdBack(wait: Promise<void>): void {
+      waiting = true;
+      body.pause();
+      watch.pause();
+      wait.then(() => {
+        waiting = false;
+        if (settled) return;
+        watch.resume();
+        if (ended) settle();
+        else body.resume();
+      }, settle);
+    }
+
+    function onEnd(): void {
+      ended = true;
+      if (!waiting) settle();
+    }
+    function onClose(): void {
+      if (!ended) settle(bodyCutShort());
+    }
+
+    body.on('data', onData);
+    body.on('end', onEnd);
+    body.on('close', onClose);
+    // A connection that breaks is also an error of the stream; `close` follows it, also after we are done.
+    body.on('error', () => {});
+  });
+}

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { HeldClaim, IdempotencyRepository } from '../idempotency-repository.ts';
+
+/** What every repository of idempotency keys promises. Each project may keep 30 bytes of answers. */
+export function describeIdempotencyRepository(
+  name: string,
+  open: () => Promise<{ repository: IdempotencyRepository; release: () => Promise<void> }>,
+): void {
+  describe(`idempotency repository: ${name}`, () => {
+    let repository: IdempotencyRepository;
+    let release: () => Promise<void>;
+    let count = 0;
+    before(async () => {
+      ({ repository, release } = await open());
+    });
+    after(() => release());
+
+    const newClaim = (): HeldClaim => ({
+      projectId: 'projecta',
+      operation: 'upload',
+      key: `key ${count++}`,
+      callerId: 'caller',
+      heldUntil: 1000,
+    });
+    const answered = (claim: HeldClaim) => ({ ...claim, fingerprint: 'print', answer: '{"a":1}', expiresAt: 9000 });
+
+    test('a key is claimed once, then running, then answered, then forgotten', async () => {
+      const claim = newClaim();
+      assert.deepEqual(await repository.claim(claim, 1), { kind: 'claimed' });
+      assert.deepEqual(await repository.claim(claim, 1), { kind: 'running' });
+      assert.equal(await repository.complete(answered(claim)), true);
+      assert.deepEqual(await repository.claim({ ...claim, heldUntil: 5000 }, 8999), { kind: 'answered' });
+      assert.deepEqual(await repository.compare(claim, ['old', 'print'], 10), { kind: 'same', answer: '{"a":1}' });
+      assert.deepEqual(await repository.claim({ ...claim, heldUntil: 10_000 }, 9000), { kind: 'claimed' });
+      assert.deepEqual(await repository.claim({ ...claim, heldUntil: 10_000 }, 9000), { kind: 'running' });
+    });
+
+    test('ten wrong requests close an answer, also when they come at the same time', async () => {
+      const claim = newClaim();
+      await repository.claim(claim, 1);
+      assert.deepEqual(await repository.compare(claim, ['print'], 10), { kind: 'forgotten' });
+      await repository.complete(answered(claim));
+      const guesses = Array.from({ length: 40 }, (_, n) => repository.compare(claim, [`guess ${n}`], 10));
+      const kinds = (await Promise.all(guesses)).map(({ kind }) => kind);
+      assert.equal(kinds.filter((kind) => kind === 'other').length, 10);
+      assert.equal(kinds.filter((kind) => kind === 'closed').length, 30);
+      assert.deepEqual(await repository.compare(claim, ['print'], 10), { kind: 'closed' });
+      const later = { ...claim, heldUntil: 10_000 };
+      assert.deepEqual(await repository.claim(later, 9000), { kind: 'claimed' });
+      await repository.complete(answered(later));
+      assert.equal((await repository.compare(claim, ['print'], 10)).kind, 'same', 'a new answer begins anew');
+    });
+
+    test('wrong requests of others close an answer for others, not for the caller that made the first request', async () => {
+      const claim = newClaim();
+      await repository.claim(claim, 1);
+      await repository.complete(answered(claim));
+      const others = ['one', 'two', ''].map((callerId) => ({ ...claim, callerId }));
+      for (let n = 0; n < 12; n++) {
+        const guess = { ...claim, callerId: others[n % 3]?.callerId ?? '' };
+        assert.equal((await repository.compare(guess, ['guess'], 10)).kind, n < 10 ? 'other' : 'closed');
+      }
+      for (const other of others) assert.equal((await repository.compare(other, ['print'], 10)).kind, 'closed');
+      assert.equal((await repository.compare(claim, ['print'], 10)).kind, 'same');
+    });
+
+    test('operation and project are part of the key', async () => {
+      const claim = newClaim();
+      assert.equal((await repository.claim(claim, 1)).kind, 'claimed');
+      assert.equal((await repository.claim({ ...claim, operation: 'execute' }, 1)).kind, 'claimed');
+      assert.equal((await repository.claim({ ...claim, projectId: 'projectb' }, 1)).kind, 'claimed');
+    });
+
+    test('of many claims at once one wins', async () => {
+      const claim = newClaim();
+      const outcomes = await Promise.all(Array.from({ length: 20 }, () => repository.claim(claim, 1)));
+      assert.equal(outcomes.filter((outcome) => outcome.kind === 'claimed').length, 1);
+      assert.equal(outcomes.filter((outcome) => outcome.kind === 'running').length, 19);
+    });
+
+    test('a renewed claim lives on; one whose time is over can be taken, and its owner then does nothing', async () => {
+      const claim = newClaim();
+      await repository.claim(claim, 1);
+      assert.equal(await repository.renew(claim, 2000), true);
+      assert.deepEqual(await repository.claim({ ...claim, heldUntil: 3000 }, 1500), { kind: 'running' });
+      const taken = { ...claim, heldUntil: 4000 };
+      assert.deepEqual(await repository.claim(taken, 2000), { kind: 'claimed' });
+      const late = { ...claim, heldUntil: 2000 };
+      assert.equal(await repository.renew(late, 5000), false);
+      assert.equal(await repository.complete(answered(late)), false);
+      await repository.release(late);
+      assert.deepEqual(await repository.claim({ ...claim, heldUntil: 3500 }, 2500), { kind: 'running' });
+      assert.equal(await repository.complete(answered(taken)), true);
+    });
+
+    test('a claim that lies further ahead than a claim can is void; an answer that does is kept', async () => {
+      const ahead = { ...newClaim(), heldUntil: 1_000_000 };
+      await repository.claim(ahead, 999_000);
+      // A lease within twice its length is valid, because the clocks of two processes differ a little.
+      const soon = { ...ahead, heldUntil: 999_500 };
+      assert.deepEqual(await repository.claim(soon, 998_500), { kind: 'running' });
+      const claim = { ...ahead, heldUntil: 2000 };
+      assert.deepEqual(await repository.claim(claim, 1000), { kind: 'claimed' });
+      assert.equal(await repository.renew(ahead, 1_001_000), false);
+      assert.equal(await repository.complete({ ...answered(claim), expiresAt: 1_000_000 }), true);
+      assert.equal((await repository.claim({ ...claim, heldUntil: 2500 }, 1500)).kind, 'answered');
+    });
+
+    test('a released key is free; an answer is not released', async () => {
+      const claim = newClaim();
+      await repository.claim(claim, 1);
+      await repository.release(claim);
+      assert.deepEqual(await repository.claim(claim, 1), { kind: 'claimed' });
+      await repository.complete(answered(claim));
+      await repository.release(claim);
+      await repository.release({ ...claim, heldUntil: 9000 });
+      assert.equal((await repository.claim(claim, 1)).kind, 'answered');
+    });
+
+    test('the limit kept_answers_of_project keeps an answer at the bound and not one more byte', async () => {
+      const keep = async (projectId: string, bytes: number, instead = '"not kept"') => {
+        const claim = { ...newClaim(), projectId, operation: 'execute' as const };
+        await repository.claim(claim, 1);
+        const completed = { ...answered(claim), answer: `"${'x'.repeat(bytes - 2)}"`, insteadOfAnswer: instead };
+        assert.equal(await repository.complete(completed), true);
+        const compared = await repository.compare(claim, ['print'], 10);
+        return { claim, isKept: compared.kind === 'same' && compared.answer !== instead };
+      };
+      const first = await keep('full', 20);
+      assert.equal((await keep('full', 11, '""')).isKept, false, 'one byte above');
+      assert.equal((await keep('full', 8)).isKept, true, 'at the bound, with the 2 bytes stored instead');
+      assert.equal((await keep('full', 2, '0')).isKept, false);
+      assert.equal((await keep('other', 30)).isKept, true, 'each project has its own bytes');
+      await repository.claim({ ...first.claim, heldUntil: 10_000 }, 9000);
+      await repository.release({ ...first.claim, heldUntil: 10_000 });
+      assert.equal((await keep('full', 20)).isKept, false, 'above by the byte stored instead');
+      assert.ok((await repository.sweep(9000)) >= 5);
+      const many = await Promise.all(Array.from({ length: 20 }, () => keep('full', 10, '""')));
+      assert.equal(many.filter(({ isKept }) => isKept).length, 3);
+      await repository.sweep(9000);
+      assert.equal((await keep('full', 31)).isKept, false);
+      await repository.sweep(9000);
+      assert.equal((await keep('full', 30)).isKept, true, 'all bytes were given back');
+    });
+
+    test('a sweep forgets what is over and nothing else', async () => {
+      const [old, young] = [newClaim(), newClaim()];
+      await repository.claim({ ...old, heldUntil: 50 }, 1);
+      await repository.claim({ ...young, heldUntil: 51 }, 1);
+      assert.equal(await repository.sweep(50), 1);
+      assert.equal((await repository.claim(old, 1)).kind, 'claimed');
+      assert.equal((await repository.claim(young, 1)).kind, 'running');
+    });
+  });
+}

@@ -1,0 +1,130 @@
+import type { RecordCreate, RecordPreview } from '@quartermaster/contract';
+import type { Collections } from '../collections/collections.ts';
+import { tooManyDryRuns } from '../collections/problems.ts';
+import type { RecordSource } from '../collections/records/record-repository.ts';
+import { readSource } from '../collections/records/record-source.ts';
+import type { ExtractedChunk, ExtractionOutcome, Extractor, ReportedRow } from '../extraction/extraction.ts';
+import { rowCodes } from '../extraction/extraction.ts';
+import type { FileAccess } from '../files/file-access.ts';
+import { taskOf, toTakenRow } from './extract-record.ts';
+import type { PageFetcher } from './page-fetcher.ts';
+import { type Failure, openSource } from './process-record.ts';
+import type { RecordJobRepository } from './record-job-repository.ts';
+
+export interface DryRunDeps {
+  readonly collections: Pick<Collections, 'find'>;
+  readonly jobs: Pick<RecordJobRepository, 'findExistingKeys'>;
+  readonly files: FileAccess;
+  readonly pages: PageFetcher;
+  readonly extractor: Extractor;
+  /** More are refused: each keeps a request and a reader busy. */
+  readonly mostAtOnce: number;
+}
+
+interface Place {
+  readonly projectId: string;
+  readonly collectionId: string;
+}
+
+/** What a record would become, without making it. */
+export interface DryRuns {
+  /** @throws what creating the record would throw, and TOO_MANY_REQUESTS. */
+  run(place: Place, body: RecordCreate, signal: AbortSignal): Promise<RecordPreview>;
+}
+
+const shown = { chunks: 10, rows: 100 };
+
+export function createDryRuns(deps: DryRunDeps): DryRuns {
+  let underWay = 0;
+  return {
+    async run(place, body, signal) {
+      const { type: collectionType, capacity } = await deps.collections.find(place.projectId, place.collectionId);
+      const source = await readSource(body, { files: deps.files, projectId: place.projectId, collectionType });
+      if (underWay >= deps.mostAtOnce) throw tooManyDryRuns(deps.mostAtOnce);
+      underWay += 1;
+      try {
+        return await preview(deps, { ...place, source, capacity }, signal);
+      } finally {
+        underWay -= 1;
+      }
+    },
+  };
+}
+
+interface Wish extends Place {
+  readonly source: RecordSource;
+  readonly capacity: number;
+}
+
+async function preview(deps: DryRunDeps, wish: Wish, signal: AbortSignal): Promise<RecordPreview> {
+  const { source, collectionId, projectId, capacity } = wish;
+  const opened = await openSource(deps, { ...source, projectId }, { signal, onProgress: () => {} });
+  const chunks: ExtractedChunk[] = [];
+  const rows: ReportedRow[] = [];
+  let skipped = 0;
+  if (opened.kind === 'failed') return toPreview({ collectionId, outcome: opened, chunks, rows, skipped });
+
+  async function look(batch: readonly ExtractedChunk[]): Promise<void> {
+    const isLookedAt = source.onDuplicate === 'skip' || chunks.length < shown.chunks;
+    if (!isLookedAt) return;
+    const keys = source.onDuplicate === 'skip' ? batch.map((chunk) => chunk.rowKey ?? '') : [];
+    const taken = await deps.jobs.findExistingKeys({ collectionId, id: null }, keys);
+    for (const chunk of batch) {
+      if (taken.has(chunk.rowKey ?? '')) {
+        skipped += 1;
+        rows.push(...[toTakenRow(chunk)].slice(0, shown.rows - rows.length));
+      } else if (chunks.length < shown.chunks) chunks.push(chunk);
+    }
+  }
+
+  const task = {
+    ...taskOf(source),
+    projectId,
+    source: opened,
+    maxChunks: capacity,
+    onBatch: look,
+    onReportedRows: async (batch: readonly ReportedRow[]) =>
+      void rows.push(...batch.slice(0, shown.rows - rows.length)),
+    onStage: () => {},
+  };
+  const outcome = await deps.extractor.extract(task, signal);
+  if (outcome.kind === 'cancelled') throw new Error('the dry run was given up');
+  return toPreview({ collectionId, outcome, chunks, rows, skipped });
+}
+
+interface Found {
+  readonly collectionId: string;
+  readonly outcome: Exclude<ExtractionOutcome, { kind: 'cancelled' }> | Failure;
+  readonly chunks: readonly ExtractedChunk[];
+  readonly rows: readonly ReportedRow[];
+  readonly skipped: number;
+}
+
+function toPreview({ collectionId, outcome, chunks, rows, skipped }: Found): RecordPreview {
+  const isFailed = outcome.kind === 'failed';
+  const report = 'report' in outcome && outcome.report !== null ? { ...outcome.report } : null;
+  if (report?.rows !== undefined) {
+    const { accepted, duplicate } = report.rows;
+    Object.assign(report, { rows: { ...report.rows, accepted: accepted - skipped, duplicate: duplicate + skipped } });
+  }
+  return {
+    object: 'RecordPreview',
+    collection_id: collectionId,
+    status: isFailed ? 'error' : outcome.rejectedRows > 0 ? 'partial' : 'ready',
+    num_chunks: isFailed ? 0 : outcome.numChunks - skipped,
+    error: isFailed ? { code: outcome.code, message: outcome.message } : null,
+    report,
+    chunks: chunks.map(({ content, question, answer, numTokens, metadata, locator }) => ({
+      content,
+      ...(question === null ? {} : { question }),
+      ...(answer === null ? {} : { answer }),
+      num_tokens: numTokens,
+      metadata,
+      locator,
+    })),
+    rows: rows.map(({ sheet, row, column, code, excerpt }) => {
+      const { status, message } = rowCodes[code];
+      return { status, sheet, row, column, code, message, excerpt };
+    }),
+  };
+}

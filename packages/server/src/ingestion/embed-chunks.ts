@@ -1,0 +1,81 @@
+import type { DiskSpace } from '../kernel/disk/disk-space.ts';
+import { type Embedder, EmbedderUnavailable } from '../search/embedding/embedder.ts';
+import type { MissingOf, MissingVector, NewVector, VectorRepository } from '../search/vector-repository.ts';
+
+export type EmbeddingEnd =
+  | { readonly kind: 'done' }
+  /** It takes longer than it may. */
+  | { readonly kind: 'late' }
+  /** The message is for people. */
+  | { readonly kind: 'unavailable'; readonly message: string }
+  /** The collection's vectors are of another model. */
+  | { readonly kind: 'other_model' };
+
+export interface EmbedDeps {
+  readonly embedder: Embedder;
+  readonly vectors: VectorRepository;
+  /** Vectors wait while the disk is nearly full. Default: always room. */
+  readonly space?: DiskSpace | undefined;
+}
+
+export interface EmbeddingWork {
+  readonly of: MissingOf;
+  readonly signal: AbortSignal;
+  /** Called after each round with the number of chunks it did; false ends the work. */
+  readonly onRound: (chunks: number) => Promise<boolean> | boolean;
+}
+
+/**
+ * Embeds the chunks that have no vector, some at a time, until none is left. Whatever cuts it off, what is done stays
+ * done, and the next one goes on from there.
+ */
+export async function embedMissing(
+  { embedder, vectors, space }: EmbedDeps,
+  { of, signal, onRound }: EmbeddingWork,
+): Promise<EmbeddingEnd> {
+  const limit = embedder.batchSize * embedder.lanes;
+  for (let after: MissingVector | null = null; ; ) {
+    signal.throwIfAborted();
+    const chunks: MissingVector[] = await vectors.missing(of, { after, limit });
+    const last = chunks.at(-1);
+    if (last === undefined) return { kind: 'done' };
+    const made = await tryToEmbed(embedder, chunks, signal);
+    if ('message' in made) return { kind: 'unavailable', message: made.message };
+    await space?.untilRoom(signal);
+    const saving = await vectors.save(of.collectionId, embedder.model, made.vectors);
+    if (saving.kind === 'other_model') return { kind: 'other_model' };
+    if (saving.kind === 'other_dimensions') {
+      const { given, stored } = saving;
+      const message = `the embedder gives ${given} dimensions, the vectors of the collection have ${stored}; re-embed it`;
+      return { kind: 'unavailable', message };
+    }
+    after = last;
+    if (!(await onRound(chunks.length))) return { kind: 'late' };
+  }
+}
+
+async function tryToEmbed(
+  embedder: Embedder,
+  chunks: readonly MissingVector[],
+  signal: AbortSignal,
+): Promise<{ vectors: NewVector[] } | { message: string }> {
+  const batches: MissingVector[][] = [];
+  for (let from = 0; from < chunks.length; from += embedder.batchSize) {
+    batches.push(chunks.slice(from, from + embedder.batchSize));
+  }
+  try {
+    const made = await Promise.all(
+      batches.map(async (batch) => {
+        const vectors = await embedder.embed(
+          batch.map(({ text }) => text),
+          signal,
+        );
+        return batch.map(({ seq, updatedAt }, place) => ({ seq, updatedAt, vector: vectors[place] ?? null }));
+      }),
+    );
+    return { vectors: made.flat() };
+  } catch (error) {
+    if (error instanceof EmbedderUnavailable) return { message: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,100 @@
+import type { RecordStage } from '@quartermaster/contract';
+import type { Clock } from '../kernel/clock.ts';
+import type { DiskSpace } from '../kernel/disk/disk-space.ts';
+import type { Logger } from '../kernel/log/logger.ts';
+import type { Embedder } from '../search/embedding/embedder.ts';
+import type { VectorRepository } from '../search/vector-repository.ts';
+import { type EmbeddingEnd, embedMissing } from './embed-chunks.ts';
+import type { RecordJob } from './record-job-repository.ts';
+
+export interface RecordEmbeddingDeps {
+  readonly embedder: Embedder;
+  readonly vectors: VectorRepository;
+  readonly space?: DiskSpace | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Milliseconds that a record waits for its vectors; then it is ready without, and they follow. */
+  readonly patienceMs: number;
+}
+
+/** As it stands in the report of a record. */
+export interface EmbeddingReport {
+  readonly model: string;
+  /** Chunks that have a vector. */
+  readonly chunks: number;
+  /** Chunks that wait for their vector. */
+  readonly pending: number;
+  /** Chunks whose text the model refuses: they are found by their words only until the collection is re-embedded. */
+  readonly refused: number;
+}
+
+export interface RecordEmbedding {
+  readonly report: EmbeddingReport;
+  /** Sentences for people; none when every chunk has its vector. */
+  readonly warnings: readonly string[];
+}
+
+export interface RecordWork {
+  readonly signal: AbortSignal;
+  readonly onProgress: (stage: RecordStage, percent: number) => void;
+}
+
+export const defaultPatienceMs = 5 * 60_000;
+
+/**
+ * The stage `embedding` of a record: vectors for the chunks of its next generation. An embedder that fails does not
+ * fail the record: its words are found at once, and its vectors follow. Source: docs/decisions/0031-vectors-beside-words.md.
+ */
+export async function embedRecord(
+  deps: RecordEmbeddingDeps,
+  { job, numChunks }: { job: RecordJob; numChunks: number },
+  { signal, onProgress }: RecordWork,
+): Promise<RecordEmbedding> {
+  const { embedder, vectors, clock } = deps;
+  onProgress('embedding', 0);
+  const space = await vectors.adopt(job.collectionId, embedder.model);
+  const record = { id: job.id, generation: job.generation + 1 };
+  const of = { collectionId: job.collectionId, record };
+  if (space === undefined || space.model !== embedder.model) {
+    return tell(embedder, { numChunks, pending: numChunks, refused: 0, end: { kind: 'other_model' } });
+  }
+  const until = clock.now() + deps.patienceMs;
+  let done = 0;
+  const onRound = (chunks: number) => {
+    done += chunks;
+    onProgress('embedding', Math.floor((done * 100) / Math.max(numChunks, 1)));
+    return clock.now() < until;
+  };
+  const end = await embedMissing(deps, { of, signal, onRound });
+  const pending = end.kind === 'done' ? 0 : await vectors.countMissing(of);
+  const refused = await vectors.countRefused(of);
+  if (end.kind === 'unavailable') {
+    deps.logger.warn({ record_id: job.id, pending, reason: end.message }, 'a record is ready before its vectors');
+  }
+  return tell(embedder, { numChunks, pending, refused, end });
+}
+
+function tell(
+  { model }: Embedder,
+  { numChunks, pending, refused, end }: { numChunks: number; pending: number; refused: number; end: EmbeddingEnd },
+): RecordEmbedding {
+  const report = { model, chunks: numChunks - pending - refused, pending, refused };
+  const warnings = [
+    ...(pending === 0 ? [] : [warningOf(end, pending)]),
+    ...(refused === 0 ? [] : [`${refused} chunks are found by their words only: the embedder refuses their text.`]),
+  ];
+  return { report, warnings };
+}
+
+function warningOf(end: EmbeddingEnd, pending: number): string {
+  const words = `${pending} chunks are found by their words only`;
+  switch (end.kind) {
+    case 'done':
+    case 'late':
+      return `${words} for now: embedding them takes longer than the record waits.`;
+    case 'unavailable':
+      return `${words} for now: ${end.message}. They are embedded when it works again.`;
+    case 'other_model':
+      return `${words}: the collection was embedded by another model; embed it anew.`;
+  }
+}

@@ -1,0 +1,159 @@
+import { purposes, type RecordStage } from '@quartermaster/contract';
+import type { RecordSource } from '../collections/records/record-repository.ts';
+import type {
+  ExtractedChunk,
+  ExtractionOutcome,
+  ExtractionSource,
+  ExtractionTask,
+  Extractor,
+  ReportedRow,
+} from '../extraction/extraction.ts';
+import type { FileAccess } from '../files/file-access.ts';
+import { LeaseLost } from '../jobs/job.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { NewId } from '../kernel/identifier.ts';
+import type { RecordEmbeddingDeps } from './embed-record.ts';
+import type { PageFetcher } from './page-fetcher.ts';
+import type { RecordJob, RecordJobRepository } from './record-job-repository.ts';
+import type { RecordMetrics } from './record-metrics.ts';
+
+export interface ProcessDeps {
+  readonly jobs: RecordJobRepository;
+  readonly files: FileAccess;
+  readonly extractor: Extractor;
+  readonly pages: PageFetcher;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  /** Milliseconds that a lease holds. */
+  readonly leaseMs: number;
+  /** Absent: nobody reads them. */
+  readonly metrics?: RecordMetrics | undefined;
+  /** Absent: there are no vectors. */
+  readonly embedding?: RecordEmbeddingDeps;
+}
+
+export interface Work {
+  /** Aborted when the claim is lost, the deadline passes or the service stops. */
+  readonly signal: AbortSignal;
+  readonly onProgress: (stage: RecordStage, percent: number) => void;
+  /** Waits while the disk is nearly full, before a batch is written. Default: always room. */
+  readonly untilRoom?: () => Promise<void>;
+}
+
+export interface Extraction {
+  readonly job: RecordJob;
+  readonly source: ExtractionSource;
+  readonly room: number;
+}
+
+export interface Extracted {
+  readonly outcome: ExtractionOutcome;
+  /** Chunks that were stored. */
+  readonly numChunks: number;
+  /** Pairs left out because the collection has them. */
+  readonly skipped: number;
+}
+
+/** The part of an extraction's task that the record itself says. */
+export function taskOf(record: RecordSource): Pick<ExtractionTask, 'splitter' | 'title' | 'kind' | 'onDuplicate'> {
+  return {
+    splitter: record.textSplitter,
+    title: record.title,
+    kind: record.type === purposes.qa_record_file.recordType ? 'qa' : 'text',
+    onDuplicate: record.onDuplicate ?? 'keep',
+  };
+}
+
+/**
+ * Reads the source and stores its chunks, as the next generation. Throws LeaseLost, or what the reader threw.
+ */
+export async function extractRecord(deps: ProcessDeps, extraction: Extraction, work: Work): Promise<Extracted> {
+  const { job, source, room } = extraction;
+  // An extractor need not pass on what a callback throws: it is kept here.
+  const stop = new AbortController();
+  let failure: unknown;
+  let writing = Promise.resolve();
+  function write(written: Promise<void>): Promise<void> {
+    writing = written.catch((cause: unknown) => {
+      failure ??= cause;
+      stop.abort();
+    });
+    return written;
+  }
+  const store = createStore(deps, job, work);
+  const task: ExtractionTask = {
+    ...taskOf(job),
+    projectId: job.projectId,
+    source,
+    maxChunks: room,
+    onBatch: (batch) => write(store.writeBatch(batch)),
+    onReportedRows: (rows) => write(store.writeRows(rows)),
+    onStage: work.onProgress,
+  };
+  try {
+    const outcome = await deps.extractor.extract(task, AbortSignal.any([work.signal, stop.signal]));
+    await writing;
+    if (failure !== undefined) throw failure;
+    return { outcome, ...store.counts };
+  } catch (error) {
+    throw failure ?? error;
+  } finally {
+    // A cancelled extraction does not wait for the batch that it handed over last.
+    await writing;
+  }
+}
+
+/** Rows in one transaction. */
+const rowsAtOnce = 200;
+
+function createStore({ jobs, clock, newId, metrics }: ProcessDeps, job: RecordJob, { signal, untilRoom }: Work) {
+  const counts = { numChunks: 0, skipped: 0 };
+
+  async function writeBatch(batch: readonly ExtractedChunk[]): Promise<void> {
+    signal.throwIfAborted();
+    const taken =
+      job.onDuplicate === 'skip' ? await jobs.findExistingKeys(job, batch.map(rowKeyOf)) : new Set<string>();
+    const createdAt = clock.now();
+    const chunks = batch
+      .filter((chunk) => !taken.has(rowKeyOf(chunk)))
+      .map((chunk) => ({ ...chunk, id: newId('chunk'), createdAt }));
+    const skipped = batch.filter((chunk) => taken.has(rowKeyOf(chunk)));
+    await untilRoom?.();
+    signal.throwIfAborted();
+    if (!(await jobs.addChunks(job, chunks))) throw new LeaseLost();
+    metrics?.chunksWritten(chunks.length);
+    counts.numChunks += chunks.length;
+    counts.skipped += skipped.length;
+    await writeRows(skipped.map(toTakenRow));
+  }
+
+  async function writeRows(rows: readonly ReportedRow[]): Promise<void> {
+    for (let from = 0; from < rows.length; from += rowsAtOnce) {
+      await untilRoom?.();
+      signal.throwIfAborted();
+      const slice = rows.slice(from, from + rowsAtOnce).map((row) => ({ ...row, id: newId('row') }));
+      if (!(await jobs.addRows(job, slice))) throw new LeaseLost();
+    }
+  }
+
+  return { writeBatch, writeRows, counts };
+}
+
+function rowKeyOf(chunk: ExtractedChunk): string {
+  return chunk.rowKey ?? '';
+}
+
+const excerptLength = 200;
+
+/** A pair that another record of the collection has. */
+export function toTakenRow(chunk: ExtractedChunk): ReportedRow {
+  const { question, answer, metadata, locator } = chunk;
+  return {
+    sheet: locator?.sheet ?? null,
+    row: locator?.row ?? 0,
+    column: null,
+    code: 'duplicate_in_collection',
+    excerpt: `${question} | ${answer}`.slice(0, excerptLength).toWellFormed(),
+    fields: { question: question ?? '', answer: answer ?? '', metadata },
+  };
+}

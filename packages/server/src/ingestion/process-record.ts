@@ -1,0 +1,142 @@
+import { recordFailureCodes } from '../collections/records/record-failures.ts';
+import type { RecordSource } from '../collections/records/record-repository.ts';
+import type { ExtractionReport, ExtractionSource } from '../extraction/extraction.ts';
+import { LeaseLost } from '../jobs/job.ts';
+import { embedRecord, type RecordEmbedding } from './embed-record.ts';
+import { extractRecord, type ProcessDeps, type Work } from './extract-record.ts';
+import type { PageFetcher } from './page-fetcher.ts';
+import type { IngestedRecord, RecordJob } from './record-job-repository.ts';
+
+/** The process that read the document was killed, for an unknown reason. `failure` is the error of the record when no attempt succeeds. */
+export class ReaderKilled extends Error {
+  readonly failure: Failure;
+  constructor(failure: Failure) {
+    super('the process that read the document was killed');
+    this.failure = failure;
+  }
+}
+
+export type Failure = { readonly kind: 'failed'; readonly code: string; readonly message: string };
+
+const chunksPerSweep = 500;
+
+/**
+ * Creates the chunks of one record and switches to them. The record ends in `ready`, `partial` or, when its document
+ * cannot be read, in `error`. Throws LeaseLost, the reason of the signal, or an error after which an attempt may succeed.
+ */
+export async function processRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promise<void> {
+  // An earlier attempt has read the source to its end.
+  const ingested = job.checkpoint ?? (await readRecord(deps, job, work));
+  if (ingested === undefined) return;
+  work.signal.throwIfAborted();
+  const { embedding } = deps;
+  const embedded = embedding && (await embedRecord(embedding, { job, numChunks: ingested.numChunks }, work));
+  await publishRecord(deps, { job, ingested: withEmbedding(ingested, embedded) }, work);
+}
+
+/** Reads the source and writes the next generation. @returns undefined when the record has ended in `error`. */
+async function readRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promise<IngestedRecord | undefined> {
+  const { jobs, clock } = deps;
+  await removeLeftovers(deps, job, work);
+  const room = await jobs.remainingCapacity(job);
+  if (room <= 0) return fail(deps, job, capacityExceeded);
+  const source = await openSource(deps, job, work);
+  work.signal.throwIfAborted();
+  if (source.kind === 'failed') return fail(deps, job, source);
+
+  const since = clock.now();
+  const { outcome, numChunks, skipped } = await extractRecord(deps, { job, source, room }, work);
+  work.signal.throwIfAborted();
+  if (outcome.kind === 'cancelled') throw new Error('the extraction ended although nobody asked for it');
+  if (outcome.kind === 'failed' && outcome.killed === true) throw new ReaderKilled(outcome);
+  const report = withSkipped(outcome.report, skipped);
+  if (outcome.kind === 'failed') return fail(deps, job, outcome, report);
+  const status = outcome.rejectedRows > 0 ? 'partial' : 'ready';
+  const ingested = { status, numChunks, report: { ...report }, now: clock.now(), since } as const;
+  if (!(await jobs.saveCheckpoint(job, ingested))) throw new LeaseLost();
+  return ingested;
+}
+
+async function publishRecord(
+  deps: ProcessDeps,
+  { job, ingested }: { job: RecordJob; ingested: IngestedRecord },
+  work: Work,
+): Promise<void> {
+  work.signal.throwIfAborted();
+  work.onProgress('indexing', 100);
+  const publication = await deps.jobs.publish(job, { ...ingested, now: deps.clock.now() });
+  if (publication.kind === 'lost') throw new LeaseLost();
+  if (publication.kind === 'overtaken') throw new Error('another record brought some of its pairs meanwhile');
+  if (publication.kind === 'full') return fail(deps, job, capacityExceeded, ingested.report);
+}
+
+/** The reader of the sheet does not know what the collection has. */
+function withSkipped(report: ExtractionReport | null, skipped: number): ExtractionReport | null {
+  if (report?.rows === undefined || skipped === 0) return report;
+  const { total, accepted, rejected, duplicate } = report.rows;
+  return { ...report, rows: { total, accepted: accepted - skipped, rejected, duplicate: duplicate + skipped } };
+}
+
+function withEmbedding(ingested: IngestedRecord, embedded: RecordEmbedding | undefined): IngestedRecord {
+  if (embedded === undefined) return { ...ingested, lacksVectors: true };
+  const { report } = embedded;
+  const warnings = [ingested.report.warnings ?? [], embedded.warnings].flat();
+  return { ...ingested, lacksVectors: report.pending > 0, report: { ...ingested.report, warnings, embedding: report } };
+}
+
+const capacityExceeded: Failure = {
+  kind: 'failed',
+  code: 'capacity_exceeded',
+  message: 'The collection has no room for the chunks of this record.',
+};
+
+async function fail(
+  deps: ProcessDeps,
+  job: RecordJob,
+  failure: Failure,
+  report: object | null = null,
+): Promise<undefined> {
+  const { code, message } = failure;
+  if (!(await deps.jobs.fail(job, { code, message }, { report, now: deps.clock.now() }))) throw new LeaseLost();
+}
+
+/** What an earlier try wrote before it was cut off: without this its chunks would be there twice. */
+async function removeLeftovers({ jobs, clock, leaseMs }: ProcessDeps, job: RecordJob, { signal }: Work): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted();
+    const swept = await jobs.sweep(job, { limit: chunksPerSweep, leaseUntil: clock.now() + leaseMs });
+    if (swept === 'lost') throw new LeaseLost();
+    if (swept === 'done') return;
+  }
+}
+
+/** What the record is created from, ready to be read; a failure when it is not there any more. */
+export async function openSource(
+  deps: Pick<ProcessDeps, 'files' | 'pages'>,
+  job: RecordSource & { readonly projectId: string },
+  work: Work,
+): Promise<ExtractionSource | Failure> {
+  if (job.type === 'text') return { kind: 'text', text: job.content };
+  if (job.type === 'web') return openPage(deps.pages, job.url ?? '', work);
+  const file = job.fileId === null ? undefined : await deps.files.findFile(job.projectId, job.fileId);
+  if (file === undefined) {
+    return { kind: 'failed', code: 'file_missing', message: recordFailureCodes.file_missing };
+  }
+  return { kind: 'file', extension: file.extension, bytes: file.bytes, open: () => deps.files.open(file) };
+}
+
+async function openPage(pages: PageFetcher, url: string, work: Work): Promise<ExtractionSource | Failure> {
+  work.onProgress('fetching', 0);
+  const page = await pages.fetch(url, work.signal);
+  if (page.kind === 'failed') return page;
+  const { bytes, extension, charset } = page;
+  return {
+    kind: 'file',
+    extension,
+    bytes: bytes.byteLength,
+    open: async function* () {
+      yield bytes;
+    },
+    ...(charset === undefined ? {} : { charset }),
+  };
+}

@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import type { RecordCreate } from '@quartermaster/contract';
+import type { Database } from '../adapters/database/database.ts';
+import { createRecordJobRepository } from '../adapters/repositories/records/record-job-repository.ts';
+import { contentOf, countStored } from '../collections/records/testing/record-contents.suite.ts';
+import { addCollection } from '../collections/testing/fixtures.suite.ts';
+import {
+  createRepositories,
+  createTestFiles,
+  openTestDatabase,
+  openTestPostgres,
+  openTestRoom,
+  silent,
+} from '../collections/testing/test-room.suite.ts';
+import { openExtractor } from '../extraction/worker/open-extractor.ts';
+import { children } from '../extraction/worker/testing/extractor.fixture.ts';
+import type { CollectionRoom } from '../service/open-collections.ts';
+
+/* The process that reads documents is killed, as the kernel does when the machine has no memory left. */
+
+/** Before or after the nth call of this name within a try; in so many tries. */
+interface KillPoint {
+  readonly source: 'text' | 'sheet' | 'page';
+  readonly call: string;
+  readonly nth: number;
+  readonly when: 'before' | 'after';
+  readonly tries?: number;
+  /** The record is made, and killed when it is made anew. */
+  readonly again?: boolean;
+}
+
+/** More than one batch of the reader, so that it waits for the server in between. */
+const parts = 1_200;
+const sentence = (n: number) => `Sentence ${n} tells of the ${n % 17} foxes that live behind hill ${n * 7}.`;
+const paragraphs = Array.from({ length: parts }, (_, n) => sentence(n));
+/** Every tenth row has no answer. */
+const sheet = paragraphs.map((text, n) => `question ${n},${n % 10 === 5 ? '' : text}`);
+
+const splitter: NonNullable<RecordCreate['text_splitter']> = {
+  type: 'separator',
+  separators: ['\n'],
+  chunk_size: 50,
+  chunk_overlap: 0,
+};
+
+/** While the reader is at work: it is needed again, so there is one more try. */
+const reading = ({ source, ...more }: Pick<KillPoint, 'source' | 'again' | 'tries'>): KillPoint[] =>
+  [
+    { call: 'parsing', nth: 1, when: 'before' } as const,
+    { call: 'chunking', nth: 1, when: 'after' } as const,
+    { call: 'addChunks', nth: 1, when: 'before' } as const,
+    { call: 'addChunks', nth: 1, when: 'after' } as const,
+    { call: 'addChunks', nth: 2, when: 'before' } as const,
+    { call: 'addChunks', nth: 2, when: 'after' } as const,
+  ].map((point) => ({ source, ...point, ...more }));
+const rows: KillPoint[] = [
+  { source: 'sheet', call: 'addRows', nth: 1, when: 'before' },
+  { source: 'sheet', call: 'addRows', nth: 1, when: 'after' },
+];
+/** Before the reader begins or when it has ended: whether there is one more try does not matter. */
+const around = (source: KillPoint['source'], calls: readonly string[]): KillPoint[] =>
+  calls.flatMap((call) => (['before', 'after'] as const).map((when) => ({ source, call, nth: 1, when })));
+
+const needed = [
+  ...reading({ source: 'text' }),
+  ...reading({ source: 'sheet' }),
+  ...reading({ source: 'page' }),
+  ...rows,
+  ...reading({ source: 'text', again: true }),
+  ...reading({ source: 'sheet', tries: 2 }),
+];
+const idle = [
+  ...around('text', ['sweep', 'remainingCapacity', 'saveCheckpoint', 'publish']),
+  ...around('sheet', ['findFile', 'saveCheckpoint', 'publish']),
+  ...around('page', ['fetch', 'publish']),
+];
+
+test('[killed] a reader killed at each stage, 50 times: every record ends with the chunks of an undisturbed run', async (t) => {
+  assert.ok(needed.length + idle.length >= 50, `${needed.length + idle.length} kills are planned`);
+  await killReaders(t, await openTestDatabase(t), { needed, idle });
+});
+
+test('[killed] a reader killed at each stage over PostgreSQL: every record ends with the chunks of an undisturbed run', async (t) => {
+  const database = await openTestPostgres(t);
+  const some = [...reading({ source: 'sheet' }).slice(1), ...rows.slice(1)];
+  await killReaders(t, database, { needed: some, idle: around('page', ['fetch']) });
+});
+
+test('a reader that is killed in every try ends the record in error, with what a machine without memory means', async (t) => {
+  const { room, make } = await openKills(t, await openTestDatabase(t));
+  const made = await make({ source: 'text', call: 'chunking', nth: 1, when: 'before', tries: 99 });
+  const record = await room.records.get(made.key);
+  assert.deepEqual([record.status, record.error?.code, made.tries], ['error', 'memory_limit', 3]);
+});
+
+async function killReaders(
+  t: TestContext,
+  database: Database,
+  points: { needed: readonly KillPoint[]; idle: readonly KillPoint[] },
+): Promise<void> {
+  const { make, undisturbed, settleAll } = await openKills(t, database);
+  const expected = new Map<string, unknown>();
+  for (const source of ['text', 'sheet', 'page'] as const) {
+    const { key } = await undisturbed(source);
+    expected.set(source, await made(database, key.recordId));
+  }
+  for (const point of [...points.needed, ...points.idle]) {
+    const { key, tries, kills } = await make(point);
+    assert.equal(kills, point.tries ?? 1, `killed at ${JSON.stringify(point)}`);
+    if (points.needed.includes(point)) assert.equal(tries, kills + 1, JSON.stringify(point));
+    assert.deepEqual(await made(database, key.recordId), expected.get(point.source), JSON.stringify(point));
+  }
+  await settleAll();
+  const visible = await database.read.selectFrom('record').select('num_chunks').execute();
+  const chunks = visible.reduce((sum, { num_chunks: number }) => sum + number, 0);
+  assert.deepEqual(await countStored(database), { chunks, indexed: chunks, wrongKeys: 0 }, 'nothing else is left');
+}
+
+async function made(database: Database, recordId: string) {
+  const records = database.read.selectFrom('record').selectAll().where('id', '=', recordId);
+  const content = await contentOf(database, await records.executeTakeFirstOrThrow());
+  assert.ok(content.chunks.length > 1_000, `${content.chunks.length} chunks`);
+  return content;
+}
+
+/** Watches ports: when the chosen call is reached the reader is killed. */
+function createHooks() {
+  let point: KillPoint | undefined;
+  const counts = { calls: 0, tries: 0, kills: 0 };
+
+  function reached(call: string, when: KillPoint['when']): void {
+    if (point?.call !== call || point.when !== when || counts.calls !== point.nth) return;
+    if (counts.kills === (point.tries ?? 1)) return;
+    counts.kills += 1;
+    for (const pid of readers()) process.kill(pid, 'SIGKILL');
+  }
+
+  function watched<T extends object>(port: T): T {
+    return new Proxy(port, {
+      get(target, name, receiver) {
+        const method: unknown = Reflect.get(target, name, receiver);
+        if (typeof method !== 'function' || typeof name !== 'string') return method;
+        return (...given: unknown[]) => {
+          if (point?.call === name) counts.calls += 1;
+          reached(name, 'before');
+          const answer: unknown = method.apply(target, given);
+          if (answer instanceof Promise) answer.then(() => reached(name, 'after')).catch(() => undefined);
+          else reached(name, 'after');
+          return answer;
+        };
+      },
+    });
+  }
+  return {
+    counts,
+    watched,
+    aim(next: KillPoint | undefined) {
+      point = next;
+      Object.assign(counts, { calls: 0, tries: 0, kills: 0 });
+    },
+    tryBegins: () => void Object.assign(counts, { calls: 0, tries: counts.tries + 1 }),
+  };
+}
+
+/** The room over its real ports, watched. */
+function openRoom(t: TestContext, database: Database, { watched, tryBegins }: ReturnType<typeof createHooks>) {
+  const repository = createRecordJobRepository(database);
+  const claim: typeof repository.claim = async (given) => {
+    const job = await repository.claim(given);
+    if (job !== undefined && given.kind === 'ingest') tryBegins();
+    return job;
+  };
+  const stages = watched({ parsing: () => undefined, chunking: () => undefined });
+  const extractor = openExtractor({ processes: 1, logger: silent });
+  const extract: typeof extractor.extract = (task, signal) => {
+    const onStage: typeof task.onStage = (stage, percent) => {
+      stages[stage]();
+      task.onStage(stage, percent);
+    };
+    return extractor.extract({ ...task, onStage }, signal);
+  };
+  const bytes = Buffer.from(`<main>${paragraphs.map((text) => `<p>${text}</p>`).join('\n')}</main>`);
+  const files = createTestFiles();
+  const room = openTestRoom(t, database, {
+    files: watched(files),
+    jobs: watched({ ...repository, claim }),
+    pages: watched({ fetch: async () => ({ kind: 'page', bytes, extension: 'html' }) as const }),
+    extractor: { extract, close: extractor.close },
+    // However busy the machine is, no lease runs out: a further try comes from a kill.
+    timing: { leaseMs: 600_000 },
+  });
+  return { room, files };
+}
+
+async function openKills(t: TestContext, database: Database) {
+  const hooks = createHooks();
+  const { room, files } = openRoom(t, database, hooks);
+  const texts = await addCollection(createRepositories(database), { type: 'text' });
+  const { projectId } = texts;
+  const pairs = await addCollection(createRepositories(database), { type: 'qa', projectId });
+  const fileId = files.add(projectId, 'qa_record_file', 'sheet.csv', ['question,answer', ...sheet].join('\n'));
+  const sources: Readonly<Record<KillPoint['source'], RecordCreate>> = {
+    text: { content: paragraphs.join('\n'), text_splitter: splitter },
+    sheet: { type: 'qa_sheet', file_id: fileId, on_duplicate: 'keep' },
+    page: { type: 'web', url: 'https://example.org/', text_splitter: splitter },
+  };
+
+  async function create(source: KillPoint['source']) {
+    const collectionId = source === 'sheet' ? pairs.id : texts.id;
+    const { record_id: recordId } = await room.records.create(projectId, collectionId, sources[source]);
+    return { projectId, collectionId, recordId };
+  }
+
+  async function undisturbed(source: KillPoint['source']) {
+    hooks.aim(undefined);
+    const key = await create(source);
+    await settle(room, key);
+    return { key };
+  }
+
+  async function make(point: KillPoint) {
+    const before = point.again === true ? await undisturbed(point.source) : undefined;
+    hooks.aim(point);
+    const key = before?.key ?? (await create(point.source));
+    if (before !== undefined) await room.records.retry(key);
+    await settle(room, key);
+    return { key, tries: hooks.counts.tries, kills: hooks.counts.kills };
+  }
+
+  async function settleAll(): Promise<void> {
+    const left = database.read.selectFrom('record').select('id').where('stage', '<>', 'done');
+    while ((await left.execute()).length > 0) await new Promise(setImmediate);
+  }
+  return { room, make, undisturbed, settleAll };
+}
+
+/** The processes of ours that read documents: within bubblewrap a child of the one that was started. */
+function readers(): number[] {
+  return children().flatMap((pid) => {
+    try {
+      const isReader = readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('/extraction/child.ts');
+      return isReader ? (children(pid)[0] ?? pid) : [];
+    } catch {
+      return []; // it has ended meanwhile
+    }
+  });
+}
+
+async function settle(
+  room: Pick<CollectionRoom, 'events'>,
+  key: { projectId: string; collectionId: string; recordId: string },
+): Promise<void> {
+  for await (const _ of room.events.follow(key, 'key', AbortSignal.timeout(120_000)));
+}

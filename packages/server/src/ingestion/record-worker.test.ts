@@ -1,0 +1,386 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
+import type { Database } from '../adapters/database/database.ts';
+import { addCollection, addRecord, claim, contentsOf, keyOf, newChunk } from '../collections/testing/fixtures.suite.ts';
+import {
+  createRepositories,
+  openTestDatabase,
+  openTestPostgres,
+  openTestService,
+  type Wish,
+} from '../collections/testing/test-room.suite.ts';
+import { createSteppedExtractor, extracted } from './testing/stepped-extractor.suite.ts';
+
+/** A service whose documents are read step by step, and a collection in it. */
+async function openSteps(t: TestContext, wish: Wish = {}) {
+  const extractor = createSteppedExtractor();
+  const service = await openTestService(t, { ...wish, extractor });
+  const project = service.createProject();
+  const collectionId = await project.collection();
+  const records = `/v1/collections/${collectionId}/records`;
+  return {
+    ...service,
+    ...project,
+    extractor,
+    collectionId,
+    create: async (content = 'text'): Promise<string> =>
+      (await project.call('POST', records, { content })).body.data.record_id,
+    get: async (recordId: string) => (await project.call('GET', `${records}/${recordId}`)).body.data,
+    update: (recordId: string, body: object) => project.call('POST', `${records}/${recordId}`, body),
+    remove: (recordId: string) => project.call('DELETE', `${records}/${recordId}`, {}),
+    settle: (recordId: string) => project.settled(collectionId, recordId),
+    contents: async (): Promise<string[]> => {
+      const { body } = await project.call('GET', `/v1/collections/${collectionId}/chunks?order=asc&limit=100`);
+      return body.data.map((chunk: { content: string }) => chunk.content);
+    },
+    find: async (query_text: string): Promise<string[]> => {
+      const body = { query_text, top_k: 20 };
+      const answer = await project.call('POST', `/v1/collections/${collectionId}/chunks/query`, body);
+      return answer.body.data.map((chunk: { content: string }) => chunk.content);
+    },
+  };
+}
+
+/** Waits for a condition that becomes true by itself. */
+async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await new Promise(setImmediate);
+}
+
+async function countChunks({ read }: Database): Promise<number> {
+  return (await read.selectFrom('chunk').select('id').execute()).length;
+}
+
+test('stage and percent can be read while a record is made, nothing of it before the switch', async (t) => {
+  const { create, get, contents, find, settle, extractor } = await openSteps(t);
+  const recordId = await create();
+  const reading = await extractor.next();
+  reading.task.onStage('chunking', 42.4);
+  await until(async () => (await get(recordId)).progress.percent === 42);
+  assert.deepEqual((await get(recordId)).progress, { stage: 'chunking', percent: 42, attempt: 1 });
+  await reading.give('red fox', 'blue fox');
+  assert.deepEqual([await contents(), await find('fox'), (await get(recordId)).num_chunks], [[], [], 0]);
+  reading.end();
+  assert.equal((await settle(recordId)).num_chunks, 2);
+  assert.deepEqual(await contents(), ['red fox', 'blue fox']);
+});
+
+test('a small record is made while another project holds every worker, and that project gets no more of them', async (t) => {
+  const { create, extractor, createProject, get } = await openSteps(t);
+  const queued = [await create('first'), await create('second'), await create('third')];
+  const readings = [await extractor.next(), await extractor.next()];
+  const other = createProject();
+  const collectionId = await other.collection();
+  const made = other.record(collectionId, { content: 'small' });
+  const reading = await extractor.next();
+  assert.equal(reading.task.source.kind === 'text' && reading.task.source.text, 'small');
+  await reading.give('small');
+  reading.end();
+  assert.equal((await made).status, 'ready');
+  const tries = await Promise.all(queued.map(async (id) => (await get(id)).progress.attempt));
+  assert.deepEqual(tries.sort(), [0, 1, 1], 'the third one still waits');
+  for (const { end } of readings) end();
+  (await extractor.next()).end();
+});
+
+test('projects are served in turn by every worker that becomes free', async (t) => {
+  const { create, extractor, createProject } = await openSteps(t);
+  for (let n = 0; n < 6; n++) await create('many');
+  const readings = [await extractor.next(), await extractor.next()];
+  const other = createProject();
+  const collectionId = await other.collection();
+  const page = `/v1/collections/${collectionId}/records`;
+  // Too large for the reserved worker, so these wait for their turn.
+  for (let n = 0; n < 2; n++) {
+    const { status, body } = await other.call('POST', page, { content: `other ${'ö'.repeat(40_000)}` });
+    assert.equal(status, 200, JSON.stringify(body));
+  }
+  const order: string[] = [];
+  for (let n = 0; n < 4; n++) {
+    readings.shift()?.end();
+    const next = await extractor.next();
+    readings.push(next);
+    order.push(next.task.source.kind === 'text' ? next.task.source.text.slice(0, 5).trim() : '');
+  }
+  assert.deepEqual(order, ['other', 'many', 'other', 'many']);
+  for (const { end } of readings) end();
+  (await extractor.next()).end();
+  (await extractor.next()).end();
+});
+
+test('what a dead worker left is taken up when its lease has run out, without doubled chunks', async (t) => {
+  const database = await openTestDatabase(t);
+  const first = await openSteps(t, { database });
+  const recordId = await first.create();
+  const reading = await first.extractor.next();
+  await reading.give('one', 'two');
+  assert.equal(await countChunks(database), 2);
+  // As after kill -9: the lease is over, and nobody gave the record back.
+  await database.write.updateTable('record').set({ lease_until: 1 }).execute();
+  const again = await first.extractor.next();
+  assert.equal(await countChunks(database), 0, 'the leftovers go before it starts again');
+  await assert.rejects(reading.give('late'));
+  await again.give('one', 'two', 'three');
+  again.end();
+  const made = await first.settle(recordId);
+  assert.deepEqual([made.status, made.num_chunks], ['ready', 3]);
+  assert.deepEqual(await first.contents(), ['one', 'two', 'three']);
+  assert.equal(await countChunks(database), 3);
+});
+
+test('a record that is in work when the service stops goes on at once at the next start', async (t) => {
+  const database = await openTestDatabase(t);
+  const first = await openSteps(t, { database });
+  const recordId = await first.create();
+  const reading = await first.extractor.next();
+  await reading.give('one');
+  await first.room.close();
+  assert.equal(reading.signal.aborted, true);
+  assert.deepEqual((await first.get(recordId)).progress, { stage: 'queued', percent: 0, attempt: 0 });
+
+  const second = await openTestService(t, { database });
+  const key = { projectId: first.projectId, collectionId: first.collectionId, recordId };
+  for await (const _ of second.room.events.follow(key, 'key', AbortSignal.timeout(60_000)));
+  assert.equal((await first.get(recordId)).status, 'ready');
+  assert.deepEqual(await first.contents(), ['text']);
+});
+
+test('a process that is alone takes up at once what a crash left', async (t) => {
+  const database = await openTestDatabase(t);
+  const repositories = createRepositories(database);
+  const collection = await addCollection(repositories);
+  const now = Date.now();
+  const record = await addRecord(repositories, collection, { createdAt: now, deadlineAt: now + 100_000 });
+  // Its lease holds for half a minute: its owner was killed a moment ago.
+  const job = await claim(repositories, now);
+  await repositories.jobs.addChunks(job, [newChunk('half')]);
+  const extractor = createSteppedExtractor();
+  const { room } = await openTestService(t, { database, extractor, alone: true });
+  const reading = await extractor.next();
+  await reading.give('one');
+  reading.end();
+  for await (const _ of room.events.follow(keyOf(record), 'key', AbortSignal.timeout(60_000)));
+  assert.deepEqual(await contentsOf(repositories, collection), ['one']);
+});
+
+test('an update while a record is made supersedes the work: only the newer source is kept', async (t) => {
+  const { create, update, contents, find, settle, extractor, database } = await openSteps(t);
+  const recordId = await create('old');
+  const old = await extractor.next();
+  await old.give('old fox');
+  assert.equal((await update(recordId, { content: 'new' })).body.data.status, 'creating');
+  const newer = await extractor.next();
+  assert.deepEqual(newer.task.source, { kind: 'text', text: 'new' });
+  await assert.rejects(old.give('late fox'));
+  old.end();
+  await until(() => old.signal.aborted);
+  await newer.give('new fox');
+  newer.end();
+  assert.deepEqual(
+    [(await settle(recordId)).status, await contents(), await find('fox')],
+    ['ready', ['new fox'], ['new fox']],
+  );
+  await until(async () => (await countChunks(database)) === 1);
+});
+
+test('while a record is made anew its old chunks stay, and are gone afterwards', async (t) => {
+  const { create, update, contents, find, settle, extractor, database, get } = await openSteps(t);
+  const recordId = await create();
+  const first = await extractor.next();
+  await first.give('old fox', 'old bear');
+  first.end();
+  await settle(recordId);
+  await update(recordId, { content: 'new' });
+  const second = await extractor.next();
+  await second.give('new fox');
+  assert.deepEqual(
+    [await contents(), await find('fox'), (await get(recordId)).num_chunks],
+    [['old fox', 'old bear'], ['old fox'], 2],
+  );
+  second.end();
+  await settle(recordId);
+  assert.deepEqual([await contents(), await find('fox bear')], [['new fox'], ['new fox']]);
+  await until(async () => (await countChunks(database)) === 1);
+});
+
+test('a record that fails when made anew keeps the chunks it had', async (t) => {
+  const { create, update, contents, settle, extractor, database } = await openSteps(t);
+  const recordId = await create();
+  const first = await extractor.next();
+  await first.give('old');
+  first.end();
+  await settle(recordId);
+  await update(recordId, { content: 'new' });
+  const second = await extractor.next();
+  await second.give('half');
+  second.end({ kind: 'failed', code: 'file_damaged', message: 'It is broken.', report: null });
+  const { status, error, num_chunks } = await settle(recordId);
+  assert.deepEqual(
+    { status, error, num_chunks },
+    { status: 'error', error: { code: 'file_damaged', message: 'It is broken.' }, num_chunks: 1 },
+  );
+  assert.deepEqual(await contents(), ['old']);
+  await until(async () => (await countChunks(database)) === 1);
+});
+
+test('a record that is deleted while it is made is gone, and its work stops', async (t) => {
+  const { create, remove, get, extractor, database, find } = await openSteps(t);
+  const recordId = await create();
+  const reading = await extractor.next();
+  await reading.give('fox');
+  assert.equal((await remove(recordId)).status, 200);
+  assert.equal(await get(recordId), undefined);
+  await until(() => reading.signal.aborted);
+  await assert.rejects(reading.give('late'));
+  await until(async () => (await database.read.selectFrom('record').select('id').execute()).length === 0);
+  assert.equal(await countChunks(database), 0);
+  assert.deepEqual(await find('fox'), []);
+});
+
+test('a collection that is deleted while its records are made is gone, and their work stops', async (t) => {
+  const { create, call, collectionId, extractor, database } = await openSteps(t, { timing: { leaseMs: 300 } });
+  await create();
+  const reading = await extractor.next();
+  await reading.give('fox');
+  assert.equal((await call('DELETE', `/v1/collections/${collectionId}`, {})).status, 200);
+  await until(async () => (await database.read.selectFrom('collection').select('id').execute()).length === 0);
+  await until(() => reading.signal.aborted);
+  assert.equal(await countChunks(database), 0);
+});
+
+test('a failure of ours is tried again, three times in all, then the record ends in error', async (t) => {
+  const { create, settle, extractor, contents } = await openSteps(t);
+  const recordId = await create();
+  for (let attempt = 1; attempt <= 3; attempt++) {
+    const reading = await extractor.next();
+    await reading.give('half');
+    reading.fail(new Error('the disk is on fire at /secret/path'));
+  }
+  const { status, error } = await settle(recordId);
+  assert.deepEqual([status, error.code], ['error', 'internal_error']);
+  assert.ok(!error.message.includes('secret'));
+  assert.deepEqual(await contents(), []);
+});
+
+test('a failure of ours that passes is not seen', async (t) => {
+  const { create, settle, extractor, contents } = await openSteps(t);
+  const recordId = await create();
+  (await extractor.next()).fail(new Error('for a moment'));
+  const second = await extractor.next();
+  await second.give('all of it');
+  second.end();
+  assert.equal((await settle(recordId)).status, 'ready');
+  assert.deepEqual(await contents(), ['all of it']);
+});
+
+test('a document that kills every worker is given up after three tries', async (t) => {
+  const { create, settle, extractor, database } = await openSteps(t, { timing: { leaseMs: 300 } });
+  const recordId = await create();
+  for (let attempt = 1; attempt <= 3; attempt++) {
+    await extractor.next();
+    await database.write.updateTable('record').set({ lease_until: 1 }).execute();
+  }
+  assert.equal((await settle(recordId)).error.code, 'internal_error');
+});
+
+test('a record ends in error when its deadline passes, whatever its reader does', async (t) => {
+  const { create, settle, extractor } = await openSteps(t, { timing: { deadlineMs: 1_000 } });
+  const recordId = await create();
+  const reading = await extractor.next();
+  const { status, error } = await settle(recordId);
+  assert.deepEqual([status, error.code], ['error', 'time_limit']);
+  assert.equal(reading.signal.aborted, true);
+});
+
+test('time in which the service was down counts against no limit', async (t) => {
+  const database = await openTestDatabase(t);
+  const repositories = createRepositories(database);
+  const collection = await addCollection(repositories);
+  const longAgo = Date.now() - 3 * 24 * 3_600_000;
+  const times = { createdAt: longAgo, deadlineAt: longAgo + 1000 };
+  const inWork = await addRecord(repositories, collection, { ...times, content: 'in work' });
+  await repositories.jobs.addChunks(await claim(repositories, longAgo), [newChunk('half')]);
+  const queued = await addRecord(repositories, collection, { ...times, content: 'queued' });
+  const { room } = await openTestService(t, { database });
+  for (const record of [inWork, queued]) {
+    for await (const _ of room.events.follow(keyOf(record), 'key', AbortSignal.timeout(60_000)));
+    assert.equal((await repositories.records.find(keyOf(record)))?.status, 'ready');
+  }
+});
+
+test('all tries of a record share its deadline, and what earlier ones have worked is known after a restart', async (t) => {
+  const database = await openTestDatabase(t);
+  const first = await openSteps(t, { database });
+  const recordId = await first.create();
+  await first.extractor.next();
+  await first.room.close();
+  const { worked_ms } = await database.read.selectFrom('record').select('worked_ms').executeTakeFirstOrThrow();
+  assert.ok(worked_ms > 0);
+  await database.write
+    .updateTable('record')
+    .set({ worked_ms: 31 * 60_000 })
+    .execute();
+  const second = await openTestService(t, { database });
+  const key = { projectId: first.projectId, collectionId: first.collectionId, recordId };
+  for await (const _ of second.room.events.follow(key, 'key', AbortSignal.timeout(60_000)));
+  assert.equal((await first.get(recordId)).error.code, 'time_limit');
+});
+
+test('a record that no worker claims in time ends in error, if the service was available', async (t) => {
+  const { create, settle } = await openSteps(t, { timing: { maxWaitMs: 0 } });
+  assert.equal((await settle(await create())).error.code, 'time_limit');
+});
+
+test('a temporary failure of the database does not count as a try of a record', async (t) => {
+  const database = await openTestPostgres(t);
+  // Four times, which is more than the tries of a record. A rolled-back transaction does not reset a sequence.
+  const statements = [
+    'create sequence refusals',
+    `create function refuse() returns trigger language plpgsql as $$ begin
+      if nextval('refusals') <= 4 then raise exception 'busy' using errcode = '55P03'; end if;
+      return new; end $$`,
+    'create trigger refuse before insert on chunk for each row execute function refuse()',
+  ];
+  for (const statement of statements) await sql.raw(statement).execute(database.write);
+  const { createProject } = await openTestService(t, { database });
+  const project = createProject();
+  const record = await project.record(await project.collection(), { content: 'water' });
+  assert.equal(record.status, 'ready');
+});
+
+test('the lease is kept while the work goes on', async (t) => {
+  const { create, settle, extractor, get, database } = await openSteps(t, { timing: { leaseMs: 300 } });
+  const recordId = await create();
+  const reading = await extractor.next();
+  const leases = new Set<unknown>();
+  await until(async () => {
+    leases.add((await database.read.selectFrom('record').select('lease_until').execute())[0]?.lease_until);
+    return leases.size > 6;
+  });
+  assert.equal((await get(recordId)).progress.attempt, 1);
+  reading.end(extracted(0));
+  assert.equal((await settle(recordId)).status, 'ready');
+});
+
+test('as many records are made at once as there are readers, the others wait', async (t) => {
+  const { create, settle, extractor, get } = await openSteps(t);
+  const ids: string[] = [];
+  for (let n = 0; n < 3; n++) ids.push(await create(`text ${n}`));
+  const [a, b] = [await extractor.next(), await extractor.next()];
+  assert.equal((await get(String(ids[2]))).progress.stage, 'queued');
+  for (const reading of [a, b]) reading.end(extracted(0));
+  (await extractor.next()).end(extracted(0));
+  for (const id of ids) assert.equal((await settle(id)).status, 'ready');
+});
+
+test('a file that was deleted before it was read ends the record in error', async (t) => {
+  const { call, extractor, files, projectId, collectionId, create, settle } = await openSteps(t);
+  await create('first');
+  await create('second');
+  const readings = [await extractor.next(), await extractor.next()];
+  const file_id = files.add(projectId, 'record_file', 'a.txt', 'text');
+  const { body } = await call('POST', `/v1/collections/${collectionId}/records`, { type: 'file', file_id });
+  files.remove(file_id);
+  for (const reading of readings) reading.end(extracted(0));
+  assert.equal((await settle(body.data.record_id)).error.code, 'file_missing');
+});

@@ -1,0 +1,186 @@
+import type { RecordFailure, RecordStage } from '@quartermaster/contract';
+import { recordFailureCodes } from '../collections/records/record-failures.ts';
+import { BlobUnreadable } from '../files/blob-store.ts';
+import { StoredContentDamaged } from '../files/file-access.ts';
+import { type Lease, WorkerStopping } from '../jobs/job.ts';
+import { retryDelayMs } from '../jobs/retry-policy.ts';
+import { type JobControl, type JobHandler, openWorker, type Worker } from '../jobs/worker.ts';
+import type { DiskSpace } from '../kernel/disk/disk-space.ts';
+import type { Logger } from '../kernel/log/logger.ts';
+import { isTemporary, type Problem } from '../kernel/problem.ts';
+import { readRetryAfter } from '../kernel/retry-after.ts';
+import type { ProcessDeps } from './extract-record.ts';
+import { processRecord, ReaderKilled } from './process-record.ts';
+import type { RecordJob } from './record-job-repository.ts';
+import { startDeadline } from './work-deadline.ts';
+
+export interface RecordWorkerDeps extends ProcessDeps {
+  readonly logger: Logger;
+  /** Records ingested at the same time, plus one by the reserved worker for projects without any in progress. */
+  readonly concurrency: number;
+  /** Milliseconds that the work on one record may take, all attempts together; the time between them does not count. */
+  readonly deadlineMs: number;
+  /** Milliseconds that a record may wait for its first attempt while the service and its database are available. */
+  readonly maxWaitMs: number;
+  /** Attempts that may fail for a reason of the service; then the record fails. */
+  readonly maxAttempts: number;
+  /** Milliseconds before the second attempt; twice as long before each further one. */
+  readonly backoffMs: number;
+  /** No other process works on this database: what is leased when this one starts was left by a crash. */
+  readonly alone: boolean;
+  /** Milliseconds between searches for records that nobody told about. */
+  readonly pollMs: number;
+  /** While the disk is nearly full, no record is claimed and records in progress wait. Default: never full. */
+  readonly space?: DiskSpace | undefined;
+  /** Status, stage or percent of a record changed. */
+  readonly onChanged: (recordId: string) => void;
+  /** A record ended and may have left something to sweep. */
+  readonly onEnded: () => void;
+}
+
+export const workerDefaults = {
+  leaseMs: 30_000,
+  deadlineMs: 30 * 60_000,
+  maxWaitMs: 24 * 60 * 60_000,
+  maxAttempts: 3,
+  backoffMs: 1_000,
+  pollMs: 1_000,
+} as const;
+
+const longestBackoffMs = 5 * 60_000;
+
+interface ClaimedRecord extends RecordJob {
+  /** Claimed by the worker that is reserved for small records of projects that have none in progress. */
+  readonly isReserved: boolean;
+  /** It was not claimed in time although workers were running. */
+  readonly isOverdue: boolean;
+}
+
+class DeadlinePassed extends Error {}
+
+/** Ingests records, several at a time, until closed. */
+export function openRecordWorker(deps: RecordWorkerDeps): Worker {
+  const { leaseMs, pollMs, clock, newId, logger, space, onChanged, onEnded } = deps;
+  return openWorker<ClaimedRecord>({
+    name: 'records',
+    concurrency: deps.concurrency + 1,
+    mayClaim: async () => (await space?.hasRoom()) ?? true,
+    claim: createClaim(deps),
+    handle: (job, control) => ingest(deps, job, control),
+    onClaimed: ({ id }) => onChanged(id),
+    onRenewed: ({ id }) => onChanged(id),
+    onEnded: ({ id }) => {
+      onChanged(id);
+      onEnded();
+    },
+    ...{ leaseMs, pollMs, clock, newId, logger },
+  });
+}
+
+/** Decides whether the free worker is the reserved one, and whether the record waited too long. */
+function createClaim({ jobs, concurrency, alone, maxWaitMs }: RecordWorkerDeps) {
+  let hasOrphans = alone;
+  /** Start of the current period in which claims succeed, by `performance.now()`. */
+  let availableSince = performance.now();
+
+  return async (lease: Lease, running: readonly ClaimedRecord[]): Promise<ClaimedRecord | undefined> => {
+    try {
+      if (hasOrphans) await jobs.endLeases();
+      hasOrphans = false;
+      const isReserved = running.filter((record) => !record.isReserved).length >= concurrency;
+      const job = await jobs.claim({ kind: 'ingest', ...lease, reserved: isReserved });
+      if (job === undefined) return undefined;
+      const isLate = job.attempt === 1 && job.deadlineAt <= lease.now;
+      return { ...job, isReserved, isOverdue: isLate && performance.now() - availableSince >= maxWaitMs };
+    } catch (error) {
+      availableSince = performance.now();
+      throw error;
+    }
+  };
+}
+
+/** One attempt to ingest a record. */
+function ingest(deps: RecordWorkerDeps, job: ClaimedRecord, { signal, stop, beatSoon }: JobControl): JobHandler {
+  const timeLeft = job.isOverdue ? 0 : Math.max(0, deps.deadlineMs - job.workedMs);
+  const onPassed = () => stop(new DeadlinePassed());
+  const deadline = startDeadline({ milliseconds: timeLeft, space: deps.space, signal, onPassed });
+  const workedMs = () => Math.round(job.workedMs + deadline.workedMs());
+  const watch = deps.metrics?.follow();
+  let progress: { stage: RecordStage; percent: number } = { stage: 'queued', percent: 0 };
+
+  function onProgress(stage: RecordStage, exact: number): void {
+    watch?.at(stage);
+    const percent = Math.min(100, Math.max(0, Math.round(exact)));
+    if (stage === progress.stage && percent === progress.percent) return;
+    progress = { stage, percent };
+    beatSoon();
+  }
+
+  return {
+    async perform() {
+      if (timeLeft === 0) throw new DeadlinePassed();
+      if (job.attempt > deps.maxAttempts) throw new Error('given up after too many attempts');
+      await processRecord(deps, job, { signal, onProgress, untilRoom: deadline.untilRoom });
+    },
+    settle: (reason) => settle(deps, job, { reason, workedMs: workedMs() }),
+    renew: (leaseUntil) => deps.jobs.renew(job, { ...progress, leaseUntil, workedMs: workedMs() }),
+    close() {
+      deadline.stop();
+      watch?.end();
+    },
+  };
+}
+
+interface AttemptEnd {
+  readonly reason: unknown;
+  /** Milliseconds that all attempts together have worked on the record. */
+  readonly workedMs: number;
+}
+
+/** Requeues or fails a record whose attempt did not succeed. Only failures of the record or the service count. */
+async function settle(deps: RecordWorkerDeps, job: RecordJob, { reason, workedMs }: AttemptEnd): Promise<void> {
+  const { jobs, clock, logger } = deps;
+  const now = clock.now();
+  const backoffMs = retryDelayMs({ firstMs: deps.backoffMs, longestMs: longestBackoffMs }, job.attempt);
+  if (reason instanceof WorkerStopping) {
+    return jobs.requeue(job, { runAfter: now, attempt: job.attempt - 1, workedMs });
+  }
+  const about = { err: reason, record_id: job.id, attempt: job.attempt };
+  if (reason instanceof StoredContentDamaged) {
+    logger.error(about, 'record failed: its stored file is damaged');
+    await jobs.fail(job, contentDamaged, { report: null, now });
+    // A read that failed may succeed, but not for ever: it counts as an attempt.
+  } else if (isTemporary(reason) && !(reason instanceof BlobUnreadable)) {
+    logger.warn(about, 'record requeued: the database or its disk is not available');
+    const runAfter = now + pauseAfter(deps, reason);
+    await jobs.requeue(job, { runAfter, attempt: job.attempt - 1, workedMs });
+  } else if (reason instanceof DeadlinePassed) {
+    logger.warn(about, 'record failed: time limit exceeded');
+    await jobs.fail(job, tooLate, { report: null, now });
+  } else if (job.attempt >= deps.maxAttempts) {
+    logger.error(about, 'record failed: no attempts left');
+    await jobs.fail(job, lastFailure(reason, deps.maxAttempts), { report: null, now });
+  } else {
+    logger.warn(about, 'record requeued: attempt failed');
+    await jobs.requeue(job, { runAfter: now + backoffMs, attempt: job.attempt, workedMs });
+  }
+}
+
+/** Milliseconds. A second is the least that the header can say, so the own back-off decides about that. */
+function pauseAfter({ backoffMs }: RecordWorkerDeps, problem: Problem): number {
+  const asked = readRetryAfter(problem.headers['Retry-After']) ?? 0;
+  return asked > 1000 ? asked : backoffMs;
+}
+
+const tooLate: RecordFailure = { code: 'time_limit', message: 'The record was not made in time.' };
+
+const contentDamaged: RecordFailure = { code: 'content_damaged', message: recordFailureCodes.content_damaged };
+
+function lastFailure(reason: unknown, attempts: number): RecordFailure {
+  if (reason instanceof BlobUnreadable) return contentDamaged;
+  if (reason instanceof ReaderKilled) return { code: reason.failure.code, message: reason.failure.message };
+  return {
+    code: 'internal_error',
+    message: `The service failed while it made this record, ${attempts} times. Update the record to try again.`,
+  };
+}

@@ -1,0 +1,175 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RecordCreate } from '@quartermaster/contract';
+import { openDatabase } from '../../adapters/database/open-database.ts';
+import { createChunkRepository } from '../../adapters/repositories/records/chunk-repository.ts';
+import { createCollectionRepository } from '../../adapters/repositories/records/collection-repository.ts';
+import { createRecordJobRepository } from '../../adapters/repositories/records/record-job-repository.ts';
+import { createRecordRepository } from '../../adapters/repositories/records/record-repository.ts';
+import { createRecordRowRepository } from '../../adapters/repositories/records/record-rows.ts';
+import { createVectorRepository } from '../../adapters/repositories/records/vector-repository.ts';
+import { countTokens } from '../../extraction/chunking/tokens.ts';
+import type { Extractor } from '../../extraction/extraction.ts';
+import { openExtractor } from '../../extraction/worker/open-extractor.ts';
+import type { FileAccess } from '../../files/file-access.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { createNewId } from '../../kernel/identifier.ts';
+import { createLogger } from '../../kernel/log/logger.ts';
+import { openCollectionRoom } from '../../service/open-collections.ts';
+
+/*
+ * A process that makes records and is killed at a point of the work that was chosen before: the ports of the room are
+ * the real ones, watched. It first finishes what the process before it left.
+ */
+
+export interface KillPlan {
+  /** Holds the database, the sheet and the page. */
+  readonly folder: string;
+  readonly projectId: string;
+  readonly collectionId: string;
+  readonly record: RecordCreate;
+  /** The record is made once before it is made anew, and that is when the kill comes. */
+  readonly again: boolean;
+  /** Null: nobody kills it. */
+  readonly point: KillPoint | null;
+}
+
+export interface KillPoint {
+  /** A method of the ports, such as `addChunks`. */
+  readonly call: string;
+  /** Which of its calls, from 1. */
+  readonly nth: number;
+  readonly when: 'before' | 'during' | 'after';
+}
+
+export const sheetId = 'file00000000000000sheet1';
+
+const plan = JSON.parse(await readFile(process.argv[2] ?? '', 'utf8')) as KillPlan; // written by the test
+const { projectId, collectionId } = plan;
+let armed = false;
+let writes = 0;
+let calls = 0;
+
+function die(): void {
+  process.kill(process.pid, 'SIGKILL');
+}
+
+/** The same object; the chosen call of it is the last thing this process does. */
+function watched<T extends object>(port: T): T {
+  return new Proxy(port, {
+    get(target, name, receiver) {
+      const method: unknown = Reflect.get(target, name, receiver);
+      if (name !== plan.point?.call || typeof method !== 'function') return method;
+      return (...given: unknown[]) => {
+        if (armed) calls += 1;
+        if (!armed || calls !== plan.point?.nth) return method.apply(target, given);
+        if (plan.point.when === 'before') return die();
+        const answer: unknown = method.apply(target, given);
+        // Somewhere within the statements of the call.
+        if (plan.point.when === 'during') setTimeout(die, Math.random() * 3);
+        else void Promise.resolve(answer).then(die);
+        return answer;
+      };
+    },
+  });
+}
+
+/** The readers tell their stages to a callback: that is where the kill comes. */
+function withStages(extractor: Extractor): Extractor {
+  const stages = watched({ parsing: () => undefined, chunking: () => undefined });
+  return {
+    extract: (task, signal) => {
+      const onStage: typeof task.onStage = (stage, percent) => {
+        stages[stage]();
+        task.onStage(stage, percent);
+      };
+      return extractor.extract({ ...task, onStage }, signal);
+    },
+    close: extractor.close,
+  };
+}
+
+/** What the room writes when the work begins, or begins anew: whatever comes behind it in the queue counts. */
+function arming<Given extends unknown[], Answer>(write: (...given: Given) => Answer) {
+  return (...given: Given): Answer => {
+    writes += 1;
+    armed = writes === (plan.again ? 2 : 1);
+    return write(...given);
+  };
+}
+
+const logger = createLogger('silent');
+const newId = createNewId();
+const database = await openDatabase({ url: null, dataFolder: plan.folder, logger });
+const sheet = await readFile(join(plan.folder, 'sheet.csv'));
+const page = await readFile(join(plan.folder, 'page.html'));
+const file = {
+  id: sheetId,
+  projectId,
+  blobId: sheetId,
+  name: 'sheet.csv',
+  purpose: 'qa_record_file',
+  extension: 'csv',
+  bytes: sheet.byteLength,
+  sha256: '',
+} as const;
+const files: FileAccess = {
+  findFile: async () => file,
+  open: async function* () {
+    yield sheet;
+  },
+};
+const records = createRecordRepository(database);
+const repositories = {
+  collections: createCollectionRepository(database),
+  records: { ...records, add: arming(records.add), change: arming(records.change) },
+  jobs: watched(createRecordJobRepository(database)),
+  chunks: createChunkRepository(database),
+  rows: createRecordRowRepository(database),
+  vectors: createVectorRepository(database),
+};
+const extractor = openExtractor({ processes: 1, logger });
+const room = openCollectionRoom({
+  repositories,
+  files: watched(files),
+  extractor: withStages(watched(extractor)),
+  pages: watched({ fetch: async () => ({ kind: 'page', bytes: page, extension: 'html' }) as const }),
+  countTokens,
+  clock: systemClock,
+  newId,
+  logger,
+  limits: { collections: 10, records: 1_000, waitingRecords: 1_000 },
+  extractionProcesses: 1,
+  alone: true,
+  timing: { pollMs: 20, backoffMs: 10 },
+});
+
+async function settle(recordId: string): Promise<void> {
+  const key = { projectId, collectionId, recordId };
+  for await (const _ of room.events.follow(key, 'key', AbortSignal.timeout(60_000)));
+}
+
+async function settleAll(): Promise<void> {
+  const left = database.read.selectFrom('record').select('id').where('stage', '<>', 'done');
+  for (;;) {
+    const ids = (await left.execute()).map(({ id }) => id);
+    if (ids.length === 0) return;
+    for (const id of ids) await settle(id);
+    await delay(1);
+  }
+}
+
+await settleAll();
+if (plan.again) {
+  const { record_id: recordId } = await room.records.create(projectId, collectionId, plan.record);
+  await settle(recordId);
+  await settleAll();
+  await room.records.retry({ projectId, collectionId, recordId });
+} else {
+  await room.records.create(projectId, collectionId, plan.record);
+}
+await settleAll();
+await room.close();
+await extractor.close();
+await database.close();

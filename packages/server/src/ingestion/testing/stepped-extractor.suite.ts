@@ -1,0 +1,69 @@
+import type { ExtractionOutcome, ExtractionTask, Extractor } from '../../extraction/extraction.ts';
+
+/** A document that is being read, as slowly as the test wants. */
+export interface Reading {
+  readonly task: ExtractionTask;
+  readonly signal: AbortSignal;
+  /** Hands over chunks of these contents; resolves when they are stored. */
+  give(...contents: string[]): Promise<void>;
+  /** All was read. */
+  end(): void;
+  end(outcome: ExtractionOutcome): void;
+  /** The reader itself breaks. */
+  fail(error: Error): void;
+}
+
+export interface SteppedExtractor extends Extractor {
+  /** The next document that somebody asks to read. */
+  next(): Promise<Reading>;
+}
+
+/** Reads nothing by itself: each step is the test's, so that the moments in between can be looked at. */
+export function createSteppedExtractor(): SteppedExtractor {
+  const started: Reading[] = [];
+  const waiting: Array<(reading: Reading) => void> = [];
+  return {
+    next: async () => started.shift() ?? (await new Promise((resolve) => waiting.push(resolve))),
+    async extract(task, signal) {
+      const { promise, resolve, reject } = Promise.withResolvers<ExtractionOutcome>();
+      let ordinal = 0;
+      signal.addEventListener('abort', () => resolve({ kind: 'cancelled' }), { once: true });
+      const reading: Reading = {
+        task,
+        signal,
+        give: async (...contents) => {
+          const chunks = contents.map((content) => toChunk(content, ordinal++));
+          await task.onBatch(chunks).catch((error: unknown) => {
+            reject(error);
+            throw error;
+          });
+        },
+        end: (outcome: ExtractionOutcome = extracted(ordinal)) => resolve(outcome),
+        fail: reject,
+      };
+      const taker = waiting.shift();
+      if (taker === undefined) started.push(reading);
+      else taker(reading);
+      return promise;
+    },
+    async close() {},
+  };
+}
+
+export function extracted(numChunks: number, rejectedRows = 0): ExtractionOutcome {
+  return { kind: 'extracted', numChunks, rejectedRows, report: { format: 'text', warnings: [], milliseconds: 1 } };
+}
+
+function toChunk(content: string, ordinal: number) {
+  const words = content.split(' ');
+  return {
+    ordinal,
+    content,
+    question: null,
+    answer: null,
+    numTokens: words.length,
+    locator: null,
+    metadata: {},
+    words: words.join(' '),
+  };
+}

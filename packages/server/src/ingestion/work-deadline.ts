@@ -1,0 +1,60 @@
+import { type DiskSpace, unlimitedSpace } from '../kernel/disk/disk-space.ts';
+
+export interface DeadlineOptions {
+  /** Time that the work may take. */
+  readonly milliseconds: number;
+  readonly space: DiskSpace | undefined;
+  readonly signal: AbortSignal;
+  readonly onPassed: () => void;
+}
+
+export interface WorkDeadline {
+  /** Waits while the disk is nearly full. That time does not count. */
+  untilRoom(): Promise<void>;
+  /** Milliseconds of work since the start, without the time spent waiting for room. */
+  workedMs(): number;
+  stop(): void;
+}
+
+/** The time limit of one try to create a record. */
+export function startDeadline({
+  milliseconds,
+  space = unlimitedSpace,
+  signal,
+  onPassed,
+}: DeadlineOptions): WorkDeadline {
+  const startedAt = performance.now();
+  let waitedMs = 0;
+  let waitingSince: number | null = null;
+  let timer = setTimeout(onPassed, milliseconds);
+  let stopped = false;
+  let waiting: Promise<void> | null = null;
+  const workedMs = () => (waitingSince ?? performance.now()) - startedAt - waitedMs;
+
+  async function waitForRoom(): Promise<void> {
+    clearTimeout(timer);
+    const since = performance.now();
+    waitingSince = since;
+    try {
+      await space.untilRoom(signal);
+    } finally {
+      waitedMs += performance.now() - since;
+      waitingSince = null;
+      waiting = null;
+    }
+    if (!stopped) timer = setTimeout(onPassed, Math.max(0, milliseconds - workedMs()));
+  }
+
+  return {
+    async untilRoom() {
+      if (await space.hasRoom()) return;
+      waiting ??= waitForRoom();
+      await waiting;
+    },
+    workedMs,
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

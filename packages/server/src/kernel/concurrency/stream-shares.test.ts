@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createMetrics } from '../metrics.ts';
+import { createStreamShares, streamLimits } from './stream-shares.ts';
+
+const never = new AbortController().signal;
+const refused = { code: 'TOO_MANY_REQUESTS' };
+
+function open() {
+  const exceeded: string[] = [];
+  const metrics = createMetrics();
+  const shares = createStreamShares({ countExceeded: (limit) => exceeded.push(limit), metrics });
+  const enter = (projectId: string, keyId: string | null, signal = never) => shares.enter({ projectId, keyId }, signal);
+  const fill = (count: number, projectId: string, keyOf: (n: number) => string | null) =>
+    Array.from({ length: count }, (_, n) => enter(projectId, keyOf(n)));
+  return { enter, fill, exceeded, metrics };
+}
+
+test('the limit event_streams_of_key leaves room for other keys, and a stream that ended frees its place', async () => {
+  const { enter, fill, exceeded, metrics } = open();
+  const [leave = assert.fail()] = fill(streamLimits.ofKey, 'a', () => 'key');
+  assert.throws(() => enter('a', 'key'), refused);
+  assert.deepEqual(exceeded, ['event_streams_of_key']);
+  enter('a', 'other');
+  leave();
+  leave();
+  enter('a', 'key');
+  assert.throws(() => enter('a', 'key'), refused);
+  assert.match(await metrics.metrics(), new RegExp(`^quartermaster_event_streams ${streamLimits.ofKey + 1}$`, 'm'));
+});
+
+test('the limit event_streams_of_project leaves room for other projects', () => {
+  const { enter, fill, exceeded } = open();
+  fill(streamLimits.ofProject, 'a', (n) => `key ${n % 10}`);
+  assert.throws(() => enter('a', 'new key'), refused);
+  assert.deepEqual(exceeded, ['event_streams_of_project']);
+  enter('b', 'key of b');
+});
+
+test('callers without a key share the places of one project', () => {
+  const { enter, fill } = open();
+  fill(streamLimits.ofProject, '-', () => null);
+  assert.throws(() => enter('-', null), refused);
+  enter('a', 'key');
+});
+
+test('the limit event_streams_of_process bounds all projects together', () => {
+  const { enter, fill, exceeded } = open();
+  const projects = streamLimits.ofProcess / streamLimits.ofProject;
+  for (let project = 0; project < projects; project++)
+    fill(streamLimits.ofProject, `project ${project}`, (n) => `key ${project} ${n}`);
+  assert.throws(() => enter('another', 'key'), refused);
+  assert.deepEqual(exceeded, ['event_streams_of_process']);
+});
+
+test('an aborted request frees its place, also one that was gone before', () => {
+  const { enter, fill } = open();
+  const gone = new AbortController();
+  enter('a', 'key', AbortSignal.abort());
+  enter('a', 'key', gone.signal);
+  fill(streamLimits.ofKey - 1, 'a', () => 'key');
+  assert.throws(() => enter('a', 'key'), refused);
+  gone.abort();
+  enter('a', 'key');
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createLogger } from '../log/logger.ts';
+import { startUpkeep } from './upkeep.ts';
+
+describe('upkeep', () => {
+  test('a task runs at once and again, also after it failed, never twice at once', async () => {
+    const lines: string[] = [];
+    const logger = createLogger('error', { write: (line: string) => void lines.push(line) });
+    let runs = 0;
+    let busy = false;
+    const thrice = Promise.withResolvers<void>();
+    const run = async () => {
+      assert.ok(!busy);
+      busy = true;
+      await new Promise((resolve) => setImmediate(resolve));
+      busy = false;
+      if (++runs === 3) thrice.resolve();
+      if (runs === 1) throw new Error('the first time it fails');
+    };
+    const upkeep = startUpkeep([{ name: 'sweep', pause: 1, run }], logger);
+    await thrice.promise;
+    await upkeep.close();
+    assert.equal(lines.length, 1);
+    assert.match(lines[0] ?? '', /"task":"sweep"/);
+  });
+
+  test('closing waits for the run under way, and nothing starts afterwards', async () => {
+    const gate = Promise.withResolvers<void>();
+    let runs = 0;
+    let ended = false;
+    const run = async (signal: AbortSignal) => {
+      runs += 1;
+      await gate.promise;
+      ended = signal.aborted;
+    };
+    const upkeep = startUpkeep([{ name: 'long', pause: 0, run }], createLogger('silent'));
+    const closing = upkeep.close();
+    gate.resolve();
+    await closing;
+    assert.ok(ended);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(runs, 1);
+  });
+});

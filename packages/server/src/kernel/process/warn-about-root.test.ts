@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLogger } from '../log/logger.ts';
+import { warnAboutRoot } from './warn-about-root.ts';
+
+function logged(userId: number): readonly string[] {
+  const log: string[] = [];
+  warnAboutRoot(createLogger('info', { write: (line) => void log.push(line) }), userId);
+  return log;
+}
+
+test('a start as root is one warning with the remedy, and a start as another user is none', () => {
+  const [line, ...others] = logged(0);
+  assert.match(line ?? '', /"level":"warn".*as a user of its own.*"msg":"service runs as root"/);
+  assert.deepEqual([others, logged(1000)], [[], []]);
+});

@@ -1,0 +1,64 @@
+import { Counter, Histogram, type Registry } from '../../kernel/metrics.ts';
+import { type Embedder, EmbedderUnavailable } from './embedder.ts';
+
+export interface EmbedderMetrics {
+  /** The same embedder, counted. */
+  watch(embedder: Embedder): Embedder;
+  /** A process that runs a local model was started, first or anew. */
+  processStarted(): void;
+}
+
+/** Upper bounds in seconds: from a word on a fast model to a batch on a slow one. */
+const bounds = [0.005, 0.025, 0.1, 0.5, 1, 3, 10, 30];
+
+export function createEmbedderMetrics(registry: Registry): EmbedderMetrics {
+  const texts = new Counter({
+    name: 'quartermaster_embedded_texts_total',
+    help: 'Texts given to the embedder, by use (chunk or question) and outcome (made, refused, unavailable).',
+    labelNames: ['use', 'outcome'],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: 'quartermaster_embedding_seconds',
+    help: 'Seconds until the embedder answered, by use: a batch of chunks, or a question.',
+    labelNames: ['use'],
+    buckets: bounds,
+    registers: [registry],
+  });
+  const starts = new Counter({
+    name: 'quartermaster_embedder_starts_total',
+    help: 'Processes of the local model that were started; more than one means that it failed.',
+    registers: [registry],
+  });
+
+  async function measure<Made>(use: 'chunk' | 'question', count: number, make: () => Promise<Made>): Promise<Made> {
+    const started = performance.now();
+    try {
+      return await make();
+    } catch (error) {
+      if (error instanceof EmbedderUnavailable) texts.inc({ use, outcome: 'unavailable' }, count);
+      throw error;
+    } finally {
+      seconds.observe({ use }, (performance.now() - started) / 1000);
+    }
+  }
+
+  return {
+    watch: (embedder) => ({
+      ...embedder,
+      async embed(all, signal) {
+        const vectors = await measure('chunk', all.length, () => embedder.embed(all, signal));
+        const refused = vectors.filter((vector) => vector === null).length;
+        texts.inc({ use: 'chunk', outcome: 'made' }, vectors.length - refused);
+        texts.inc({ use: 'chunk', outcome: 'refused' }, refused);
+        return vectors;
+      },
+      async embedQuestion(text, signal) {
+        const vector = await measure('question', 1, () => embedder.embedQuestion(text, signal));
+        texts.inc({ use: 'question', outcome: 'made' });
+        return vector;
+      },
+    }),
+    processStarted: () => starts.inc(),
+  };
+}

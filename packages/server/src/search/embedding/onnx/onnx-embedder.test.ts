@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { before, type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { installOnnxRuntime } from '../../../../../../test/support/onnx-runtime.ts';
+import { type TinyModel, writeTinyModel } from '../../../../../../test/support/tiny-model.ts';
+import { createLogger } from '../../../kernel/log/logger.ts';
+import { EmbedderUnavailable } from '../embedder.ts';
+import { type OnnxEmbedderOptions, openOnnxEmbedder } from './onnx-embedder.ts';
+
+const never = new AbortController().signal;
+/** Meaning in the first two dimensions, the third one marks a frame, the fourth a prefix. */
+const vectors = {
+  car: [1, 0, 0, 0],
+  automobile: [1, 0.1, 0, 0],
+  tea: [0, 1, 0, 0],
+  '[CLS]': [0, 0, 1, 0],
+  '[SEP]': [0, 0, 1, 0],
+  query: [0, 0, 0, 1],
+  passage: [0, 0, 0, -1],
+};
+
+before(installOnnxRuntime);
+
+async function folderWith(t: TestContext, model: Partial<TinyModel> = {}): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-model-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  await writeTinyModel(folder, { vectors, ...model });
+  return folder;
+}
+
+async function open(t: TestContext, folder: string, more: Partial<OnnxEmbedderOptions> = {}) {
+  const pids: number[] = [];
+  const embedder = await openOnnxEmbedder({
+    folder,
+    dimensions: null,
+    threads: 1,
+    memoryMb: 2048,
+    timeoutMs: 60_000,
+    batchSize: 8,
+    logger: createLogger('silent'),
+    onStart: (pid) => pids.push(pid),
+    ...more,
+  });
+  t.after(() => embedder.close());
+  return { embedder, pids };
+}
+
+const unit = (...numbers: number[]) => numbers.map((value) => value / Math.hypot(...numbers));
+function assertNear(found: Float32Array | null | undefined, expected: readonly number[]): void {
+  assert.equal(found?.length, expected.length);
+  for (const [place, value] of expected.entries())
+    assert.ok(Math.abs((found?.[place] ?? 9) - value) < 1e-6, String(found));
+}
+
+test('a text is the mean of its tokens, of unit length, in the order of the texts, whatever their lengths', async (t) => {
+  const { embedder, pids } = await open(t, await folderWith(t, { moreInputs: ['token_type_ids', 'position_ids'] }));
+  const texts = ['tea', 'car car tea', 'Automobile', 'tea '.repeat(3000), 'car'];
+  const made = await embedder.embed(texts, never);
+  assertNear(made[0], unit(0, 1, 2, 0));
+  assertNear(made[1], unit(2, 1, 2, 0));
+  assertNear(made[2], unit(1, 0.1, 2, 0));
+  // 512 tokens, the frame among them.
+  assertNear(made[3], unit(0, 510, 2, 0));
+  assertNear(made[4], unit(1, 0, 2, 0));
+  assertNear(await embedder.embedQuestion('car', never), unit(1, 0, 2, 0));
+  assert.match(embedder.model, /^onnx:quartermaster-model-\w+:[0-9a-f]{12}:4$/);
+  assert.equal(pids.length, 1);
+});
+
+test('the files beside a model say how its tokens become a vector, its prefixes and its longest text', async (t) => {
+  const folder = await folderWith(t, {
+    files: {
+      '1_Pooling/config.json': { pooling_mode_cls_token: true, pooling_mode_mean_tokens: false },
+      'config_sentence_transformers.json': { prompts: { query: 'query ', document: 'passage ' } },
+      'sentence_bert_config.json': { max_seq_length: 8 },
+    },
+  });
+  const asPublished = await open(t, folder);
+  assertNear(await asPublished.embedder.embedQuestion('car', never), [0, 0, 1, 0]);
+
+  await writeFile(join(folder, 'quartermaster.json'), JSON.stringify({ pooling: 'mean' }));
+  const { embedder } = await open(t, folder);
+  assertNear(await embedder.embedQuestion('car', never), unit(1, 0, 2, 1));
+  assertNear((await embedder.embed(['tea tea tea tea tea tea tea tea tea'], never))[0], unit(0, 5, 2, -1));
+  assert.notEqual(embedder.model, asPublished.embedder.model, 'other vectors have another name');
+
+  await writeFile(join(folder, 'quartermaster.json'), JSON.stringify({ pooling: 'last', query_prefix: '' }));
+  assertNear(await (await open(t, folder)).embedder.embedQuestion('car', never), [0, 0, 1, 0]);
+});
+
+test('fewer dimensions are the first ones, of unit length again', async (t) => {
+  const { embedder } = await open(t, await folderWith(t), { dimensions: 2 });
+  assertNear(await embedder.embedQuestion('automobile', never), unit(1, 0.1));
+  assert.match(embedder.model, /:2$/);
+});
+
+test('a text of which the model makes nothing has no vector', async (t) => {
+  const { embedder } = await open(t, await folderWith(t, { vectors: { car: [1, 0] } }));
+  assert.deepEqual(
+    (await embedder.embed(['car', 'unheard'], never)).map((vector) => vector === null),
+    [false, true],
+  );
+  await assert.rejects(embedder.embedQuestion('unheard', never), EmbedderUnavailable);
+});
+
+test('a process that ended is started anew, and what was in flight is asked of it', async (t) => {
+  const { embedder, pids } = await open(t, await folderWith(t));
+  process.kill(pids[0] ?? -1, 'SIGSTOP');
+  const made = embedder.embed(['car'], never);
+  process.kill(pids[0] ?? -1, 'SIGKILL');
+  assertNear((await made)[0], unit(1, 0, 2, 0));
+  assert.equal(pids.length, 2);
+  assertNear(await embedder.embedQuestion('tea', never), unit(0, 1, 2, 0));
+});
+
+test('a process that gives no sign of life is ended, and rests when that happens again', async (t) => {
+  const { embedder, pids } = await open(t, await folderWith(t), { timeoutMs: 200 });
+  process.kill(pids[0] ?? -1, 'SIGSTOP');
+  await assert.rejects(embedder.embedQuestion('car', never), (error) => {
+    assert.ok(error instanceof EmbedderUnavailable);
+    assert.match(error.message, /no sign of life for 200 ms/);
+    return true;
+  });
+  while (pids.length < 2) await embedder.embedQuestion('car', never).catch(() => pause(10));
+  assert.throws(() => process.kill(pids[0] ?? -1, 0), 'the first one is gone');
+});
+
+test('what is cancelled rejects at once, and the next question is answered', async (t) => {
+  const { embedder, pids } = await open(t, await folderWith(t));
+  const cancel = new AbortController();
+  process.kill(pids[0] ?? -1, 'SIGSTOP');
+  const made = embedder.embed(['car'], cancel.signal);
+  cancel.abort(new Error('not wanted any more'));
+  await assert.rejects(made, /not wanted any more/);
+  process.kill(pids[0] ?? -1, 'SIGCONT');
+  assertNear(await embedder.embedQuestion('tea', never), unit(0, 1, 2, 0));
+  assert.equal(pids.length, 1);
+});
+
+test('files of the model that change are not taken for the ones vectors were made with', async (t) => {
+  const folder = await folderWith(t);
+  const { embedder, pids } = await open(t, folder);
+  await writeTinyModel(folder, { vectors: { ...vectors, car: [0, 0, 0, 1] } });
+  process.kill(pids[0] ?? -1, 'SIGKILL');
+  await assert.rejects(async () => {
+    // Until its end is noticed the old one may still answer.
+    for (;;) await embedder.embedQuestion('car', never);
+  }, /rests after it failed|were changed|ended by SIGKILL/);
+  for (;;) {
+    const outcome = await embedder.embedQuestion('car', never).catch((error: Error) => error);
+    assert.ok(outcome instanceof EmbedderUnavailable);
+    if (/were changed/.test(outcome.message)) break;
+    await pause(10);
+  }
+});
+
+test('what cannot be used is refused at the start, and says why', async (t) => {
+  const cases: ReadonlyArray<[RegExp, () => Promise<string>, Partial<OnnxEmbedderOptions>?]> = [
+    [/has no model\.onnx/, () => folderWith(t).then((folder) => join(folder, 'missing'))],
+    [/model wants pixel_values/, () => folderWith(t, { moreInputs: ['pixel_values'] })],
+    [/cannot be used: .*(protobuf|Load model)/i, () => folderWith(t, { files: { 'model.onnx': 'no model' } })],
+    [/cannot be used: .*JSON/i, () => folderWith(t, { files: { 'tokenizer.json': 'no JSON' } })],
+    [/there is no "poling"/, () => folderWith(t, { files: { 'quartermaster.json': { poling: 'cls' } } })],
+    [/"max_tokens" is 3/, () => folderWith(t, { files: { 'quartermaster.json': { max_tokens: 3 } } })],
+    [
+      /neither mean, cls nor last/,
+      () => folderWith(t, { files: { '1_Pooling/config.json': { pooling_mode_max_tokens: true } } }),
+    ],
+    [/DIMENSIONS is 8, but the model .* has 4/, () => folderWith(t), { dimensions: 8 }],
+    [/more than 8 MiB of memory \(QUARTERMASTER_EMBEDDING_MEMORY_MB\)/, () => folderWith(t), { memoryMb: 8 }],
+  ];
+  for (const [message, make, more] of cases) {
+    const folder = await make();
+    await assert.rejects(open(t, folder, more), message);
+  }
+});
+
+test('without the runtime the error names the command that installs it', async (t) => {
+  const folder = await folderWith(t);
+  const runtime = join(folder, 'package.json');
+  await writeFile(runtime, JSON.stringify({ dependencies: { 'onnxruntime-node': '1.30.0' } }));
+  await assert.rejects(
+    open(t, folder, { runtime }),
+    /needs onnxruntime-node 1\.30\.0, which is not installed\. In the folder of Quartermaster, type: npm run add-onnx/,
+  );
+});

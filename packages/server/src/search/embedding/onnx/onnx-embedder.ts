@@ -1,0 +1,138 @@
+import { basename, resolve } from 'node:path';
+import type { Logger } from '../../../kernel/log/logger.ts';
+import { findIsolation } from '../../../processes/isolation/find-isolation.ts';
+import { type Embedder, EmbedderUnavailable } from '../embedder.ts';
+import { normalise } from '../vectors.ts';
+import { readModelFolder } from './model-folder.ts';
+import { type EmbedWish, type OnnxProcess, startOnnxProcess } from './onnx-process.ts';
+import { checkRuntime, runtimeManifest } from './onnx-runtime.ts';
+
+export interface OnnxEmbedderOptions {
+  readonly folder: string;
+  /** Of a vector: its first ones, which only some models are made for; null: all. */
+  readonly dimensions: number | null;
+  readonly threads: number;
+  readonly memoryMb: number;
+  /** Milliseconds without a sign of life while there is work. */
+  readonly timeoutMs: number;
+  readonly batchSize: number;
+  readonly logger: Logger;
+  /** A process was started, first or anew. */
+  readonly onStart?: (pid: number) => void;
+  /** The `package.json` beside which the runtime is installed. */
+  readonly runtime?: string;
+}
+
+/** So that the process has the next batch before it is done with one. */
+const lanes = 2;
+const startTimeoutMs = 120_000;
+const shortestRestMs = 1_000;
+const longestRestMs = 60_000;
+
+/**
+ * A model of a local folder, in a process that is started anew when it ends, and rests longer each time it ends without
+ * having made a vector. @throws Error for the operator when folder, runtime or model cannot be used.
+ */
+export async function openOnnxEmbedder(options: OnnxEmbedderOptions): Promise<Embedder> {
+  const { folder, logger, dimensions: wanted, runtime = runtimeManifest } = options;
+  await checkRuntime(runtime);
+  const { model, queryPrefix, documentPrefix } = await readModelFolder(folder);
+  const { machine } = await findIsolation();
+  const start = () => {
+    const process = startOnnxProcess({
+      start: { type: 'start', runtime, model, threads: options.threads },
+      startTimeoutMs,
+      timeoutMs: options.timeoutMs,
+      memoryMb: options.memoryMb,
+      machine,
+    });
+    options.onStart?.(process.pid);
+    logger.info({ pid: process.pid }, 'the process of the local model runs');
+    return process;
+  };
+  const first = start();
+  const facts = await first.ready.catch((error: Error) => {
+    throw new Error(`The model in ${folder} cannot be used: ${error.message}`, { cause: error });
+  });
+  const dimensions = wanted ?? facts.dimensions;
+  if (dimensions > facts.dimensions) {
+    await first.close();
+    throw new Error(
+      `QUARTERMASTER_EMBEDDING_DIMENSIONS is ${dimensions}, but the model in ${folder} has ${facts.dimensions}.`,
+    );
+  }
+  logger.info({ folder, ...facts, ...model }, 'a local model makes vectors');
+  const processes = keepRunning({ first, start, fingerprint: facts.fingerprint, logger });
+  const finish = (vector: Float32Array) =>
+    dimensions === vector.length ? vector : normalise(vector.slice(0, dimensions));
+
+  return {
+    model: `onnx:${basename(resolve(folder))}:${facts.fingerprint}:${dimensions}`,
+    weight: 1,
+    batchSize: options.batchSize,
+    lanes,
+    async embed(texts, signal) {
+      const wish = { texts: texts.map((text) => documentPrefix + text), urgent: false };
+      const vectors = await processes.embed(wish, signal);
+      return vectors.map((vector) => vector && finish(vector));
+    },
+    async embedQuestion(text, signal) {
+      const [vector] = await processes.embed({ texts: [queryPrefix + text], urgent: true }, signal);
+      if (vector === undefined || vector === null) {
+        throw new EmbedderUnavailable('the local model makes no vector of the question');
+      }
+      return finish(vector);
+    },
+    close: () => processes.close(),
+  };
+}
+
+interface Keeping {
+  readonly first: OnnxProcess;
+  readonly start: () => OnnxProcess;
+  readonly fingerprint: string;
+  readonly logger: Logger;
+}
+
+function keepRunning({ first, start, fingerprint, logger }: Keeping) {
+  let current = first;
+  let restMs = 0;
+  let restUntil = 0;
+  let closed = false;
+
+  /** The one that runs, or another. @throws EmbedderUnavailable. */
+  async function find(): Promise<OnnxProcess> {
+    if (closed) throw new EmbedderUnavailable('the embedder was closed');
+    if (!current.isAlive()) {
+      if (performance.now() < restUntil) throw new EmbedderUnavailable('the local model rests after it failed');
+      restMs = Math.min(Math.max(2 * restMs, shortestRestMs), longestRestMs);
+      restUntil = performance.now() + restMs;
+      logger.warn({ rest_ms: restMs }, 'the process of the local model has ended and is started anew');
+      current = start();
+    }
+    const process = current;
+    const facts = await process.ready.catch((error: Error) => {
+      throw new EmbedderUnavailable(error.message);
+    });
+    if (facts.fingerprint === fingerprint) return process;
+    throw new EmbedderUnavailable('the files of the local model were changed; start the service anew');
+  }
+
+  const once = async (wish: EmbedWish, signal: AbortSignal) => (await find()).embed(wish, signal);
+
+  return {
+    async embed(wish: EmbedWish, signal: AbortSignal) {
+      const vectors = await once(wish, signal).catch((error: unknown) => {
+        // What was in flight when a process ended is asked of the next one; a question has no time for that.
+        if (!(error instanceof EmbedderUnavailable) || wish.urgent || current.isAlive()) throw error;
+        return once(wish, signal);
+      });
+      restMs = 0;
+      return vectors;
+    },
+    async close() {
+      closed = true;
+      await current.close();
+    },
+  };
+}

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { never, startBroker, startServer } from '../../egress/testing/broker.suite.ts';
+import { Secret } from '../../kernel/secret.ts';
+import { EmbedderUnavailable } from './embedder.ts';
+import { createOpenAiEmbedder } from './openai-embedder.ts';
+
+/* Requests and answers are shaped as OpenAI's API reference shows them for "Create embeddings" and for its errors. */
+
+interface Asked {
+  readonly model: string;
+  readonly input: readonly string[];
+  readonly dimensions?: number;
+  readonly encoding_format: string;
+}
+interface Reply {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** As the service does: a vector of two numbers a text, made of its length. */
+function embed({ input, model }: Asked): Reply {
+  const data = input.map((text, index) => ({ object: 'embedding', index, embedding: [text.length, 1] }));
+  return { body: { object: 'list', data, model, usage: { prompt_tokens: 8, total_tokens: 8 } } };
+}
+
+const busy = (headers: Readonly<Record<string, string>> = {}): Reply => ({
+  status: 429,
+  headers,
+  body: { error: { message: 'Rate limit reached', type: 'requests', param: null, code: 'rate_limit_exceeded' } },
+});
+const invalid: Reply = {
+  status: 400,
+  body: { error: { message: "This model's maximum context length is 8192 tokens", type: 'invalid_request_error' } },
+};
+
+async function open(t: TestContext, reply: (asked: Asked, call: number) => Reply | null, more: object = {}) {
+  const calls: Array<{ asked: Asked; path: string; authorization: string | undefined }> = [];
+  const server = await startServer(t, (request, response) => {
+    const asked = JSON.parse(server.requests.at(-1)?.body ?? '') as Asked;
+    calls.push({ asked, path: request.url ?? '', authorization: request.headers.authorization });
+    const answer = reply(asked, calls.length);
+    if (answer === null) return;
+    const { status = 200, headers = {}, body } = answer;
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  });
+  const embedder = createOpenAiEmbedder({
+    broker: startBroker(t, { overrides: new Map([[server.origin, server.origin]]) }),
+    url: `${server.origin}/v1/`,
+    model: 'text-embedding-3-small',
+    key: new Secret('sk-hidden'),
+    dimensions: null,
+    batchSize: 4,
+    timeoutMs: 5000,
+    backoffMs: 1,
+    ...more,
+  });
+  return { calls, embedder };
+}
+
+const ratio = (vector: Float32Array | null | undefined) =>
+  vector ? Math.round((vector[0] ?? 0) / (vector[1] ?? 1)) : vector;
+
+test('texts become vectors of unit length, in their order, with the key as bearer token', async (t) => {
+  const { calls, embedder } = await open(t, (asked) => {
+    const { body } = embed(asked) as { body: { data: unknown[] } };
+    return { body: { ...body, data: body.data.reverse() } };
+  });
+  const vectors = await embedder.embed(['a', 'bbb', 'cc'], never);
+  assert.deepEqual(vectors.map(ratio), [1, 3, 2]);
+  for (const vector of vectors) assert.ok(Math.abs(Math.hypot(...(vector ?? [])) - 1) < 1e-6);
+  assert.deepEqual(calls, [
+    {
+      asked: { model: 'text-embedding-3-small', encoding_format: 'float', input: ['a', 'bbb', 'cc'] },
+      path: '/v1/embeddings',
+      authorization: 'Bearer sk-hidden',
+    },
+  ]);
+  assert.equal(embedder.model, 'openai:text-embedding-3-small');
+});
+
+test('without a key none is sent; dimensions are asked for and part of the name', async (t) => {
+  const { calls, embedder } = await open(t, embed, { key: null, dimensions: 2 });
+  await embedder.embed(['a'], never);
+  assert.deepEqual([calls[0]?.authorization, calls[0]?.asked.dimensions], [undefined, 2]);
+  assert.equal(embedder.model, 'openai:text-embedding-3-small:2');
+});
+
+for (const [name, reply] of [
+  ['a limit of rate that says when', busy({ 'retry-after': '0' })],
+  ['a limit of rate that does not say when', busy()],
+  ['a failure of the service', { status: 503, body: 'upstream is down' }],
+] as const) {
+  test(`${name} passes, and is not seen`, async (t) => {
+    const { calls, embedder } = await open(t, (asked, call) => (call < 3 ? reply : embed(asked)));
+    assert.deepEqual((await embedder.embed(['a'], never)).map(ratio), [1]);
+    assert.equal(calls.length, 3);
+  });
+}
+
+test('after five tries it is given up, and a question is tried once', async (t) => {
+  const { calls, embedder } = await open(t, () => ({ status: 500, body: {} }));
+  await assert.rejects(
+    embedder.embed(['a'], never),
+    new EmbedderUnavailable('the embedding service answered with status 500'),
+  );
+  assert.equal(calls.length, 5);
+  await assert.rejects(embedder.embedQuestion('a', never), EmbedderUnavailable);
+  assert.equal(calls.length, 6);
+});
+
+test('a service that asks for a long wait is not waited for', async (t) => {
+  const { calls, embedder } = await open(t, () => busy({ 'retry-after': '3600' }));
+  await assert.rejects(embedder.embed(['a'], never), EmbedderUnavailable);
+  assert.equal(calls.length, 1);
+});
+
+test('a bad key is told at once, and never the key', async (t) => {
+  const { calls, embedder } = await open(t, () => ({
+    status: 401,
+    body: { error: { message: 'Incorrect API key sk-hidden' } },
+  }));
+  await assert.rejects(embedder.embed(['a'], never), (error: Error) => {
+    assert.equal(error.message, 'the embedding service answered with status 401');
+    return error instanceof EmbedderUnavailable;
+  });
+  assert.equal(calls.length, 1);
+});
+
+test('of a batch that is refused only the text that is to blame has no vector', async (t) => {
+  const { embedder } = await open(t, (asked) => (asked.input.includes('too long') ? invalid : embed(asked)));
+  const vectors = await embedder.embed(['a', 'bb', 'too long', 'ccc'], never);
+  assert.deepEqual(vectors.map(ratio), [1, 2, null, 3]);
+});
+
+test('a text that is refused alone has no vector when another text beside it is accepted', async (t) => {
+  const { calls, embedder } = await open(t, (asked) => (asked.input.includes('too long') ? invalid : embed(asked)));
+  assert.deepEqual(await embedder.embed(['too long'], never), [null]);
+  assert.deepEqual(
+    calls.map(({ asked }) => asked.input),
+    [['too long'], ['test'], ['too long']],
+  );
+});
+
+test('a service that refuses every text is configured wrongly: no text counts as refused', async (t) => {
+  const { calls, embedder } = await open(t, () => ({
+    status: 400,
+    body: { error: { code: 400, message: 'API key sk-hidden not valid.', status: 'INVALID_ARGUMENT' } },
+  }));
+  await assert.rejects(
+    embedder.embed(['a', 'b', 'c', 'd'], never),
+    new EmbedderUnavailable(
+      'the embedding service answered with status 400 (API key [redacted] not valid.) to every text',
+    ),
+  );
+  assert.equal(calls.length, 2);
+  await assert.rejects(embedder.embed(['a'], never), EmbedderUnavailable);
+  await assert.rejects(embedder.embedQuestion('a', never), /status 400 .* to a question/);
+});
+
+test('an answer that is not what it should be is no vector', async (t) => {
+  const answers: unknown[] = [
+    'not json',
+    { data: 'x' },
+    { data: [null] },
+    { data: [] },
+    { data: [{ index: 1, embedding: [1] }] },
+    { data: [{ index: 0, embedding: [] }] },
+    { data: [{ index: 0, embedding: ['1'] }] },
+    {
+      data: [
+        { index: 0, embedding: [1] },
+        { index: 0, embedding: [1] },
+      ],
+    },
+  ];
+  const { embedder } = await open(t, (_, call) => ({ body: answers[call - 1] }));
+  for (const answer of answers) {
+    await assert.rejects(embedder.embed(['a'], never), /malformed answer/, JSON.stringify(answer));
+  }
+});
+
+test('a service that is silent or gone is unavailable', async (t) => {
+  const { embedder } = await open(t, () => null, { timeoutMs: 50 });
+  await assert.rejects(embedder.embedQuestion('a', never), /did not answer within 50 ms/);
+  const gone = createOpenAiEmbedder({
+    broker: startBroker(t, { overrides: new Map([['http://127.0.0.1:9', 'http://127.0.0.1:9']]) }),
+    ...{ url: 'http://127.0.0.1:9', model: 'm', key: null, dimensions: null },
+    ...{ batchSize: 1, timeoutMs: 1000, backoffMs: 1 },
+  });
+  await assert.rejects(gone.embed(['a'], never), /cannot be reached/);
+});
+
+test('long and empty texts are sent so that they are taken', async (t) => {
+  const { calls, embedder } = await open(t, embed);
+  await embedder.embed([`${'a'.repeat(7_999)}🦊`, ' '], never);
+  assert.deepEqual(
+    calls[0]?.asked.input.map((text) => [text.length, text.isWellFormed()]),
+    [
+      [8_000, true],
+      [1, true],
+    ],
+  );
+});

@@ -1,0 +1,161 @@
+import { withoutTrailingSlashes } from '@quartermaster/contract';
+import type { Broker, EgressPolicy, EgressResult } from '../../egress/broker.ts';
+import { readRetryAfter } from '../../kernel/retry-after.ts';
+import type { Secret } from '../../kernel/secret.ts';
+import { type Embedder, EmbedderUnavailable } from './embedder.ts';
+import { type Answer, createPatience } from './patience.ts';
+import { readEmbeddings } from './read-embeddings.ts';
+
+export interface OpenAiEmbedderDeps {
+  /** Reaches the endpoint, wherever the operator has put it. */
+  readonly broker: Broker;
+  /** Without `/embeddings`, such as `https://api.openai.com/v1`. */
+  readonly url: string;
+  readonly model: string;
+  /** null: the endpoint asks for none. */
+  readonly key: Secret | null;
+  /** Asked of the model; null: as many as it has. */
+  readonly dimensions: number | null;
+  readonly batchSize: number;
+  /** Milliseconds for one request. */
+  readonly timeoutMs: number;
+  /** Milliseconds before the second try of a request; twice as long before each further one. */
+  readonly backoffMs: number;
+}
+
+/** Of a text; more is cut off: models take some 8,000 tokens, and a character of Chinese may be one. */
+const longestText = 8_000;
+const attempts = 5;
+const requestsAtOnce = 4;
+const maxAnswerBytes = 64 * 1024 * 1024;
+/** Either the texts or the configuration may be wrong. Any other status below 500 means a wrong configuration. */
+const ambiguous: ReadonlySet<number> = new Set([400, 413, 422]);
+/** A text that every model accepts. If it is refused, the configuration is wrong. */
+const acceptableText = 'test';
+
+/** Any service with OpenAI's `POST /v1/embeddings`: OpenAI, vLLM, Ollama, Text Embeddings Inference and others. */
+export function createOpenAiEmbedder(deps: OpenAiEmbedderDeps): Embedder {
+  const { model, dimensions, batchSize } = deps;
+  const ask = createAsk(deps);
+  const patience = createPatience({ attempts, backoffMs: deps.backoffMs });
+
+  const askPatiently = (texts: readonly string[], signal: AbortSignal) =>
+    patience.insist(() => ask(texts, signal), signal);
+
+  /**
+   * A text counts as refused only if another one beside it is accepted. Services also answer 400 for a bad key or an
+   * unknown parameter. Then no text is accepted, and the configuration is wrong.
+   */
+  async function embed(texts: readonly string[], signal: AbortSignal): Promise<Array<Float32Array | null>> {
+    const answer = await askPatiently(texts, signal);
+    if (!('refusal' in answer)) return answer;
+    const beside = await askPatiently([acceptableText], signal);
+    if ('refusal' in beside) throw new EmbedderUnavailable(`${answer.refusal} to every text`);
+    return isolate(texts, signal);
+  }
+
+  /** Halves a refused batch until each refused text is alone; a single text is sent once more. */
+  async function isolate(texts: readonly string[], signal: AbortSignal): Promise<Array<Float32Array | null>> {
+    const half = Math.ceil(texts.length / 2);
+    const parts = texts.length === 1 ? [texts] : [texts.slice(0, half), texts.slice(half)];
+    const vectors: Array<Float32Array | null> = [];
+    for (const part of parts) {
+      const answer = await askPatiently(part, signal);
+      if (!('refusal' in answer)) vectors.push(...answer);
+      else vectors.push(...(part.length === 1 ? [null] : await isolate(part, signal)));
+    }
+    return vectors;
+  }
+
+  return {
+    model: `openai:${model}${dimensions === null ? '' : `:${dimensions}`}`,
+    weight: 1,
+    batchSize,
+    lanes: requestsAtOnce,
+    embed: (texts, signal) => embed(texts.map(cut), signal),
+    async embedQuestion(text, signal) {
+      const answer = await ask([cut(text)], signal);
+      if ('refusal' in answer) throw new EmbedderUnavailable(`${answer.refusal} to a question`);
+      if ('retryAfterMs' in answer) throw new EmbedderUnavailable(answer.reason);
+      const [vector] = answer;
+      if (vector === undefined) throw new EmbedderUnavailable('the embedding service gave no vector');
+      return vector;
+    },
+    close: () => deps.broker.close(),
+  };
+}
+
+/** Never between the halves of a surrogate pair; a service may refuse an empty text and, with it, its neighbours. */
+function cut(text: string): string {
+  const bounded = text.length > longestText ? text.slice(0, longestText).toWellFormed() : text;
+  return bounded.trim() === '' ? '.' : bounded;
+}
+
+/** One request. @throws EmbedderUnavailable when trying again will not help. */
+function createAsk(deps: OpenAiEmbedderDeps) {
+  const { url, model, dimensions, key, broker, timeoutMs } = deps;
+  const target = new URL(`${withoutTrailingSlashes(url)}/embeddings`);
+  const policy: EgressPolicy = {
+    hosts: new Set([target.host]),
+    schemes: new Set(['https', 'http']),
+    credentials: new Map(key === null ? [] : [['key', key]]),
+    inject:
+      key === null ? [] : [{ in: 'header', name: 'Authorization', credential: 'key', template: 'Bearer {credential}' }],
+    maxResponseBytes: maxAnswerBytes,
+    maxRedirects: 0,
+    timeoutMs,
+  };
+  const wish = { model, encoding_format: 'float', ...(dimensions === null ? {} : { dimensions }) };
+  return async (texts: readonly string[], signal: AbortSignal): Promise<Answer<Float32Array[]>> => {
+    const body = JSON.stringify({ ...wish, input: texts });
+    const headers = { 'content-type': 'application/json', accept: 'application/json' };
+    const result = await broker.send({ method: 'POST', url: target.href, headers, body }, policy, signal);
+    return judge(result, texts.length);
+  };
+}
+
+function judge(result: EgressResult, count: number): Answer<Float32Array[]> {
+  switch (result.kind) {
+    case 'response':
+      return judgeAnswer(result, count);
+    case 'timed_out':
+      return later(`the embedding service did not answer within ${result.limitMs} ms`);
+    case 'unreachable':
+      return later(`the embedding service cannot be reached: ${result.message}`);
+    case 'refused':
+    case 'too_large':
+      throw new EmbedderUnavailable(`the embedding service cannot be used: ${result.message}`);
+    case 'credentials_rejected':
+      throw new EmbedderUnavailable(`the embedding service refused the key with status ${result.status}`);
+  }
+}
+
+function judgeAnswer(answer: Extract<EgressResult, { kind: 'response' }>, count: number) {
+  const { status, headers, body } = answer;
+  if (status === 200) return readEmbeddings(body, count);
+  const reason = `the embedding service answered with status ${status}`;
+  if (ambiguous.has(status)) return { refusal: `${reason}${excerptOf(body)}` };
+  if (status === 408 || status === 409 || status === 425 || status === 429 || status >= 500) {
+    return later(reason, headers['retry-after']);
+  }
+  throw new EmbedderUnavailable(reason);
+}
+
+const longestErrorBody = 16 * 1024;
+const longestExcerpt = 200;
+
+/** The message of an error as OpenAI shapes it, in brackets; empty when there is none. The broker has redacted the key. */
+function excerptOf(body: Buffer): string {
+  if (body.length > longestErrorBody) return '';
+  try {
+    const { error } = JSON.parse(body.toString('utf8')) as { error?: { message?: unknown } }; // checked below
+    const message = error?.message;
+    return typeof message === 'string' ? ` (${message.slice(0, longestExcerpt).toWellFormed()})` : '';
+  } catch {
+    return '';
+  }
+}
+
+function later(reason: string, retryAfter?: string) {
+  return { reason, retryAfterMs: readRetryAfter(retryAfter) };
+}

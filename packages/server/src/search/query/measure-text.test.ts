@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { countTokens } from '../../extraction/chunking/tokens.ts';
+import { countWords, joinFrequencies } from '../analysis/words.ts';
+import { measureText } from './measure-text.ts';
+
+const sentence = 'The quick brown fox jumps over the lazy dog. ';
+
+test('a long text has the words and the tokens it has in one piece', async () => {
+  for (const text of ['', 'one', sentence.repeat(1400).trim(), 'ماذا تأكل الثعالب في الغابة؟ '.repeat(2000).trim()]) {
+    const measured = await measureText(text, countTokens);
+    assert.equal(joinFrequencies(measured.words), countWords(text));
+    assert.ok(Math.abs(measured.numTokens - countTokens(text)) <= 10, `${measured.numTokens} of ${countTokens(text)}`);
+  }
+});
+
+test('a text without blanks is cut after marks, and nothing of it is lost', async () => {
+  const text = '狐狸住在森林里，吃老鼠。'.repeat(4000);
+  const { words, numTokens } = await measureText(text, (slice) => slice.length);
+  assert.equal(numTokens, text.length);
+  assert.equal(joinFrequencies(words), countWords(text));
+});
+
+test('no slice ends between the halves of a character', async () => {
+  const slices: string[] = [];
+  const text = `x${'🦊'.repeat(20_000)}`;
+  await measureText(text, (slice) => slices.push(slice));
+  assert.equal(slices.join(''), text);
+  assert.ok(slices.length > 4);
+  assert.ok(slices.every((slice) => slice.isWellFormed()));
+});
+
+test('between two slices others get their turn', async () => {
+  let turns = 0;
+  const others = setInterval(() => turns++, 0);
+  await measureText(sentence.repeat(1400), (slice) => {
+    for (const until = performance.now() + 5; performance.now() < until; );
+    return slice.length;
+  });
+  clearInterval(others);
+  assert.ok(turns >= 3, `${turns} turns`);
+});

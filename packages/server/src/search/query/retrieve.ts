@@ -1,0 +1,130 @@
+import type { MetadataFilter } from '@quartermaster/contract';
+import type { ChunkRepository, RankedChunk } from '../../collections/chunks/chunk-repository.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Logger } from '../../kernel/log/logger.ts';
+import { type Embedder, EmbedderUnavailable } from '../embedding/embedder.ts';
+import type { VectorIndex } from '../embedding/vector-index.ts';
+import { similarity } from '../embedding/vectors.ts';
+import type { VectorRepository } from '../vector-repository.ts';
+import { fuse } from './fuse.ts';
+import { createQuestionVectors } from './question-vectors.ts';
+
+export interface Question {
+  readonly collectionId: string;
+  readonly text: string;
+  readonly words: readonly string[];
+  readonly limit: number;
+  readonly filter?: MetadataFilter | undefined;
+}
+
+/** A chunk that answers, and where it stood in each ranking, from 1. */
+export interface Hit {
+  readonly seq: number;
+  /** 0..1. */
+  readonly score: number;
+  readonly words: { readonly rank: number; readonly score: number } | null;
+  readonly vector: { readonly rank: number; readonly similarity: number } | null;
+}
+
+export interface VectorSearchDeps {
+  readonly embedder: Embedder;
+  readonly vectors: VectorRepository;
+  readonly index: VectorIndex;
+  /** False until it is known which collections lack vectors. */
+  readonly isReady: () => boolean;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Best first. Without an embedder, while it fails and until every chunk has its vector, by words alone. */
+export type Retrieve = (question: Question) => Promise<Hit[]>;
+
+/** Each ranking is looked at so deep, or twice as deep as is asked for. */
+const depth = 50;
+
+export function createRetrieve(
+  chunks: Pick<ChunkRepository, 'rank' | 'findVisible'>,
+  deps: VectorSearchDeps | null,
+): Retrieve {
+  const byWords = ({ collectionId, words, filter }: Question, limit: number): Promise<RankedChunk[]> =>
+    words.length === 0 ? Promise.resolve([]) : chunks.rank({ collectionId, words, limit, filter });
+  if (deps === null) {
+    return async (question) => {
+      const ranked = await byWords(question, question.limit);
+      return ranked.map(({ seq, score }, place) => ({ seq, score, words: { rank: place + 1, score }, vector: null }));
+    };
+  }
+  const byVectors = createVectorSearch(chunks, deps);
+  return async (question) => {
+    const limit = Math.max(depth, 2 * question.limit);
+    const [words, vectors] = await Promise.all([byWords(question, limit), byVectors(question, limit)]);
+    const weight = vectors === null ? null : deps.embedder.weight;
+    return fuse(words, vectors ?? [], weight).slice(0, question.limit);
+  };
+}
+
+interface Near {
+  readonly seq: number;
+  readonly similarity: number;
+}
+
+/** Candidates by code for each one wanted: what is compared exactly. */
+const candidatesPerResult = 6;
+const leastCandidates = 300;
+
+function createVectorSearch(chunks: Pick<ChunkRepository, 'findVisible'>, deps: VectorSearchDeps) {
+  const { embedder, vectors, index, logger } = deps;
+  const questions = createQuestionVectors(embedder, deps.clock);
+
+  async function search(question: Question, limit: number): Promise<Near[] | null> {
+    if (!deps.isReady()) return null;
+    const space = await vectors.find(question.collectionId);
+    if (space === undefined || space.model !== embedder.model || space.dimensions === 0) return null;
+    // Otherwise the chunks that already have vectors would take the first places.
+    if (space.needsBackfill) return null;
+    const query = await questions.find(question.text);
+    if (query.length !== space.dimensions) return null;
+    for (let count = Math.max(leastCandidates, candidatesPerResult * limit); ; count *= 8) {
+      const candidates = await index.nearest(space, query, count);
+      if (candidates === undefined) {
+        logger.warn({ collection_id: question.collectionId }, 'vectors do not fit into the memory they may take');
+        return null;
+      }
+      const visible = await findVisible(chunks, candidates, question.filter);
+      if (visible.length < limit && candidates.length >= count) continue;
+      return nearestOf(await vectors.vectors(space, visible.slice(0, count)), query).slice(0, limit);
+    }
+  }
+
+  /** null: there is nothing to fuse with. */
+  return async (question: Question, limit: number): Promise<Near[] | null> => {
+    try {
+      return await search(question, limit);
+    } catch (error) {
+      if (!(error instanceof EmbedderUnavailable)) throw error;
+      logger.warn({ reason: error.message }, 'a question is answered by words alone');
+      return null;
+    }
+  };
+}
+
+const askedAtOnce = 1000;
+
+async function findVisible(
+  chunks: Pick<ChunkRepository, 'findVisible'>,
+  seqs: readonly number[],
+  filter: MetadataFilter | undefined,
+): Promise<number[]> {
+  const kept: number[] = [];
+  for (let from = 0; from < seqs.length && kept.length < askedAtOnce; from += askedAtOnce) {
+    const part = seqs.slice(from, from + askedAtOnce);
+    const visible = await chunks.findVisible(part, filter);
+    kept.push(...part.filter((seq) => visible.has(seq)));
+  }
+  return kept.slice(0, askedAtOnce);
+}
+
+function nearestOf(stored: ReadonlyMap<number, Float32Array>, query: Float32Array): Near[] {
+  const near = [...stored].map(([seq, vector]) => ({ seq, similarity: similarity(query, vector) }));
+  return near.sort((a, b) => b.similarity - a.similarity || a.seq - b.seq);
+}

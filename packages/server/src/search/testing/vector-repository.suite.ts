@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { StoredCollection } from '../../collections/collection-repository.ts';
+import {
+  addCollection,
+  addRecord,
+  claim,
+  makeRecord,
+  newChunk,
+  newId,
+  type OpenedRepositories,
+  start,
+} from '../../collections/testing/fixtures.suite.ts';
+import type { NewVector, VectorRepository } from '../vector-repository.ts';
+
+const toVector = (seq: number, values: readonly number[]): NewVector => ({
+  seq,
+  updatedAt: start,
+  vector: Float32Array.from(values),
+});
+
+/** What every vector repository promises. */
+export function testVectorRepository(open: () => OpenedRepositories): void {
+  async function openSpace(contents: readonly string[] = ['a', 'b', 'c']) {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    for (const content of contents)
+      await repositories.chunks.add(collection.projectId, collection.id, newChunk(content));
+    const model = `model ${collection.id}`;
+    assert.equal((await repositories.vectors.adopt(collection.id, model))?.model, model);
+    const missing = () => repositories.vectors.missing({ collectionId: collection.id }, { after: null, limit: 100 });
+    const seqs = (await missing()).map(({ seq }) => seq);
+    return { ...repositories, collection, collectionId: collection.id, model, missing, seqs };
+  }
+  const spaceOf = async (vectors: VectorRepository, collectionId: string) => {
+    const space = await vectors.find(collectionId);
+    assert.ok(space);
+    return space;
+  };
+
+  test('vectors come back as they were saved, and what has none is missing, page by page', async () => {
+    const { vectors, collectionId, model, missing, seqs } = await openSpace();
+    const [a = 0, b = 0, c = 0] = seqs;
+    const [first = null] = await missing();
+    assert.deepEqual(await vectors.save(collectionId, model, [toVector(b, [0.25, -1.5, 3])]), { kind: 'saved' });
+    assert.deepEqual(
+      (await missing()).map(({ seq, text }) => [seq, text]),
+      [
+        [a, 'a'],
+        [c, 'c'],
+      ],
+    );
+    assert.deepEqual(
+      (await vectors.missing({ collectionId }, { after: first, limit: 1 })).map(({ seq }) => seq),
+      [c],
+    );
+    const space = await spaceOf(vectors, collectionId);
+    assert.equal(space.dimensions, 3);
+    assert.deepEqual(await vectors.vectors(space, seqs), new Map([[b, Float32Array.from([0.25, -1.5, 3])]]));
+    const codes = await vectors.codes(space, { change: 0, seq: 0 }, 10);
+    assert.deepEqual(
+      codes.map(({ seq, code }) => [seq, ...code]),
+      [[b, 0b101]],
+    );
+  });
+
+  test('codes follow the changes in their order, page by page, a changed vector again', async () => {
+    const { vectors, collectionId, model, seqs } = await openSpace();
+    const [a = 0, b = 0, c = 0] = seqs;
+    await vectors.save(collectionId, model, [toVector(a, [1]), toVector(b, [-1])]);
+    await vectors.save(collectionId, model, [toVector(c, [1]), toVector(a, [-1])]);
+    const space = await spaceOf(vectors, collectionId);
+    const read: Array<readonly number[]> = [];
+    for (let after = { change: 0, seq: 0 }; ; ) {
+      const [row] = await vectors.codes(space, after, 1);
+      if (row === undefined) break;
+      read.push([row.seq, ...row.code]);
+      after = row;
+    }
+    assert.deepEqual(read, [
+      [b, 0],
+      [a, 0],
+      [c, 1],
+    ]);
+  });
+
+  test('a text that the model refuses is not asked again, has no vector, and is counted', async () => {
+    const { vectors, collections, collection, collectionId, model, missing, seqs } = await openSpace();
+    await vectors.save(
+      collectionId,
+      model,
+      seqs.map((seq) => ({ seq, updatedAt: start, vector: null })),
+    );
+    assert.deepEqual(await missing(), []);
+    assert.deepEqual(await vectors.vectors(await spaceOf(vectors, collectionId), seqs), new Map());
+    const countRefused = async () => (await collections.find(collection.projectId, collectionId))?.numRefused;
+    assert.equal(await countRefused(), 3);
+    await vectors.restart(collectionId, model);
+    assert.equal(await countRefused(), 0);
+  });
+
+  test('a vector of a chunk that is gone or says something else by now is not kept', async () => {
+    const { vectors, chunks, collection, collectionId, model, missing, seqs } = await openSpace(['a', 'b']);
+    const [a = 0, b = 0] = seqs;
+    const stored = await chunks.fetch(collectionId, seqs);
+    const key = (seq: number) => ({
+      projectId: collection.projectId,
+      collectionId,
+      chunkId: stored.get(seq)?.id ?? '',
+    });
+    await chunks.remove(key(a));
+    await chunks.change(key(b), { text: { content: 'B', numTokens: 1, words: 'b' }, updatedAt: start + 1 });
+    await vectors.save(collectionId, model, [toVector(a, [1]), toVector(b, [1])]);
+    assert.deepEqual(
+      (await missing()).map(({ seq, text, updatedAt }) => ({ seq, text, updatedAt })),
+      [{ seq: b, text: 'B', updatedAt: start + 1 }],
+    );
+  });
+
+  test('vectors go with their chunks, and a changed text loses its vector', async () => {
+    const { vectors, chunks, collection, collectionId, model, missing, seqs } = await openSpace(['a', 'b']);
+    const [a = 0, b = 0] = seqs;
+    await vectors.save(collectionId, model, [toVector(a, [1]), toVector(b, [1])]);
+    const stored = await chunks.fetch(collectionId, seqs);
+    const key = (seq: number) => ({
+      projectId: collection.projectId,
+      collectionId,
+      chunkId: stored.get(seq)?.id ?? '',
+    });
+    await chunks.change(key(b), { metadata: { n: 1 }, updatedAt: start + 1 });
+    assert.deepEqual(await missing(), []);
+    await chunks.change(key(b), { text: { content: 'B', numTokens: 1, words: 'b' }, updatedAt: start + 2 });
+    await chunks.remove(key(a));
+    const space = await spaceOf(vectors, collectionId);
+    assert.deepEqual(await vectors.vectors(space, seqs), new Map());
+    assert.deepEqual(
+      (await missing()).map(({ seq }) => seq),
+      [b],
+    );
+  });
+
+  test('dimensions do not change under one model, and another model is told, not mixed', async () => {
+    const { vectors, collectionId, model, missing, seqs } = await openSpace(['a', 'b']);
+    const [a = 0, b = 0] = seqs;
+    await vectors.save(collectionId, model, [toVector(a, [1, 2])]);
+    assert.deepEqual(await vectors.save(collectionId, model, [toVector(b, [1])]), {
+      kind: 'other_dimensions',
+      given: 1,
+      stored: 2,
+    });
+    assert.deepEqual(await vectors.save(collectionId, 'other', [toVector(b, [1, 2])]), { kind: 'other_model' });
+    assert.equal((await vectors.adopt(collectionId, 'other'))?.model, model);
+    await vectors.restart(collectionId, 'other');
+    assert.equal((await missing()).length, 2);
+    const restarted = await spaceOf(vectors, collectionId);
+    assert.deepEqual([restarted.model, restarted.dimensions, restarted.needsBackfill], ['other', 0, true]);
+    assert.deepEqual(await vectors.vectors(restarted, seqs), new Map());
+    await vectors.save(collectionId, 'other', [toVector(a, [1, 2, 3])]);
+    const [code, more] = await vectors.codes(
+      await spaceOf(vectors, collectionId),
+      { change: restarted.firstChange, seq: Number.MAX_SAFE_INTEGER },
+      9,
+    );
+    assert.deepEqual([code?.seq, more], [a, undefined]);
+  });
+
+  test('the chunks of an unfinished generation are missing for their record only', async () => {
+    const repositories = open();
+    const { vectors, jobs } = repositories;
+    const collection = await addCollection(repositories);
+    const collectionId = collection.id;
+    await vectors.adopt(collectionId, 'm');
+    await makeRecord(repositories, collection, ['visible']);
+    const record = await addRecord(repositories, collection);
+    const job = await claim(repositories);
+    assert.equal(job.id, record.id);
+    await jobs.addChunks(job, [newChunk('half')]);
+    const texts = async (of: Parameters<typeof vectors.missing>[0]) =>
+      (await vectors.missing(of, { after: null, limit: 9 })).map(({ text }) => text);
+    assert.deepEqual(await texts({ collectionId }), ['visible']);
+    const ofRecord = { collectionId, record: { id: job.id, generation: 1 } };
+    assert.deepEqual(await texts(ofRecord), ['half']);
+    assert.equal(await vectors.countMissing(ofRecord), 1);
+    const [half] = await vectors.missing(ofRecord, { after: null, limit: 9 });
+    await vectors.save(collectionId, 'm', [{ seq: half?.seq ?? 0, updatedAt: half?.updatedAt ?? 0, vector: null }]);
+    assert.deepEqual([await vectors.countMissing(ofRecord), await vectors.countRefused(ofRecord)], [0, 1]);
+  });
+
+  test('one worker at a time backfills a collection, and chunks that come meanwhile are not forgotten', async () => {
+    const { vectors, chunks, collection, collectionId, model } = await openSpace(['a']);
+    const claimAt = (now: number) => vectors.claimBackfill({ model, token: newId('run'), now, leaseUntil: now + 10 });
+    const held = await claimAt(start);
+    assert.ok(held);
+    assert.equal(await claimAt(start), undefined);
+    await chunks.add(collection.projectId, collectionId, newChunk('late'));
+    await vectors.endBackfill(held, { done: true });
+    const again = await claimAt(start);
+    assert.ok(again, 'the chunk that came late is wanted');
+    await vectors.endBackfill(again, { done: false, runAfter: start + 100 });
+    assert.equal(await claimAt(start + 99), undefined);
+    const third = await claimAt(start + 100);
+    assert.equal(third?.attempt, 2);
+    assert.equal(await vectors.renewBackfill(third, start + 300), true);
+    assert.equal(await claimAt(start + 299), undefined);
+    const stolen = await claimAt(start + 300);
+    assert.ok(stolen, 'the lease ran out');
+    assert.equal(await vectors.renewBackfill(third, start + 900), false);
+    await vectors.endBackfill(third, { done: true });
+    assert.equal((await vectors.find(collectionId))?.needsBackfill, true);
+    await vectors.endBackfill(stolen, { done: true });
+    assert.equal((await vectors.find(collectionId))?.needsBackfill, false);
+  });
+
+  test('a collection needs a backfill from its first model on only when it has chunks', async () => {
+    const repositories = open();
+    const { vectors, chunks } = repositories;
+    const [empty, direct, made] = [
+      await addCollection(repositories),
+      await addCollection(repositories),
+      await addCollection(repositories),
+    ];
+    await chunks.add(direct.projectId, direct.id, newChunk('direct'));
+    await makeRecord(repositories, made, ['of a record']);
+    const needsBackfill = async (of: StoredCollection) => (await vectors.adopt(of.id, 'm'))?.needsBackfill;
+    assert.deepEqual(
+      [await needsBackfill(empty), await needsBackfill(direct), await needsBackfill(made)],
+      [false, true, true],
+    );
+    await chunks.add(empty.projectId, empty.id, newChunk('first'));
+    assert.equal(await needsBackfill(empty), true);
+  });
+
+  test('collections that have no model get it, others keep theirs', async () => {
+    const { vectors, collectionId, model } = await openSpace();
+    const bare = await addCollection(open());
+    await vectors.adoptAll('for all');
+    assert.equal((await vectors.find(collectionId))?.model, model);
+    assert.deepEqual(
+      { ...(await vectors.find(bare.id)), collectionId: '' },
+      { collectionId: '', model: 'for all', dimensions: 0, firstChange: 0, lastChange: 0, needsBackfill: true },
+    );
+  });
+}

@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Wish } from '../collections/testing/test-room.suite.ts';
+import {
+  createTestFiles,
+  openTestDatabase,
+  openTestRoom,
+  openTestService,
+} from '../collections/testing/test-room.suite.ts';
+import { type Embedder, EmbedderUnavailable } from './embedding/embedder.ts';
+import { createHashEmbedder } from './embedding/hash-embedder.ts';
+import { createScriptedEmbedder } from './testing/scripted-embedder.suite.ts';
+
+async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  const end = Date.now() + 30_000;
+  while (!(await isTrue())) {
+    if (Date.now() > end) throw new Error('it did not come about');
+    await pause(5);
+  }
+}
+
+async function openVectors(t: TestContext, wish: Wish) {
+  const service = await openTestService(t, wish);
+  const project = service.createProject();
+  const collectionId = await project.collection({});
+  const path = `/v1/collections/${collectionId}`;
+  return {
+    ...service,
+    close: service.room.close,
+    ...project,
+    collectionId,
+    path,
+    state: async () => {
+      const { vectors, embedding_size } = (await project.call('GET', path)).body.data;
+      return [vectors, embedding_size];
+    },
+    find: async (query_text: string, more: object = {}) => {
+      const answer = await project.call('POST', `${path}/chunks/query`, { query_text, explain: true, ...more });
+      assert.equal(answer.status, 200, JSON.stringify(answer.body));
+      return answer.body.data;
+    },
+  };
+}
+
+const contentOf = (found: ReadonlyArray<{ content: string }>) => found.map(({ content }) => content);
+
+test('a record is embedded before it is ready, and a misspelt question finds what its words do not', async (t) => {
+  const { collectionId, record, find, state } = await openVectors(t, { embedder: createHashEmbedder(256) });
+  const made = await record(collectionId, { content: 'The embarrassing questionnaire was withdrawn.' });
+  await record(collectionId, { content: 'A green mountain lake.' });
+  assert.deepEqual(
+    [made.status, made.report.embedding],
+    ['ready', { model: 'hash-1:256', chunks: 1, pending: 0, refused: 0 }],
+  );
+  const [best] = await find('embarassing questionaire');
+  assert.equal(best.content, 'The embarrassing questionnaire was withdrawn.');
+  assert.deepEqual([best.explanation.words, best.explanation.vector.rank], [null, 1]);
+  await until(async () => (await state())[0] === 'current');
+  assert.deepEqual(await state(), ['current', 256]);
+});
+
+test('an embedder that fails does not fail the record: its words are found, its vectors follow', async (t) => {
+  const embedder = createScriptedEmbedder();
+  embedder.fail('the embedding service answered with status 503');
+  const { collectionId, record, find, state } = await openVectors(t, { embedder });
+  const made = await record(collectionId, { content: 'Green tea from Uji.' });
+  assert.deepEqual([made.status, made.report.embedding.pending], ['ready', 1]);
+  assert.match(made.report.warnings.at(-1), /words only for now: the embedding service answered with status 503/);
+  assert.deepEqual(await state(), ['catching_up', 0]);
+  const [byWords] = await find('green tea');
+  assert.deepEqual([byWords.content, byWords.explanation.vector], ['Green tea from Uji.', null]);
+  embedder.fail(null);
+  await until(async () => (await state())[0] === 'current');
+  assert.deepEqual(embedder.texts, ['Green tea from Uji.']);
+});
+
+test('chunks made or changed directly get their vectors', async (t) => {
+  const embedder = createScriptedEmbedder();
+  const { path, call, find, state } = await openVectors(t, { embedder });
+  const { body } = await call('POST', `${path}/chunks`, { content: 'black tea' });
+  await until(async () => embedder.texts.length === 1 && (await state())[0] === 'current');
+  await call('POST', `${path}/chunks/${body.data.chunk_id}`, { content: 'white coffee' });
+  await until(async () => embedder.texts.length === 2 && (await state())[0] === 'current');
+  assert.deepEqual(embedder.texts, ['black tea', 'white coffee']);
+  const [best] = await find('white coffees?');
+  assert.deepEqual([best.content, best.explanation.vector.rank], ['white coffee', 1]);
+  assert.deepEqual(contentOf(await find('black')), ['white coffee'], 'by its new vector, as the only chunk there is');
+});
+
+test('a chunk that the model refuses is found by its words, and the others by both', async (t) => {
+  const { collectionId, record, find, state } = await openVectors(t, { embedder: createScriptedEmbedder() });
+  const refused = await record(collectionId, { content: 'a refused text' });
+  assert.deepEqual(refused.report.embedding, { model: 'scripted', chunks: 0, pending: 0, refused: 1 });
+  assert.match(refused.report.warnings.at(-1), /1 chunks are found by their words only: the embedder refuses/);
+  await record(collectionId, { content: 'a welcome text' });
+  await until(async () => (await state())[0] === 'current');
+  const found = await find('refused text');
+  const hasVector = new Map(
+    found.map((chunk: { content: string; explanation: { vector: object | null } }) => [
+      chunk.content,
+      chunk.explanation.vector !== null,
+    ]),
+  );
+  assert.deepEqual([hasVector.get('a refused text'), hasVector.get('a welcome text')], [false, true]);
+});
+
+test('an embedder that refuses everything leaves the chunks pending, and they are embedded when it is configured correctly', async (t) => {
+  const embedder = createScriptedEmbedder();
+  embedder.fail('the embedding service answered with status 400 (API key not valid.) to every text');
+  const { collectionId, record, state, call, path } = await openVectors(t, { embedder });
+  const made = await record(collectionId, { content: 'Green tea from Uji.' });
+  assert.deepEqual(made.report.embedding, { model: 'scripted', chunks: 0, pending: 1, refused: 0 });
+  assert.match(made.report.warnings.at(-1), /status 400 \(API key not valid\.\) to every text/);
+  assert.equal((await state())[0], 'catching_up');
+  embedder.fail(null);
+  await until(async () => (await state())[0] === 'current');
+  assert.deepEqual(
+    [embedder.texts, (await call('GET', path)).body.data.num_refused_chunks],
+    [['Green tea from Uji.'], 0],
+  );
+});
+
+test('an embedder that gives other dimensions than before does not fail a record', async (t) => {
+  const database = await openTestDatabase(t);
+  const files = createTestFiles();
+  const first = await openVectors(t, { database, files, embedder: createScriptedEmbedder('same', 64) });
+  await first.record(first.collectionId, { content: 'Green tea from Uji.' });
+  await first.close();
+  const service = await openTestService(t, { database, files, embedder: createScriptedEmbedder('same', 48) });
+  const { record, call } = service.createProject(first.projectId);
+  const made = await record(first.collectionId, { content: 'Black tea from Assam.' });
+  assert.deepEqual([made.status, made.report.embedding.pending], ['ready', 1]);
+  assert.match(made.report.warnings.at(-1), /gives 48 dimensions, the vectors of the collection have 64; re-embed it/);
+  assert.equal((await call('GET', first.path)).body.data.vectors, 'catching_up');
+});
+
+test('of a pair the question is embedded, and the answer is returned', async (t) => {
+  const embedder = createScriptedEmbedder();
+  const { files, projectId, collection, record, call } = await openVectors(t, { embedder });
+  const collectionId = await collection({ type: 'qa' });
+  const file_id = files.add(projectId, 'qa_record_file', 'a.csv', 'question,answer\nHow hot?,Seventy degrees\n');
+  assert.equal((await record(collectionId, { type: 'qa_sheet', file_id })).status, 'ready');
+  assert.deepEqual(embedder.texts, ['How hot?']);
+  const { body } = await call('POST', `/v1/collections/${collectionId}/chunks/query`, { query_text: 'how hot' });
+  assert.equal(body.data[0].answer, 'Seventy degrees');
+});
+
+test('work that is cut off while it embeds goes on where it was, and nothing is embedded twice in the end', async (t) => {
+  const database = await openTestDatabase(t);
+  const files = createTestFiles();
+  const embedder = createScriptedEmbedder();
+  const { path, call, close } = await openVectors(t, { database, files, embedder });
+  embedder.fail('down', 8);
+  const text_splitter = { type: 'token', chunk_size: 50, chunk_overlap: 0 };
+  const content = Array.from({ length: 300 }, (_, n) => `sentence number ${n}.`).join(' ');
+  const { body } = await call('POST', `${path}/records`, { content, text_splitter });
+  const recordPath = `${path}/records/${body.data.record_id}`;
+  await until(async () => (await call('GET', recordPath)).body.data.status === 'ready');
+  await close();
+  const later = createScriptedEmbedder();
+  openTestRoom(t, database, { files, embedder: later });
+  const numChunks = (await call('GET', recordPath)).body.data.num_chunks;
+  const count = async () => (await database.read.selectFrom('chunk_vector').select('seq').execute()).length;
+  await until(async () => (await count()) === numChunks);
+  assert.equal(embedder.texts.length + later.texts.length, numChunks);
+  assert.ok(embedder.texts.length > 0 && later.texts.length > 0);
+});
+
+test('another model is noticed, does not mix, and takes over when it is asked to', async (t) => {
+  const database = await openTestDatabase(t);
+  const files = createTestFiles();
+  const first = await openVectors(t, { database, files, embedder: createScriptedEmbedder('one', 64) });
+  await first.record(first.collectionId, { content: 'Green tea from Uji.' });
+  await first.close();
+
+  const embedder = createScriptedEmbedder('two', 128);
+  const service = await openTestService(t, { database, files, embedder });
+  const { call, record } = service.createProject(first.projectId);
+  const state = async () => (await call('GET', first.path)).body.data.vectors;
+  const find = async (query_text: string) =>
+    (await call('POST', `${first.path}/chunks/query`, { query_text, explain: true })).body.data;
+  assert.equal(await state(), 'other_model');
+  const made = await record(first.collectionId, { content: 'Black tea from Assam.' });
+  assert.deepEqual(made.report.embedding, { model: 'two', chunks: 0, pending: 1, refused: 0 });
+  assert.match(made.report.warnings.at(-1), /another model; embed it anew/);
+  assert.deepEqual(
+    (await find('tea')).map((chunk: { explanation: { vector: unknown } }) => chunk.explanation.vector),
+    [null, null],
+  );
+  assert.deepEqual(embedder.texts, []);
+
+  assert.equal((await call('POST', `${first.path}/reembed`)).status, 200);
+  await until(async () => (await state()) === 'current');
+  assert.deepEqual(embedder.texts.sort(), ['Black tea from Assam.', 'Green tea from Uji.']);
+  const found = await find('tea');
+  assert.ok(found.every((chunk: { explanation: { vector: unknown } }) => chunk.explanation.vector !== null));
+});
+
+test('until every chunk has its vector a question is answered as by words alone', async (t) => {
+  const database = await openTestDatabase(t);
+  const files = createTestFiles();
+  const first = await openVectors(t, { database, files, embedder: createScriptedEmbedder() });
+  for (const content of [
+    'Green tea from Uji.',
+    'Black tea from Assam.',
+    'Coffee from Jimma.',
+    'A tea of green lemons.',
+  ])
+    await first.record(first.collectionId, { content });
+  await until(async () => (await first.state())[0] === 'current');
+  assert.notEqual((await first.find('green teas'))[0].explanation.vector, null);
+  await first.close();
+
+  /** The results of a process that opens the same database with this embedder. */
+  const open = async (embedder?: Embedder) => {
+    const service = await openTestService(t, { database, files, ...(embedder && { embedder }) });
+    const { call } = service.createProject(first.projectId);
+    const query = { query_text: 'green teas', explain: true };
+    const find = async () => (await call('POST', `${first.path}/chunks/query`, query)).body.data;
+    return { find, state: async () => (await call('GET', first.path)).body.data.vectors, close: service.room.close };
+  };
+  const withoutEmbedder = await open();
+  const byWords = await withoutEmbedder.find();
+  await withoutEmbedder.close();
+  const hasVectors = (found: ReadonlyArray<{ explanation: { vector: object | null } }>) =>
+    found.map(({ explanation }) => explanation.vector !== null);
+  assert.deepEqual(hasVectors(byWords), [false, false, false]);
+
+  await sql`delete from chunk_vector where seq % 2 = 0`.execute(database.write);
+  let isDown = true;
+  const embedder = createScriptedEmbedder();
+  const embed: Embedder['embed'] = async (texts, signal) => {
+    if (isDown) throw new EmbedderUnavailable('the embedding service answered with status 503');
+    return embedder.embed(texts, signal);
+  };
+  const { find, state } = await open({ ...embedder, embed });
+  assert.deepEqual(await find(), byWords);
+  assert.equal(await state(), 'catching_up');
+  isDown = false;
+  await until(async () => (await state()) === 'current');
+  assert.deepEqual(hasVectors(await find()), [true, true, true]);
+});
+
+test('a question is answered by words while the embedder is down, and nobody waits for it again and again', async (t) => {
+  const embedder = createScriptedEmbedder();
+  const { collectionId, record, find } = await openVectors(t, { embedder });
+  await record(collectionId, { content: 'Green tea from Uji.' });
+  embedder.fail('down');
+  assert.deepEqual(contentOf(await find('green')), ['Green tea from Uji.']);
+  embedder.fail(null);
+  const [second] = await find('tea');
+  assert.equal(second.explanation.vector, null, 'for ten seconds it is not asked');
+});

@@ -1,0 +1,103 @@
+import { realpath, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type BundleCheck, checkBundle } from '../authoring/authoring.ts';
+import { ownBundles } from '../catalogue/load/own-bundles.ts';
+import { exists } from '../kernel/disk/exists.ts';
+import { findChangedFiles } from '../packaging/changed-files.ts';
+import { type Installation, type InstallWish, installBundle } from '../packaging/install-bundle.ts';
+import { createInstalledBundles, type InstalledBundle } from '../packaging/installed-bundles.ts';
+import { type PackedBundle, packBundle } from '../packaging/pack-bundle.ts';
+import { idTaken, mistakesInBundle } from '../packaging/problems.ts';
+import { newKeyPair, type PublicKeyText, readPublicKey } from '../packaging/signatures.ts';
+import { createTrustedPublishers, type Publisher } from '../packaging/trusted-publishers.ts';
+import { type Environment, parseConfig } from '../settings/config.ts';
+
+export { replaceFile } from '../kernel/disk/replace-file.ts';
+export type { Installation, InstalledBundle, Publisher };
+
+export interface ListedBundle extends InstalledBundle {
+  /** Files that are not those of the archive, by path: the service does not offer such a bundle. */
+  readonly changed: readonly string[];
+}
+
+/** Installed bundles of this installation, found by the settings. Needs no running service; a running one follows. */
+export interface BundleStore {
+  readonly folder: string;
+  install(wish: InstallWish): Promise<Installation>;
+  list(): Promise<readonly ListedBundle[]>;
+  remove(bundleId: string): Promise<void>;
+  /** Those of the settings have no name. */
+  publishers(): Promise<readonly Publisher[]>;
+  trust(key: string, name: string): Promise<void>;
+  /** @returns whether it was trusted by `trust` */
+  distrust(key: string): Promise<boolean>;
+}
+
+/** @throws ConfigError */
+export function createBundleStore(environment: Environment): BundleStore {
+  const { installedBundles: folder, bundleFolders, bundlePublishers } = parseConfig(environment);
+  const installed = createInstalledBundles(folder);
+  const trusted = createTrustedPublishers(folder);
+
+  async function publishers(): Promise<Publisher[]> {
+    const ofSettings = bundlePublishers.map((key) => ({ key: readPublicKey(key), name: '' }));
+    return [...(await trusted.list()), ...ofSettings];
+  }
+
+  async function check(path: string): Promise<void> {
+    const found = await checkBundle(path);
+    refuseMistakes(found);
+    const id = found.bundle?.id ?? '';
+    for (const root of [ownBundles, ...bundleFolders]) {
+      if (await exists(join(root, id, 'bundle.yaml'))) throw idTaken(id, root);
+    }
+  }
+
+  return {
+    folder,
+    publishers,
+    install: async (wish) => {
+      const keys = new Set<PublicKeyText>((await publishers()).map(({ key }) => key));
+      return await installBundle(wish, { installed, trusted: keys, check });
+    },
+    list: async () => {
+      const listed: ListedBundle[] = [];
+      for (const bundle of await installed.list()) {
+        const version = dirname(await realpath(join(folder, bundle.bundleId)));
+        listed.push({ ...bundle, changed: await findChangedFiles(version) });
+      }
+      return listed;
+    },
+    remove: (bundleId) => installed.remove(bundleId),
+    trust: async (key, name) => await trusted.add({ key: readPublicKey(key), name }),
+    distrust: async (key) => await trusted.remove(readPublicKey(key)),
+  };
+}
+
+/** Packs a bundle that loads without a mistake. @throws PackagingError */
+export async function packFolder(folder: string, keyFile: string | null): Promise<PackedBundle> {
+  const found = await checkBundle(folder);
+  refuseMistakes(found);
+  const { bundle } = found;
+  if (bundle === undefined) throw mistakesInBundle([`${folder} is no bundle`]);
+  return await packBundle({
+    folder: bundle.folder,
+    bundleId: bundle.id,
+    version: bundle.manifest.version,
+    keyFile,
+  });
+}
+
+/** Writes a new private key for its owner only, never over another file. @returns the public key */
+export async function writeNewKey(file: string): Promise<PublicKeyText> {
+  const { privatePem, publicKey } = newKeyPair();
+  await writeFile(file, privatePem, { mode: 0o600, flag: 'wx' });
+  return publicKey;
+}
+
+function refuseMistakes({ failures }: BundleCheck): void {
+  if (failures.length === 0) return;
+  throw mistakesInBundle(
+    failures.map(({ file, line, field, message }) => `${file}:${line ?? '-'} ${field}: ${message}`),
+  );
+}

@@ -1,0 +1,80 @@
+import { access as checkAccess, constants, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createFolderPath } from '../kernel/disk/create-folder-path.ts';
+import type { Logger } from '../kernel/log/logger.ts';
+
+const access = { writtenByGroup: 0o020, readByOthers: 0o004, writtenByOthers: 0o002 } as const;
+
+/**
+ * Creates the data folder where it is missing and checks who may use it.
+ * @throws Error with the remedy when this user cannot write to it, or all users can
+ */
+export async function openDataFolder(folder: string, logger: Logger): Promise<void> {
+  try {
+    await createFolderPath(folder, 0o700);
+    await checkAccess(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new Error(
+      code === 'ENOTDIR' || code === 'EEXIST'
+        ? `The data folder ${folder} cannot be used, because it or a part of its path is a file. Set QUARTERMASTER_DATA to a folder.`
+        : `The service cannot write to the data folder ${folder} (${code}). Make its user the owner, or set QUARTERMASTER_DATA to a folder that it can write to.`,
+      { cause },
+    );
+  }
+  await checkDataFolder(folder, logger);
+}
+
+/**
+ * The data folder holds every project's content and the encryption key. A user with write access can also replace them.
+ * @throws Error when all users of the machine can write to the folder
+ */
+export async function checkDataFolder(folder: string, logger: Logger): Promise<void> {
+  const mode = await modeOf(folder);
+  if (mode & access.writtenByOthers) {
+    throw new Error(
+      `All users of this machine can write to the data folder ${folder} (mode ${octal(mode)}). ` +
+        'Run "chmod o-w" on it, or set QUARTERMASTER_DATA to a folder inside of it, which is created with mode 0700.',
+    );
+  }
+  if (mode & (access.writtenByGroup | access.readByOthers)) {
+    logger.warn({ folder, mode: octal(mode), remedy: 'chmod 700' }, 'data folder open to other users');
+  }
+}
+
+/**
+ * The service runs the code of bundles. Looks at each folder and at the bundles in it.
+ * @throws Error when all users of the machine can write to one of them
+ */
+export async function checkBundleFolders(folders: readonly string[], logger: Logger): Promise<void> {
+  for (const folder of folders) {
+    for (const path of [folder, ...(await foldersIn(folder))]) await checkBundleFolder(path, logger);
+  }
+}
+
+async function checkBundleFolder(folder: string, logger: Logger): Promise<void> {
+  const mode = await modeOf(folder);
+  if (mode & access.writtenByOthers) {
+    throw new Error(
+      `All users of this machine can write to the folder ${folder} (mode ${octal(mode)}), and the service runs the ` +
+        'bundles in it. Run "chmod -R o-w" on it.',
+    );
+  }
+  if (mode & access.writtenByGroup) {
+    logger.warn({ folder, mode: octal(mode), remedy: 'chmod -R g-w' }, 'bundle folder writable by its group');
+  }
+}
+
+/** A folder that is missing is reported by the part that reads it. */
+async function modeOf(folder: string): Promise<number> {
+  return ((await stat(folder).catch(() => undefined))?.mode ?? 0) & 0o7777;
+}
+
+async function foldersIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => !entry.isFile()).map(({ name }) => join(folder, name));
+}
+
+function octal(mode: number): string {
+  return mode.toString(8).padStart(4, '0');
+}

@@ -1,0 +1,253 @@
+import type { IncomingMessage } from 'node:http';
+import { makeSetUpLink, type SetUpLink } from '../access/administrator/set-up-link.ts';
+import { type KeyRing, openKeyRing } from '../access/keys/key-ring.ts';
+import { makeFirstKey } from '../access/projects/first-start.ts';
+import type { Database } from '../adapters/database/database.ts';
+import { openDatabase } from '../adapters/database/open-database.ts';
+import { openBlobFolder } from '../adapters/disk/blob-folder.ts';
+import { lockFolder } from '../adapters/disk/folder-lock.ts';
+import { createAdministratorRepository } from '../adapters/repositories/administrator-repository.ts';
+import { createFileRepository } from '../adapters/repositories/file-repository.ts';
+import { createIdempotencyRepository } from '../adapters/repositories/idempotency-repository.ts';
+import { createProjectRepository } from '../adapters/repositories/project-repository.ts';
+import { createStoreRepository } from '../adapters/repositories/store-repository.ts';
+import { claimDataFolder } from '../files/store-identity.ts';
+import type { App } from '../http/app.ts';
+import { createApp } from '../http/create-app.ts';
+import { createDrain, type Drain } from '../http/drain.ts';
+import { type Listening, listen } from '../http/listen.ts';
+import { mountPlugins } from '../http/mount-plugins.ts';
+import type { Parts } from '../http/readiness.ts';
+import { createRequestMetrics } from '../http/request-metrics.ts';
+import { registerWatchdogMetrics } from '../http/watch-requests.ts';
+import { createIdempotency, type Idempotency } from '../idempotency/idempotency.ts';
+import type { IdempotencyRepository } from '../idempotency/idempotency-repository.ts';
+import type { Caller } from '../kernel/caller.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { type CountExceeded, createLimitCounter } from '../kernel/concurrency/limit-counter.ts';
+import { createStreamShares, type StreamShares } from '../kernel/concurrency/stream-shares.ts';
+import type { DiskSpace } from '../kernel/disk/disk-space.ts';
+import { createNewId, type NewId } from '../kernel/identifier.ts';
+import type { Logger } from '../kernel/log/logger.ts';
+import { createMetrics, type Registry } from '../kernel/metrics.ts';
+import { closeAll } from '../kernel/process/close-all.ts';
+import { warnAboutRoot } from '../kernel/process/warn-about-root.ts';
+import type { Watchdog } from '../kernel/process/watchdog.ts';
+import type { Secret } from '../kernel/secret.ts';
+import type { Config } from '../settings/config.ts';
+import { startBackupCheck } from './check-backups.ts';
+import { openDataFolder } from './check-folder-access.ts';
+import { openStreamAccess } from './wire-access.ts';
+import { openDiskSpace } from './wire-disk-space.ts';
+import { openFilesSide } from './wire-files.ts';
+import { openPluginsSide } from './wire-plugins.ts';
+
+/** The running service. */
+export interface Service {
+  /** The URLs that open it, the preferred one first; empty when this process does not serve that address. */
+  readonly filesUrls: readonly string[];
+  readonly pluginsUrls: readonly string[];
+  /** On a fresh installation: the one key there is, and where it was written. */
+  readonly firstKey: { readonly key: Secret; readonly file: string } | undefined;
+  /** As long as there is no administrator: the link that makes one, and where it was written. */
+  readonly setUpLink: SetUpLink | undefined;
+  /** Makes readiness answer 503 and ends each connection with its next answer. The addresses still accept and serve requests. */
+  drain(): void;
+  /** Takes nothing new, finishes or cleanly aborts what is in flight, and leaves no process, timer or handle. */
+  close(): Promise<void>;
+}
+
+/** What both sides are made of. */
+export interface Base {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly registry: Registry;
+  readonly countExceeded: CountExceeded;
+  /** Event streams of both addresses. */
+  readonly shares: StreamShares;
+  readonly database: Database;
+  readonly keyRing: KeyRing;
+  readonly idempotency: Idempotency;
+  readonly idempotencyRepository: IdempotencyRepository;
+  readonly resources: AsyncDisposableStack;
+  /** Who was authenticated at the files address and handed over to the plugins address. */
+  readonly mounted: WeakMap<IncomingMessage, Caller>;
+  /** An empty server for one address, with everything that both have. */
+  readonly newApp: (address: 'files' | 'plugins') => App;
+  /** Room for background work. */
+  readonly space: DiskSpace;
+  /** Whether the reserved disk space is in use. No upload is accepted then. */
+  readonly isDiskFull: () => boolean;
+  /** What both need to serve. */
+  readonly parts: Parts;
+}
+
+/** One address, ready to listen. */
+export interface Side {
+  readonly app: App;
+  readonly port: number;
+  /** Gives back a port that is held until the address listens on it. */
+  readonly releasePort?: () => Promise<void>;
+  /** Called before the servers drain: ends streams that would never end by themselves. */
+  readonly endStreams: () => void;
+}
+
+export interface ServiceOptions {
+  /** Called before an address opens; requests may come before `openService` returns. */
+  readonly beforeListening?: () => void;
+  readonly watchdog?: Watchdog | undefined;
+}
+
+/**
+ * Starts the service: the only place where everything is wired.
+ * @throws Error when the data folder, the database or a port cannot be had; nothing is left open then.
+ */
+export async function openService(config: Config, logger: Logger, options: ServiceOptions = {}): Promise<Service> {
+  const resources = new AsyncDisposableStack();
+  try {
+    return await open({ config, logger, resources, options });
+  } catch (error) {
+    await closeAll(resources).catch((closing: unknown) =>
+      logger.error({ err: closing }, 'closing after a failed start'),
+    );
+    throw error;
+  }
+}
+
+async function open(start: Omit<Start, 'drain'>): Promise<Service> {
+  const { config, logger, resources } = start;
+  const drain = createDrain();
+  const { base, firstKey } = await openBase({ ...start, drain });
+  const sides = {
+    files: config.serve === 'plugins' ? null : await openFilesSide(base),
+    plugins: config.serve === 'files' ? null : await openPluginsSide(base),
+  };
+  if (sides.files !== null && sides.plugins !== null) {
+    const plugins = sides.plugins.app;
+    mountPlugins(sides.files.app, { gate: sides.files.gate, mounted: base.mounted, plugins });
+    await plugins.ready();
+  }
+  const listenTo = async (side: Side | null, setting: string): Promise<Listening | null> => {
+    if (side === null) return null;
+    await side.releasePort?.();
+    const listening = await listen(side.app, { host: config.host, port: side.port, setting });
+    resources.defer(() => listening.close(config.stopSeconds * 1000));
+    return listening;
+  };
+  start.options.beforeListening?.();
+  const files = await listenTo(sides.files, 'QUARTERMASTER_FILES_PORT');
+  const plugins = await listenTo(sides.plugins, 'QUARTERMASTER_PLUGINS_PORT');
+  const setUpLink =
+    files === null
+      ? undefined
+      : await makeSetUpLink({
+          repository: createAdministratorRepository(base.database),
+          clock: base.clock,
+          dataFolder: config.dataFolder,
+          consoleUrl: config.publicFilesUrl ?? files.url,
+        });
+  if (files !== null && config.databaseUrl !== null) {
+    const backupCheck = startBackupCheck(config.databaseUrl.reveal(), logger);
+    resources.defer(() => backupCheck.close());
+  }
+  logger.info({ files: files?.url, plugins: plugins?.url }, 'listening');
+  return {
+    filesUrls: files?.urls ?? [],
+    pluginsUrls: plugins?.urls ?? [],
+    firstKey,
+    setUpLink,
+    drain: drain.begin,
+    close: async () => {
+      drain.begin();
+      sides.files?.endStreams();
+      sides.plugins?.endStreams();
+      await closeAll(resources);
+    },
+  };
+}
+
+interface Start {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly resources: AsyncDisposableStack;
+  readonly drain: Drain;
+  readonly options: ServiceOptions;
+}
+
+async function openBase({ config, logger, resources, drain, options: { watchdog } }: Start) {
+  warnAboutRoot(logger);
+  const registry = createMetrics();
+  if (watchdog !== undefined) registerWatchdogMetrics(registry, watchdog);
+  await openDataFolder(config.dataFolder, logger);
+  if (config.serve !== 'plugins') {
+    const lock = lockFolder(config.dataFolder);
+    resources.defer(lock.release);
+  }
+  const { space, ballast } = await openDiskSpace(config, { logger, registry, resources });
+  const database = await openDatabase({
+    url: config.databaseUrl?.reveal() ?? null,
+    dataFolder: config.dataFolder,
+    logger,
+    metrics: registry,
+    connections: config.databaseConnections,
+    durability: config.databaseDurability,
+  });
+  resources.defer(() => database.close());
+  const { clock } = database;
+  const newId = createNewId(clock);
+  const repository = createProjectRepository(database);
+  if (config.serve !== 'plugins') await claimFolder(config.dataFolder, database);
+  const firstKey = await makeFirstKey({ repository, clock, newId }, config.dataFolder);
+  const keyRing = await openKeyRing({ repository, clock, logger });
+  resources.defer(() => keyRing.close());
+  const requestMetrics = createRequestMetrics(registry);
+  const streams = openStreamAccess({ database, logger });
+  resources.defer(() => streams.close());
+  const countExceeded = createLimitCounter(registry);
+  const idempotencyRepository = createIdempotencyRepository(database, {
+    maxBytes: config.maxKeptAnswerBytes,
+    onExceeded: () => countExceeded('kept_answers_of_project'),
+  });
+  const base: Base = {
+    config,
+    logger,
+    clock,
+    newId,
+    registry,
+    database,
+    keyRing,
+    countExceeded,
+    shares: createStreamShares({ countExceeded, metrics: registry }),
+    idempotency: createIdempotency({ repository: idempotencyRepository, clock, logger, countExceeded }),
+    idempotencyRepository,
+    resources,
+    space,
+    isDiskFull: ballast.isReleased,
+    mounted: new WeakMap(),
+    newApp: (address) => {
+      const url = address === 'files' ? config.publicFilesUrl : config.publicPluginsUrl;
+      const { trustedProxies, corsOrigins } = config;
+      const access = { trustedProxies, corsOrigins, overHttps: url?.startsWith('https:') === true };
+      return createApp({ logger, address, requestMetrics, drain, streams, watchdog, ...access });
+    },
+    parts: {
+      process: async () => {
+        if (drain.isDraining()) throw new Error('it is stopping');
+      },
+      database: () => database.check(),
+    },
+  };
+  return { base, firstKey };
+}
+
+async function claimFolder(dataFolder: string, database: Database): Promise<void> {
+  await claimDataFolder(dataFolder, {
+    store: createStoreRepository(database),
+    projects: createProjectRepository(database),
+    files: createFileRepository(database),
+    blobs: openBlobFolder(dataFolder),
+    isDatabaseInFolder: database.dialect === 'sqlite',
+  });
+}

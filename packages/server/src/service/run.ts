@@ -1,0 +1,99 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { formatAddresses, formatBanner } from '../banner.ts';
+import { createLogDestination } from '../kernel/log/log-destination.ts';
+import { createLogger, type Logger } from '../kernel/log/logger.ts';
+import { FatalError } from '../kernel/process/fatal-error.ts';
+import { startWatchdog, type Watchdog } from '../kernel/process/watchdog.ts';
+import { createReadableDestination } from '../kernel/readable-log.ts';
+import { version } from '../kernel/version.ts';
+import { type Config, ConfigError, parseConfig, processEnvironment } from '../settings/config.ts';
+import { openService, type Service } from './compose.ts';
+import { transportWarnings } from './transport-warnings.ts';
+
+/** Seconds between a stop signal and the closing of the addresses, unless the service runs on a terminal. */
+const unattendedDrainSeconds = 5;
+/** npm forwards a Ctrl-C that the terminal has already sent to its child. Signals within this time count as one. */
+const sameSignalMs = 500;
+
+/**
+ * Runs the service until SIGTERM or SIGINT; a second signal ends it at once. Logs go to standard error: one JSON object
+ * a line, or readable lines on a terminal; standard output has the few lines for people. Sets the exit code: 0 after an orderly stop, 1 otherwise.
+ */
+export async function runUntilSignal(): Promise<void> {
+  const { stderr } = process;
+  const destination = stderr.isTTY
+    ? createReadableDestination(stderr, { colours: stderr.hasColors() })
+    : createLogDestination(stderr.fd);
+  let logger: Logger | undefined;
+  let watchdog: Watchdog | undefined;
+  // Replaces Node's listener, which would open the debugger to every user of the machine.
+  process.on('SIGUSR1', () => logger?.warn('debugger refused'));
+  try {
+    const config = parseConfig(processEnvironment());
+    logger = createLogger(config.logLevel, destination);
+    endOnDefect(logger, destination);
+    for (const warning of transportWarnings(config)) logger.warn({ warning }, 'connection not encrypted');
+    watchdog = startWatchdog({
+      seconds: config.watchdogSeconds,
+      logFd: config.logLevel === 'silent' ? null : process.stderr.fd,
+      flush: () => destination.flushSync(),
+    });
+    let stopping = Promise.resolve();
+    // A signal must not interrupt requests once connections are accepted.
+    const beforeListening = () => {
+      stopping = stopSignal();
+      watchdog?.watch();
+    };
+    const service = await openService(config, logger, { beforeListening, watchdog });
+    greet(service, config);
+    await stopping;
+    const seconds = config.drainSeconds ?? (process.stdout.isTTY ? 0 : unattendedDrainSeconds);
+    logger.info({ drain_seconds: seconds }, 'stopping');
+    service.drain();
+    await pause(seconds * 1000);
+    await service.close();
+    logger.info('stopped');
+  } catch (error) {
+    process.exitCode = 1;
+    if (error instanceof ConfigError || logger === undefined) console.error((error as Error).message);
+    // Once: as a sentence for people, as a line of the log for everything else.
+    else if (process.stderr.isTTY) console.error(`quartermaster: ${(error as Error).message}`);
+    else logger.fatal({ err: error }, 'the service cannot run');
+  } finally {
+    await watchdog?.close();
+    await destination.end();
+  }
+}
+
+/** The last lines of a start: what it logged is already on the terminal. */
+function greet(service: Service, config: Config): void {
+  const started = { version, ...service };
+  const options = { publicFilesUrl: config.publicFilesUrl, warnings: transportWarnings(config) };
+  console.log(process.stdout.isTTY ? formatBanner(started, options) : formatAddresses(started));
+}
+
+/** Resolves with the first signal; a later one ends the process. Before this is called, the first one ends it. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let first: number | undefined;
+    const onSignal = () => {
+      first ??= performance.now();
+      if (performance.now() - first > sameSignalMs) process.exit(1);
+      resolve();
+    };
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
+  });
+}
+
+/** Logs an uncaught error and ends the process, because its state is unknown. Acknowledged data is on the disk. */
+function endOnDefect(logger: Logger, destination: { flushSync(): void }): void {
+  const end = (error: unknown) => {
+    const isFatal = error instanceof FatalError;
+    logger.fatal({ err: error }, isFatal ? error.message : 'defect: uncaught error');
+    destination.flushSync();
+    process.exit(isFatal ? error.exitCode : 1);
+  };
+  process.on('uncaughtException', end);
+  process.on('unhandledRejection', end);
+}

@@ -1,0 +1,87 @@
+import { checkDatabase } from '../adapters/database/check-database.ts';
+import type { Database } from '../adapters/database/database.ts';
+import { openDiskBlobStore } from '../adapters/disk/disk-blob-store.ts';
+import { createBlobRepository } from '../adapters/repositories/blob-repository.ts';
+import { createFileRepository } from '../adapters/repositories/file-repository.ts';
+import { createProjectRepository } from '../adapters/repositories/project-repository.ts';
+import type { BlobRepository } from '../files/blob-repository.ts';
+import type { BlobStore } from '../files/blob-store.ts';
+import { type CheckStoreOptions, checkStore, type StoreReport } from '../files/maintenance/fsck.ts';
+import {
+  listQuarantine,
+  type QuarantineDeps,
+  type QuarantinedBlob,
+  type RestoredFile,
+  restoreAsFile,
+  restoreBlob,
+} from '../files/maintenance/quarantine.ts';
+import { createDamageReport } from '../files/maintenance/report-damage.ts';
+import { type Swept, sweepOrphans } from '../files/maintenance/sweep-orphans.ts';
+import { projectUnknown } from '../files/problems.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { createNewId } from '../kernel/identifier.ts';
+import type { Logger } from '../kernel/log/logger.ts';
+
+/** What an administrator may do with stored bytes. */
+export interface StoreAdministration {
+  /** See `checkStore` of `files/maintenance/fsck.ts`. */
+  checkStore(options: CheckStoreOptions): Promise<StoreReport>;
+  /** The background verification. */
+  readonly verification: Pick<BlobRepository, 'findVerification' | 'pauseVerification'>;
+  readonly quarantine: {
+    list(): AsyncIterable<QuarantinedBlob>;
+    /** All of them, without the limit of the background sweep. */
+    sweep(): Promise<Swept>;
+    restore(blobId: string): Promise<void>;
+    restoreAsFile(blobId: string, file: RestoredFile): Promise<string>;
+    /** False when it is not there. */
+    purge(blobId: string): Promise<boolean>;
+  };
+}
+
+/** @param place of the store that the settings name. */
+export function administerStore(place: {
+  readonly database: Database;
+  readonly dataFolder: string;
+  readonly logger: Logger;
+}): StoreAdministration {
+  const { database, dataFolder, logger } = place;
+  const clock = systemClock;
+  const [files, damages] = [createFileRepository(database), createBlobRepository(database)];
+  const depsOf = (blobs: BlobStore): QuarantineDeps => {
+    const reportDamage = createDamageReport({ damages, blobs, clock, logger });
+    return { files, damages, reportDamage, blobs, clock, newId: createNewId() };
+  };
+  async function withBlobs<T>(work: (deps: QuarantineDeps) => Promise<T>): Promise<T> {
+    const blobs = await openDiskBlobStore(dataFolder);
+    try {
+      return await work(depsOf(blobs));
+    } finally {
+      await blobs.close();
+    }
+  }
+  return {
+    checkStore: (options) =>
+      withBlobs((deps) => checkStore({ ...deps, checkDatabase: () => checkDatabase(database) }, options)),
+    verification: damages,
+    quarantine: {
+      async *list() {
+        const blobs = await openDiskBlobStore(dataFolder);
+        try {
+          yield* listQuarantine(depsOf(blobs));
+        } finally {
+          await blobs.close();
+        }
+      },
+      sweep: () => withBlobs((deps) => sweepOrphans({ ...deps, logger }, true)),
+      restore: (blobId) => withBlobs((deps) => restoreBlob(deps, blobId)),
+      restoreAsFile: (blobId, file) =>
+        withBlobs(async (deps) => {
+          const project = await createProjectRepository(database).findProject(file.projectId);
+          if (project === undefined) throw projectUnknown(file.projectId);
+          return restoreAsFile(deps, blobId, file);
+        }),
+      purge: (blobId) => withBlobs(({ blobs }) => blobs.quarantine.purge(blobId)),
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import { isLoopback } from '../http/allowed-hosts.ts';
+import type { Config } from '../settings/config.ts';
+
+/** Lists the connections that the settings leave without encryption, each with its remedy. A connection within this machine needs none. */
+export function transportWarnings(config: Config): string[] {
+  const warnings: string[] = [];
+  const urls = [config.publicFilesUrl, config.publicPluginsUrl];
+  if (!isLoopback(config.host) && !urls.some((url) => url?.startsWith('https:'))) {
+    warnings.push(
+      'QUARTERMASTER_HOST is not a loopback address and no public URL has https: keys and passwords cross the network unencrypted. Put a proxy with TLS in front and set the public URLs.',
+    );
+  }
+  if (config.databaseUrl !== null && !isEncrypted(config.databaseUrl.reveal())) {
+    warnings.push(
+      'The connection to PostgreSQL is unencrypted. Add sslmode=verify-full to QUARTERMASTER_DATABASE_URL.',
+    );
+  }
+  const embedding = config.embeddingProvider === 'openai' ? new URL(config.embeddingUrl) : null;
+  if (embedding?.protocol === 'http:' && !isLoopback(embedding.hostname)) {
+    warnings.push('The connection to the embedding service is unencrypted. Use https in QUARTERMASTER_EMBEDDING_URL.');
+  }
+  return warnings;
+}
+
+/** Whether the URL asks for TLS or leads to this machine: to a loopback address or a socket of the file system. */
+function isEncrypted(databaseUrl: string): boolean {
+  if (!URL.canParse(databaseUrl)) return true;
+  const { hostname, searchParams } = new URL(databaseUrl);
+  const host = searchParams.get('host') ?? hostname;
+  if (host === '' || host.startsWith('/') || isLoopback(host)) return true;
+  const mode = searchParams.get('sslmode');
+  return (mode !== null && mode !== 'disable') || searchParams.get('ssl') === 'true';
+}

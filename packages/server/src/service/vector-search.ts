@@ -1,0 +1,67 @@
+import { openBackfill } from '../ingestion/catch-up.ts';
+import { defaultPatienceMs } from '../ingestion/embed-record.ts';
+import type { Embedder } from '../search/embedding/embedder.ts';
+import type { CodePage, LoadCodes, VectorIndex, VectorSpace } from '../search/embedding/vector-index.ts';
+import type { VectorRepository } from '../search/vector-repository.ts';
+import type { CollectionRoomDeps } from './open-collections.ts';
+
+export interface EmbeddingParts {
+  readonly embedder: Embedder;
+  readonly openIndex: (load: LoadCodes) => VectorIndex;
+}
+
+/** What belongs to vectors, when there is an embedder: the index, the stage of a record, and the backfill. */
+export function openVectorSearch(
+  deps: CollectionRoomDeps,
+  timing: { leaseMs: number; pollMs: number; backoffMs: number; patienceMs?: number },
+) {
+  const { embedding, space, clock, newId, logger, repositories } = deps;
+  if (embedding === undefined) return null;
+  const { embedder } = embedding;
+  const { vectors } = repositories;
+  const index = embedding.openIndex((space, after) => loadCodes(vectors, space, after));
+  const backfill = openBackfill({ ...timing, embedder, vectors, space, clock, newId, logger });
+  const patienceMs = timing.patienceMs ?? defaultPatienceMs;
+  return {
+    deps: { embedder, vectors, index, isReady: backfill.isReady, clock, logger },
+    embedding: { embedder, vectors, space, clock, logger, patienceMs },
+    backfill,
+    /** A chunk was made or changed directly. */
+    onVectorMissing(collectionId: string) {
+      const adopting = vectors.adopt(collectionId, embedder.model).then(backfill.wake);
+      // The next start marks every collection for the backfill.
+      adopting.catch((error: unknown) => logger.warn({ err: error }, 'a chunk waits for its vector'));
+    },
+    ofCollections: {
+      model: embedder.model,
+      isReady: backfill.isReady,
+      async restart(collectionId: string) {
+        await vectors.adopt(collectionId, embedder.model);
+        await vectors.restart(collectionId, embedder.model);
+        backfill.wake();
+      },
+    },
+    close: async () => {
+      await backfill.close();
+      await index.close();
+    },
+  };
+}
+
+/** Rows of one read: 5 ms of the event loop. */
+const codesAtOnce = 2000;
+
+async function* loadCodes(vectors: VectorRepository, space: VectorSpace, change: number): AsyncGenerator<CodePage> {
+  const width = Math.ceil(space.dimensions / 8);
+  for (let after = { change, seq: Number.MAX_SAFE_INTEGER }; ; ) {
+    const rows = await vectors.codes(space, after, codesAtOnce);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = { change: last.change, seq: last.seq };
+    // A text that the model refuses has none.
+    const coded = rows.filter(({ code }) => code.length === width);
+    const codes = new Uint8Array(coded.length * width);
+    for (const [place, { code }] of coded.entries()) codes.set(code, place * width);
+    yield { seqs: Float64Array.from(coded, ({ seq }) => seq), codes };
+  }
+}

@@ -1,0 +1,80 @@
+import { createAdministrators } from '../access/administrator/administrators.ts';
+import { createCookies } from '../access/administrator/cookies.ts';
+import type { AdministratorRoutesDeps } from '../access/administrator/routes.ts';
+import { createOriginCheck } from '../access/administrator/same-origin.ts';
+import { createSessions, timesAt } from '../access/administrator/sessions.ts';
+import { windowMs } from '../access/administrator/sign-in-throttle.ts';
+import { createGate } from '../access/authentication.ts';
+import { createManagerGate } from '../access/manager-gate.ts';
+import { createProjects } from '../access/projects/projects.ts';
+import type { ProjectRoutesDeps } from '../access/projects/routes.ts';
+import { createSessionCallers } from '../access/session-callers.ts';
+import { createAdministratorRepository } from '../adapters/repositories/administrator-repository.ts';
+import { createProjectRepository } from '../adapters/repositories/project-repository.ts';
+import type { Gate } from '../http/gate.ts';
+import { createStreamAccess, type StreamAccess } from '../http/stream-access.ts';
+import { startUpkeep } from '../kernel/concurrency/upkeep.ts';
+import { clientAddress } from '../kernel/log/request-identity.ts';
+import type { Base } from './compose.ts';
+
+/** Who comes in at the files address, and what manages them. */
+export interface Access extends AdministratorRoutesDeps {
+  readonly gate: Gate;
+  readonly projectRoutes: ProjectRoutesDeps;
+}
+
+/** What ends the event streams of both addresses with the key or session that opened them. */
+export function openStreamAccess({ database, logger }: Pick<Base, 'database' | 'logger'>): StreamAccess {
+  const { clock } = database;
+  const projects = createProjectRepository(database);
+  const repository = createAdministratorRepository(database);
+  return createStreamAccess({
+    findUsable: async ({ keys, sessions }) =>
+      new Set([
+        ...(await projects.findUsable(keys, clock.now())),
+        ...(await repository.findUsableSessions(sessions, timesAt(clock.now()))),
+      ]),
+    logger,
+  });
+}
+
+const sweepPauseMs = 3_600_000;
+
+/** Keys and sessions: the gate of the files address, and what the routes of administrators and projects need. */
+export function openAccess({
+  config,
+  clock,
+  newId,
+  logger,
+  resources,
+  database,
+  keyRing,
+  countExceeded,
+}: Base): Access {
+  const repository = createAdministratorRepository(database);
+  const projectRepository = createProjectRepository(database);
+  const sweep = { name: 'forget sessions', pause: sweepPauseMs, run: () => sweepNow() };
+  const sweepNow = () => repository.sweep(timesAt(clock.now()), clock.now() - windowMs);
+  const upkeep = startUpkeep([sweep], logger);
+  resources.defer(() => upkeep.close());
+
+  const sessions = createSessions({ repository, clock, newId });
+  const cookies = createCookies(config.publicFilesUrl?.startsWith('https:') === true);
+  const origins = createOriginCheck(config.publicFilesUrl);
+  const hasProject = async (projectId: string) => (await projectRepository.findProject(projectId)) !== undefined;
+  const callers = createSessionCallers({ sessions, cookies, origins, hasProject });
+  return {
+    administrators: createAdministrators({ repository, sessions, clock, newId, logger, countExceeded }),
+    sessions,
+    cookies,
+    origins,
+    addressOf: clientAddress,
+    gate: createGate(keyRing, callers),
+    projectRoutes: {
+      projects: createProjects({ repository: projectRepository, clock, newId, countExceeded }),
+      keyRing,
+      gate: createManagerGate(keyRing, callers),
+      clock,
+    },
+  };
+}

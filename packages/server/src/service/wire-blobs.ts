@@ -1,0 +1,88 @@
+import { openDiskBlobStore } from '../adapters/disk/disk-blob-store.ts';
+import { diskNearlyFull } from '../adapters/disk/problems.ts';
+import { createBlobRepository } from '../adapters/repositories/blob-repository.ts';
+import { createFileRepository } from '../adapters/repositories/file-repository.ts';
+import { type BlobHealth, createBlobHealth } from '../files/blob-metrics.ts';
+import type { BlobStore } from '../files/blob-store.ts';
+import type { FileRepository } from '../files/file-repository.ts';
+import { finishDeletes, reconcileFiles } from '../files/maintenance/reconcile.ts';
+import { createDamageReport, type ReportDamage } from '../files/maintenance/report-damage.ts';
+import { verifyBlobs } from '../files/maintenance/verify-blobs.ts';
+import { createByteRate } from '../kernel/byte-rate.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { startUpkeep, type UpkeepTask } from '../kernel/concurrency/upkeep.ts';
+import type { Base } from './compose.ts';
+
+/** Stored bytes with the rows that name them. */
+export interface StoredFiles {
+  readonly files: FileRepository;
+  readonly blobs: BlobStore;
+  readonly reportDamage: ReportDamage;
+  /** What is wrong with the stored bytes. */
+  readonly conditions: BlobHealth['conditions'];
+}
+
+const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000];
+
+/** Opens the stored bytes, and starts the tasks that reconcile them with their rows. */
+export async function openStoredFiles({
+  config,
+  clock,
+  logger,
+  resources,
+  registry,
+  database,
+  isDiskFull,
+}: Pick<
+  Base,
+  'config' | 'clock' | 'logger' | 'resources' | 'registry' | 'database' | 'isDiskFull'
+>): Promise<StoredFiles> {
+  const store = await openDiskBlobStore(config.dataFolder, { leastFreeBytes: config.minFreeDiskMb * 2 ** 20, logger });
+  const checkRoom = async () => {
+    if (isDiskFull()) throw diskNearlyFull();
+    await store.checkRoom();
+  };
+  const blobs: BlobStore = { ...store, checkRoom };
+  resources.defer(() => blobs.close());
+  const files = createFileRepository(database);
+  const damages = createBlobRepository(database);
+  const reportDamage = createDamageReport({ damages, blobs, clock, logger });
+  const health = createBlobHealth(registry, damages);
+  const keepQuarantined = config.quarantineDays * day;
+  const atRate = createByteRate(config.verificationMbPerSecond * 2 ** 20);
+  const verification: UpkeepTask = {
+    name: 'verify stored files',
+    pause: minute,
+    run: (signal) =>
+      verifyBlobs(
+        {
+          ...{ files, blobs, progress: damages, reportDamage, clock },
+          passEvery: config.verificationDays * day,
+          pace: (bytes, stop) => {
+            health.verified(bytes);
+            return atRate(bytes, stop);
+          },
+        },
+        signal,
+      ),
+  };
+  const upkeep = startUpkeep(
+    [
+      {
+        name: 'reconcile files',
+        pause: hour,
+        run: async (signal) => {
+          // Compared with times of the disk, which the clock of the database need not match.
+          const deps = { files, blobs, damages, reportDamage, clock: systemClock, logger, keepQuarantined };
+          health.reconciled(await reconcileFiles(deps, signal));
+        },
+      },
+      // A delete that the disk or the database cut short was answered with 503, and its bytes are still there.
+      { name: 'finish deletes', pause: minute, run: (signal) => finishDeletes({ files, blobs, logger }, signal) },
+      ...(config.verificationMbPerSecond === 0 ? [] : [verification]),
+    ],
+    logger,
+  );
+  resources.defer(() => upkeep.close());
+  return { files, blobs, reportDamage, conditions: health.conditions };
+}

@@ -1,0 +1,29 @@
+import { type Ballast, ballastBytes, openBallast } from '../adapters/disk/ballast.ts';
+import { freeBytes, watchDiskSpace } from '../adapters/disk/disk-space.ts';
+import { type DiskSpace, unlimitedSpace } from '../kernel/disk/disk-space.ts';
+import type { Config } from '../settings/config.ts';
+import type { Base } from './compose.ts';
+
+/** Background work leaves at least this much, whatever is set for uploads. */
+const leastReserveBytes = 16 * 2 ** 20;
+
+/**
+ * Watches the disk of a SQLite store; to be opened before the database, whose start may need the space of the ballast.
+ * Uploads stop at the set minimum, background work at half of it, so that accepted uploads can usually be processed.
+ */
+export async function openDiskSpace(
+  { databaseUrl, serve, dataFolder: folder, minFreeDiskMb }: Config,
+  { logger, registry: metrics, resources }: Pick<Base, 'logger' | 'registry' | 'resources'>,
+): Promise<{ readonly space: DiskSpace; readonly ballast: Ballast }> {
+  if (databaseUrl !== null) return { space: unlimitedSpace, ballast: noBallast };
+  const leastFree = minFreeDiskMb * 2 ** 20;
+  const reserveBytes = Math.max(leastReserveBytes, leastFree / 2);
+  const options = { folder, bytes: ballastBytes, remaining: Math.max(reserveBytes, leastFree), logger };
+  // The folder belongs to the process that serves the files address.
+  const ballast = serve === 'plugins' ? noBallast : await openBallast(options, await freeBytes(folder));
+  const space = watchDiskSpace({ folder, reserveBytes, ballast, logger, metrics });
+  resources.defer(() => space.close());
+  return { space, ballast };
+}
+
+const noBallast: Ballast = { adjust: async () => undefined, isReleased: () => false };

@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises';
+import { createBroker } from '../egress/create-broker.ts';
+import { Secret } from '../kernel/secret.ts';
+import { version } from '../kernel/version.ts';
+import type { Embedder } from '../search/embedding/embedder.ts';
+import { createEmbedderMetrics, type EmbedderMetrics } from '../search/embedding/embedder-metrics.ts';
+import { createHashEmbedder } from '../search/embedding/hash-embedder.ts';
+import { openOnnxEmbedder } from '../search/embedding/onnx/onnx-embedder.ts';
+import { openVectorIndex } from '../search/embedding/open-vector-index.ts';
+import { createOpenAiEmbedder } from '../search/embedding/openai-embedder.ts';
+import type { Config } from '../settings/config.ts';
+import type { Base } from './compose.ts';
+import type { EmbeddingParts } from './vector-search.ts';
+
+const hashDimensions = 512;
+const backoffMs = 500;
+
+/** What makes and searches vectors, as the settings say; undefined: nothing does. */
+export async function openEmbedding(base: Base): Promise<EmbeddingParts | undefined> {
+  const { config, resources } = base;
+  if (config.embeddingProvider === 'none') return undefined;
+  const metrics = createEmbedderMetrics(base.registry);
+  const embedder = metrics.watch(await createEmbedder(base, config.embeddingProvider, metrics));
+  resources.defer(() => embedder.close());
+  return {
+    embedder,
+    openIndex: (load) => openVectorIndex({ load, memory: config.vectorMemoryMb * 1024 * 1024 }),
+  };
+}
+
+async function createEmbedder(
+  { config, logger }: Base,
+  provider: Exclude<Config['embeddingProvider'], 'none'>,
+  metrics: EmbedderMetrics,
+): Promise<Embedder> {
+  switch (provider) {
+    case 'hash':
+      return createHashEmbedder(config.embeddingDimensions ?? hashDimensions);
+    case 'openai': {
+      // A broker of its own that reaches one origin: the operator has named it, so it may be a private address.
+      const { origin } = new URL(config.embeddingUrl);
+      const overrides = new Map([[origin, config.egressOverrides.get(origin) ?? origin]]);
+      return createOpenAiEmbedder({
+        broker: createBroker({ overrides, allow: [], version, logger }),
+        url: config.embeddingUrl,
+        model: config.embeddingModel,
+        key: await readKey(config),
+        dimensions: config.embeddingDimensions,
+        batchSize: config.embeddingBatch,
+        timeoutMs: config.embeddingSeconds * 1000,
+        backoffMs,
+      });
+    }
+    case 'onnx': {
+      const folder = config.embeddingFolder;
+      if (folder === null) {
+        throw new Error('QUARTERMASTER_EMBEDDING_PROVIDER is onnx: set QUARTERMASTER_EMBEDDING_FOLDER, too.');
+      }
+      return openOnnxEmbedder({
+        folder,
+        dimensions: config.embeddingDimensions,
+        threads: config.embeddingThreads,
+        memoryMb: config.embeddingMemoryMb,
+        timeoutMs: config.embeddingSeconds * 1000,
+        batchSize: config.embeddingBatch,
+        logger,
+        onStart: metrics.processStarted,
+      });
+    }
+  }
+}
+
+/** @throws Error when there are two, or the file cannot be read or is empty. */
+async function readKey({ embeddingKey, embeddingKeyFile }: Config): Promise<Secret | null> {
+  if (embeddingKeyFile === null) return embeddingKey;
+  if (embeddingKey !== null) {
+    throw new Error('QUARTERMASTER_EMBEDDING_KEY and QUARTERMASTER_EMBEDDING_KEY_FILE are both set; set one.');
+  }
+  const key = (await readFile(embeddingKeyFile, 'utf8')).trim();
+  if (key === '') throw new Error('The file that QUARTERMASTER_EMBEDDING_KEY_FILE names is empty.');
+  return new Secret(key);
+}

@@ -1,0 +1,95 @@
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join, sep } from 'node:path';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { BundleFolder } from '../catalogue/load/bundle-folders.ts';
+import type { HandlerIsolation } from '../catalogue/load/load-catalogue.ts';
+import { registerCatalogueMetrics } from '../catalogue/load/metrics.ts';
+import { openCatalogue } from '../catalogue/load/open-catalogue.ts';
+import { ownBundles, ownManifests } from '../catalogue/load/own-bundles.ts';
+import { createInstalledManifests, createManifestCache } from '../catalogue/manifest/manifest-cache.ts';
+import { createBroker } from '../egress/create-broker.ts';
+import { createExecutor } from '../execution/create-executor.ts';
+import { openSandbox } from '../execution/sandbox/open-sandbox.ts';
+import type { Sandbox } from '../execution/sandbox/sandbox.ts';
+import { createFolderPath } from '../kernel/disk/create-folder-path.ts';
+import { version } from '../kernel/version.ts';
+import { describeChange } from '../packaging/changed-files.ts';
+import { versionsName } from '../packaging/installed-bundles.ts';
+import type { RunRecorder } from '../runs/run-recorder.ts';
+import type { Config } from '../settings/config.ts';
+import { checkBundleFolders } from './check-folder-access.ts';
+import type { Base } from './compose.ts';
+
+interface ExecutionWish {
+  readonly recorder: RunRecorder;
+  /** Where the icons of bundles are found. */
+  readonly publicUrl: string;
+  /** Told of bundles that came, went or changed. */
+  readonly onChange: (now: Catalogue, before: Catalogue) => void;
+}
+
+/** What runs plugins. The catalogue is read while the sandbox is probed. */
+export async function openExecution(base: Base, { recorder, publicUrl, onChange }: ExecutionWish) {
+  const { config, logger, resources, registry: metrics } = base;
+  const { egressOverrides: overrides, egressAllow: allow } = config;
+  const broker = createBroker({ overrides, allow, version, logger, metrics });
+  resources.defer(() => broker.close());
+  const opening = openSandbox({
+    maxChildrenPerBundle: config.pluginProcesses,
+    maxChildren: config.pluginProcesses * 4,
+    queueLength: 512,
+    idleMs: 60_000,
+    recycleAfterRuns: 100_000,
+    cgroups: config.cgroup,
+    logger,
+    metrics,
+  });
+  resources.defer(async () => (await opening).close());
+  await createFolderPath(config.installedBundles, 0o755);
+  await checkBundleFolders([config.installedBundles, ...config.bundleFolders], logger);
+  const openingCatalogue = openCatalogue({
+    folders: [ownBundles, config.installedBundles, ...config.bundleFolders],
+    capabilities: { handlers: createIsolationPolicy(config.isolation), sandboxMissing: opening.then(missingIn) },
+    operatorHosts: config.bundleHosts,
+    refusalOf: createRefusal(config.installedBundles),
+    publicUrl,
+    logger,
+    cache: createManifestCache({
+      folder: join(config.dataFolder, 'cache', 'bundles'),
+      installed: createInstalledManifests({ folder: ownManifests, version }),
+      version,
+    }),
+    onChange,
+  });
+  const [sandbox, live] = await Promise.all([opening, openingCatalogue]);
+  resources.defer(() => live.close());
+  registerCatalogueMetrics(metrics, live.current);
+  const limits = {
+    timeoutMs: config.pluginSeconds * 1000,
+    memoryMb: config.pluginMemoryMb,
+    cpuMs: config.pluginCpuSeconds * 1000,
+    maxRunsOfKey: config.maxRunsOfKey,
+  };
+  const room = { catalogue: live.current, broker, sandbox, space: base.space };
+  const executor = createExecutor({ ...room, newId: base.newId, logger, metrics, limits, journal: recorder, version });
+  return { catalogue: live.current, sandbox, executor };
+}
+
+/** A bundle that was installed from an archive must still be what was installed. Other folders may be edited. */
+function createRefusal(installedBundles: string): (folder: BundleFolder) => Promise<string | null> {
+  return async ({ path }) => {
+    if (dirname(path) !== installedBundles) return null;
+    const target = await realpath(path).catch(() => path);
+    return basename(dirname(dirname(target))) === versionsName ? await describeChange(target) : null;
+  };
+}
+
+function missingIn({ capabilities }: Sandbox): string | null {
+  return capabilities.sandbox.available ? null : capabilities.sandbox.missing;
+}
+
+/** Code that came with the product is ours; code from elsewhere is not trusted unless the operator says so. */
+function createIsolationPolicy(wanted: Config['isolation']): (bundleFolder: string) => HandlerIsolation {
+  if (wanted !== 'auto') return () => wanted;
+  return (bundleFolder) => (bundleFolder.startsWith(ownBundles + sep) ? 'process' : 'sandbox');
+}

@@ -1,0 +1,172 @@
+import { administratorRoutes } from '../access/administrator/routes.ts';
+import { projectRoutes } from '../access/projects/routes.ts';
+import { createChunkRepository } from '../adapters/repositories/records/chunk-repository.ts';
+import { createCollectionRepository } from '../adapters/repositories/records/collection-repository.ts';
+import { createRecordJobRepository } from '../adapters/repositories/records/record-job-repository.ts';
+import { createRecordRepository } from '../adapters/repositories/records/record-repository.ts';
+import { createRecordRowRepository } from '../adapters/repositories/records/record-rows.ts';
+import { createVectorRepository } from '../adapters/repositories/records/vector-repository.ts';
+import { collectionRoutes } from '../collections/routes.ts';
+import { createConsoleFiles } from '../console/console-files.ts';
+import { consoleRoutes, referenceRoutes } from '../console/routes.ts';
+import { createBroker } from '../egress/create-broker.ts';
+import { fetchPage } from '../egress/fetch-page.ts';
+import { openExtractor } from '../extraction/worker/open-extractor.ts';
+import { findReaderIsolation } from '../extraction/worker/reader-isolation.ts';
+import { createFileAccess } from '../files/create-file-access.ts';
+import type { FileAccess } from '../files/file-access.ts';
+import { createQuota } from '../files/quota.ts';
+import { fileRoutes } from '../files/routes.ts';
+import { createAdmissions } from '../files/upload/admission.ts';
+import { createUploads } from '../files/upload/upload.ts';
+import type { Gate } from '../http/gate.ts';
+import { collectOpenApi } from '../http/openapi.ts';
+import { operationRoutes } from '../http/operations.ts';
+import { createRecordMetrics } from '../ingestion/record-metrics.ts';
+import { lazilyRetried } from '../kernel/concurrency/lazily-retried.ts';
+import { startUpkeep } from '../kernel/concurrency/upkeep.ts';
+import { version } from '../kernel/version.ts';
+import { limitsToWire } from '../limits/limits.ts';
+import type { Base, Side } from './compose.ts';
+import { type CollectionRoom, openCollectionRoom } from './open-collections.ts';
+import { openAccess } from './wire-access.ts';
+import { openStoredFiles, type StoredFiles } from './wire-blobs.ts';
+import { openEmbedding } from './wire-embedding.ts';
+
+/** An upload may be this slow: bytes a second on average, once it has run for the grace time. */
+const leastUploadRate = 1024;
+const uploadGraceMs = 10_000;
+const upkeepPauseMs = 3_600_000;
+
+/** The files address: files, collections, records, chunks; administrators, projects and keys. */
+export async function openFilesSide(base: Base): Promise<Side & { readonly gate: Gate }> {
+  const { config, clock, logger, resources } = base;
+  const stored = await openStoredFiles(base);
+  const { blobs } = stored;
+  const upkeep = startUpkeep(
+    [{ name: 'forget answers', pause: upkeepPauseMs, run: () => base.idempotencyRepository.sweep(clock.now()) }],
+    logger,
+  );
+  resources.defer(() => upkeep.close());
+  const room = await openCollections(base, createFileAccess(stored));
+
+  const access = openAccess(base);
+  const { gate } = access;
+  const app = base.newApp('files');
+  await collectOpenApi(app, {
+    title: 'Quartermaster: files',
+    description: 'Files, and the collections of records made from them.',
+    version,
+    keyRequired: true,
+    sessions: true,
+  });
+  operationRoutes(app, {
+    version,
+    registry: base.registry,
+    facts: () => ({ version, database: base.database.dialect }),
+    parts: { ...base.parts, blobs: () => blobs.check() },
+    conditions: stored.conditions,
+    guardMetrics: gate.requires('metrics'),
+  });
+  addFileRoutes(base, app, { ...stored, gate });
+  collectionRoutes(app, { gate, ...room });
+  administratorRoutes(app, access);
+  projectRoutes(app, access.projectRoutes);
+  const consoleFiles = createConsoleFiles();
+  consoleRoutes(app, consoleFiles);
+  referenceRoutes(app, consoleFiles);
+  // Each file is compared again when it is served; the line is for whoever reads the log of the start.
+  void consoleFiles.findChanged().then((files) => {
+    if (files.length > 0) base.logger.error({ files }, 'console files changed');
+  });
+  return { app, gate, port: config.filesPort, endStreams: () => room.events.close() };
+}
+
+interface FileParts extends StoredFiles {
+  readonly gate: Gate;
+}
+
+function addFileRoutes(
+  { config, clock, newId, logger, database, idempotency }: Base,
+  app: Side['app'],
+  parts: FileParts,
+): void {
+  const { maxFileBytes, maxProjectBytes, maxFiles, maxUploadsInFlight } = config;
+  fileRoutes(app, {
+    ...parts,
+    admissions: createAdmissions({
+      idempotency,
+      assertAvailable: database.assertAvailable,
+      maxFileBytes,
+      maxUploadsInFlight,
+    }),
+    uploads: createUploads({
+      ...parts,
+      quota: createQuota(parts.files, { maxProjectBytes, maxFiles }),
+      clock,
+      newId,
+      logger,
+      maxFileBytes,
+      pace: { idle: config.uploadIdleSeconds * 1000, grace: uploadGraceMs, leastRate: leastUploadRate },
+    }),
+    limits: { maxFileBytes, maxProjectBytes, maxUploadsInFlight },
+    allLimits: limitsToWire(config, ['requests', 'store', 'collections', 'plugins', 'bundles']),
+  });
+}
+
+async function openCollections(base: Base, files: FileAccess): Promise<CollectionRoom> {
+  const { config, clock, newId, logger, resources, database } = base;
+  const isolation = lazilyRetried(() => findReaderIsolation(logger));
+  // Begun at the start, for the log; after a failure the next document tries again.
+  const isFound = isolation().then(
+    () => {},
+    (cause: unknown) => logger.error({ err: cause }, 'document readers cannot be started'),
+  );
+  resources.defer(() => isFound);
+  const extractor = openExtractor({
+    isolation,
+    // One more, started when it is needed, for the worker that is reserved for projects without a record in work.
+    processes: config.extractionProcesses + 1,
+    timeoutMs: config.extractionSeconds * 1000,
+    memoryMb: config.extractionMemoryMb,
+    logger,
+  });
+  resources.defer(() => extractor.close());
+  // A broker of its own: pages may be fetched from anywhere public, and it has no credentials to lose.
+  const broker = createBroker({ overrides: config.egressOverrides, allow: config.egressAllow, version, logger });
+  resources.defer(() => broker.close());
+  const records = createRecordRepository(database);
+  const room = openCollectionRoom({
+    shares: base.shares,
+    metrics: createRecordMetrics({ registry: base.registry, countRecords: records.countByStatus }),
+    repositories: {
+      collections: createCollectionRepository(database),
+      records,
+      jobs: createRecordJobRepository(database),
+      chunks: createChunkRepository(database),
+      rows: createRecordRowRepository(database),
+      vectors: createVectorRepository(database),
+    },
+    embedding: await openEmbedding(base),
+    files,
+    space: base.space,
+    extractor,
+    pages: { fetch: fetchPage(broker) },
+    // The table of tokens takes 30 MB: loaded when the first chunk is made directly, which many services never do.
+    countTokens: async (text) => (await import('../extraction/chunking/tokens.ts')).countTokens(text),
+    clock,
+    newId,
+    logger,
+    limits: {
+      collections: config.maxCollections,
+      records: config.maxRecords,
+      waitingRecords: config.maxWaitingRecords,
+    },
+    countExceeded: base.countExceeded,
+    extractionProcesses: config.extractionProcesses,
+    // The lock of the data folder keeps other processes out of the SQLite file.
+    alone: database.dialect === 'sqlite',
+  });
+  resources.defer(() => room.close());
+  return room;
+}

@@ -1,0 +1,139 @@
+import { createPluginsGate } from '../access/authentication.ts';
+import { createCredentialProfiles } from '../access/credential-profiles/credential-profiles.ts';
+import { openEncryption } from '../access/credential-profiles/encryption-key.ts';
+import { credentialProfileRoutes } from '../access/credential-profiles/routes.ts';
+import type { Sealer } from '../access/credential-profiles/sealing.ts';
+import { createAnswerKeyRepository } from '../adapters/repositories/answer-key-repository.ts';
+import { createCredentialProfileRepository } from '../adapters/repositories/credential-profile-repository.ts';
+import { createStoreRepository } from '../adapters/repositories/store-repository.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import { catalogueRoutes } from '../catalogue/listing/routes.ts';
+import { createConsoleFiles } from '../console/console-files.ts';
+import { referenceRoutes } from '../console/routes.ts';
+import { openAnswerHashes } from '../execution/answer-hashes.ts';
+import { executionRoutes } from '../execution/routes.ts';
+import { createRunOnce } from '../execution/run-once.ts';
+import type { Sandbox } from '../execution/sandbox/sandbox.ts';
+import { type CheckSite, createCheckSite, guardSite, isLoopback } from '../http/allowed-hosts.ts';
+import { collectOpenApi } from '../http/openapi.ts';
+import { operationRoutes } from '../http/operations.ts';
+import { reservePort } from '../http/reserve-port.ts';
+import { version } from '../kernel/version.ts';
+import { createCallTool } from '../mcp/call-tool.ts';
+import type { EndpointsDeps } from '../mcp/endpoints.ts';
+import { type Mcp, mcpRoutes } from '../mcp/routes.ts';
+import { runRoutes } from '../runs/routes.ts';
+import type { Config } from '../settings/config.ts';
+import type { Base, Side } from './compose.ts';
+import { openExecution } from './wire-execution.ts';
+import { openBackgroundRuns, openRunRoom } from './wire-runs.ts';
+
+/** The plugins address: catalogue and execution. */
+export async function openPluginsSide(base: Base): Promise<Side> {
+  const { config, logger } = base;
+  const { recorder, ...runRoom } = await openRunRoom(base);
+  // The catalogue names its own address (icons), so the port must be known before there is a server.
+  const reserved = config.pluginsPort === 0 ? await reservePort(config.host) : undefined;
+  const port = reserved?.port ?? config.pluginsPort;
+  let mcp: Promise<Mcp> | undefined;
+  const { catalogue, sandbox, executor } = await openExecution(base, {
+    recorder,
+    publicUrl: config.publicPluginsUrl ?? `http://${config.host}:${port}`,
+    onChange: (now, before) => void mcp?.then(({ endpoints }) => endpoints.toolsChanged(now, before)),
+  });
+  const { app, gate, checkSite } = await openPluginsApp(base, { catalogue, sandbox });
+  catalogueRoutes(app, { catalogue, onRequest: gate.check });
+  const sealer = await openEncryption(
+    { ...config, isDatabaseInFolder: base.database.dialect === 'sqlite' },
+    { profiles: createCredentialProfileRepository(base.database), store: createStoreRepository(base.database), logger },
+  );
+  const profiles = openProfiles(base, { catalogue, sealer });
+  credentialProfileRoutes(app, { profiles, gate });
+  const resolveCredentials = profiles.resolve;
+  const once = createRunOnce({
+    idempotency: base.idempotency,
+    keep: base.idempotencyRepository.complete,
+    hashes: await openAnswerHashes(sealer?.hashes ?? null, createAnswerKeyRepository(base.database)),
+  });
+  const hasBundle = (bundleId: string) => catalogue().findBundle(bundleId) !== undefined;
+  const wish = { ...runRoom, recorder, executor, resolveCredentials, hasBundle, sealer };
+  const { runs, events, background } = openBackgroundRuns(base, wish);
+  const { check: onRequest, projectOf, keyOf } = gate;
+  executionRoutes(app, { executor, onRequest, projectOf, keyOf, once, resolveCredentials, background: runs });
+  runRoutes(app, { runs, events, onRequest, projectOf, keyOf });
+  const callTool = createCallTool({ executor, once, resolveCredentials });
+  const openMcp = () => {
+    mcp ??= loadMcp({ catalogue, callTool, version, logger });
+    return mcp;
+  };
+  mcpRoutes(app, { open: openMcp, checkSite, onRequest, projectOf, keyOf });
+  referenceRoutes(app, createConsoleFiles());
+  const endStreams = () => {
+    background.stop(config.stopSeconds * 1000);
+    events.close();
+    void mcp?.then(({ endpoints }) => endpoints.close());
+  };
+  return { app, port, ...(reserved === undefined ? {} : { releasePort: reserved.release }), endStreams };
+}
+
+/** The app of the address with what every address has. */
+async function openPluginsApp(base: Base, { catalogue, sandbox }: { catalogue: () => Catalogue; sandbox: Sandbox }) {
+  const { config, registry } = base;
+  const keyRequired = requiresKey(config);
+  const gate = createPluginsGate(base.keyRing, keyRequired, base.mounted);
+  const app = base.newApp('plugins');
+  const checkSite = guardPlugins(base, app, keyRequired);
+  await collectOpenApi(app, {
+    title: 'Quartermaster: plugins',
+    description: 'A catalogue of plugins for third-party APIs, run with the credentials of the caller.',
+    version,
+    keyRequired,
+    sessions: false,
+  });
+  operationRoutes(app, {
+    version,
+    registry,
+    facts: () => ({ version, isolation: sandbox.capabilities, ...factsOf(config, keyRequired, catalogue()) }),
+    parts: base.parts,
+    guardMetrics: gate.checkMetrics,
+  });
+  return { app, gate, checkSite };
+}
+
+/** On loopback only programs of this machine call, unless a proxy forwards requests. */
+function requiresKey({ pluginsKey, host, publicPluginsUrl: url }: Config): boolean {
+  if (pluginsKey !== 'auto') return pluginsKey === 'required';
+  return !isLoopback(host) || (url !== null && !isLoopback(new URL(url).hostname));
+}
+
+/** One rule for the whole address while it requires no key; MCP, which answers in its own form, applies it itself. */
+function guardPlugins({ config, mounted }: Base, app: Side['app'], keyRequired: boolean): CheckSite {
+  const { host, publicPluginsUrl: publicUrl, mcpHosts: names, corsOrigins } = config;
+  const checkSite = createCheckSite({ host, publicUrl, names, keyRequired, corsOrigins });
+  if (!keyRequired) guardSite(app, { checkSite, mounted });
+  return checkSite;
+}
+
+function openProfiles(
+  { database, clock, newId, logger, countExceeded }: Base,
+  { catalogue, sealer }: { catalogue: () => Catalogue; sealer: Sealer | null },
+) {
+  const repository = createCredentialProfileRepository(database);
+  return createCredentialProfiles({ repository, sealer, catalogue, clock, newId, logger, countExceeded });
+}
+
+/** With the protocol's library, which is read when the first client comes. */
+async function loadMcp(deps: EndpointsDeps): Promise<Mcp> {
+  const { createEndpoints } = await import('../mcp/endpoints.ts');
+  return { endpoints: createEndpoints(deps) };
+}
+
+function factsOf(config: Config, keyRequired: boolean, { failures, kept }: Catalogue) {
+  return {
+    key_required: keyRequired,
+    bundle_failures: failures.length,
+    /** Changed into something that does not load: their version before is in force. */
+    bundles_kept: kept,
+    egress_overrides: config.egressOverrides.size,
+  };
+}

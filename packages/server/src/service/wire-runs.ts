@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import type { ResolveCredentials } from '../access/credential-profiles/resolve-credentials.ts';
+import { createProjectRepository } from '../adapters/repositories/project-repository.ts';
+import { createRunRepository } from '../adapters/repositories/run-repository.ts';
+import type { Executor } from '../execution/executor.ts';
+import { startUpkeep } from '../kernel/concurrency/upkeep.ts';
+import { type Background, createBackground } from '../runs/background-runs.ts';
+import { openInputKeepers } from '../runs/input-keepers.ts';
+import type { RequestSealer } from '../runs/kept-requests.ts';
+import { createRunEvents, eventDefaults, type RunEvents } from '../runs/run-events.ts';
+import { createRunRecorder, type RunRecorder } from '../runs/run-recorder.ts';
+import type { RunRepository } from '../runs/run-repository.ts';
+import { runUpkeep } from '../runs/run-upkeep.ts';
+import { createRuns, type Runs } from '../runs/runs.ts';
+import type { Base } from './compose.ts';
+
+/** What keeps account of runs. */
+export interface RunRoom {
+  readonly recorder: RunRecorder;
+  readonly repository: RunRepository;
+  /** Whether the records of a project hold inputs. */
+  readonly keepsInputs: (projectId: string) => boolean;
+}
+
+/** To be opened before whatever runs plugins, so that it is closed after. */
+export async function openRunRoom({
+  config,
+  clock,
+  logger,
+  registry,
+  database,
+  resources,
+  space,
+}: Base): Promise<RunRoom> {
+  const repository = createRunRepository(database);
+  const projects = createProjectRepository(database);
+  const upkeep = startUpkeep(runUpkeep({ repository, clock, bounds: config.runRetention }), logger);
+  resources.defer(() => upkeep.close());
+  const keepers = await openInputKeepers({ find: () => projects.projectsThatKeepInputs(), logger });
+  resources.defer(() => keepers.close());
+  const keepsInputs = (projectId: string) => keepers.has(projectId);
+  const recorder = createRunRecorder({ repository, keepsInputs, space, logger, metrics: registry });
+  resources.defer(() => recorder.close());
+  return { recorder, repository, keepsInputs };
+}
+
+export interface BackgroundWish extends RunRoom {
+  readonly executor: Executor;
+  readonly resolveCredentials: ResolveCredentials;
+  readonly hasBundle: (bundleId: string) => boolean;
+  readonly sealer: RequestSealer | null;
+}
+
+/** To be opened after whatever runs plugins, so that it is closed before. */
+export function openBackgroundRuns(
+  { clock, logger, resources, shares }: Base,
+  { recorder, repository, ...wish }: BackgroundWish,
+): { readonly runs: Runs; readonly events: RunEvents; readonly background: Background } {
+  const background = createBackground({
+    ...{ ...wish, repository, clock, logger, owner: randomUUID() },
+    changed: (runId) => recorder.changed(runId),
+  });
+  const upkeep = startUpkeep([background.upkeep], logger);
+  resources.defer(() => upkeep.close());
+  resources.defer(() => background.close());
+  const runs = createRuns({ repository, recorder, background, clock });
+  return { runs, events: createRunEvents({ ...eventDefaults, runs, recorder, shares }), background };
+}

@@ -1,0 +1,291 @@
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import { withoutTrailingSlashes } from '@quartermaster/contract';
+import type { LogLevel } from '../kernel/log/logger.ts';
+import { Secret } from '../kernel/secret.ts';
+import type { Setting } from './setting.ts';
+import { settings } from './settings.ts';
+
+/** Every setting, read once from the environment; parts get their slice. */
+export interface Config {
+  readonly host: string;
+  readonly filesPort: number;
+  readonly pluginsPort: number;
+  /** Which of the two addresses this process serves. */
+  readonly serve: 'both' | 'files' | 'plugins';
+  /** Absolute path of the data folder. */
+  readonly dataFolder: string;
+  /** null: SQLite in the data folder. */
+  readonly databaseUrl: Secret | null;
+  /** To PostgreSQL, of this process. */
+  readonly databaseConnections: number;
+  readonly databaseDurability: 'local' | 'standby';
+  /** Absolute paths of further bundle folders. */
+  readonly bundleFolders: readonly string[];
+  /** Absolute path of the folder of installed bundles. */
+  readonly installedBundles: string;
+  /** Public keys, `ed25519:…`. */
+  readonly bundlePublishers: readonly string[];
+  readonly egressOverrides: ReadonlyMap<string, string>;
+  readonly egressAllow: readonly string[];
+  /** By bundle. */
+  readonly bundleHosts: ReadonlyMap<string, readonly string[]>;
+  readonly pluginsKey: 'auto' | 'required' | 'off';
+  readonly embeddingProvider: 'none' | 'hash' | 'openai' | 'onnx';
+  readonly embeddingDimensions: number | null;
+  readonly embeddingUrl: string;
+  readonly embeddingModel: string;
+  readonly embeddingKey: Secret | null;
+  /** Absolute path. */
+  readonly embeddingKeyFile: string | null;
+  readonly embeddingFolder: string | null;
+  readonly embeddingThreads: number;
+  readonly embeddingMemoryMb: number;
+  readonly embeddingBatch: number;
+  readonly embeddingSeconds: number;
+  readonly vectorMemoryMb: number;
+  /** The one to encrypt with first. */
+  readonly sealingKeys: readonly Secret[];
+  /** Absolute. */
+  readonly sealingKeyFile: string | null;
+  readonly logLevel: LogLevel;
+  readonly maxFileBytes: number;
+  readonly maxProjectBytes: number | null;
+  /** Of one project. */
+  readonly maxFiles: number;
+  readonly minFreeDiskMb: number;
+  readonly quarantineDays: number;
+  readonly verificationDays: number;
+  readonly verificationMbPerSecond: number;
+  readonly maxUploadsInFlight: number;
+  /** Of one project. */
+  readonly maxCollections: number;
+  /** Of one collection. */
+  readonly maxRecords: number;
+  /** Of one project. */
+  readonly maxWaitingRecords: number;
+  readonly uploadIdleSeconds: number;
+  readonly extractionProcesses: number;
+  readonly extractionSeconds: number;
+  readonly extractionMemoryMb: number;
+  readonly isolation: 'auto' | 'process' | 'sandbox';
+  readonly cgroup: 'auto' | 'off';
+  readonly pluginProcesses: number;
+  readonly pluginSeconds: number;
+  readonly pluginMemoryMb: number;
+  readonly pluginCpuSeconds: number;
+  /** Of plugins, at once. */
+  readonly maxRunsOfKey: number;
+  /** Bytes of the kept answers of one project. */
+  readonly maxKeptAnswerBytes: number;
+  /** How much is kept of runs. */
+  readonly runRetention: { readonly days: number; readonly most: number; readonly resultBytes: number };
+  /** null: 0 on a terminal, otherwise 5. */
+  readonly drainSeconds: number | null;
+  readonly stopSeconds: number;
+  /** 0: off. */
+  readonly watchdogSeconds: number;
+  /** An origin. */
+  readonly publicFilesUrl: string | null;
+  readonly publicPluginsUrl: string | null;
+  readonly mcpHosts: readonly string[];
+  /** Origins. */
+  readonly corsOrigins: readonly string[];
+  /** Addresses and networks. */
+  readonly trustedProxies: readonly string[];
+}
+
+export class ConfigError extends Error {
+  readonly findings: readonly string[];
+  constructor(findings: readonly string[]) {
+    super(`The settings are not usable:\n${findings.map((finding) => `  - ${finding}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.findings = findings;
+  }
+}
+
+/** What {@link parseConfig} reads: the shape of `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The environment of this process. The only place that reads it. */
+export function processEnvironment(): Environment {
+  return process.env;
+}
+
+const prefix = 'QUARTERMASTER_';
+
+/**
+ * Reads the settings, and the files that settings name in place of a secret. Reports every bad variable at once, by name, and refuses names under `QUARTERMASTER_`
+ * that do not exist, so that a typing error is an error. An empty value counts as unset.
+ * @throws ConfigError
+ */
+export function parseConfig(environment: Environment): Config {
+  const findings = unknownNames(environment);
+  const reader = createReader(environment, findings);
+  const config: Config = {
+    ...readAddresses(reader),
+    ...readStorage(reader),
+    ...readBundles(reader),
+    ...readEmbedding(reader),
+    ...readLimits(reader),
+    logLevel: reader.text('LOG_LEVEL') as Config['logLevel'], // checked against its list
+  };
+  if (findings.length > 0) throw new ConfigError(findings);
+  return Object.freeze(config);
+}
+
+function unknownNames(environment: Environment): string[] {
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(prefix) && !name.startsWith(`${prefix}TEST_`) && name !== `${prefix}CORPUS`)
+    .filter((name) => !Object.hasOwn(settings, name.slice(prefix.length)))
+    .map((name) => `${name}: there is no such setting`);
+}
+
+type SettingName = keyof typeof settings;
+type Reader = ReturnType<typeof createReader>;
+
+/** Reads settings by name; what is wrong with them is added to the findings. */
+function createReader(environment: Environment, findings: string[]) {
+  function read(key: SettingName): string | null {
+    const setting: Setting = settings[key];
+    const value = environment[prefix + key];
+    if (value === undefined || value === '') return setting.default;
+    const finding = setting.check(value);
+    if (finding === null) return value;
+    findings.push(`${prefix}${key}: ${setting.secret ? 'the value' : JSON.stringify(value)} ${finding}`);
+    return setting.default;
+  }
+  // Every setting read as text has a default; the check has made sure of the shape of a number.
+  const text = (key: SettingName): string => read(key) ?? '';
+  return {
+    text,
+    number: (key: SettingName): number => Number(text(key)),
+    optional<T>(key: SettingName, make: (value: string) => T): T | null {
+      const value = read(key);
+      return value === null ? null : make(value);
+    },
+    /** A secret, from its setting or from the file that another setting names. */
+    secret(key: SettingName, fileKey: SettingName): Secret | null {
+      const value = read(key);
+      const path = read(fileKey);
+      if (path === null) return value === null ? null : new Secret(value);
+      const finding = value === null ? null : `is set as well as ${key}; set one`;
+      const content = finding === null ? readSecret(path) : null;
+      const complaint = finding ?? (content === null ? 'cannot be read' : settings[key].check(content));
+      if (complaint !== null) findings.push(`${prefix}${fileKey}: the file ${complaint}`);
+      return content === null ? null : new Secret(content);
+    },
+    list: (key: SettingName): string[] =>
+      text(key)
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== ''),
+  };
+}
+
+function readSecret(path: string): string | null {
+  try {
+    return readFileSync(resolve(path), 'utf8').trim();
+  } catch {
+    return null;
+  }
+}
+
+/** Where it listens, and what it is called from outside. */
+function readAddresses({ text, number, optional, list }: Reader) {
+  return {
+    host: text('HOST'),
+    filesPort: number('FILES_PORT'),
+    pluginsPort: number('PLUGINS_PORT'),
+    serve: text('SERVE') as Config['serve'], // checked against its list
+    pluginsKey: text('PLUGINS_KEY') as Config['pluginsKey'], // checked against its list
+    publicFilesUrl: optional('PUBLIC_FILES_URL', (value) => value),
+    publicPluginsUrl: optional('PUBLIC_PLUGINS_URL', (value) => withoutTrailingSlashes(value)),
+    mcpHosts: list('MCP_HOSTS'),
+    corsOrigins: list('CORS_ORIGINS'),
+    trustedProxies: list('TRUSTED_PROXIES'),
+  };
+}
+
+/** Where things are kept, and how much of them comes in. */
+function readStorage({ text, number, optional, list, secret }: Reader) {
+  return {
+    dataFolder: resolve(text('DATA')),
+    databaseUrl: secret('DATABASE_URL', 'DATABASE_URL_FILE'),
+    databaseConnections: number('DATABASE_CONNECTIONS'),
+    databaseDurability: text('DATABASE_DURABILITY') as Config['databaseDurability'], // checked against its list
+    sealingKeys: list('SEALING_KEY').map((key) => new Secret(key)),
+    sealingKeyFile: optional('SEALING_KEY_FILE', (path) => resolve(path)),
+    maxFileBytes: number('MAX_FILE_BYTES'),
+    maxProjectBytes: optional('MAX_PROJECT_BYTES', Number),
+    maxFiles: number('MAX_FILES'),
+    minFreeDiskMb: number('MIN_FREE_DISK_MB'),
+    quarantineDays: number('QUARANTINE_DAYS'),
+    verificationDays: number('VERIFICATION_DAYS'),
+    verificationMbPerSecond: number('VERIFICATION_MB_PER_SECOND'),
+    maxUploadsInFlight: number('MAX_UPLOADS_IN_FLIGHT'),
+    maxCollections: number('MAX_COLLECTIONS'),
+    maxRecords: number('MAX_RECORDS'),
+    maxWaitingRecords: number('MAX_WAITING_RECORDS'),
+    uploadIdleSeconds: number('UPLOAD_IDLE_SECONDS'),
+  };
+}
+
+/** Which bundles there are, and what their plugins may do. */
+function readBundles({ text, optional, list }: Reader) {
+  return {
+    bundleFolders: list('BUNDLES').map((folder) => resolve(folder)),
+    installedBundles: resolve(optional('INSTALLED_BUNDLES', String) ?? join(text('DATA'), 'bundles')),
+    bundlePublishers: list('BUNDLE_PUBLISHERS'),
+    bundleHosts: new Map(
+      optional('BUNDLE_HOSTS', (value) => Object.entries(JSON.parse(value) as Record<string, string[]>)) ?? [],
+    ),
+    egressOverrides: new Map(
+      optional('EGRESS_OVERRIDES', (value) => Object.entries(JSON.parse(value) as Record<string, string>)) ?? [],
+    ),
+    egressAllow: list('EGRESS_ALLOW'),
+    isolation: text('ISOLATION') as Config['isolation'], // checked against its list
+    cgroup: text('CGROUP') as Config['cgroup'], // checked against its list
+  };
+}
+
+function readEmbedding({ text, number, optional }: Reader) {
+  return {
+    embeddingProvider: text('EMBEDDING_PROVIDER') as Config['embeddingProvider'], // checked against its list
+    embeddingDimensions: optional('EMBEDDING_DIMENSIONS', Number),
+    embeddingUrl: text('EMBEDDING_URL'),
+    embeddingModel: text('EMBEDDING_MODEL'),
+    embeddingKey: optional('EMBEDDING_KEY', (value) => new Secret(value)),
+    embeddingKeyFile: optional('EMBEDDING_KEY_FILE', (value) => resolve(value)),
+    embeddingFolder: optional('EMBEDDING_FOLDER', (value) => resolve(value)),
+    embeddingThreads: number('EMBEDDING_THREADS'),
+    embeddingMemoryMb: number('EMBEDDING_MEMORY_MB'),
+    embeddingBatch: number('EMBEDDING_BATCH'),
+    embeddingSeconds: number('EMBEDDING_SECONDS'),
+    vectorMemoryMb: number('VECTOR_MEMORY_MB'),
+  };
+}
+
+/** What the work in processes and the runs may take. */
+function readLimits({ number, optional }: Reader) {
+  return {
+    extractionProcesses: optional('EXTRACTION_PROCESSES', Number) ?? Math.max(1, Math.min(4, availableParallelism())),
+    extractionSeconds: number('EXTRACTION_SECONDS'),
+    extractionMemoryMb: number('EXTRACTION_MEMORY_MB'),
+    pluginProcesses: optional('PLUGIN_PROCESSES', Number) ?? Math.max(2, Math.min(8, availableParallelism())),
+    pluginSeconds: number('PLUGIN_SECONDS'),
+    pluginMemoryMb: number('PLUGIN_MEMORY_MB'),
+    pluginCpuSeconds: number('PLUGIN_CPU_SECONDS'),
+    maxRunsOfKey: number('MAX_RUNS_OF_KEY'),
+    maxKeptAnswerBytes: number('KEPT_ANSWERS_MB') * 1024 * 1024,
+    runRetention: {
+      days: number('RUN_DAYS'),
+      most: number('MAX_RUNS'),
+      resultBytes: number('RUN_RESULTS_MB') * 1024 * 1024,
+    },
+    drainSeconds: optional('DRAIN_SECONDS', Number),
+    stopSeconds: number('STOP_SECONDS'),
+    watchdogSeconds: number('WATCHDOG_SECONDS'),
+  };
+}

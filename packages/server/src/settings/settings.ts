@@ -1,0 +1,14 @@
+import { addressSettings } from './address-settings.ts';
+import { databaseSettings } from './database-settings.ts';
+import { embeddingSettings } from './embedding-settings.ts';
+import { pluginSettings } from './plugin-settings.ts';
+import { storeSettings } from './store-settings.ts';
+
+/** Every setting by its key. `docs/reference/settings.md` is generated from this table. */
+export const settings = {
+  ...addressSettings,
+  ...storeSettings,
+  ...databaseSettings,
+  ...embeddingSettings,
+  ...pluginSettings,
+} as const;
