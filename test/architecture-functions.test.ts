@@ -31,7 +31,7 @@ interface Length {
 const root = resolve(import.meta.dirname, '..');
 const lengths = globSync(['packages/*/src/**/*.{ts,tsx}', 'bundles/**/*.ts'], { cwd: root })
   .map(String)
-  .filter((file) => !/\.(test|suite|fixture)\.tsx?$/.test(file))
+  .filter((file) => !/\.(test|suite|fixture)\.tsx?$|\/testing\//.test(file))
   .sort()
   .flatMap(lengthsOf);
 

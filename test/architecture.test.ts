@@ -2,81 +2,14 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { test } from 'node:test';
+import { connectors, modules } from './support/modules.ts';
 
 /**
- * Who may import whom. The table is the architecture: ARCHITECTURE.md shows it as a picture. A file under test is a
- * source file that is neither a test nor a suite nor a fixture of one.
+ * Which file may import which. `support/modules.ts` is the table of the server's modules. The files checked are source
+ * files: no tests, and none of the suites and fixtures in folders named `testing`.
  */
 const root = resolve(import.meta.dirname, '..');
 const server = 'packages/server/src';
-
-/** What another room may import of a room: its ports and its vocabulary, nothing else. */
-const doors = new Set(
-  [
-    'files/blob-store.ts',
-    'files/file-access.ts',
-    'extraction/extraction.ts',
-    'search/analysis/words.ts',
-    'extraction/zip-directory.ts',
-    'extraction/chunking/check-splitter.ts',
-    'search/embedding/embedder.ts',
-    'search/embedding/vector-index.ts',
-    'search/embedding/vectors.ts',
-    'catalogue/catalogue.ts',
-    'catalogue/problems.ts',
-    'egress/broker.ts',
-    'processes/isolation/cgroup/cgroups.ts',
-    'processes/isolation/cgroup/open-cgroups.ts',
-    'processes/isolation/find-isolation.ts',
-    'processes/isolation/probe.ts',
-    'processes/isolation/spawn-isolated.ts',
-    'processes/frames.ts',
-    'processes/memory-watch.ts',
-    'processes/parent-channel.ts',
-    'processes/supervised-process.ts',
-    'ingestion/page-fetcher.ts',
-    'jobs/job.ts',
-    'jobs/retry-policy.ts',
-    'jobs/heartbeat.ts',
-    'jobs/worker.ts',
-    'idempotency/idempotency.ts',
-    'idempotency/idempotency-repository.ts',
-    'catalogue/provider-formats/mcp.ts',
-    'execution/answers.ts',
-    'execution/background.ts',
-    'catalogue/credential-bounds.ts',
-    'execution/credentials-header.ts',
-    'execution/executor.ts',
-    'execution/outcome.ts',
-    'execution/problems.ts',
-    'execution/run-journal.ts',
-    'execution/run-trace.ts',
-    'execution/run-once.ts',
-    'access/projects/problems.ts',
-    'access/keys/key-ring.ts',
-    'access/credential-profiles/resolve-credentials.ts',
-  ].map((path) => `${server}/${path}`),
-);
-
-const rooms = [
-  'administrators',
-  'profiles',
-  'console',
-  'backup',
-  'files',
-  'collections',
-  'extraction',
-  'embedding',
-  'projects',
-  'catalogue',
-  'execution',
-  'idempotency',
-  'isolation',
-  'jobs',
-  'mcp',
-  'processes',
-  'runs',
-];
 
 interface Import {
   readonly from: string;
@@ -87,8 +20,13 @@ interface Import {
 
 const files = globSync(['packages/*/src/**/*.{ts,tsx}', 'bundles/**/*.ts'], { cwd: root })
   .map(String)
-  .filter((file) => !/\.(test|suite|fixture)\.ts$/.test(file));
+  .filter((file) => !/\.(test|suite|fixture)\.ts$|\/testing\//.test(file));
 const imports = files.flatMap(importsOf);
+/** The imports from one module of the server to another. */
+const crossing = imports.filter(({ from, to }) => {
+  const [own, other] = [moduleOf(from), moduleOf(to)];
+  return own !== undefined && other !== undefined && own !== other;
+});
 
 test('there is something to check', () => {
   assert.ok(files.length > 60, `only ${files.length} files found`);
@@ -123,33 +61,51 @@ test('a handler of a bundle imports types only', () => {
   expectNone(imports, ({ from, typeOnly }) => from.startsWith('bundles/') && !typeOnly);
 });
 
-test('the kernel imports nothing of the server', () => {
-  expectNone(imports, ({ from, to }) => inFolder(from, 'kernel') && to.startsWith(server) && !inFolder(to, 'kernel'));
+test('every folder of the server is a module of the table, and each module has files', () => {
+  const folders = new Set(files.filter((file) => file.startsWith(`${server}/`)).map(moduleOf));
+  folders.delete(undefined);
+  assert.deepEqual([...folders].sort(), Object.keys(modules).sort());
 });
 
-test('a room imports another room only through its doors, and neither adapters nor http', () => {
-  expectNone(imports, ({ from, to, typeOnly }) => {
-    const room = rooms.find((name) => inFolder(from, name));
-    if (room === undefined || !to.startsWith(`${server}/`)) return false;
-    if (inFolder(to, room) || inFolder(to, 'kernel') || doors.has(to)) return false;
-    const gate = to === `${server}/http/gate.ts` || to === `${server}/http/app.ts`;
-    return !(gate && typeOnly && from.endsWith('routes.ts'));
+test('a module imports the modules that the table names, and all of them', () => {
+  const used = new Set(crossing.map(({ from, to }) => `${moduleOf(from)} → ${moduleOf(to)}`));
+  const allowed = Object.entries(modules).flatMap(([name, { uses }]) => uses.map((other) => `${name} → ${other}`));
+  const needed = [...used].filter((arrow) => !arrow.endsWith('→ kernel'));
+  assert.deepEqual(needed.sort(), allowed.sort());
+});
+
+test('no two modules import each other, directly or through others', () => {
+  const visit = (name: string, path: readonly string[]): void => {
+    assert.ok(!path.includes(name), `modules in a cycle: ${[...path.slice(path.indexOf(name)), name].join(' → ')}`);
+    for (const other of modules[name]?.uses ?? []) visit(other, [...path, name]);
+  };
+  for (const name of Object.keys(modules)) visit(name, []);
+});
+
+test('a module imports only entry points of another, and every entry point is used', () => {
+  const imported = new Set(
+    crossing
+      .filter(({ from, to }) => !connectors.has(moduleOf(from) ?? '') && moduleOf(to) !== 'kernel')
+      .map(({ to }) => to),
+  );
+  const entries = Object.entries(modules).flatMap(([name, rule]) =>
+    rule.entries.map((entry) => `${server}/${name}/${entry}.ts`),
+  );
+  assert.deepEqual([...imported].sort(), entries.sort());
+});
+
+test('only routes import http, and only the types of an application and a guard', () => {
+  expectNone(crossing, ({ from, to, typeOnly }) => {
+    if (moduleOf(to) !== 'http' || ['service', 'limits'].includes(moduleOf(from) ?? '')) return false;
+    return !typeOnly && moduleOf(from) !== 'access';
   });
 });
 
-test('only http and the routes of a room know Fastify', () => {
+test('only http, the guards of access and the routes of a module import Fastify', () => {
   expectNone(
     imports,
-    ({ from, to }) => /^(fastify|@fastify\/.*)$/.test(to) && !inFolder(from, 'http') && !/[/-]routes\.ts$/.test(from),
+    ({ from, to }) => /^(fastify|@fastify\/.*)$/.test(to) && !isGuard(from) && !/[/-]routes\.ts$/.test(from),
   );
-});
-
-test('adapters import the kernel, the ports they fill, and each other', () => {
-  expectNone(imports, ({ from, to }) => {
-    if (!inFolder(from, 'adapters') || !to.startsWith(`${server}/`)) return false;
-    if (inFolder(to, 'adapters') || inFolder(to, 'kernel') || doors.has(to)) return false;
-    return !/-(repository|store|port)\.ts$/.test(to);
-  });
 });
 
 test('the children import their protocol and the plugin kit only', () => {
@@ -164,30 +120,38 @@ test('the children import their protocol and the plugin kit only', () => {
   });
 });
 
-test('the environment is read in config.ts only', () => {
+test('only settings/config.ts reads the environment', () => {
   // A browser has no environment; the console shows programs that read theirs.
   const readers = files.filter(
     (file) =>
       /process\.env\b/.test(withoutComments(file)) &&
-      file !== `${server}/config.ts` &&
+      file !== `${server}/settings/config.ts` &&
       !file.startsWith('packages/console/'),
   );
   assert.deepEqual(readers, []);
 });
 
-test('no import goes round in a circle', () => {
+test('no files import each other in a cycle, type imports included', () => {
   const graph = Map.groupBy(
-    imports.filter(({ to, typeOnly }) => !typeOnly && files.includes(to)),
+    imports.filter(({ to }) => files.includes(to)),
     ({ from }) => from,
   );
   const done = new Set<string>();
-  const walk = (file: string, path: readonly string[]): void => {
-    assert.ok(!path.includes(file), `circle: ${[...path.slice(path.indexOf(file)), file].join(' → ')}`);
+  const visit = (file: string, path: readonly string[]): void => {
+    assert.ok(!path.includes(file), `cycle: ${[...path.slice(path.indexOf(file)), file].join(' → ')}`);
     if (done.has(file)) return;
-    for (const { to } of graph.get(file) ?? []) walk(to, [...path, file]);
+    for (const { to } of graph.get(file) ?? []) visit(to, [...path, file]);
     done.add(file);
   };
-  for (const file of files) walk(file, []);
+  for (const file of files) visit(file, []);
+});
+
+test('no folder holds more than 30 production files', () => {
+  const folders = Map.groupBy(files, (file) => dirname(file));
+  const large = [...folders]
+    .filter(([, { length }]) => length > 30)
+    .map(([folder, { length }]) => `${folder}: ${length}`);
+  assert.deepEqual(large, []);
 });
 
 test('no file is longer than 300 lines', () => {
@@ -197,12 +161,22 @@ test('no file is longer than 300 lines', () => {
 });
 
 test('no folder or file has a name that says nothing', () => {
-  const empty = /(^|\/)(utils?|helpers?|services?|common|shared|lib|misc|index)(\/|\.tsx?$)/;
+  const empty = /(^|\/)(utils?|helpers?|common|shared|lib|misc|index)(\/|\.tsx?$)/;
   assert.deepEqual(
     files.filter((file) => empty.test(file)),
     [],
   );
 });
+
+/** @returns undefined outside the server and for the files at its top. */
+function moduleOf(path: string): string | undefined {
+  return path.startsWith(`${server}/`) ? /^([^/]+)\//.exec(path.slice(server.length + 1))?.[1] : undefined;
+}
+
+/** http itself, and the files of access that authenticate requests. */
+function isGuard(path: string): boolean {
+  return inFolder(path, 'http') || dirname(path) === `${server}/access`;
+}
 
 function inFolder(path: string, folder: string): boolean {
   return path.startsWith(`${server}/${folder}/`);

@@ -15,3 +15,6 @@ export const passwordBounds = { least: 12, advised: 15, most: 256 } as const;
 
 /** Usable sessions of one administrator. */
 export const maxSessions = 20;
+
+/** Name of the session cookie, without the `__Host-` prefix that it has over HTTPS. */
+export const sessionCookie = 'quartermaster_session';

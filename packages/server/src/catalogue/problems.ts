@@ -1,3 +1,4 @@
+import type { Violation } from '@quartermaster/contract';
 import { fieldInvalid, Problem } from '../kernel/problem.ts';
 import { quoteText } from '../kernel/quote-text.ts';
 
@@ -28,4 +29,20 @@ export function iconNotFound(bundleId: string): Problem {
 
 export function listFormatUnknown(found: string, supported: readonly string[]): Problem {
   return fieldInvalid('query/format', quoteText(found), `one of ${supported.join(', ')}`);
+}
+
+/** `part` is `credentials` or `input_params`; the checks name paths and rules, never values. */
+export function valueInvalid(part: string, violations: readonly Violation[]): Problem {
+  const details = violations.map(({ path, ...rest }) => ({ path: `body/${part}${pointer(path)}`, ...rest }));
+  const [first] = details;
+  const message =
+    first === undefined
+      ? `body/${part}: not valid.`
+      : `${first.path}: found ${first.found}; expected ${first.expected}.`;
+  return new Problem('REQUEST_VALIDATION_ERROR', message, { details });
+}
+
+/** A check may say `/a/b`, `a/b` or nothing for the value itself. */
+function pointer(path: string): string {
+  return path === '' || path.startsWith('/') ? path : `/${path}`;
 }

@@ -10,10 +10,10 @@ import {
 import { Type } from 'typebox';
 import type { App } from '../http/app.ts';
 import type { Gate } from '../http/gate.ts';
-import type { DryRuns } from '../ingestion/dry-run.ts';
 import { chunkRoutes } from './chunks/chunk-routes.ts';
 import type { Chunks } from './chunks/chunks.ts';
 import type { Collections } from './collections.ts';
+import type { DryRuns } from './records/dry-runs.ts';
 import { recordActionRoutes } from './records/record-action-routes.ts';
 import type { RecordEvents } from './records/record-events.ts';
 import { recordRoutes } from './records/record-routes.ts';

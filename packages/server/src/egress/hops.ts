@@ -13,7 +13,7 @@ import type { Scrubber } from './redact/scrub.ts';
 import { isReading } from './retries.ts';
 import { fillPath, type Injected } from './signing/inject.ts';
 import { judgeTarget, type Target } from './target.ts';
-import { wireRequest, withQuery } from './wire-request.ts';
+import { type Hop, wireRequest, withQuery } from './wire-request.ts';
 
 export interface HopRules {
   readonly overrides: ReadonlyMap<string, string>;
@@ -24,14 +24,6 @@ export interface HopRules {
   readonly call: Call;
   readonly scrubber: Scrubber;
   readonly clock: Clock;
-}
-
-/** One request on its way through redirects. */
-export interface Hop {
-  readonly url: URL;
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array | undefined;
 }
 
 type Refused = Extract<EgressResult, { kind: 'refused' }>;

@@ -29,7 +29,7 @@ test('of every spelling of a forbidden address, dialled, redirected to or named 
   const resolver = join(folder, 'resolv.conf');
   await writeFile(resolver, 'nameserver 127.0.0.1\noptions timeout:1 attempts:1\n');
   const rights = process.getuid?.() === 0 ? [] : ['--map-root-user'];
-  const fixture = join(import.meta.dirname, 'ssrf-matrix.fixture.ts');
+  const fixture = join(import.meta.dirname, 'testing/ssrf-matrix.fixture.ts');
   const child = spawn('/usr/bin/unshare', [...rights, '--net', '--mount', process.execPath, fixture, resolver], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {

@@ -1,10 +1,18 @@
 import type { Clock } from '../kernel/clock.ts';
 import { acceptedEncodings } from './decode.ts';
 import type { WireRequest } from './exchange.ts';
-import type { Hop } from './hops.ts';
+
 import { withJsonMembers } from './json-body.ts';
 import type { Injected } from './signing/inject.ts';
 import type { Signer } from './signing/signing.ts';
+
+/** One request on its way through redirects. */
+export interface Hop {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | undefined;
+}
 
 export interface WireRules {
   readonly userAgent: string;

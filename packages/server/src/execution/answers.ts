@@ -1,5 +1,5 @@
 import type { ExecuteResult } from '@quartermaster/contract';
-import type { Execution } from './executor.ts';
+import type { Execution } from './outcome.ts';
 
 /** What a run that succeeded is answered with. */
 export function resultOf({ outcome, runId, durationMs }: Execution): ExecuteResult {

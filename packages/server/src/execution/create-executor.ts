@@ -3,6 +3,7 @@ import type { Injection } from '@quartermaster/plugin-kit';
 import { storedRefreshTokenOf } from '../access/credential-profiles/resolve-credentials.ts';
 import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
 import { checkCredentialBounds, declaredCredentials } from '../catalogue/credential-bounds.ts';
+import { bundleLoading, bundleNotFound, pluginNotFound, valueInvalid } from '../catalogue/problems.ts';
 import type { Broker } from '../egress/broker.ts';
 import { RedactionRefused, scrubbedOr } from '../egress/redact/redaction-budget.ts';
 import { redacted, type Scrubber } from '../egress/redact/scrub.ts';
@@ -12,7 +13,6 @@ import type { Logger } from '../kernel/log/logger.ts';
 import type { Registry } from '../kernel/metrics.ts';
 import {
   defaultLimits,
-  type Execution,
   type ExecutionLimits,
   type Executor,
   isPluginRepeatable,
@@ -20,18 +20,9 @@ import {
   type PreparedRun,
 } from './executor.ts';
 import { hasFewParts, isShallow, maxOutputParts, tooManyParts } from './json-bounds.ts';
-import type { Outcome } from './outcome.ts';
+import type { Execution, Outcome } from './outcome.ts';
 import { createPreparedCalls } from './prepared-calls.ts';
-import {
-  bundleLoading,
-  bundleNotFound,
-  handlersRefused,
-  noRoomForRun,
-  pluginNotFound,
-  valueInvalid,
-  valueTooDeep,
-  verificationImpossible,
-} from './problems.ts';
+import { handlersRefused, noRoomForRun, valueTooDeep, verificationImpossible } from './problems.ts';
 import { createRunAdmission } from './run-admission.ts';
 import { noJournal, type RunCaller, type RunJournal } from './run-journal.ts';
 import { createPluginRunner, type RawOutcome, type Run } from './run-plugin.ts';

@@ -1,6 +1,6 @@
 import type { ExecuteRequest, VerifyCredentialsRequest } from '@quartermaster/contract';
 import type { CompiledPlugin } from '../catalogue/catalogue.ts';
-import type { Outcome } from './outcome.ts';
+import type { Execution, Outcome } from './outcome.ts';
 import type { JournalRun, RunCaller } from './run-journal.ts';
 
 /** Runs plugins for whoever asks: the HTTP routes, MCP. */
@@ -23,15 +23,6 @@ export interface PreparedRun {
   readonly isRepeatable: boolean;
   /** Runs it, once. Never rejects: how it ended is in the execution. */
   start(): Promise<Execution>;
-}
-
-/** How a run that began has ended. */
-export interface Execution {
-  readonly runId: string;
-  readonly durationMs: number;
-  readonly outcome: Outcome;
-  /** Nothing has happened upstream that a second run would do twice. */
-  readonly isRepeatable: boolean;
 }
 
 /** The most a run may take; a bundle may ask for less. */

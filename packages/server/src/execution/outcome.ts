@@ -39,3 +39,12 @@ export const outcomeCodes = {
   queue_full: 'TOO_MANY_REQUESTS',
   cancelled: 'RUN_CANCELLED',
 } as const satisfies Record<Outcome['kind'], ErrorCode | null>;
+
+/** How a run that began has ended. */
+export interface Execution {
+  readonly runId: string;
+  readonly durationMs: number;
+  readonly outcome: Outcome;
+  /** Nothing has happened upstream that a second run would do twice. */
+  readonly isRepeatable: boolean;
+}

@@ -1,24 +1,5 @@
-import type { Violation } from '@quartermaster/contract';
 import { Problem } from '../kernel/problem.ts';
 import type { Outcome } from './outcome.ts';
-
-export { bundleLoading, bundleNotFound, pluginNotFound } from '../catalogue/problems.ts';
-
-/** `part` is `credentials` or `input_params`; the checks name paths and rules, never values. */
-export function valueInvalid(part: string, violations: readonly Violation[]): Problem {
-  const details = violations.map(({ path, ...rest }) => ({ path: `body/${part}${pointer(path)}`, ...rest }));
-  const [first] = details;
-  const message =
-    first === undefined
-      ? `body/${part}: not valid.`
-      : `${first.path}: found ${first.found}; expected ${first.expected}.`;
-  return new Problem('REQUEST_VALIDATION_ERROR', message, { details });
-}
-
-/** A check may say `/a/b`, `a/b` or nothing for the value itself. */
-function pointer(path: string): string {
-  return path === '' || path.startsWith('/') ? path : `/${path}`;
-}
 
 /** The machine cannot isolate the bundle's code as the operator's policy asks. */
 export function handlersRefused(bundleId: string, reason: string): Problem {

@@ -16,7 +16,8 @@ import { readIdempotencyKey } from '../idempotency/idempotency.ts';
 import { resultOf } from './answers.ts';
 import { type BackgroundRuns, wantsBackground } from './background.ts';
 import { asDirectCall, credentialsHeader, profileHeader, readCredentialsHeaders } from './credentials-header.ts';
-import type { Execution, Executor } from './executor.ts';
+import type { Executor } from './executor.ts';
+import type { Execution } from './outcome.ts';
 import { outcomeProblem } from './problems.ts';
 import type { RunOnce } from './run-once.ts';
 

@@ -1,6 +1,6 @@
 import type { Isolation, RunOrigin } from '@quartermaster/contract';
 import type { Scrubber } from '../egress/redact/scrub.ts';
-import type { Execution } from './executor.ts';
+import type { Execution } from './outcome.ts';
 import type { RunTrace } from './run-trace.ts';
 
 /** Who keeps account of runs. Called on the way of every run: an implementation may not wait for anything. */

@@ -15,7 +15,7 @@ import type { KeyedHashes } from '../kernel/keyed-hash.ts';
 import { createLogger } from '../kernel/log/logger.ts';
 import { openAnswerHashes } from './answer-hashes.ts';
 import { resultOf } from './answers.ts';
-import type { Execution } from './executor.ts';
+import type { Execution } from './outcome.ts';
 import { createRunOnce, maxStoredBytes } from './run-once.ts';
 
 const place = { projectId: '-', key: 'order-1', keyId: undefined };

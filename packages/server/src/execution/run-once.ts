@@ -5,7 +5,7 @@ import type { CompletedClaim, RequestKey } from '../idempotency/idempotency-repo
 import type { KeyedHashes } from '../kernel/keyed-hash.ts';
 import { Problem } from '../kernel/problem.ts';
 import { resultOf } from './answers.ts';
-import type { Execution } from './executor.ts';
+import type { Execution } from './outcome.ts';
 import { outcomeProblem } from './problems.ts';
 
 /** Runs of an `Idempotency-Key`: the first runs, the others get its answer. */

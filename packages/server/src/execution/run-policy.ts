@@ -1,6 +1,7 @@
 import type { Injection } from '@quartermaster/plugin-kit';
 import type { StoredRefreshToken } from '../access/credential-profiles/resolve-credentials.ts';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
+import { valueInvalid } from '../catalogue/problems.ts';
 import type { EgressPolicy } from '../egress/broker.ts';
 import type { CallTrace } from '../egress/call-trace.ts';
 import { derivedSecrets } from '../egress/redact/derived-secrets.ts';
@@ -8,7 +9,6 @@ import { createGrowingScrubber, createScrubber, noSecrets, type Scrubber } from 
 import { prepareInjection } from '../egress/signing/inject.ts';
 import { Secret } from '../kernel/secret.ts';
 import type { ExecutionLimits } from './executor.ts';
-import { valueInvalid } from './problems.ts';
 
 /** What the run of a plugin may do outside, and what takes its secrets out of everything that is said about it. */
 export interface RunPolicy {

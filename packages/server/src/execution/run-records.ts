@@ -1,6 +1,6 @@
 import type { Logger } from '../kernel/log/logger.ts';
 import { Counter, Histogram, type Registry } from '../kernel/metrics.ts';
-import type { Execution } from './executor.ts';
+import type { Execution } from './outcome.ts';
 
 /** What a run leaves behind for operators: metrics and one log line, without inputs, outputs or credentials. */
 export interface RunRecords {

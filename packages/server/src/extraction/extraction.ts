@@ -65,9 +65,6 @@ export function contentOfPair(question: string, answer: string): string {
   return `${question}\n\n${answer}`;
 }
 
-/** Between a word and the times it occurs. */
-export const repeatMark = '\u0081';
-
 /** Why a row of a sheet became no chunk. */
 export const rowCodes = {
   empty_question: { status: 'rejected', message: 'The question is empty.' },

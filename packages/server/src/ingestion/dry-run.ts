@@ -1,6 +1,7 @@
-import type { RecordCreate, RecordPreview } from '@quartermaster/contract';
+import type { RecordPreview } from '@quartermaster/contract';
 import type { Collections } from '../collections/collections.ts';
 import { tooManyDryRuns } from '../collections/problems.ts';
+import type { DryRunPlace, DryRuns } from '../collections/records/dry-runs.ts';
 import type { RecordSource } from '../collections/records/record-repository.ts';
 import { readSource } from '../collections/records/record-source.ts';
 import type { ExtractedChunk, ExtractionOutcome, Extractor, ReportedRow } from '../extraction/extraction.ts';
@@ -19,17 +20,6 @@ export interface DryRunDeps {
   readonly extractor: Extractor;
   /** More are refused: each keeps a request and a reader busy. */
   readonly mostAtOnce: number;
-}
-
-interface Place {
-  readonly projectId: string;
-  readonly collectionId: string;
-}
-
-/** What a record would become, without making it. */
-export interface DryRuns {
-  /** @throws what creating the record would throw, and TOO_MANY_REQUESTS. */
-  run(place: Place, body: RecordCreate, signal: AbortSignal): Promise<RecordPreview>;
 }
 
 const shown = { chunks: 10, rows: 100 };
@@ -51,7 +41,7 @@ export function createDryRuns(deps: DryRunDeps): DryRuns {
   };
 }
 
-interface Wish extends Place {
+interface Wish extends DryRunPlace {
   readonly source: RecordSource;
   readonly capacity: number;
 }

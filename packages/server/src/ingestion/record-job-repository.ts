@@ -1,7 +1,7 @@
 import type { RecordFailure, RecordStage } from '@quartermaster/contract';
 import type { NewChunk } from '../collections/chunks/chunk-repository.ts';
 import type { RecordSource } from '../collections/records/record-repository.ts';
-import type { RowCode, RowFields } from '../extraction/extraction.ts';
+import type { NewRow } from '../collections/records/record-row-repository.ts';
 import type { Held, Job, Lease } from '../jobs/job.ts';
 
 /**
@@ -58,17 +58,6 @@ export interface IngestedRecord {
   readonly since?: number;
   /** Some chunks have no vector: the collection is behind from here on, if it has vectors at all. */
   readonly lacksVectors?: boolean;
-}
-
-/** A row that became no chunk, to be stored. */
-export interface NewRow {
-  readonly id: string;
-  readonly sheet: string | null;
-  readonly row: number;
-  readonly column: string | null;
-  readonly code: RowCode;
-  readonly excerpt: string;
-  readonly fields: RowFields;
 }
 
 /**

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { McpAnswer } from './answer-batch.ts';
 import { answerBatch, isOrdinaryBatch } from './answer-batch.ts';
 import { maxBatchAnswerBytes } from './batch-limits.ts';
-import type { McpAnswer } from './endpoint.ts';
 
 const request = (id: number) => ({ jsonrpc: '2.0', id, method: 'ping' });
 const notification = { jsonrpc: '2.0', method: 'notifications/initialized' };

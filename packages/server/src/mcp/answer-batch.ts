@@ -1,7 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isInitializeRequest, isJSONRPCRequest, parseJSONRPCMessage } from '@modelcontextprotocol/server';
 import { maxBatchAnswerBytes } from './batch-limits.ts';
-import type { McpAnswer } from './endpoint.ts';
+
+export interface McpAnswer {
+  readonly status: number;
+  readonly headers: Iterable<readonly [string, string]>;
+  /** A stream for events and for lists that are held compressed. */
+  readonly body: Buffer | ReadableStream | null;
+}
 
 /** Whether the messages of a batch can be answered one by one. The SDK refuses every other batch as a whole. */
 export function isOrdinaryBatch(message: unknown): message is readonly unknown[] {

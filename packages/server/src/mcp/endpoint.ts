@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { RunCaller } from '../execution/run-journal.ts';
 import type { Prepared } from '../kernel/concurrency/prepared-lists.ts';
-import { answerBatch, isOrdinaryBatch } from './answer-batch.ts';
+import { answerBatch, isOrdinaryBatch, type McpAnswer } from './answer-batch.ts';
 import { holdsTools, insertTools } from './insert-tools.ts';
 import { createProtocolServer, type ProtocolServerDeps } from './protocol-server.ts';
 import type { Toolbox } from './toolbox.ts';
@@ -25,13 +25,6 @@ export interface McpRequest {
   readonly headers: Headers;
   /** Aborts when the client disconnects before the answer is complete. */
   readonly signal: AbortSignal;
-}
-
-export interface McpAnswer {
-  readonly status: number;
-  readonly headers: Iterable<readonly [string, string]>;
-  /** A stream for events and for lists that are held compressed. */
-  readonly body: Buffer | ReadableStream | null;
 }
 
 export type McpCaller = Pick<RunCaller, 'projectId' | 'keyId'>;

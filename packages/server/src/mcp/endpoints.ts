@@ -1,5 +1,5 @@
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { bundleNotFound } from '../execution/problems.ts';
+import { bundleNotFound } from '../catalogue/problems.ts';
 import { type Channel, createChannel, createEndpoint, type Endpoint } from './endpoint.ts';
 import type { ProtocolServerDeps } from './protocol-server.ts';
 import { createToolboxes, type Toolbox } from './toolbox.ts';

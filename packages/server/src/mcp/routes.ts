@@ -3,8 +3,9 @@ import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { App } from '../http/app.ts';
 import { Problem } from '../kernel/problem.ts';
+import type { McpAnswer } from './answer-batch.ts';
 import { maxBatch } from './batch-limits.ts';
-import type { McpAnswer, McpRequest } from './endpoint.ts';
+import type { McpRequest } from './endpoint.ts';
 import type { Endpoints } from './endpoints.ts';
 
 /** The part that is loaded with the first request: a service without MCP clients saves the memory of the SDK. */

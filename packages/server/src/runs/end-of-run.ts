@@ -1,5 +1,5 @@
 import { resultOf } from '../execution/answers.ts';
-import type { Execution } from '../execution/executor.ts';
+import type { Execution } from '../execution/outcome.ts';
 import type { BackgroundRun } from './background-run.ts';
 import { toRunEnd } from './ended-run.ts';
 import { interruptedEnd } from './interruptions.ts';

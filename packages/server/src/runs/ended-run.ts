@@ -1,5 +1,5 @@
 import type { RunCall } from '@quartermaster/contract';
-import type { Execution } from '../execution/executor.ts';
+import type { Execution } from '../execution/outcome.ts';
 import { type Outcome, outcomeCodes } from '../execution/outcome.ts';
 import { outcomeProblem } from '../execution/problems.ts';
 import type { JournalRun } from '../execution/run-journal.ts';

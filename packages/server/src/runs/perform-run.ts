@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Execution } from '../execution/executor.ts';
+import type { Execution } from '../execution/outcome.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { createGroupCommit } from '../kernel/concurrency/group-commit.ts';
 import type { Logger } from '../kernel/log/logger.ts';

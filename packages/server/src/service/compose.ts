@@ -1,6 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import { makeSetUpLink, type SetUpLink } from '../access/administrator/set-up-link.ts';
-import { type KeyRing, openKeyRing } from '../access/keys/key-ring.ts';
+import { openKeyRing } from '../access/keys/key-ring.ts';
 import { makeFirstKey } from '../access/projects/first-start.ts';
 import type { Database } from '../adapters/database/database.ts';
 import { openDatabase } from '../adapters/database/open-database.ts';
@@ -12,24 +11,18 @@ import { createIdempotencyRepository } from '../adapters/repositories/idempotenc
 import { createProjectRepository } from '../adapters/repositories/project-repository.ts';
 import { createStoreRepository } from '../adapters/repositories/store-repository.ts';
 import { claimDataFolder } from '../files/store-identity.ts';
-import type { App } from '../http/app.ts';
 import { createApp } from '../http/create-app.ts';
 import { createDrain, type Drain } from '../http/drain.ts';
 import { type Listening, listen } from '../http/listen.ts';
 import { mountPlugins } from '../http/mount-plugins.ts';
-import type { Parts } from '../http/readiness.ts';
 import { createRequestMetrics } from '../http/request-metrics.ts';
 import { registerWatchdogMetrics } from '../http/watch-requests.ts';
-import { createIdempotency, type Idempotency } from '../idempotency/idempotency.ts';
-import type { IdempotencyRepository } from '../idempotency/idempotency-repository.ts';
-import type { Caller } from '../kernel/caller.ts';
-import type { Clock } from '../kernel/clock.ts';
-import { type CountExceeded, createLimitCounter } from '../kernel/concurrency/limit-counter.ts';
-import { createStreamShares, type StreamShares } from '../kernel/concurrency/stream-shares.ts';
-import type { DiskSpace } from '../kernel/disk/disk-space.ts';
-import { createNewId, type NewId } from '../kernel/identifier.ts';
+import { createIdempotency } from '../idempotency/idempotency.ts';
+import { createLimitCounter } from '../kernel/concurrency/limit-counter.ts';
+import { createStreamShares } from '../kernel/concurrency/stream-shares.ts';
+import { createNewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/log/logger.ts';
-import { createMetrics, type Registry } from '../kernel/metrics.ts';
+import { createMetrics } from '../kernel/metrics.ts';
 import { closeAll } from '../kernel/process/close-all.ts';
 import { warnAboutRoot } from '../kernel/process/warn-about-root.ts';
 import type { Watchdog } from '../kernel/process/watchdog.ts';
@@ -37,10 +30,11 @@ import type { Secret } from '../kernel/secret.ts';
 import type { Config } from '../settings/config.ts';
 import { startBackupCheck } from './check-backups.ts';
 import { openDataFolder } from './check-folder-access.ts';
+import type { ListenAddress, ServiceContext } from './context.ts';
 import { openStreamAccess } from './wire-access.ts';
 import { openDiskSpace } from './wire-disk-space.ts';
-import { openFilesSide } from './wire-files.ts';
-import { openPluginsSide } from './wire-plugins.ts';
+import { openFilesAddress } from './wire-files.ts';
+import { openPluginsAddress } from './wire-plugins.ts';
 
 /** The running service. */
 export interface Service {
@@ -55,43 +49,6 @@ export interface Service {
   drain(): void;
   /** Takes nothing new, finishes or cleanly aborts what is in flight, and leaves no process, timer or handle. */
   close(): Promise<void>;
-}
-
-/** What both sides are made of. */
-export interface Base {
-  readonly config: Config;
-  readonly logger: Logger;
-  readonly clock: Clock;
-  readonly newId: NewId;
-  readonly registry: Registry;
-  readonly countExceeded: CountExceeded;
-  /** Event streams of both addresses. */
-  readonly shares: StreamShares;
-  readonly database: Database;
-  readonly keyRing: KeyRing;
-  readonly idempotency: Idempotency;
-  readonly idempotencyRepository: IdempotencyRepository;
-  readonly resources: AsyncDisposableStack;
-  /** Who was authenticated at the files address and handed over to the plugins address. */
-  readonly mounted: WeakMap<IncomingMessage, Caller>;
-  /** An empty server for one address, with everything that both have. */
-  readonly newApp: (address: 'files' | 'plugins') => App;
-  /** Room for background work. */
-  readonly space: DiskSpace;
-  /** Whether the reserved disk space is in use. No upload is accepted then. */
-  readonly isDiskFull: () => boolean;
-  /** What both need to serve. */
-  readonly parts: Parts;
-}
-
-/** One address, ready to listen. */
-export interface Side {
-  readonly app: App;
-  readonly port: number;
-  /** Gives back a port that is held until the address listens on it. */
-  readonly releasePort?: () => Promise<void>;
-  /** Called before the servers drain: ends streams that would never end by themselves. */
-  readonly endStreams: () => void;
 }
 
 export interface ServiceOptions {
@@ -119,17 +76,17 @@ export async function openService(config: Config, logger: Logger, options: Servi
 async function open(start: Omit<Start, 'drain'>): Promise<Service> {
   const { config, logger, resources } = start;
   const drain = createDrain();
-  const { base, firstKey } = await openBase({ ...start, drain });
+  const { context, firstKey } = await openContext({ ...start, drain });
   const sides = {
-    files: config.serve === 'plugins' ? null : await openFilesSide(base),
-    plugins: config.serve === 'files' ? null : await openPluginsSide(base),
+    files: config.serve === 'plugins' ? null : await openFilesAddress(context),
+    plugins: config.serve === 'files' ? null : await openPluginsAddress(context),
   };
   if (sides.files !== null && sides.plugins !== null) {
     const plugins = sides.plugins.app;
-    mountPlugins(sides.files.app, { gate: sides.files.gate, mounted: base.mounted, plugins });
+    mountPlugins(sides.files.app, { gate: sides.files.gate, mounted: context.mounted, plugins });
     await plugins.ready();
   }
-  const listenTo = async (side: Side | null, setting: string): Promise<Listening | null> => {
+  const listenTo = async (side: ListenAddress | null, setting: string): Promise<Listening | null> => {
     if (side === null) return null;
     await side.releasePort?.();
     const listening = await listen(side.app, { host: config.host, port: side.port, setting });
@@ -143,8 +100,8 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
     files === null
       ? undefined
       : await makeSetUpLink({
-          repository: createAdministratorRepository(base.database),
-          clock: base.clock,
+          repository: createAdministratorRepository(context.database),
+          clock: context.clock,
           dataFolder: config.dataFolder,
           consoleUrl: config.publicFilesUrl ?? files.url,
         });
@@ -176,7 +133,7 @@ interface Start {
   readonly options: ServiceOptions;
 }
 
-async function openBase({ config, logger, resources, drain, options: { watchdog } }: Start) {
+async function openContext({ config, logger, resources, drain, options: { watchdog } }: Start) {
   warnAboutRoot(logger);
   const registry = createMetrics();
   if (watchdog !== undefined) registerWatchdogMetrics(registry, watchdog);
@@ -210,7 +167,7 @@ async function openBase({ config, logger, resources, drain, options: { watchdog 
     maxBytes: config.maxKeptAnswerBytes,
     onExceeded: () => countExceeded('kept_answers_of_project'),
   });
-  const base: Base = {
+  const context: ServiceContext = {
     config,
     logger,
     clock,
@@ -239,7 +196,7 @@ async function openBase({ config, logger, resources, drain, options: { watchdog 
       database: () => database.check(),
     },
   };
-  return { base, firstKey };
+  return { context, firstKey };
 }
 
 async function claimFolder(dataFolder: string, database: Database): Promise<void> {

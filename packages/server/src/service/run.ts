@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { formatAddresses, formatBanner } from '../banner.ts';
 import { createLogDestination } from '../kernel/log/log-destination.ts';
 import { createLogger, type Logger } from '../kernel/log/logger.ts';
 import { FatalError } from '../kernel/process/fatal-error.ts';
@@ -7,6 +6,7 @@ import { startWatchdog, type Watchdog } from '../kernel/process/watchdog.ts';
 import { createReadableDestination } from '../kernel/readable-log.ts';
 import { version } from '../kernel/version.ts';
 import { type Config, ConfigError, parseConfig, processEnvironment } from '../settings/config.ts';
+import { formatAddresses, formatBanner } from './banner.ts';
 import { openService, type Service } from './compose.ts';
 import { transportWarnings } from './transport-warnings.ts';
 

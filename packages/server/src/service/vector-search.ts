@@ -1,14 +1,8 @@
 import { openBackfill } from '../ingestion/catch-up.ts';
 import { defaultPatienceMs } from '../ingestion/embed-record.ts';
-import type { Embedder } from '../search/embedding/embedder.ts';
-import type { CodePage, LoadCodes, VectorIndex, VectorSpace } from '../search/embedding/vector-index.ts';
+import type { CodePage, VectorSpace } from '../search/embedding/vector-index.ts';
 import type { VectorRepository } from '../search/vector-repository.ts';
-import type { CollectionRoomDeps } from './open-collections.ts';
-
-export interface EmbeddingParts {
-  readonly embedder: Embedder;
-  readonly openIndex: (load: LoadCodes) => VectorIndex;
-}
+import type { CollectionRoomDeps } from './collection-context.ts';
 
 /** What belongs to vectors, when there is an embedder: the index, the stage of a record, and the backfill. */
 export function openVectorSearch(

@@ -15,7 +15,7 @@ import type { Gate } from '../http/gate.ts';
 import { createStreamAccess, type StreamAccess } from '../http/stream-access.ts';
 import { startUpkeep } from '../kernel/concurrency/upkeep.ts';
 import { clientAddress } from '../kernel/log/request-identity.ts';
-import type { Base } from './compose.ts';
+import type { ServiceContext } from './context.ts';
 
 /** Who comes in at the files address, and what manages them. */
 export interface Access extends AdministratorRoutesDeps {
@@ -24,7 +24,7 @@ export interface Access extends AdministratorRoutesDeps {
 }
 
 /** What ends the event streams of both addresses with the key or session that opened them. */
-export function openStreamAccess({ database, logger }: Pick<Base, 'database' | 'logger'>): StreamAccess {
+export function openStreamAccess({ database, logger }: Pick<ServiceContext, 'database' | 'logger'>): StreamAccess {
   const { clock } = database;
   const projects = createProjectRepository(database);
   const repository = createAdministratorRepository(database);
@@ -50,7 +50,7 @@ export function openAccess({
   database,
   keyRing,
   countExceeded,
-}: Base): Access {
+}: ServiceContext): Access {
   const repository = createAdministratorRepository(database);
   const projectRepository = createProjectRepository(database);
   const sweep = { name: 'forget sessions', pause: sweepPauseMs, run: () => sweepNow() };

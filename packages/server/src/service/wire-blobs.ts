@@ -11,7 +11,7 @@ import { verifyBlobs } from '../files/maintenance/verify-blobs.ts';
 import { createByteRate } from '../kernel/byte-rate.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { startUpkeep, type UpkeepTask } from '../kernel/concurrency/upkeep.ts';
-import type { Base } from './compose.ts';
+import type { ServiceContext } from './context.ts';
 
 /** Stored bytes with the rows that name them. */
 export interface StoredFiles {
@@ -34,7 +34,7 @@ export async function openStoredFiles({
   database,
   isDiskFull,
 }: Pick<
-  Base,
+  ServiceContext,
   'config' | 'clock' | 'logger' | 'resources' | 'registry' | 'database' | 'isDiskFull'
 >): Promise<StoredFiles> {
   const store = await openDiskBlobStore(config.dataFolder, { leastFreeBytes: config.minFreeDiskMb * 2 ** 20, logger });

@@ -2,7 +2,7 @@ import { type Ballast, ballastBytes, openBallast } from '../adapters/disk/ballas
 import { freeBytes, watchDiskSpace } from '../adapters/disk/disk-space.ts';
 import { type DiskSpace, unlimitedSpace } from '../kernel/disk/disk-space.ts';
 import type { Config } from '../settings/config.ts';
-import type { Base } from './compose.ts';
+import type { ServiceContext } from './context.ts';
 
 /** Background work leaves at least this much, whatever is set for uploads. */
 const leastReserveBytes = 16 * 2 ** 20;
@@ -13,7 +13,7 @@ const leastReserveBytes = 16 * 2 ** 20;
  */
 export async function openDiskSpace(
   { databaseUrl, serve, dataFolder: folder, minFreeDiskMb }: Config,
-  { logger, registry: metrics, resources }: Pick<Base, 'logger' | 'registry' | 'resources'>,
+  { logger, registry: metrics, resources }: Pick<ServiceContext, 'logger' | 'registry' | 'resources'>,
 ): Promise<{ readonly space: DiskSpace; readonly ballast: Ballast }> {
   if (databaseUrl !== null) return { space: unlimitedSpace, ballast: noBallast };
   const leastFree = minFreeDiskMb * 2 ** 20;

@@ -9,18 +9,18 @@ import { openOnnxEmbedder } from '../search/embedding/onnx/onnx-embedder.ts';
 import { openVectorIndex } from '../search/embedding/open-vector-index.ts';
 import { createOpenAiEmbedder } from '../search/embedding/openai-embedder.ts';
 import type { Config } from '../settings/config.ts';
-import type { Base } from './compose.ts';
-import type { EmbeddingParts } from './vector-search.ts';
+import type { EmbeddingParts } from './collection-context.ts';
+import type { ServiceContext } from './context.ts';
 
 const hashDimensions = 512;
 const backoffMs = 500;
 
 /** What makes and searches vectors, as the settings say; undefined: nothing does. */
-export async function openEmbedding(base: Base): Promise<EmbeddingParts | undefined> {
-  const { config, resources } = base;
+export async function openEmbedding(context: ServiceContext): Promise<EmbeddingParts | undefined> {
+  const { config, resources } = context;
   if (config.embeddingProvider === 'none') return undefined;
-  const metrics = createEmbedderMetrics(base.registry);
-  const embedder = metrics.watch(await createEmbedder(base, config.embeddingProvider, metrics));
+  const metrics = createEmbedderMetrics(context.registry);
+  const embedder = metrics.watch(await createEmbedder(context, config.embeddingProvider, metrics));
   resources.defer(() => embedder.close());
   return {
     embedder,
@@ -29,7 +29,7 @@ export async function openEmbedding(base: Base): Promise<EmbeddingParts | undefi
 }
 
 async function createEmbedder(
-  { config, logger }: Base,
+  { config, logger }: ServiceContext,
   provider: Exclude<Config['embeddingProvider'], 'none'>,
   metrics: EmbedderMetrics,
 ): Promise<Embedder> {

@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { BundleFolder } from '../catalogue/load/bundle-folders.ts';
-import type { HandlerIsolation } from '../catalogue/load/load-catalogue.ts';
+import type { HandlerIsolation } from '../catalogue/load/handler-capabilities.ts';
 import { registerCatalogueMetrics } from '../catalogue/load/metrics.ts';
 import { openCatalogue } from '../catalogue/load/open-catalogue.ts';
 import { ownBundles, ownManifests } from '../catalogue/load/own-bundles.ts';
@@ -18,7 +18,7 @@ import { versionsName } from '../packaging/installed-bundles.ts';
 import type { RunRecorder } from '../runs/run-recorder.ts';
 import type { Config } from '../settings/config.ts';
 import { checkBundleFolders } from './check-folder-access.ts';
-import type { Base } from './compose.ts';
+import type { ServiceContext } from './context.ts';
 
 interface ExecutionWish {
   readonly recorder: RunRecorder;
@@ -29,8 +29,8 @@ interface ExecutionWish {
 }
 
 /** What runs plugins. The catalogue is read while the sandbox is probed. */
-export async function openExecution(base: Base, { recorder, publicUrl, onChange }: ExecutionWish) {
-  const { config, logger, resources, registry: metrics } = base;
+export async function openExecution(context: ServiceContext, { recorder, publicUrl, onChange }: ExecutionWish) {
+  const { config, logger, resources, registry: metrics } = context;
   const { egressOverrides: overrides, egressAllow: allow } = config;
   const broker = createBroker({ overrides, allow, version, logger, metrics });
   resources.defer(() => broker.close());
@@ -70,8 +70,16 @@ export async function openExecution(base: Base, { recorder, publicUrl, onChange 
     cpuMs: config.pluginCpuSeconds * 1000,
     maxRunsOfKey: config.maxRunsOfKey,
   };
-  const room = { catalogue: live.current, broker, sandbox, space: base.space };
-  const executor = createExecutor({ ...room, newId: base.newId, logger, metrics, limits, journal: recorder, version });
+  const room = { catalogue: live.current, broker, sandbox, space: context.space };
+  const executor = createExecutor({
+    ...room,
+    newId: context.newId,
+    logger,
+    metrics,
+    limits,
+    journal: recorder,
+    version,
+  });
   return { catalogue: live.current, sandbox, executor };
 }
 

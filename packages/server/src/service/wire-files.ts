@@ -20,14 +20,14 @@ import { fileRoutes } from '../files/routes.ts';
 import { createAdmissions } from '../files/upload/admission.ts';
 import { createUploads } from '../files/upload/upload.ts';
 import type { Gate } from '../http/gate.ts';
-import { collectOpenApi } from '../http/openapi.ts';
-import { operationRoutes } from '../http/operations.ts';
+import { collectOpenApi } from '../http/openapi/openapi.ts';
+import { operationRoutes } from '../http/openapi/operations.ts';
 import { createRecordMetrics } from '../ingestion/record-metrics.ts';
 import { lazilyRetried } from '../kernel/concurrency/lazily-retried.ts';
 import { startUpkeep } from '../kernel/concurrency/upkeep.ts';
 import { version } from '../kernel/version.ts';
 import { limitsToWire } from '../limits/limits.ts';
-import type { Base, Side } from './compose.ts';
+import type { ListenAddress, ServiceContext } from './context.ts';
 import { type CollectionRoom, openCollectionRoom } from './open-collections.ts';
 import { openAccess } from './wire-access.ts';
 import { openStoredFiles, type StoredFiles } from './wire-blobs.ts';
@@ -39,20 +39,20 @@ const uploadGraceMs = 10_000;
 const upkeepPauseMs = 3_600_000;
 
 /** The files address: files, collections, records, chunks; administrators, projects and keys. */
-export async function openFilesSide(base: Base): Promise<Side & { readonly gate: Gate }> {
-  const { config, clock, logger, resources } = base;
-  const stored = await openStoredFiles(base);
+export async function openFilesAddress(context: ServiceContext): Promise<ListenAddress & { readonly gate: Gate }> {
+  const { config, clock, logger, resources } = context;
+  const stored = await openStoredFiles(context);
   const { blobs } = stored;
   const upkeep = startUpkeep(
-    [{ name: 'forget answers', pause: upkeepPauseMs, run: () => base.idempotencyRepository.sweep(clock.now()) }],
+    [{ name: 'forget answers', pause: upkeepPauseMs, run: () => context.idempotencyRepository.sweep(clock.now()) }],
     logger,
   );
   resources.defer(() => upkeep.close());
-  const room = await openCollections(base, createFileAccess(stored));
+  const room = await openCollections(context, createFileAccess(stored));
 
-  const access = openAccess(base);
+  const access = openAccess(context);
   const { gate } = access;
-  const app = base.newApp('files');
+  const app = context.newApp('files');
   await collectOpenApi(app, {
     title: 'Quartermaster: files',
     description: 'Files, and the collections of records made from them.',
@@ -62,13 +62,13 @@ export async function openFilesSide(base: Base): Promise<Side & { readonly gate:
   });
   operationRoutes(app, {
     version,
-    registry: base.registry,
-    facts: () => ({ version, database: base.database.dialect }),
-    parts: { ...base.parts, blobs: () => blobs.check() },
+    registry: context.registry,
+    facts: () => ({ version, database: context.database.dialect }),
+    parts: { ...context.parts, blobs: () => blobs.check() },
     conditions: stored.conditions,
     guardMetrics: gate.requires('metrics'),
   });
-  addFileRoutes(base, app, { ...stored, gate });
+  addFileRoutes(context, app, { ...stored, gate });
   collectionRoutes(app, { gate, ...room });
   administratorRoutes(app, access);
   projectRoutes(app, access.projectRoutes);
@@ -77,7 +77,7 @@ export async function openFilesSide(base: Base): Promise<Side & { readonly gate:
   referenceRoutes(app, consoleFiles);
   // Each file is compared again when it is served; the line is for whoever reads the log of the start.
   void consoleFiles.findChanged().then((files) => {
-    if (files.length > 0) base.logger.error({ files }, 'console files changed');
+    if (files.length > 0) context.logger.error({ files }, 'console files changed');
   });
   return { app, gate, port: config.filesPort, endStreams: () => room.events.close() };
 }
@@ -87,8 +87,8 @@ interface FileParts extends StoredFiles {
 }
 
 function addFileRoutes(
-  { config, clock, newId, logger, database, idempotency }: Base,
-  app: Side['app'],
+  { config, clock, newId, logger, database, idempotency }: ServiceContext,
+  app: ListenAddress['app'],
   parts: FileParts,
 ): void {
   const { maxFileBytes, maxProjectBytes, maxFiles, maxUploadsInFlight } = config;
@@ -114,8 +114,8 @@ function addFileRoutes(
   });
 }
 
-async function openCollections(base: Base, files: FileAccess): Promise<CollectionRoom> {
-  const { config, clock, newId, logger, resources, database } = base;
+async function openCollections(context: ServiceContext, files: FileAccess): Promise<CollectionRoom> {
+  const { config, clock, newId, logger, resources, database } = context;
   const isolation = lazilyRetried(() => findReaderIsolation(logger));
   // Begun at the start, for the log; after a failure the next document tries again.
   const isFound = isolation().then(
@@ -137,8 +137,8 @@ async function openCollections(base: Base, files: FileAccess): Promise<Collectio
   resources.defer(() => broker.close());
   const records = createRecordRepository(database);
   const room = openCollectionRoom({
-    shares: base.shares,
-    metrics: createRecordMetrics({ registry: base.registry, countRecords: records.countByStatus }),
+    shares: context.shares,
+    metrics: createRecordMetrics({ registry: context.registry, countRecords: records.countByStatus }),
     repositories: {
       collections: createCollectionRepository(database),
       records,
@@ -147,9 +147,9 @@ async function openCollections(base: Base, files: FileAccess): Promise<Collectio
       rows: createRecordRowRepository(database),
       vectors: createVectorRepository(database),
     },
-    embedding: await openEmbedding(base),
+    embedding: await openEmbedding(context),
     files,
-    space: base.space,
+    space: context.space,
     extractor,
     pages: { fetch: fetchPage(broker) },
     // The table of tokens takes 30 MB: loaded when the first chunk is made directly, which many services never do.
@@ -162,7 +162,7 @@ async function openCollections(base: Base, files: FileAccess): Promise<Collectio
       records: config.maxRecords,
       waitingRecords: config.maxWaitingRecords,
     },
-    countExceeded: base.countExceeded,
+    countExceeded: context.countExceeded,
     extractionProcesses: config.extractionProcesses,
     // The lock of the data folder keeps other processes out of the SQLite file.
     alone: database.dialect === 'sqlite',

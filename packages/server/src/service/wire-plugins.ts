@@ -15,8 +15,8 @@ import { executionRoutes } from '../execution/routes.ts';
 import { createRunOnce } from '../execution/run-once.ts';
 import type { Sandbox } from '../execution/sandbox/sandbox.ts';
 import { type CheckSite, createCheckSite, guardSite, isLoopback } from '../http/allowed-hosts.ts';
-import { collectOpenApi } from '../http/openapi.ts';
-import { operationRoutes } from '../http/operations.ts';
+import { collectOpenApi } from '../http/openapi/openapi.ts';
+import { operationRoutes } from '../http/openapi/operations.ts';
 import { reservePort } from '../http/reserve-port.ts';
 import { version } from '../kernel/version.ts';
 import { createCallTool } from '../mcp/call-tool.ts';
@@ -24,40 +24,44 @@ import type { EndpointsDeps } from '../mcp/endpoints.ts';
 import { type Mcp, mcpRoutes } from '../mcp/routes.ts';
 import { runRoutes } from '../runs/routes.ts';
 import type { Config } from '../settings/config.ts';
-import type { Base, Side } from './compose.ts';
+import type { ListenAddress, ServiceContext } from './context.ts';
 import { openExecution } from './wire-execution.ts';
 import { openBackgroundRuns, openRunRoom } from './wire-runs.ts';
 
 /** The plugins address: catalogue and execution. */
-export async function openPluginsSide(base: Base): Promise<Side> {
-  const { config, logger } = base;
-  const { recorder, ...runRoom } = await openRunRoom(base);
+export async function openPluginsAddress(context: ServiceContext): Promise<ListenAddress> {
+  const { config, logger } = context;
+  const { recorder, ...runRoom } = await openRunRoom(context);
   // The catalogue names its own address (icons), so the port must be known before there is a server.
   const reserved = config.pluginsPort === 0 ? await reservePort(config.host) : undefined;
   const port = reserved?.port ?? config.pluginsPort;
   let mcp: Promise<Mcp> | undefined;
-  const { catalogue, sandbox, executor } = await openExecution(base, {
+  const { catalogue, sandbox, executor } = await openExecution(context, {
     recorder,
     publicUrl: config.publicPluginsUrl ?? `http://${config.host}:${port}`,
     onChange: (now, before) => void mcp?.then(({ endpoints }) => endpoints.toolsChanged(now, before)),
   });
-  const { app, gate, checkSite } = await openPluginsApp(base, { catalogue, sandbox });
+  const { app, gate, checkSite } = await openPluginsApp(context, { catalogue, sandbox });
   catalogueRoutes(app, { catalogue, onRequest: gate.check });
   const sealer = await openEncryption(
-    { ...config, isDatabaseInFolder: base.database.dialect === 'sqlite' },
-    { profiles: createCredentialProfileRepository(base.database), store: createStoreRepository(base.database), logger },
+    { ...config, isDatabaseInFolder: context.database.dialect === 'sqlite' },
+    {
+      profiles: createCredentialProfileRepository(context.database),
+      store: createStoreRepository(context.database),
+      logger,
+    },
   );
-  const profiles = openProfiles(base, { catalogue, sealer });
+  const profiles = openProfiles(context, { catalogue, sealer });
   credentialProfileRoutes(app, { profiles, gate });
   const resolveCredentials = profiles.resolve;
   const once = createRunOnce({
-    idempotency: base.idempotency,
-    keep: base.idempotencyRepository.complete,
-    hashes: await openAnswerHashes(sealer?.hashes ?? null, createAnswerKeyRepository(base.database)),
+    idempotency: context.idempotency,
+    keep: context.idempotencyRepository.complete,
+    hashes: await openAnswerHashes(sealer?.hashes ?? null, createAnswerKeyRepository(context.database)),
   });
   const hasBundle = (bundleId: string) => catalogue().findBundle(bundleId) !== undefined;
   const wish = { ...runRoom, recorder, executor, resolveCredentials, hasBundle, sealer };
-  const { runs, events, background } = openBackgroundRuns(base, wish);
+  const { runs, events, background } = openBackgroundRuns(context, wish);
   const { check: onRequest, projectOf, keyOf } = gate;
   executionRoutes(app, { executor, onRequest, projectOf, keyOf, once, resolveCredentials, background: runs });
   runRoutes(app, { runs, events, onRequest, projectOf, keyOf });
@@ -77,12 +81,15 @@ export async function openPluginsSide(base: Base): Promise<Side> {
 }
 
 /** The app of the address with what every address has. */
-async function openPluginsApp(base: Base, { catalogue, sandbox }: { catalogue: () => Catalogue; sandbox: Sandbox }) {
-  const { config, registry } = base;
+async function openPluginsApp(
+  context: ServiceContext,
+  { catalogue, sandbox }: { catalogue: () => Catalogue; sandbox: Sandbox },
+) {
+  const { config, registry } = context;
   const keyRequired = requiresKey(config);
-  const gate = createPluginsGate(base.keyRing, keyRequired, base.mounted);
-  const app = base.newApp('plugins');
-  const checkSite = guardPlugins(base, app, keyRequired);
+  const gate = createPluginsGate(context.keyRing, keyRequired, context.mounted);
+  const app = context.newApp('plugins');
+  const checkSite = guardPlugins(context, app, keyRequired);
   await collectOpenApi(app, {
     title: 'Quartermaster: plugins',
     description: 'A catalogue of plugins for third-party APIs, run with the credentials of the caller.',
@@ -94,7 +101,7 @@ async function openPluginsApp(base: Base, { catalogue, sandbox }: { catalogue: (
     version,
     registry,
     facts: () => ({ version, isolation: sandbox.capabilities, ...factsOf(config, keyRequired, catalogue()) }),
-    parts: base.parts,
+    parts: context.parts,
     guardMetrics: gate.checkMetrics,
   });
   return { app, gate, checkSite };
@@ -107,7 +114,7 @@ function requiresKey({ pluginsKey, host, publicPluginsUrl: url }: Config): boole
 }
 
 /** One rule for the whole address while it requires no key; MCP, which answers in its own form, applies it itself. */
-function guardPlugins({ config, mounted }: Base, app: Side['app'], keyRequired: boolean): CheckSite {
+function guardPlugins({ config, mounted }: ServiceContext, app: ListenAddress['app'], keyRequired: boolean): CheckSite {
   const { host, publicPluginsUrl: publicUrl, mcpHosts: names, corsOrigins } = config;
   const checkSite = createCheckSite({ host, publicUrl, names, keyRequired, corsOrigins });
   if (!keyRequired) guardSite(app, { checkSite, mounted });
@@ -115,7 +122,7 @@ function guardPlugins({ config, mounted }: Base, app: Side['app'], keyRequired: 
 }
 
 function openProfiles(
-  { database, clock, newId, logger, countExceeded }: Base,
+  { database, clock, newId, logger, countExceeded }: ServiceContext,
   { catalogue, sealer }: { catalogue: () => Catalogue; sealer: Sealer | null },
 ) {
   const repository = createCredentialProfileRepository(database);

@@ -12,7 +12,7 @@ import { createRunRecorder, type RunRecorder } from '../runs/run-recorder.ts';
 import type { RunRepository } from '../runs/run-repository.ts';
 import { runUpkeep } from '../runs/run-upkeep.ts';
 import { createRuns, type Runs } from '../runs/runs.ts';
-import type { Base } from './compose.ts';
+import type { ServiceContext } from './context.ts';
 
 /** What keeps account of runs. */
 export interface RunRoom {
@@ -31,7 +31,7 @@ export async function openRunRoom({
   database,
   resources,
   space,
-}: Base): Promise<RunRoom> {
+}: ServiceContext): Promise<RunRoom> {
   const repository = createRunRepository(database);
   const projects = createProjectRepository(database);
   const upkeep = startUpkeep(runUpkeep({ repository, clock, bounds: config.runRetention }), logger);
@@ -53,7 +53,7 @@ export interface BackgroundWish extends RunRoom {
 
 /** To be opened after whatever runs plugins, so that it is closed before. */
 export function openBackgroundRuns(
-  { clock, logger, resources, shares }: Base,
+  { clock, logger, resources, shares }: ServiceContext,
   { recorder, repository, ...wish }: BackgroundWish,
 ): { readonly runs: Runs; readonly events: RunEvents; readonly background: Background } {
   const background = createBackground({

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { consoleTokenHeader } from '@quartermaster/contract';
+import { consoleTokenHeader, sessionCookie } from '@quartermaster/contract';
 import type { SentTokens } from './sessions.ts';
 
 /** How the cookies of this service are named and sent. */
@@ -14,8 +14,6 @@ export interface Cookies {
   endSession(): string;
 }
 
-/** Without the prefix it has over HTTPS. */
-export const sessionCookie = 'quartermaster_session';
 const browserSeconds = 90 * 86_400;
 
 /**

@@ -6,7 +6,7 @@ import {
 } from '@quartermaster/contract';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { checkCredentialBounds, declaredCredentials } from '../../catalogue/credential-bounds.ts';
-import { bundleNotFound, valueInvalid } from '../../execution/problems.ts';
+import { bundleNotFound, valueInvalid } from '../../catalogue/problems.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { CountExceeded } from '../../kernel/concurrency/limit-counter.ts';
 import { isId, type NewId } from '../../kernel/identifier.ts';

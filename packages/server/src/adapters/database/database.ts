@@ -1,6 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
+import type { Logger } from '../../kernel/log/logger.ts';
+import type { Registry } from '../../kernel/metrics.ts';
 import type { FullText } from '../full-text/full-text.ts';
+import type { Durability, SessionTimeouts } from '../postgres/postgres-session.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -22,4 +25,19 @@ export interface Database {
   /** Throws when nothing can be committed; used by `/v1/ready`. */
   check(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface DatabaseSettings {
+  /** A PostgreSQL URL; null for the SQLite file in the data folder. */
+  readonly url: string | null;
+  readonly dataFolder: string;
+  readonly logger: Logger;
+  readonly metrics?: Registry;
+  /** The clock of this machine. */
+  readonly clock?: Clock;
+  /** PostgreSQL: connections of this process. */
+  readonly connections?: number;
+  /** PostgreSQL: where a commit must be stored before it is acknowledged. */
+  readonly durability?: Durability;
+  readonly timeouts?: SessionTimeouts;
 }

@@ -1,4 +1,4 @@
-import { repeatMark } from '../../extraction/extraction.ts';
+import { repeatMark } from '../../search/analysis/words.ts';
 import type { TextMatch } from './full-text.ts';
 
 /** Scores are summed as whole numbers of this fraction of 1, so that no order of summing and no database changes a rank. */

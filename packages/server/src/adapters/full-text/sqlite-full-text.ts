@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { repeatMark } from '../../extraction/extraction.ts';
+import { repeatMark } from '../../search/analysis/words.ts';
 import type { Tables } from '../database/tables.ts';
 import { runMany } from '../sqlite/sqlite-insert-many.ts';
 import { normaliseWords, toMatch, type WeighedWord, type Weighing, weigh } from './bm25.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { repeatMark } from '../../extraction/extraction.ts';
+import { repeatMark } from '../../search/analysis/words.ts';
 import { toTerms } from './sqlite-terms.ts';
 
 const word = fc.oneof(

@@ -1,4 +1,4 @@
-import { repeatMark } from '../../extraction/extraction.ts';
+import { repeatMark } from '../../search/analysis/words.ts';
 import { longestWord, mostLength, mostRepeats, readWords } from './bm25.ts';
 import type { IndexedChunk } from './full-text.ts';
 

@@ -7,8 +7,8 @@ import { createTestDatabase, type TestDatabase } from '../../../../../test/suppo
 import { startTcpProxy } from '../../../../../test/support/tcp-proxy.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { createMetrics } from '../../kernel/metrics.ts';
-import type { Database } from '../database/database.ts';
-import { type DatabaseSettings, openDatabase } from '../database/open-database.ts';
+import type { Database, DatabaseSettings } from '../database/database.ts';
+import { openDatabase } from '../database/open-database.ts';
 
 const logger = createLogger('silent');
 const openAt = (url: string, more: Partial<DatabaseSettings> = {}) =>

@@ -142,7 +142,7 @@ describe('the SQLite file', () => {
 
 /** Opens the database, says so, and writes 100 rows when it is told to. */
 async function startWriter(folder: string, name: string): Promise<ChildProcess> {
-  const writer = fork(path.join(import.meta.dirname, 'sqlite-writer.fixture.ts'), [folder, name], { env: {} });
+  const writer = fork(path.join(import.meta.dirname, 'testing/sqlite-writer.fixture.ts'), [folder, name], { env: {} });
   await once(writer, 'message');
   return writer;
 }

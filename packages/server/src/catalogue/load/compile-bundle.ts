@@ -9,7 +9,7 @@ import {
 import { credentialProperties, secretNames } from '../manifest/check-credentials.ts';
 import type { ManifestReader } from '../manifest/manifest-reader.ts';
 import type { SchemaCompiler } from '../schema/compile-schema.ts';
-import type { KnownCapabilities } from './load-catalogue.ts';
+import type { KnownCapabilities } from './handler-capabilities.ts';
 import type { PackedBundle, PackedPlugin } from './packed-bundle.ts';
 
 export interface CompileBundleOptions {

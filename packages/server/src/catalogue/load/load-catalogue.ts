@@ -1,4 +1,3 @@
-import type { Isolation } from '@quartermaster/contract';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { BundleFailure, Catalogue, CompiledBundle } from '../catalogue.ts';
 import type { OperatorHosts } from '../manifest/bundle-hosts.ts';
@@ -9,6 +8,7 @@ import { createSchemaCompiler } from '../schema/compile-schema.ts';
 import { type BundleFolder, findBundleFolders } from './bundle-folders.ts';
 import { type CompileBundleOptions, compileBundle, refusalOf } from './compile-bundle.ts';
 import { type CatalogueParts, createCatalogue } from './create-catalogue.ts';
+import type { HandlerCapabilities } from './handler-capabilities.ts';
 import type { PackedBundle } from './packed-bundle.ts';
 import { logFailure, reportLoad } from './report-load.ts';
 
@@ -33,23 +33,6 @@ export interface LoadCatalogueOptions {
   /** Default: a reader that keeps the most recently used manifests. */
   readonly readManifest?: ManifestReader;
 }
-
-export interface HandlerCapabilities {
-  /** What isolates the handlers of a bundle: the same for all, or by the folder of the bundle. */
-  readonly handlers: HandlerIsolation | ((bundleFolder: string) => HandlerIsolation);
-  /**
-   * Why this machine, as probed at start, cannot give `sandbox`: handlers that need it are refused. Null: it can.
-   * A promise: bundles are read while the probes still run.
-   */
-  readonly sandboxMissing?: string | null | Promise<string | null>;
-}
-
-/** The same, once the probes have ended. */
-export type KnownCapabilities = Omit<HandlerCapabilities, 'sandboxMissing'> & {
-  readonly sandboxMissing: string | null | undefined;
-};
-
-export type HandlerIsolation = Exclude<Isolation, 'none'>;
 
 /**
  * Reads every bundle. Never fails: what is wrong is a failure in the log and in `failures`, and hides nothing else.

@@ -1,4 +1,5 @@
-import type { ListQuery, Locator, MetadataFilter } from '@quartermaster/contract';
+import type { ListQuery, Locator } from '@quartermaster/contract';
+import type { ChunkIndex } from '../../search/chunk-index.ts';
 import type { Page } from '../page.ts';
 
 /** A chunk with its words, to be stored. Times in milliseconds. */
@@ -26,14 +27,6 @@ export interface StoredChunk extends Omit<NewChunk, 'words' | 'ordinal' | 'rowKe
   readonly updatedAt: number;
 }
 
-/** A place in a ranking. */
-export interface RankedChunk {
-  /** Names a chunk to the repositories, never used twice. */
-  readonly seq: number;
-  /** 0..1. */
-  readonly score: number;
-}
-
 /** Which chunk: all three must fit. */
 export interface ChunkKey {
   readonly projectId: string;
@@ -47,16 +40,8 @@ export interface ChunkChange {
   readonly updatedAt: number;
 }
 
-export interface ChunkSearch {
-  readonly collectionId: string;
-  readonly words: readonly string[];
-  readonly limit: number;
-  /** Only chunks that meet it. */
-  readonly filter?: MetadataFilter | undefined;
-}
-
 /** Chunks as their callers see them: those of the visible generation of their record, and those made directly. */
-export interface ChunkRepository {
+export interface ChunkRepository extends ChunkIndex {
   /** Adds a chunk without a record. */
   add(projectId: string, collectionId: string, chunk: NewChunk): Promise<'added' | 'gone' | 'full'>;
   find(key: ChunkKey): Promise<StoredChunk | undefined>;
@@ -66,10 +51,6 @@ export interface ChunkRepository {
   change(key: ChunkKey, change: ChunkChange): Promise<boolean>;
   /** @returns false when there is no such chunk. */
   remove(key: ChunkKey): Promise<boolean>;
-  /** Chunks that hold any of the words, best first. */
-  rank(search: ChunkSearch): Promise<RankedChunk[]>;
-  /** Those of the chunks that may be found and meet the condition. */
-  findVisible(seqs: readonly number[], filter: MetadataFilter | undefined): Promise<ReadonlySet<number>>;
   /** By seq; those that are gone are left out. */
   fetch(collectionId: string, seqs: readonly number[]): Promise<ReadonlyMap<number, StoredChunk>>;
 }

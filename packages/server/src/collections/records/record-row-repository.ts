@@ -1,8 +1,18 @@
 import type { ListQuery } from '@quartermaster/contract';
-import type { RowStatus } from '../../extraction/extraction.ts';
-import type { NewRow } from '../../ingestion/record-job-repository.ts';
+import type { RowCode, RowFields, RowStatus } from '../../extraction/extraction.ts';
 import type { Page } from '../page.ts';
 import type { RecordKey } from './record-repository.ts';
+
+/** A row that became no chunk, to be stored. */
+export interface NewRow {
+  readonly id: string;
+  readonly sheet: string | null;
+  readonly row: number;
+  readonly column: string | null;
+  readonly code: RowCode;
+  readonly excerpt: string;
+  readonly fields: RowFields;
+}
 
 export interface StoredRow extends NewRow {
   readonly status: RowStatus;

@@ -31,7 +31,8 @@ import { Problem } from '../../kernel/problem.ts';
 import { closeAll } from '../../kernel/process/close-all.ts';
 import type { Embedder } from '../../search/embedding/embedder.ts';
 import { openVectorIndex } from '../../search/embedding/open-vector-index.ts';
-import { type CollectionRoomDeps, openCollectionRoom } from '../../service/open-collections.ts';
+import type { CollectionRoomDeps } from '../../service/collection-context.ts';
+import { openCollectionRoom } from '../../service/open-collections.ts';
 import { collectionRoutes } from '../routes.ts';
 
 /* What the tests of this room start: the routes over the real database and the real extractor, in one process. */

@@ -4,7 +4,7 @@ import type { Assignment, Host } from './host.ts';
 import { createRunDurations } from './pipelining.ts';
 import { createRunQueue } from './run-queue.ts';
 import type { SandboxOutcome } from './sandbox.ts';
-import type { SlotOwner, Slots } from './slots.ts';
+import type { SlotHolder, SlotOwner, Slots } from './slots.ts';
 import type { PendingRun, Worker } from './worker.ts';
 import { createWorkerSet } from './worker-set.ts';
 
@@ -15,19 +15,9 @@ import { createWorkerSet } from './worker-set.ts';
  * *executes* it and the run has its outcome. When a worker ends, or returns a run, before it has begun the run, the run
  * is *requeued* before all others.
  */
-export interface Pool {
-  readonly owner: SlotOwner;
+export interface Pool extends SlotHolder {
   /** Never rejects. */
   run(assignment: Assignment): Promise<SandboxOutcome>;
-  /** Starts workers for the runs in the queue, as far as there are slots. */
-  startWorkers(): void;
-  /** Since when runs wait although the pool has no worker at all. Milliseconds since 1970. */
-  starvingSince(): number | undefined;
-  /** Since when the longest idle worker has been idle. */
-  idleSince(): number | undefined;
-  stopLongestIdle(): void;
-  /** `since`: when the first of the waiting runs was queued. */
-  counts(): { readonly children: number; readonly waiting: number; readonly since: number | undefined };
   /** Cancels every run. Resolves when every process is gone. */
   close(): Promise<void>;
 }

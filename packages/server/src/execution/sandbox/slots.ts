@@ -1,10 +1,23 @@
 import type { Clock } from '../../kernel/clock.ts';
-import type { Pool } from './pool.ts';
 
 /** Whose processes: those of one bundle for one project. */
 export interface SlotOwner {
   readonly bundleId: string;
   readonly projectId: string;
+}
+
+/** What the slots need of a pool: who owns it, since when it waits or idles, and how it starts and stops workers. */
+export interface SlotHolder {
+  readonly owner: SlotOwner;
+  /** Starts workers for the runs in the queue, as far as there are slots. */
+  startWorkers(): void;
+  /** Since when runs wait although the pool has no worker at all. Milliseconds since 1970. */
+  starvingSince(): number | undefined;
+  /** Since when the longest idle worker has been idle. */
+  idleSince(): number | undefined;
+  stopLongestIdle(): void;
+  /** `since`: when the first of the waiting runs was queued. */
+  counts(): { readonly children: number; readonly waiting: number; readonly since: number | undefined };
 }
 
 /** Counts the processes and waiting runs of all bundles and projects, and decides which run gets the next process. */
@@ -37,7 +50,7 @@ export interface SlotLimits {
 const patienceMs = 250;
 
 export function createSlots(
-  pools: () => Iterable<Pool>,
+  pools: () => Iterable<SlotHolder>,
   { maxChildren, maxChildrenOfBundle, queueLength, clock }: SlotLimits,
 ): Slots {
   let taken = 0;
@@ -65,7 +78,7 @@ export function createSlots(
 
   function makeRoom(bundleId: string): void {
     if (ending > 0) return;
-    let [oldest, oldestSince] = [undefined as Pool | undefined, Number.POSITIVE_INFINITY];
+    let [oldest, oldestSince] = [undefined as SlotHolder | undefined, Number.POSITIVE_INFINITY];
     for (const pool of pools()) {
       if (isFull(bundleId) && pool.owner.bundleId !== bundleId) continue;
       const since = pool.idleSince() ?? Number.POSITIVE_INFINITY;
@@ -80,7 +93,7 @@ export function createSlots(
   function wake(): void {
     isWanted = false;
     const waiting = [...pools()].filter((pool) => pool.counts().waiting > 0);
-    const held = ({ owner }: Pool) => heldFor(owner.projectId);
+    const held = ({ owner }: SlotHolder) => heldFor(owner.projectId);
     waiting.sort((a, b) => held(a) - held(b) || starvingSince(a) - starvingSince(b));
     for (const pool of waiting) pool.startWorkers();
   }
@@ -134,10 +147,10 @@ function add(counts: Map<string, number>, name: string, change: number): void {
 }
 
 /** A number beyond every date when the bundle does not starve; two such compare as equal. */
-function starvingSince(pool: Pool): number {
+function starvingSince(pool: SlotHolder): number {
   return pool.starvingSince() ?? Number.MAX_SAFE_INTEGER;
 }
 
-function waitingSince(pool: Pool): number {
+function waitingSince(pool: SlotHolder): number {
   return pool.counts().since ?? Number.MAX_SAFE_INTEGER;
 }

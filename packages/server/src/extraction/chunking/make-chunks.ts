@@ -1,7 +1,7 @@
-import type { Extension, TextSplitter } from '@quartermaster/contract';
+import type { TextSplitter } from '@quartermaster/contract';
 import { countWords } from '../../search/analysis/words.ts';
 import { type Document, layOut, type PlacedBlock } from '../document.ts';
-import type { ExtractedChunk, ExtractionReport, OnDuplicate, ReportedRow } from '../extraction.ts';
+import type { ChunkSink, ExtractionJob, Made, ReportDraft } from '../extraction-job.ts';
 import { parserOf, readDocument } from '../formats/read-document.ts';
 import { makePairs } from '../qa/make-pairs.ts';
 import { capacityExceeded, fileEmpty, noText } from '../unreadable.ts';
@@ -10,37 +10,6 @@ import { splitBySeparators } from './separator-splitter.ts';
 import { type StructureCut, splitByStructure } from './structure-splitter.ts';
 import { splitByTokens } from './token-splitter.ts';
 import { countTokens } from './tokens.ts';
-
-/** What is to be made of the bytes; travels to the child. */
-export interface ExtractionJob {
-  readonly kind: 'text' | 'qa';
-  /** `text`: the bytes are UTF-8 text that was sent as such. */
-  readonly format: Extension | 'text';
-  readonly charset: string | null;
-  readonly splitter: TextSplitter | null;
-  readonly title: string;
-  readonly maxChunks: number;
-  /** Of the pairs of a sheet. */
-  readonly onDuplicate: OnDuplicate;
-}
-
-/** Takes what is made; a promise means: wait before you make more. */
-export interface ChunkSink {
-  stage(stage: 'parsing' | 'chunking', percent: number): void;
-  chunk(chunk: ExtractedChunk): Promise<void> | undefined;
-  reportedRow(row: ReportedRow): Promise<void> | undefined;
-}
-
-/** Grows while the document is read, so that a failure reports what was known by then. */
-export type ReportDraft = { -readonly [name in keyof ExtractionReport]: ExtractionReport[name] } & {
-  warnings: string[];
-};
-
-export interface Made {
-  readonly numChunks: number;
-  readonly rejectedRows: number;
-  readonly duplicateRows: number;
-}
 
 /**
  * Reads the bytes and gives every chunk to the sink, in order.

@@ -1,8 +1,8 @@
 import type { Locator } from '@quartermaster/contract';
 import { countWords } from '../../search/analysis/words.ts';
-import type { ChunkSink, ExtractionJob, Made, ReportDraft } from '../chunking/make-chunks.ts';
 import { countTokens } from '../chunking/tokens.ts';
 import { contentOfPair, type ExtractedChunk, rowCodes, type SheetReport } from '../extraction.ts';
+import type { ChunkSink, ExtractionJob, Made, ReportDraft } from '../extraction-job.ts';
 import { capacityExceeded, noRows } from '../unreadable.ts';
 import { type Pair, readPairs } from './pairs.ts';
 import { createWarn, type Warn, type Workbook } from './sheet.ts';

@@ -2,8 +2,9 @@ import { writeSync } from 'node:fs';
 import { frameKinds } from '../../processes/frames.ts';
 import { openParentChannel } from '../../processes/parent-channel.ts';
 import { createChunkBuffer } from '../chunking/chunk-batch.ts';
-import { type ExtractionJob, makeChunks, type ReportDraft } from '../chunking/make-chunks.ts';
+import { makeChunks } from '../chunking/make-chunks.ts';
 import type { ExtractedChunk, ReportedRow } from '../extraction.ts';
+import type { ExtractionJob, ReportDraft } from '../extraction-job.ts';
 import { Unreadable } from '../unreadable.ts';
 import { encodeMessage, type FromChild, type JobResult, mostBatchesSent, type ToChild } from './protocol.ts';
 

@@ -1,7 +1,7 @@
 import { type FrameKind, frameKinds } from '../../processes/frames.ts';
 import type { SupervisedProcess } from '../../processes/supervised-process.ts';
-import type { ExtractionJob } from '../chunking/make-chunks.ts';
 import type { ExtractionTask } from '../extraction.ts';
+import type { ExtractionJob } from '../extraction-job.ts';
 import type { Countdown } from './countdown.ts';
 import { encodeMessage } from './protocol.ts';
 

@@ -1,6 +1,5 @@
 import { parseJson } from '../../kernel/json/parse-json.ts';
 import { checkBatch } from '../chunking/chunk-batch.ts';
-import type { ExtractionJob } from '../chunking/make-chunks.ts';
 import {
   type ExtractedChunk,
   type ExtractionFailureCode,
@@ -8,6 +7,7 @@ import {
   type ReportedRow,
   rowCodes,
 } from '../extraction.ts';
+import type { ExtractionJob } from '../extraction-job.ts';
 
 /** Batches that `next` was not answered to: one is being stored, one made ready for that, one lies there already. */
 export const mostBatchesSent = 3;

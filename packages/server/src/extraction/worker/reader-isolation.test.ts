@@ -140,7 +140,8 @@ const service = (url: (path: string) => string, tier: string): string => `
 
 for (const tier of ['sandbox', 'process'] as const) {
   test(`${tier}: a reader of an ordinary user has no capability and no new privileges`, async (t) => {
-    const { node, url } = await makeReadableCopy(t, { sources: ['extraction', 'processes'], packages: libraries });
+    const sources = ['extraction', 'processes', 'search/analysis'];
+    const { node, url } = await makeReadableCopy(t, { sources, packages: libraries });
     const ordinary = isRoot ? { uid: 1000, gid: 1000 } : {};
     const args = ['--input-type=module', '--eval', service(url, tier)];
     const child = spawn(node, args, { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'inherit'], ...ordinary });

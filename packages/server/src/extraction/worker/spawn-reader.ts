@@ -6,8 +6,9 @@ import { type IsolatedChild, type SpawnSettings, spawnIsolated } from '../../pro
 import { channelFiles } from '../../processes/supervised-process.ts';
 
 const entry = realpathSync(fileURLToPath(new URL('./child.ts', import.meta.url)));
-/** The only file of the kernel that the child needs. */
+/** What the child needs outside the module: one file of the kernel and the analysis of words. */
 const parser = realpathSync(fileURLToPath(new URL('../../kernel/json/parse-json.ts', import.meta.url)));
+const analysis = realpathSync(fileURLToPath(new URL('../../search/analysis', import.meta.url)));
 const libraries = ['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'chardet', 'fflate'];
 
 /** What a reader maps as writable before it reads anything, most of it never touched; measured as 1,150 MiB. */
@@ -53,10 +54,10 @@ function flags(memoryMb: number): string[] {
   ];
 }
 
-/** This folder, the `node_modules` folders that hold the libraries, the channel, and one file of the kernel. */
+/** The extraction module, the `node_modules` folders that hold the libraries, the channel, the analysis of words, and one file of the kernel. */
 export function readableFiles(): string[] {
   const require = createRequire(import.meta.url);
-  const files = new Set([dirname(entry), parser, ...channelFiles.map((file) => realpathSync(file))]);
+  const files = new Set([dirname(dirname(entry)), analysis, parser, ...channelFiles.map((file) => realpathSync(file))]);
   for (const library of libraries) {
     const lookedIn = require.resolve.paths(library) ?? [];
     const found = lookedIn.find((folder) => existsSync(join(folder, library)));

@@ -1,4 +1,4 @@
-import type { CheckedContent } from './content-type-check.ts';
+import type { CheckedContent } from './checked-content.ts';
 
 /** OLE2 compound files: the older Office formats, and the wrapping of newer ones that have a password. Source: MS-CFB. */
 const magic = Buffer.from('d0cf11e0a1b11ae1', 'hex');

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { inflateRaw } from 'node:zlib';
-import type { CheckedContent } from './content-type-check.ts';
+import type { CheckedContent } from './checked-content.ts';
 
 const localHeader = 0x04034b50;
 const centralHeader = 0x02014b50;

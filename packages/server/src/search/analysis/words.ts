@@ -1,5 +1,7 @@
-import { repeatMark } from '../../extraction/extraction.ts';
 import { lightStem } from './light-stem.ts';
+
+/** Between a word and the times it occurs. */
+export const repeatMark = '\u0081';
 
 /** Words longer than this are cut: they are not language, and the index should not grow with them. */
 const longestWord = 64;

@@ -1,5 +1,13 @@
-import type { RankedChunk } from '../../collections/chunks/chunk-repository.ts';
-import type { Hit } from './retrieve.ts';
+import type { RankedChunk } from '../chunk-index.ts';
+
+/** A chunk that answers, and where it stood in each ranking, from 1. */
+export interface Hit {
+  readonly seq: number;
+  /** 0..1. */
+  readonly score: number;
+  readonly words: { readonly rank: number; readonly score: number } | null;
+  readonly vector: { readonly rank: number; readonly similarity: number } | null;
+}
 
 /** How fast places lose weight: measured, see docs/decisions/0031-vectors-beside-words.md. */
 const smoothing = 10;

@@ -1,12 +1,12 @@
 import type { MetadataFilter } from '@quartermaster/contract';
-import type { ChunkRepository, RankedChunk } from '../../collections/chunks/chunk-repository.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
+import type { ChunkIndex, RankedChunk } from '../chunk-index.ts';
 import { type Embedder, EmbedderUnavailable } from '../embedding/embedder.ts';
 import type { VectorIndex } from '../embedding/vector-index.ts';
 import { similarity } from '../embedding/vectors.ts';
 import type { VectorRepository } from '../vector-repository.ts';
-import { fuse } from './fuse.ts';
+import { fuse, type Hit } from './fuse.ts';
 import { createQuestionVectors } from './question-vectors.ts';
 
 export interface Question {
@@ -15,15 +15,6 @@ export interface Question {
   readonly words: readonly string[];
   readonly limit: number;
   readonly filter?: MetadataFilter | undefined;
-}
-
-/** A chunk that answers, and where it stood in each ranking, from 1. */
-export interface Hit {
-  readonly seq: number;
-  /** 0..1. */
-  readonly score: number;
-  readonly words: { readonly rank: number; readonly score: number } | null;
-  readonly vector: { readonly rank: number; readonly similarity: number } | null;
 }
 
 export interface VectorSearchDeps {
@@ -42,10 +33,7 @@ export type Retrieve = (question: Question) => Promise<Hit[]>;
 /** Each ranking is looked at so deep, or twice as deep as is asked for. */
 const depth = 50;
 
-export function createRetrieve(
-  chunks: Pick<ChunkRepository, 'rank' | 'findVisible'>,
-  deps: VectorSearchDeps | null,
-): Retrieve {
+export function createRetrieve(chunks: ChunkIndex, deps: VectorSearchDeps | null): Retrieve {
   const byWords = ({ collectionId, words, filter }: Question, limit: number): Promise<RankedChunk[]> =>
     words.length === 0 ? Promise.resolve([]) : chunks.rank({ collectionId, words, limit, filter });
   if (deps === null) {
@@ -72,7 +60,7 @@ interface Near {
 const candidatesPerResult = 6;
 const leastCandidates = 300;
 
-function createVectorSearch(chunks: Pick<ChunkRepository, 'findVisible'>, deps: VectorSearchDeps) {
+function createVectorSearch(chunks: Pick<ChunkIndex, 'findVisible'>, deps: VectorSearchDeps) {
   const { embedder, vectors, index, logger } = deps;
   const questions = createQuestionVectors(embedder, deps.clock);
 
@@ -111,7 +99,7 @@ function createVectorSearch(chunks: Pick<ChunkRepository, 'findVisible'>, deps: 
 const askedAtOnce = 1000;
 
 async function findVisible(
-  chunks: Pick<ChunkRepository, 'findVisible'>,
+  chunks: Pick<ChunkIndex, 'findVisible'>,
   seqs: readonly number[],
   filter: MetadataFilter | undefined,
 ): Promise<number[]> {

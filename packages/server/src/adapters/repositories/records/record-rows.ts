@@ -1,8 +1,8 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { RecordKey } from '../../../collections/records/record-repository.ts';
-import type { RecordRowRepository, StoredRow } from '../../../collections/records/record-row-repository.ts';
+import type { NewRow, RecordRowRepository, StoredRow } from '../../../collections/records/record-row-repository.ts';
 import { type RowCode, type RowFields, type RowStatus, rowCodes } from '../../../extraction/extraction.ts';
-import type { NewRow, RecordJob } from '../../../ingestion/record-job-repository.ts';
+import type { RecordJob } from '../../../ingestion/record-job-repository.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import type { RecordRowTable } from '../../database/collection-tables.ts';
 import type { Database } from '../../database/database.ts';

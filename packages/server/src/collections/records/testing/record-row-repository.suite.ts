@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NewRow, RecordJob } from '../../../ingestion/record-job-repository.ts';
+import type { RecordJob } from '../../../ingestion/record-job-repository.ts';
 import {
   addCollection,
   addRecord,
@@ -16,6 +16,7 @@ import {
   sweepAway,
 } from '../../testing/fixtures.suite.ts';
 import type { NewRecord } from '../record-repository.ts';
+import type { NewRow } from '../record-row-repository.ts';
 
 const made = (numChunks: number, now = start + 5) =>
   ({ status: 'ready', numChunks, report: {}, now, since: start }) as const;

@@ -19,7 +19,7 @@ interface More {
 }
 
 /** Of the server's own code: what the sandbox imports. */
-const sources = ['kernel', 'execution/sandbox', 'isolation'];
+const sources = ['kernel', 'execution/sandbox', 'processes'];
 /** … and of others. */
 const packages = ['pino', 'prom-client'];
 

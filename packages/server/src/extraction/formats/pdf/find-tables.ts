@@ -1,5 +1,5 @@
 import type { Line } from './lines.ts';
-import type { Segment } from './read-segments.ts';
+import type { Segment } from './segment-draft.ts';
 
 /** Lines of a page: text as it is, or the rows of a table. */
 export type Region =

@@ -1,4 +1,5 @@
-import type { PageSegments, Segment } from './read-segments.ts';
+import type { PageSegments } from './read-segments.ts';
+import type { Segment } from './segment-draft.ts';
 
 /** What stands on one baseline and belongs together: a line of text, or the first lines of the cells of a row. */
 export interface Line {

@@ -1,22 +1,7 @@
 import { type CharacterList, createCharacterList } from './character-list.ts';
 import type { OpenPdf } from './open-pdf.ts';
-import { createSegmentDraft } from './segment-draft.ts';
+import { createSegmentDraft, type Segment } from './segment-draft.ts';
 import { createTextProbe, type Font, type Style, type TextProbe } from './text-probe.ts';
-
-/** A piece of a line without a wide gap in it, in the order of the file, which is that of reading nearly always. */
-export interface Segment {
-  readonly text: string;
-  readonly left: number;
-  readonly right: number;
-  /** The baseline; in points from the bottom of the page, like all measures of a PDF. */
-  readonly y: number;
-  /** Of most of its characters. */
-  readonly size: number;
-  readonly bold: boolean;
-  readonly mono: boolean;
-  /** PDFium saw the line end behind it, with a hyphen that only breaks a word. */
-  readonly hyphen: boolean;
-}
 
 export interface PageSegments {
   readonly width: number;

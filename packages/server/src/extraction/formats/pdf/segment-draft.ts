@@ -1,7 +1,22 @@
 import { correctArabic, withoutLigatures } from './arabic.ts';
 import { type CharacterList, characterOf } from './character-list.ts';
-import type { Segment } from './read-segments.ts';
+
 import type { Style, TextProbe } from './text-probe.ts';
+
+/** A piece of a line without a wide gap in it, in the order of the file, which is that of reading nearly always. */
+export interface Segment {
+  readonly text: string;
+  readonly left: number;
+  readonly right: number;
+  /** The baseline; in points from the bottom of the page, like all measures of a PDF. */
+  readonly y: number;
+  /** Of most of its characters. */
+  readonly size: number;
+  readonly bold: boolean;
+  readonly mono: boolean;
+  /** PDFium saw the line end behind it, with a hyphen that only breaks a word. */
+  readonly hyphen: boolean;
+}
 
 /** A piece of a line that is being put together; one after the other. */
 export interface SegmentDraft {

@@ -1,9 +1,9 @@
 import { Success } from '@quartermaster/contract';
 import type { onRequestHookHandler } from 'fastify';
 import { type Static, Type } from 'typebox';
-import type { Registry } from '../kernel/metrics.ts';
-import type { App } from './app.ts';
-import { checkParts, type Parts } from './readiness.ts';
+import type { Registry } from '../../kernel/metrics.ts';
+import type { App } from '../app.ts';
+import { checkParts, type Parts } from '../readiness.ts';
 
 export interface OperationsDeps {
   readonly version: string;

@@ -1,5 +1,5 @@
-import type { SetUpLink } from './access/administrator/set-up-link.ts';
-import type { Secret } from './kernel/secret.ts';
+import type { SetUpLink } from '../access/administrator/set-up-link.ts';
+import type { Secret } from '../kernel/secret.ts';
 
 /** What people need to use a started service. */
 export interface Started {

@@ -1,8 +1,7 @@
 import swagger from '@fastify/swagger';
-import { consoleTokenHeader, csrfHeader, projectHeader } from '@quartermaster/contract';
+import { consoleTokenHeader, csrfHeader, projectHeader, sessionCookie } from '@quartermaster/contract';
 import type { FastifySchema } from 'fastify';
-import { sessionCookie } from '../access/administrator/cookies.ts';
-import type { App } from './app.ts';
+import type { App } from '../app.ts';
 
 export interface OpenApiDeps {
   readonly title: string;

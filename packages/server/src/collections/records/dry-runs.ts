@@ -1,0 +1,12 @@
+import type { RecordCreate, RecordPreview } from '@quartermaster/contract';
+
+export interface DryRunPlace {
+  readonly projectId: string;
+  readonly collectionId: string;
+}
+
+/** Reports what a record would contain, without creating it. */
+export interface DryRuns {
+  /** @throws what creating the record would throw, and TOO_MANY_REQUESTS. */
+  run(place: DryRunPlace, body: RecordCreate, signal: AbortSignal): Promise<RecordPreview>;
+}

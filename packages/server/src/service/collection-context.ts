@@ -1,0 +1,64 @@
+import type { ChunkRepository } from '../collections/chunks/chunk-repository.ts';
+import type { CollectionRepository } from '../collections/collection-repository.ts';
+import type { CollectionLimits } from '../collections/collections.ts';
+import type { RecordRepository } from '../collections/records/record-repository.ts';
+import type { RecordRowRepository } from '../collections/records/record-row-repository.ts';
+import type { Extractor } from '../extraction/extraction.ts';
+import type { FileAccess } from '../files/file-access.ts';
+import type { PageFetcher } from '../ingestion/page-fetcher.ts';
+import type { RecordJobRepository } from '../ingestion/record-job-repository.ts';
+import type { RecordMetrics } from '../ingestion/record-metrics.ts';
+import type { RecordWorkerDeps } from '../ingestion/record-worker.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { CountExceeded } from '../kernel/concurrency/limit-counter.ts';
+import type { StreamShares } from '../kernel/concurrency/stream-shares.ts';
+import type { DiskSpace } from '../kernel/disk/disk-space.ts';
+import type { NewId } from '../kernel/identifier.ts';
+import type { Logger } from '../kernel/log/logger.ts';
+import type { Embedder } from '../search/embedding/embedder.ts';
+import type { LoadCodes, VectorIndex } from '../search/embedding/vector-index.ts';
+import type { CountTokens } from '../search/query/measure-text.ts';
+import type { VectorRepository } from '../search/vector-repository.ts';
+
+export interface EmbeddingParts {
+  readonly embedder: Embedder;
+  readonly openIndex: (load: LoadCodes) => VectorIndex;
+}
+
+export interface CollectionRoomDeps {
+  readonly repositories: {
+    readonly collections: CollectionRepository;
+    readonly records: RecordRepository;
+    readonly jobs: RecordJobRepository;
+    readonly chunks: ChunkRepository;
+    readonly rows: RecordRowRepository;
+    readonly vectors: VectorRepository;
+  };
+  /** Absent: chunks are found by their words alone. */
+  readonly embedding?: EmbeddingParts | undefined;
+  /** Absent: nobody reads them. */
+  readonly metrics?: RecordMetrics | undefined;
+  readonly files: FileAccess;
+  /** Work waits while the disk is nearly full. Default: always room. */
+  readonly space?: DiskSpace | undefined;
+  /** Default: places of its own. */
+  readonly shares?: StreamShares;
+  readonly extractor: Extractor;
+  readonly pages: PageFetcher;
+  readonly countTokens: CountTokens;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly logger: Logger;
+  readonly limits: CollectionLimits;
+  /** Absent: nobody counts. */
+  readonly countExceeded?: CountExceeded | undefined;
+  /** As many records are made at the same time. */
+  readonly extractionProcesses: number;
+  /** Whether this process alone works on the database: then what a crash left goes on at once. Default: false. */
+  readonly alone?: boolean;
+  readonly timing?: Partial<
+    Pick<RecordWorkerDeps, 'leaseMs' | 'deadlineMs' | 'maxWaitMs' | 'maxAttempts' | 'backoffMs' | 'pollMs'>
+  > & {
+    readonly patienceMs?: number;
+  };
+}

@@ -1,0 +1,53 @@
+import type { IncomingMessage } from 'node:http';
+import type { KeyRing } from '../access/keys/key-ring.ts';
+import type { Database } from '../adapters/database/database.ts';
+import type { App } from '../http/app.ts';
+import type { Parts } from '../http/readiness.ts';
+import type { Idempotency } from '../idempotency/idempotency.ts';
+import type { IdempotencyRepository } from '../idempotency/idempotency-repository.ts';
+import type { Caller } from '../kernel/caller.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { CountExceeded } from '../kernel/concurrency/limit-counter.ts';
+import type { StreamShares } from '../kernel/concurrency/stream-shares.ts';
+import type { DiskSpace } from '../kernel/disk/disk-space.ts';
+import type { NewId } from '../kernel/identifier.ts';
+import type { Logger } from '../kernel/log/logger.ts';
+import type { Registry } from '../kernel/metrics.ts';
+import type { Config } from '../settings/config.ts';
+
+/** What every part of the service is built from. */
+export interface ServiceContext {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly registry: Registry;
+  readonly countExceeded: CountExceeded;
+  /** Event streams of both addresses. */
+  readonly shares: StreamShares;
+  readonly database: Database;
+  readonly keyRing: KeyRing;
+  readonly idempotency: Idempotency;
+  readonly idempotencyRepository: IdempotencyRepository;
+  readonly resources: AsyncDisposableStack;
+  /** Who was authenticated at the files address and handed over to the plugins address. */
+  readonly mounted: WeakMap<IncomingMessage, Caller>;
+  /** An empty server for one address, with everything that both have. */
+  readonly newApp: (address: 'files' | 'plugins') => App;
+  /** Room for background work. */
+  readonly space: DiskSpace;
+  /** Whether the reserved disk space is in use. No upload is accepted then. */
+  readonly isDiskFull: () => boolean;
+  /** The readiness checks of both addresses. */
+  readonly parts: Parts;
+}
+
+/** An address that is ready to listen. */
+export interface ListenAddress {
+  readonly app: App;
+  readonly port: number;
+  /** Releases a port that is reserved until the address listens on it. */
+  readonly releasePort?: () => Promise<void>;
+  /** Called before the servers drain: ends streams that would never end by themselves. */
+  readonly endStreams: () => void;
+}

@@ -1,0 +1,177 @@
+/**
+ * The modules of the server: the folders of `packages/server/src`, what each may import, and which of its files other
+ * modules may import. ARCHITECTURE.md describes them. `test/architecture.test.ts` compares this table with the imports,
+ * type imports included, in both directions: an import that is missing here fails, and so does an entry that is not used.
+ */
+export interface ModuleRule {
+  /** The modules whose entry points this module imports. The kernel is open to all. */
+  readonly uses: readonly string[];
+  /** The files that other modules import, without `.ts`. `adapters`, `limits` and `service` may import any file. */
+  readonly entries: readonly string[];
+}
+
+/** Modules that connect others: they may import any file of the modules that they use. */
+export const connectors: ReadonlySet<string> = new Set(['adapters', 'limits', 'service']);
+
+export const modules: Readonly<Record<string, ModuleRule>> = {
+  access: { uses: ['catalogue', 'http'], entries: ['credential-profiles/resolve-credentials'] },
+  adapters: {
+    uses: [
+      'access',
+      'backup',
+      'collections',
+      'execution',
+      'extraction',
+      'files',
+      'idempotency',
+      'ingestion',
+      'jobs',
+      'runs',
+      'search',
+    ],
+    entries: [],
+  },
+  authoring: { uses: ['catalogue', 'egress', 'execution', 'settings'], entries: [] },
+  backup: { uses: ['files'], entries: [] },
+  catalogue: {
+    uses: ['http'],
+    entries: [
+      'catalogue',
+      'credential-bounds',
+      'load/load-folder',
+      'manifest/findings',
+      'problems',
+      'provider-formats/mcp',
+      'schema/check-schema',
+      'schema/linear-regexp',
+    ],
+  },
+  collections: {
+    uses: ['extraction', 'files', 'http', 'search'],
+    entries: [
+      'chunks/chunk-repository',
+      'collection-repository',
+      'collections',
+      'problems',
+      'records/dry-runs',
+      'records/record-failures',
+      'records/record-repository',
+      'records/record-row-repository',
+      'records/record-source',
+    ],
+  },
+  console: { uses: ['http'], entries: [] },
+  egress: {
+    uses: ['access', 'catalogue'],
+    entries: [
+      'broker',
+      'call-trace',
+      'charset',
+      'create-broker',
+      'header-text',
+      'redact/derived-secrets',
+      'redact/redaction-budget',
+      'redact/scrub',
+      'signing/inject',
+    ],
+  },
+  execution: {
+    uses: ['access', 'catalogue', 'egress', 'http', 'idempotency', 'processes'],
+    entries: [
+      'answers',
+      'background',
+      'create-executor',
+      'credentials-header',
+      'declarative/body',
+      'executor',
+      'outcome',
+      'problems',
+      'remote-tools/mcp-session',
+      'remote-tools/tool-definition',
+      'run-journal',
+      'run-once',
+      'run-trace',
+      'sandbox/open-sandbox',
+    ],
+  },
+  extraction: { uses: ['processes', 'search'], entries: ['chunking/check-splitter', 'extraction', 'zip-directory'] },
+  files: { uses: ['http', 'idempotency'], entries: ['blob-store', 'file-access'] },
+  http: { uses: [], entries: ['app', 'gate'] },
+  idempotency: { uses: [], entries: ['idempotency-repository', 'idempotency'] },
+  ingestion: { uses: ['collections', 'extraction', 'files', 'jobs', 'search'], entries: [] },
+  jobs: { uses: [], entries: ['job', 'retry-policy', 'worker'] },
+  limits: {
+    uses: [
+      'access',
+      'catalogue',
+      'collections',
+      'execution',
+      'extraction',
+      'files',
+      'http',
+      'idempotency',
+      'mcp',
+      'packaging',
+      'runs',
+      'settings',
+    ],
+    entries: [],
+  },
+  mcp: { uses: ['access', 'catalogue', 'execution', 'http', 'idempotency'], entries: [] },
+  packaging: { uses: ['extraction'], entries: [] },
+  processes: {
+    uses: [],
+    entries: [
+      'frames',
+      'isolation/cgroup/cgroups',
+      'isolation/cgroup/open-cgroups',
+      'isolation/find-isolation',
+      'isolation/probe',
+      'isolation/spawn-isolated',
+      'memory-watch',
+      'parent-channel',
+      'supervised-process',
+    ],
+  },
+  runs: { uses: ['access', 'execution', 'http', 'idempotency'], entries: [] },
+  search: {
+    uses: ['egress', 'jobs', 'processes'],
+    entries: [
+      'analysis/words',
+      'chunk-index',
+      'embedding/embedder',
+      'query/fuse',
+      'query/measure-text',
+      'query/query-budget',
+      'query/retrieve',
+      'vector-repository',
+    ],
+  },
+  service: {
+    uses: [
+      'access',
+      'adapters',
+      'authoring',
+      'backup',
+      'catalogue',
+      'collections',
+      'console',
+      'egress',
+      'execution',
+      'extraction',
+      'files',
+      'http',
+      'idempotency',
+      'ingestion',
+      'limits',
+      'mcp',
+      'packaging',
+      'runs',
+      'search',
+      'settings',
+    ],
+    entries: [],
+  },
+  settings: { uses: [], entries: ['config'] },
+  kernel: { uses: [], entries: [] },
+};
