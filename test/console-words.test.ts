@@ -1,12 +1,38 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { errorCodes } from '@quartermaster/contract';
+import { en } from '../packages/console/src/language/en.ts';
 import { codes } from '../packages/console/src/language/zh-codes.ts';
+import { shell } from '../packages/console/src/language/zh-shell.ts';
+import { stores } from '../packages/console/src/language/zh-stores.ts';
+import { tools } from '../packages/console/src/language/zh-tools.ts';
 import { recordFailureCodes } from '../packages/server/src/collections/records/record-failures.ts';
 import { extractionFailureCodes, rowCodes } from '../packages/server/src/extraction/extraction.ts';
+
+const chinese: Readonly<Record<string, string>> = { ...shell, ...stores, ...tools };
 
 test('every code of the service, and no other, has its sentence in the Chinese console', () => {
   const all = [errorCodes, rowCodes, extractionFailureCodes, recordFailureCodes].flatMap((table) => Object.keys(table));
   assert.deepEqual(Object.keys(codes).sort(), all.sort());
   for (const [code, sentence] of Object.entries(codes)) assert.match(sentence, /[。]|\{message\}$/, code);
+});
+
+test('every text of the console has the same parameters in English and in Chinese', () => {
+  const parametersOf = (text = '') => [...new Set([...text.matchAll(/\{(\w+)/g)].map(([, name]) => name))].sort();
+  assert.deepEqual(Object.keys(chinese).sort(), Object.keys(en).sort());
+  for (const [key, text] of Object.entries(en)) assert.deepEqual(parametersOf(chinese[key]), parametersOf(text), key);
+});
+
+test('every text of the console is on one of its pages', () => {
+  const sources = globSync('packages/console/src/{api,app,components,pages}/**/*.{ts,tsx}').map((path) =>
+    readFileSync(path, 'utf8'),
+  );
+  const used = sources.join('\n');
+  const families = [...used.matchAll(/`([a-z]+(?:\.[a-zA-Z]+)*\.)\$\{/g)].map(([, start = '']) => start);
+  assert.ok(families.length > 5);
+  const unused = Object.keys(en).filter(
+    (key) => !used.includes(`'${key}'`) && !families.some((start) => key.startsWith(start)),
+  );
+  assert.deepEqual(unused, []);
 });

@@ -28,12 +28,12 @@ test('[console] revoking a key that may create keys offers to revoke those as we
   const begin = (name: string) => page.locator(`[data-name="${name}"]`).getByRole('button', { name: 'Revoke' }).click();
   const finish = async (name: string) => {
     await dialog.getByRole('button', { name: 'Revoke' }).click();
-    await page.locator(`[data-name="${name}"]`).getByText('revoked').waitFor();
+    await page.locator(`[data-name="${name}"]`).getByText('Revoked').waitFor();
   };
   await begin('together');
   assert.ok(await box.isChecked());
   await finish('together');
-  await page.locator('[data-name="ended"]').getByText('revoked').waitFor();
+  await page.locator('[data-name="ended"]').getByText('Revoked').waitFor();
   await begin('alone');
   await box.uncheck();
   await finish('alone');

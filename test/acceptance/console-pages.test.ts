@@ -55,7 +55,7 @@ function pagesOf({ collectionId, recordId, runId }: Seeded): ReadonlyArray<reado
     ['/credentials', /^Credentials$/],
     [`/runs/${runId}`, /^calculator\/evaluate$/],
     ['/settings', /^Project settings$/],
-    ['/runs/no/such', /^There is no such page$/],
+    ['/runs/no/such', /^Page not found$/],
     ['/docs', /^Quartermaster: files$/],
   ];
 }
@@ -69,7 +69,7 @@ function statesOf({ collectionId }: Seeded): readonly State[] {
       '/settings',
       /^Project settings$/,
       async (page) => {
-        await page.getByRole('button', { name: 'Create a key' }).click();
+        await page.getByRole('button', { name: 'Create key' }).click();
         await page.getByRole('dialog').waitFor();
       },
     ],
@@ -80,7 +80,7 @@ function statesOf({ collectionId }: Seeded): readonly State[] {
         await page.getByText('No credential profiles yet').waitFor();
         await page.getByRole('button', { name: 'New profile' }).click();
         const dialog = page.getByRole('dialog');
-        await dialog.getByLabel('For the bundle').selectOption('github');
+        await dialog.getByLabel('Bundle').selectOption('github');
         await dialog.locator('input[type=password]').first().waitFor();
       },
     ],
@@ -96,10 +96,10 @@ function statesOf({ collectionId }: Seeded): readonly State[] {
       `/collections/${collectionId}`,
       /^Guides$/,
       async (page) => {
-        await page.getByRole('tab', { name: 'Ask' }).click();
-        await page.getByLabel('Your question').fill('How long may books be kept?');
-        await page.getByRole('button', { name: 'Ask' }).click();
-        await page.getByText('Why this one').first().waitFor();
+        await page.getByRole('tab', { name: 'Search' }).click();
+        await page.getByLabel('Search this collection').fill('How long may books be kept?');
+        await page.getByRole('button', { name: 'Search' }).click();
+        await page.getByText('Why this result').first().waitFor();
       },
     ],
     [
@@ -108,7 +108,7 @@ function statesOf({ collectionId }: Seeded): readonly State[] {
       async (page) => {
         await page.getByLabel('expression').fill('1+1');
         await page.getByRole('button', { name: 'Run', exact: true }).click();
-        await page.getByRole('link', { name: 'This run in full' }).waitFor();
+        await page.getByRole('link', { name: 'View run' }).waitFor();
       },
     ],
   ];

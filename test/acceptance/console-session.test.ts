@@ -139,8 +139,8 @@ test('[session] the settings list the sessions and end one of another browser, a
   assert.equal(await mine.getByRole('button').count(), 0);
   await rows.filter({ hasText: '<b>a tablet</b>' }).waitFor();
   const ofPhone = rows.filter({ hasText: 'a phone' });
-  await ofPhone.getByRole('button', { name: 'End this session' }).click();
-  await page.getByText('The session has ended.').waitFor();
+  await ofPhone.getByRole('button', { name: 'End session' }).click();
+  await page.getByText('Session ended.').waitFor();
   await ofPhone.waitFor({ state: 'detached' });
   assert.equal(await rows.count(), 2);
   assert.deepEqual([await phone(), await tablet()], [401, 200]);

@@ -22,18 +22,18 @@ test('[console] set-up, key, three documents dropped, records ready, a question,
   await page.getByRole('button', { name: 'New collection' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill('Handbooks');
   await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
-  await page.getByRole('button', { name: 'Add records' }).click();
+  await page.getByRole('button', { name: 'Add documents' }).click();
   for (const name of names) await page.getByRole('checkbox', { name: new RegExp(`^${name}`) }).check();
-  await page.getByRole('button', { name: 'Make 3 records' }).click();
+  await page.getByRole('button', { name: 'Add 3 documents' }).click();
   for (const name of names) await page.locator(`[data-record="${name}"] [data-status="ready"]`).waitFor();
 
-  await page.getByRole('tab', { name: 'Ask' }).click();
-  await page.getByLabel('Your question').fill('How does one pronounce Quartermaster?');
-  await page.getByRole('button', { name: 'Ask' }).click();
-  const best = page.getByRole('listitem').filter({ hasText: 'Why this one' }).first();
+  await page.getByRole('tab', { name: 'Search' }).click();
+  await page.getByLabel('Search this collection').fill('How does one pronounce Quartermaster?');
+  await page.getByRole('button', { name: 'Search' }).click();
+  const best = page.getByRole('listitem').filter({ hasText: 'Why this result' }).first();
   await best.waitFor();
   assert.match((await best.textContent()) ?? '', /pronounce/i);
-  await best.getByRole('link', { name: 'Show it in its page' }).click();
+  await best.getByRole('link', { name: 'Open in document' }).click();
   const chosen = page.locator('li[data-chosen]');
   await chosen.waitFor();
   assert.match((await chosen.textContent()) ?? '', /pronounce/i);
@@ -44,15 +44,15 @@ test('[console] set-up, key, three documents dropped, records ready, a question,
   await page.getByLabel('expression').fill('5**2+8/2-3');
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await page.getByTestId('result-tree').getByText('"26"').waitFor();
-  await page.getByRole('link', { name: 'This run in full' }).click();
+  await page.getByRole('link', { name: 'View run' }).click();
   await page.getByRole('heading', { name: 'calculator/evaluate' }).waitFor();
   await openPage(opened, 'Runs');
-  await page.getByRole('link', { name: /calculator\/evaluate.*succeeded/ }).waitFor();
+  await page.getByRole('link', { name: /calculator\/evaluate.*Succeeded/ }).waitFor();
 
   await openPage(opened, 'Project settings');
   await page.locator('[data-name="story"]').getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-  await page.locator('[data-name="story"]').getByText('revoked').waitFor();
+  await page.locator('[data-name="story"]').getByText('Revoked').waitFor();
   assert.equal((await use()).status, 401);
   assert.deepEqual(complaints, []);
   assert.deepEqual([...origins], [service.filesUrl]);

@@ -64,7 +64,7 @@ async function keepProfile(opened: OpenedConsole): Promise<void> {
   await page.getByRole('button', { name: 'New profile' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('from page');
-  await dialog.getByLabel('For the bundle').selectOption('guarded');
+  await dialog.getByLabel('Bundle').selectOption('guarded');
   await dialog.getByLabel(/^token/).fill(token);
   await dialog.getByRole('button', { name: 'Create' }).click();
   await dialog.getByText(/body\/name: found "from page"/).waitFor();
@@ -108,13 +108,13 @@ async function followRun(opened: OpenedConsole, probe: Probe): Promise<void> {
   await openPlugin(opened, 'probe/read', 'later');
   await page.getByRole('button', { name: 'Run in the background' }).click();
   await page.getByRole('heading', { level: 1, name: 'probe/read' }).waitFor();
-  await page.getByText('running', { exact: true }).waitFor();
+  await page.getByText('Running', { exact: true }).waitFor();
   await probe.arrived(path);
   probe.release();
   await page.getByTestId('result-tree').getByText(`"${path}"`).waitFor();
-  await page.getByText('succeeded', { exact: true }).waitFor();
-  await page.getByText(/^Kept until/).waitFor();
-  assert.equal(await page.getByRole('button', { name: 'Stop it' }).count(), 0);
+  await page.getByText('Succeeded', { exact: true }).waitFor();
+  await page.getByText(/^Available until/).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Stop run' }).count(), 0);
 }
 
 async function stopRuns(opened: OpenedConsole, probe: Probe): Promise<void> {
@@ -124,16 +124,16 @@ async function stopRuns(opened: OpenedConsole, probe: Probe): Promise<void> {
   await openPlugin(opened, 'probe/write', 'held');
   await page.getByRole('button', { name: 'Run in the background' }).click();
   await probe.arrived(path);
-  await page.getByRole('button', { name: 'Stop it' }).click();
-  await page.getByText('cancelled', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Stop run' }).click();
+  await page.getByText('Cancelled', { exact: true }).waitFor();
   await probe.aborted(path);
 
   await openPlugin(opened, 'probe/think', 'forever');
   await page.getByRole('button', { name: 'Run in the background' }).click();
-  await page.getByText('50 % · thinking of forever').waitFor();
+  await page.getByText('50% · thinking of forever').waitFor();
   assert.deepEqual(await findingsInBoth(page), nothing, 'a run while it goes on');
-  await page.getByRole('button', { name: 'Stop it' }).click();
-  await page.getByText('cancelled', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Stop run' }).click();
+  await page.getByText('Cancelled', { exact: true }).waitFor();
 }
 
 async function embedAnew({ page, service }: OpenedConsole): Promise<void> {
@@ -143,11 +143,11 @@ async function embedAnew({ page, service }: OpenedConsole): Promise<void> {
   await client.records.settled(collection, made.record_id);
   await page.goto(`${service.filesUrl}/collections/${collection}`);
   await page.locator('[data-vectors=current]').waitFor();
-  await page.getByRole('button', { name: 'Embed anew' }).click();
+  await page.getByRole('button', { name: 'Re-embed' }).click();
   const answered = page.waitForResponse((response) => response.url().endsWith('/reembed'));
-  await page.getByRole('dialog').getByRole('button', { name: 'Embed anew' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Re-embed' }).click();
   assert.equal((await answered).status(), 200);
-  await page.getByText('The chunks are being embedded anew.').waitFor();
+  await page.getByText('Re-embedding started.').waitFor();
   await page.locator('[data-vectors=current]').waitFor();
 }
 

@@ -19,8 +19,8 @@ export async function openConsole(t: Ending, wish: ServiceWish = {}): Promise<Op
   await page.goto((await readFile(join(service.folder, 'setup-link'), 'utf8')).trim());
   await page.getByLabel('Name').fill(administrator.name);
   await page.getByLabel('Password', { exact: true }).fill(administrator.password);
-  await page.getByLabel('Password once more').fill(administrator.password);
-  await page.getByRole('button', { name: 'Create the administrator' }).click();
+  await page.getByLabel('Confirm password').fill(administrator.password);
+  await page.getByRole('button', { name: 'Create administrator' }).click();
   await page.getByRole('heading', { name: 'API keys' }).waitFor();
   return { ...opened, service };
 }
@@ -35,15 +35,15 @@ export async function openPage({ page }: OpenedConsole, name: string): Promise<v
 export async function makeKey(opened: OpenedConsole, name: string): Promise<string> {
   const { page } = opened;
   await openPage(opened, 'Project settings');
-  await page.getByRole('button', { name: 'Create a key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('What it is for').fill(name);
+  await dialog.getByLabel('Name').fill(name);
   for (const scope of ['files', 'collections', 'plugins', 'admin']) {
     await dialog.getByRole('checkbox', { name: new RegExp(`^${scope}:`) }).check();
   }
-  await dialog.getByRole('button', { name: 'Create a key' }).click();
-  const key = (await page.getByTestId('made-key').textContent())?.trim() ?? '';
-  await page.getByRole('button', { name: 'I have copied it' }).click();
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  const key = (await page.getByTestId('created-key').textContent())?.trim() ?? '';
+  await page.getByRole('button', { name: 'I copied the key' }).click();
   return key;
 }
 

@@ -9,16 +9,16 @@ interface Operation {
 /** Operations by method and path, such as `GET /v1/files`. */
 export type Operations<T> = { readonly [K in keyof T]: Operation };
 
-/** The JSON bodies of the successes of an operation. */
+/** The JSON body of a successful response. */
 export type ResponseOf<T extends Operations<T>, E extends keyof T> = T[E]['responses'][keyof T[E]['responses']];
 
-/** The `data` member of the same. */
+/** The `data` member of that body. */
 export type DataOf<T extends Operations<T>, E extends keyof T> = Extract<ResponseOf<T, E>, { data: unknown }>['data'];
 
-/** The JSON body of the requests of an operation. */
+/** The JSON body of a request. */
 export type BodyOf<T extends Operations<T>, E extends keyof T> = T[E]['request'] extends { body?: infer B } ? B : never;
 
-/** The query of an operation. */
+/** The query parameters of a request. */
 export type QueryOf<T extends Operations<T>, E extends keyof T> = T[E]['request'] extends { query?: infer Q }
   ? Exclude<Q, undefined>
   : never;
@@ -49,7 +49,7 @@ export interface Api<T extends Operations<T>> {
 }
 
 export interface ApiOptions {
-  /** Where the paths begin, such as `http://127.0.0.1:8080`; empty for the page's own address. */
+  /** Base of all paths, such as `http://127.0.0.1:8080`; empty for the origin of the page. */
   readonly baseUrl: string;
   /** Headers for each attempt: the credentials of the caller. */
   readonly headers?: (endpoint: string) => Readonly<Record<string, string>>;
@@ -60,7 +60,7 @@ export interface ApiOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** What `send` reads of a request, whatever its operation. */
+/** A request of any operation. */
 interface Call extends CallOptions {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;

@@ -6,20 +6,20 @@ import { createRoot } from 'react-dom/client';
 import { createConsoleRouter } from './app/router.tsx';
 import { theme } from './app/theme.ts';
 import './app/styles.ts';
+import { ToastProvider } from './components/toasts.tsx';
 import { LanguageProvider } from './language/language.tsx';
-import { ToastProvider } from './pieces/toasts.tsx';
 
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5000,
-      // What the service refused it would refuse again; only lost connections are worth another try.
+      // Only lost connections are retried: the service would refuse a refused request again.
       retry: (count, error) => !(error instanceof ApiError) && count < 2,
     },
   },
 });
 
-/** Of the styles that components make while they run; the server's policy lets in no others. */
+/** Nonce for styles created at run time. The server's policy allows no others. */
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';
 // The library that stops pages from scrolling below a dialog looks for it here.
 Object.assign(globalThis, { __webpack_nonce__: nonce });

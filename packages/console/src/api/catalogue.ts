@@ -9,7 +9,7 @@ export function useBundles() {
   return useQuery({
     queryKey: ['bundles', code],
     queryFn: () => pluginsApi.data('GET /v1/bundles', { query: { lang: code } }),
-    // What is entered for a plugin stays when the language changes.
+    // A change of language keeps the input of a plugin's form.
     placeholderData: keepPreviousData,
   });
 }

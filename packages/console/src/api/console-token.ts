@@ -4,7 +4,7 @@
  */
 const storageKey = 'quartermaster-console-token';
 
-/** Empty when nobody is signed in. */
+/** Empty without a session. */
 export function readConsoleToken(): string {
   return localStorage.getItem(storageKey) ?? '';
 }

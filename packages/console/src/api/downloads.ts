@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { useToasts } from '../pieces/toasts.tsx';
+import { useToasts } from '../components/toasts.tsx';
 
-/** Saves an answer as a file. A link cannot send the headers of a session, so the page fetches the bytes itself. */
+/** Saves a response as a file. A link cannot send the headers of a session, so the page fetches the bytes. */
 export function useDownload() {
   const { complain } = useToasts();
   const [busy, setBusy] = useState(false);
@@ -22,6 +22,6 @@ function saveAs(name: string, content: Blob): void {
   link.href = URL.createObjectURL(content);
   link.download = name;
   link.click();
-  // The browser has taken the content over by then.
+  // The browser has started the download by then.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

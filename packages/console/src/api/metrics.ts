@@ -14,12 +14,12 @@ export interface Sample {
 }
 
 const everyMs = 5000;
-/** The first ones come sooner: a rate needs two. */
+/** The first samples come sooner, because a rate needs two. */
 const firstMs = 1000;
 const firstSamples = 4;
 const mostSamples = 60;
 
-/** The metrics of the last minutes, looked at while the page is open; kept a while for when it is opened again. */
+/** Samples of the metrics, taken while the page is open and cached for its next visit. */
 export function useSamples() {
   const queries = useQueryClient();
   const queryKey = ['metrics'];
@@ -47,7 +47,7 @@ export function readMetrics(text: string): readonly Measure[] {
   });
 }
 
-/** The sum over all labels that pass. */
+/** The sum over all label sets that pass. */
 export function total(
   sample: Sample,
   name: string,
@@ -58,7 +58,7 @@ export function total(
   return sum;
 }
 
-/** Growth a second between samples that follow each other; a restart counts from nothing. */
+/** Growth per second between consecutive samples. A restart of the service resets counters to zero. */
 export function rates(samples: readonly Sample[], read: (sample: Sample) => number): readonly number[] {
   return samples.slice(1).map((sample, index) => {
     const before = samples[index] ?? sample;

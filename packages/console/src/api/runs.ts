@@ -5,10 +5,10 @@ import { useEffect } from 'react';
 import { pluginsApi } from './addresses.ts';
 
 export const runsKey = ['runs'];
-/** Where no event comes, because something in between holds them back, a run is still looked at. */
+/** Polling interval, for proxies that hold back events. */
 const lookMs = 5000;
 
-/** One run; as long as it has not ended, what is said of it comes as it happens. */
+/** One run. Until it ends, events update it. */
 export function useRun(runId: string) {
   const queries = useQueryClient();
   const run = useQuery({
@@ -20,14 +20,14 @@ export function useRun(runId: string) {
   useEffect(() => {
     if (!isFollowed) return;
     const stop = new AbortController();
-    // A stream that breaks is not opened again: the run is requested every few seconds besides.
+    // A broken stream is not opened again, because the query also polls.
     followRun(queries, runId, stop.signal).catch(() => undefined);
     return () => stop.abort();
   }, [queries, runId, isFollowed]);
   return run;
 }
 
-/** Not by `EventSource`, which cannot send the headers of a session. */
+/** Does not use `EventSource`, which cannot send the headers of a session. */
 async function followRun(queries: QueryClient, runId: string, signal: AbortSignal): Promise<void> {
   const queryKey = [...runsKey, runId];
   const { body } = await pluginsApi.send('GET /v1/runs/{run_id}/events', { path: { run_id: runId }, signal });
@@ -44,12 +44,12 @@ export function readRun(runId: string): Promise<Run> {
   return pluginsApi.data('GET /v1/runs/{run_id}', { path: { run_id: runId } });
 }
 
-/** Whether it waits or is at work. */
+/** Whether the run is queued or running. */
 export function isGoing(run: Run | undefined): boolean {
   return run !== undefined && run.status !== 'ended';
 }
 
-/** Ends a run that waits or is at work. @returns the run as it is then */
+/** Cancels a queued or running run. @returns its new state */
 export function cancelRun(runId: string): Promise<Run> {
   return pluginsApi.data('POST /v1/runs/{run_id}/cancel', { path: { run_id: runId } });
 }
@@ -59,7 +59,7 @@ export async function execute(body: ExecuteRequest, signal: AbortSignal): Promis
   return asResult(await pluginsApi.data('POST /v1/execute', { body, signal }));
 }
 
-/** Has a plugin run without waiting for it. @returns the run that was accepted */
+/** Starts a plugin in the background. @returns the accepted run */
 export async function startRun(body: ExecuteRequest): Promise<Run> {
   return asRun(await pluginsApi.data('POST /v1/execute', { body, headers: { prefer: 'respond-async' } }));
 }

@@ -37,7 +37,7 @@ export async function keepSession(answer: Promise<NewSession>): Promise<Session>
 const choiceKeys = ['quartermaster-language', 'mantine-color-scheme-value'];
 
 /**
- * Ends the session, or all of them. What this browser knows of it is forgotten at once, also when the service does not answer.
+ * Ends this session or all sessions. The browser forgets its data at once, even if the service does not respond.
  * @throws ApiError
  */
 export async function leaveSession(queries: QueryClient, everywhere: boolean): Promise<void> {
@@ -50,10 +50,10 @@ export async function leaveSession(queries: QueryClient, everywhere: boolean): P
   try {
     await answer;
   } catch (error) {
-    // One that has ended already is as good.
+    // A session that has ended already needs no error.
     if (!isSessionOver(error)) throw error;
   }
-  // The answer clears the storage of this origin; language and colours are no data of the session.
+  // The response clears the storage of this origin. Language and theme are not data of the session.
   for (const [key, value] of choices) if (value !== null) localStorage.setItem(key, value);
   window.location.assign('/');
 }

@@ -6,7 +6,7 @@ import { endSession, untilSignedIn } from './session-gate.ts';
 
 export type UploadState = 'waiting' | 'sending' | 'checking' | 'paused' | 'done' | 'failed' | 'cancelled';
 
-/** One file on its way. */
+/** One file being uploaded. */
 export interface Upload {
   readonly id: number;
   readonly name: string;
@@ -14,12 +14,12 @@ export interface Upload {
   readonly purpose: Purpose;
   readonly state: UploadState;
   readonly sent: number;
-  /** Bytes a second, smoothed. */
+  /** Bytes per second, smoothed. */
   readonly speed: number;
   readonly error: ApiError | 'connection' | null;
 }
 
-/** Of one project: those of another go on, unseen. */
+/** Uploads continue when the user switches to another project. */
 interface Job {
   readonly file: File;
   readonly projectId: string;
@@ -40,7 +40,7 @@ function change(id: number, part: Partial<Upload>): void {
   for (const listener of listeners) listener();
 }
 
-/** The uploads of this tab; they go on while other pages are open. */
+/** The uploads of this tab. They continue while other pages are open. */
 export function useUploads(): readonly Upload[] {
   return useSyncExternalStore(
     (listener) => {
@@ -74,7 +74,7 @@ function startNext(): void {
   for (const upload of waiting.slice(0, Math.max(0, atOnce - busy))) start(upload);
 }
 
-/** XMLHttpRequest: the only way a browser tells how much of a body it has sent. */
+/** Uses XMLHttpRequest, because fetch does not report upload progress. */
 function start({ id, purpose, bytes }: Upload): void {
   const job = jobs.get(id);
   if (job === undefined) return;
@@ -139,12 +139,12 @@ function stop(id: number, state: 'paused' | 'cancelled'): void {
   startNext();
 }
 
-/** Nothing of it is kept: an upload is whole or not at all. */
+/** Cancels an upload. The service discards partial uploads. */
 export function cancelUpload(id: number): void {
   stop(id, 'cancelled');
 }
 
-/** Stops sending; it starts again from its beginning, for the service keeps no half files. */
+/** Stops sending. Resuming starts from the beginning, because the service discards partial uploads. */
 export function pauseUpload(id: number): void {
   stop(id, 'paused');
 }

@@ -1,8 +1,8 @@
 import { ActionIcon, Button, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
+import { Icon } from '../components/icons.tsx';
 import { type LanguageCode, languages, useLanguage } from '../language/language.tsx';
-import { Icon } from '../pieces/icons.tsx';
 
-/** The other language, named in itself. */
+/** Switches to the other language; the button shows its own name for it. */
 export function LanguageChoice() {
   const { code, choose } = useLanguage();
   const other: LanguageCode = code === 'en' ? 'zh' : 'en';

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect } from 'react';
 import { LanguageChoice, SchemeChoice } from './choices.tsx';
 import classes from './gate-page.module.css';
 
-/** The card before the door: sign-in and set-up. */
+/** The layout of the pages without a session: sign-in and set-up. */
 export function GatePage({ title, about, children }: { title: string; about: ReactNode; children?: ReactNode }) {
   useEffect(() => {
     document.title = `${title} · Quartermaster`;

@@ -1,6 +1,6 @@
+import { Empty } from '../components/empty.tsx';
+import { PageHead } from '../components/page-head.tsx';
 import { useLanguage } from '../language/language.tsx';
-import { Empty } from '../pieces/empty.tsx';
-import { PageHead } from '../pieces/page-head.tsx';
 
 export function NotFound() {
   const { t } = useLanguage();

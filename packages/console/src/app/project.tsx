@@ -15,13 +15,13 @@ interface ProjectChoice {
 const storageKey = 'quartermaster-project';
 const ProjectContext = createContext<ProjectChoice | null>(null);
 
-/** The project that the pages show: the one chosen last, as long as it exists. */
+/** Provides the current project: the last one chosen, if it still exists. */
 export function ProjectProvider({ session, children }: { session: Session; children: ReactNode }) {
   const queries = useQueryClient();
   const projects = useProjects().data ?? none;
   const [wanted, setWanted] = useState(() => localStorage.getItem(storageKey) ?? '');
   const projectId = (projects.find((project) => project.project_id === wanted) ?? projects[0])?.project_id ?? '';
-  // Before the pages below ask for anything: their requests name it.
+  // The requests of the pages below name the project, so it is set before they render.
   chooseProject(projectId);
   const value = useMemo(() => {
     const choose = (id: string) => {

@@ -1,20 +1,22 @@
 import { Center, Loader } from '@mantine/core';
 import { useSessionState } from '../api/session.ts';
-import { Failure } from '../pieces/failure.tsx';
+import { Failure } from '../components/failure.tsx';
+import { useLanguage } from '../language/language.tsx';
 import { SessionEnded } from './session-ended.tsx';
 import { SetUp } from './set-up.tsx';
 import { Shell } from './shell.tsx';
 import { SignIn } from './sign-in.tsx';
 
-/** Nobody sees a page without a session; where there is no administrator yet, one is made first. */
+/** Shows set-up without an administrator, sign-in without a session, and else the pages. */
 export function Root() {
+  const { t } = useLanguage();
   const state = useSessionState();
   if (state.error !== null) return <Failure error={state.error} onRetry={() => void state.refetch()} />;
   switch (state.data?.kind) {
     case undefined:
       return (
         <Center h="100dvh">
-          <Loader aria-label="…" />
+          <Loader aria-label={t('loading')} />
         </Center>
       );
     case 'not-set-up':

@@ -1,6 +1,6 @@
-import { Failure } from '../pieces/failure.tsx';
+import { Failure } from '../components/failure.tsx';
 
-/** A page that could not be shown. */
+/** Shown when a page throws an error. */
 export function RouteFailure({ error, reset }: { error: unknown; reset: () => void }) {
   return <Failure error={error} onRetry={reset} />;
 }

@@ -1,12 +1,12 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
-import { Loading } from '../pieces/loading.tsx';
+import { Loading } from '../components/loading.tsx';
 import { NotFound } from './not-found.tsx';
 import { Root } from './root.tsx';
 import { RouteFailure } from './route-failure.tsx';
 
 const root = createRootRoute({ component: Root, notFoundComponent: NotFound });
 
-/** Each page is a part of its own, loaded when it is opened. */
+/** Each page is a separate chunk, loaded when the user opens it. */
 const pages = [
   createRoute({
     getParentRoute: () => root,

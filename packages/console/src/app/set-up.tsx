@@ -5,11 +5,11 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { filesApi } from '../api/addresses.ts';
 import { keepSession, sessionKey } from '../api/session.ts';
+import { useSubmit } from '../components/forms/use-submit.ts';
 import { useLanguage } from '../language/language.tsx';
-import { useSubmit } from '../pieces/use-submit.ts';
 import { GatePage } from './gate-page.tsx';
 
-/** Makes the administrator, with the token that stands behind the `#` of the printed link. */
+/** Creates the administrator. The fragment of the printed link holds the token. */
 export function SetUp() {
   const { t } = useLanguage();
   const [token] = useState(() => window.location.hash.slice(1));

@@ -5,11 +5,11 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { leaveSession, useProjects } from '../api/session.ts';
+import { Failure } from '../components/failure.tsx';
+import { Icon, type IconName } from '../components/icons.tsx';
+import { Loading } from '../components/loading.tsx';
+import { useToasts } from '../components/toasts.tsx';
 import { type MessageKey, useLanguage } from '../language/language.tsx';
-import { Failure } from '../pieces/failure.tsx';
-import { Icon, type IconName } from '../pieces/icons.tsx';
-import { Loading } from '../pieces/loading.tsx';
-import { useToasts } from '../pieces/toasts.tsx';
 import { LanguageChoice, SchemeChoice } from './choices.tsx';
 import { ProjectProvider, useProjectChoice } from './project.tsx';
 import classes from './shell.module.css';
@@ -24,7 +24,7 @@ const entries = [
   ['/settings', 'nav.settings', 'settings'],
 ] as const satisfies ReadonlyArray<readonly [string, MessageKey, IconName]>;
 
-/** What stands around every page. */
+/** The frame of every page: navigation, project and session. */
 export function Shell({ session }: { session: Session }) {
   const { t } = useLanguage();
   const [opened, { toggle, close }] = useDisclosure(false);

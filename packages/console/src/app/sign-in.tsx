@@ -3,8 +3,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { filesApi } from '../api/addresses.ts';
 import { keepSession, sessionKey } from '../api/session.ts';
+import { useSubmit } from '../components/forms/use-submit.ts';
 import { useLanguage } from '../language/language.tsx';
-import { useSubmit } from '../pieces/use-submit.ts';
 import { GatePage } from './gate-page.tsx';
 
 export function SignIn() {
@@ -17,7 +17,7 @@ export function SignIn() {
   );
 }
 
-/** Begins a session. */
+/** The form that begins a session. */
 export function SignInForm({ onSignedIn }: { onSignedIn: () => Promise<void> }) {
   const { t } = useLanguage();
   const [name, setName] = useState('');

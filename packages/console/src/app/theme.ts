@@ -1,6 +1,6 @@
 import { createTheme } from '@mantine/core';
 
-/** Fonts of the system: nothing is loaded from elsewhere. Shades with a contrast of 4.5 and more. */
+/** System fonts, so that nothing is loaded from other origins. Shades have a contrast of at least 4.5. */
 export const theme = createTheme({
   primaryColor: 'cyan',
   primaryShade: { light: 9, dark: 9 },

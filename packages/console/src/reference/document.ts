@@ -1,6 +1,6 @@
-import type { JsonSchema } from '../pieces/json-schema.ts';
+import type { JsonSchema } from '../components/schema/json-schema.ts';
 
-/** An OpenAPI 3.1 document as far as this page reads it. */
+/** The parts of an OpenAPI 3.1 document that this page reads. */
 export interface ApiDocument extends JsonSchema {
   readonly info: { readonly title: string; readonly description?: string; readonly version: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -28,7 +28,7 @@ export interface Parameter {
   readonly schema?: JsonSchema;
 }
 
-/** One operation with where it stands. */
+/** One operation with its path and method. */
 export interface Placed {
   readonly id: string;
   readonly method: string;

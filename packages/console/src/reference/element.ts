@@ -1,6 +1,6 @@
 type Child = Node | string | null;
 
-/** An element with attributes and children; texts are texts, never markup. */
+/** Creates an element. Strings become text nodes, never markup. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Readonly<Record<string, string>> = {},
@@ -12,7 +12,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** A sentence in which what stands in backticks is code. */
+/** A sentence whose parts in backticks are code. */
 export function sentence(text: string): DocumentFragment {
   const fragment = new DocumentFragment();
   for (const [index, part] of text.split('`').entries()) {

@@ -4,7 +4,7 @@ import { operationView } from './operation-view.ts';
 import './reference.css';
 import { language, word } from './words.ts';
 
-/** The API of this address, made from its own OpenAPI document. No library: the page is read at both addresses. */
+/** Renders the OpenAPI document of this address. */
 async function show(): Promise<void> {
   document.documentElement.lang = language;
   document.documentElement.dataset.scheme = localStorage.getItem('mantine-color-scheme-value') ?? 'auto';
@@ -87,7 +87,7 @@ function linkTo({ id, method, path, operation }: Placed): HTMLElement {
   );
 }
 
-/** Hides what lacks one of the words. */
+/** Hides operations that lack one of the search words. */
 function filter(text: string, links: ReadonlyArray<{ readonly placed: Placed; readonly link: HTMLElement }>): void {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   let shown = 0;

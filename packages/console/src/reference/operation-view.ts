@@ -1,10 +1,10 @@
-import { resolve } from '../pieces/json-schema.ts';
+import { resolve } from '../components/schema/json-schema.ts';
 import type { ApiDocument, Operation, Placed } from './document.ts';
 import { element, sentence } from './element.ts';
 import { schemaList } from './schema-list.ts';
 import { word } from './words.ts';
 
-/** One operation: what it does, takes and answers, and a line that calls it. */
+/** One operation: summary, parameters, responses and an example call. */
 export function operationView(placed: Placed, api: ApiDocument): HTMLElement {
   const { id, method, path, operation } = placed;
   const isOpen = (operation.security ?? api.security)?.some((one) => Object.keys(one).length === 0);
@@ -78,7 +78,7 @@ function example({ method, path, operation }: Placed, needsNone: boolean, api: A
   return element('section', {}, element('h4', {}, word.example), code, button);
 }
 
-/** The required members, with values of the right kind. */
+/** An example with the required members and values of the right type. */
 function sampleOf(schema: Parameters<typeof resolve>[0], api: ApiDocument, depth = 0): unknown {
   const whole = resolve(schema, api);
   if (whole.default !== undefined) return whole.default;

@@ -1,10 +1,10 @@
-import { boundsOf, type JsonSchema, kindsOf, resolve, variantsOf } from '../pieces/json-schema.ts';
+import { boundsOf, type JsonSchema, kindsOf, resolve, variantsOf } from '../components/schema/json-schema.ts';
 import { element, sentence } from './element.ts';
 import { word } from './words.ts';
 
 const deepest = 5;
 
-/** A schema to read: its members, one below the other; deeper ones are folded. */
+/** A schema as a list of its members; nested members are collapsed. */
 export function schemaList(schema: JsonSchema, root: JsonSchema, depth = 0): HTMLElement | null {
   const whole = resolve(schema, root);
   if (depth > deepest) return null;

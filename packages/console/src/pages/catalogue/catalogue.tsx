@@ -3,19 +3,19 @@ import type { Bundle, Plugin } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
 import { useDeferredValue, useMemo, useState } from 'react';
 import { useBundles, usePlugins } from '../../api/catalogue.ts';
+import { Empty } from '../../components/empty.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { Loading } from '../../components/loading.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { BundleIcon } from '../../components/plugins/bundle-icon.tsx';
+import { tones } from '../../components/tones.ts';
+import { VirtualList } from '../../components/virtual-list.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { BundleIcon } from '../../pieces/bundle-icon.tsx';
-import { Empty } from '../../pieces/empty.tsx';
-import { Failure } from '../../pieces/failure.tsx';
-import { Icon } from '../../pieces/icons.tsx';
-import { Loading } from '../../pieces/loading.tsx';
-import { PageHead } from '../../pieces/page-head.tsx';
-import { tones } from '../../pieces/tones.ts';
-import { VirtualList } from '../../pieces/virtual-list.tsx';
 import classes from './catalogue.module.css';
 import { type CatalogueRow, findRows, indexOf } from './find-rows.ts';
 
-/** All bundles with their plugins, searched as one types. */
+/** All bundles with their plugins, filtered while the user types. */
 export function Catalogue() {
   const { t } = useLanguage();
   const bundles = useBundles();

@@ -9,11 +9,11 @@ export interface CatalogueRow {
 
 interface Indexed {
   readonly row: CatalogueRow;
-  /** Lower case; a plugin's has its bundle's too. */
+  /** Lower-case text to search; that of a plugin includes that of its bundle. */
   readonly text: string;
 }
 
-/** Bundles by name, each followed by its plugins; their texts made ready for searching. */
+/** Bundles by name, each followed by its plugins, with their search texts. */
 export function indexOf(bundles: readonly Bundle[], plugins: readonly Plugin[]): readonly Indexed[] {
   const byBundle = Map.groupBy(plugins, (plugin) => plugin.bundle_id);
   const sorted = bundles.toSorted((one, other) => one.name.localeCompare(other.name));
@@ -28,7 +28,7 @@ export function indexOf(bundles: readonly Bundle[], plugins: readonly Plugin[]):
   });
 }
 
-/** What has every word somewhere; a bundle also when one of its plugins has them. */
+/** Rows that contain every word; a bundle also matches through its plugins. */
 export function findRows(index: readonly Indexed[], search: string): readonly CatalogueRow[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return index.map(({ row }) => row);

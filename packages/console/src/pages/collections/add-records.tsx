@@ -3,30 +3,30 @@ import type { Collection } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
+import { Dialog } from '../../components/forms/dialog.tsx';
+import { SubmitForm } from '../../components/forms/submit-form.tsx';
+import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Dialog } from '../../pieces/dialog.tsx';
-import { SubmitForm } from '../../pieces/submit-form.tsx';
-import { useToasts } from '../../pieces/toasts.tsx';
-import { FromFiles, type MakeRecords } from './from-files.tsx';
+import { type CreateRecords, FromFiles } from './from-files.tsx';
 
-export interface AddRecordsWish {
+export interface AddRecordsProps {
   readonly collection: Collection;
   readonly onClose: () => void;
 }
 
-/** Makes records of files; a text collection takes texts and pages as well. */
-export function AddRecords({ collection, onClose }: AddRecordsWish) {
+/** Creates records from files; for a text collection also from texts and web pages. */
+export function AddRecords({ collection, onClose }: AddRecordsProps) {
   const { t } = useLanguage();
   const queries = useQueryClient();
   const { say } = useToasts();
   const path = { collection_id: collection.collection_id };
-  const make: MakeRecords = async (wishes) => {
+  const create: CreateRecords = async (wishes) => {
     for (const body of wishes) await filesApi.json('POST /v1/collections/{collection_id}/records', { path, body });
     await queries.invalidateQueries({ queryKey: ['records', collection.collection_id] });
-    say(t('records.made', { count: wishes.length }));
+    say(t('records.processing', { count: wishes.length }));
     onClose();
   };
-  const forms = <FromFiles collection={collection} onMake={make} />;
+  const forms = <FromFiles collection={collection} onCreate={create} />;
   return (
     <Dialog onClose={onClose} title={t('records.add')} size="lg">
       {collection.type === 'qa' ? (
@@ -40,10 +40,10 @@ export function AddRecords({ collection, onClose }: AddRecordsWish) {
           </Tabs.List>
           <Tabs.Panel value="files">{forms}</Tabs.Panel>
           <Tabs.Panel value="text">
-            <FromText onMake={make} />
+            <FromText onCreate={create} />
           </Tabs.Panel>
           <Tabs.Panel value="web">
-            <FromWeb onMake={make} />
+            <FromWeb onCreate={create} />
           </Tabs.Panel>
         </Tabs>
       )}
@@ -51,13 +51,13 @@ export function AddRecords({ collection, onClose }: AddRecordsWish) {
   );
 }
 
-function FromText({ onMake }: { onMake: MakeRecords }) {
+function FromText({ onCreate }: { onCreate: CreateRecords }) {
   const { t } = useLanguage();
   const [title, setTitle] = useState('');
   const [content, setContent] = useState('');
-  const make = () => onMake([{ type: 'text', content, ...(title === '' ? {} : { title }) }]);
+  const create = () => onCreate([{ type: 'text', content, ...(title === '' ? {} : { title }) }]);
   return (
-    <SubmitForm action={t('records.makeOne')} onSubmit={make}>
+    <SubmitForm action={t('records.addOne')} onSubmit={create}>
       {(failure) => (
         <>
           <TextInput
@@ -82,11 +82,11 @@ function FromText({ onMake }: { onMake: MakeRecords }) {
   );
 }
 
-function FromWeb({ onMake }: { onMake: MakeRecords }) {
+function FromWeb({ onCreate }: { onCreate: CreateRecords }) {
   const { t } = useLanguage();
   const [url, setUrl] = useState('');
   return (
-    <SubmitForm action={t('records.makeOne')} onSubmit={() => onMake([{ type: 'web', url }])}>
+    <SubmitForm action={t('records.addOne')} onSubmit={() => onCreate([{ type: 'web', url }])}>
       {(failure) => (
         <TextInput
           type="url"

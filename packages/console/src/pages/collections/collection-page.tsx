@@ -4,22 +4,22 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
+import { Above } from '../../components/above.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { Confirm } from '../../components/forms/confirm.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { Loading } from '../../components/loading.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { useToasts } from '../../components/toasts.tsx';
+import { tones } from '../../components/tones.ts';
 import { useLanguage } from '../../language/language.tsx';
-import { Above } from '../../pieces/above.tsx';
-import { Confirm } from '../../pieces/confirm.tsx';
-import { CopyButton } from '../../pieces/copy-button.tsx';
-import { Failure } from '../../pieces/failure.tsx';
-import { Icon } from '../../pieces/icons.tsx';
-import { Loading } from '../../pieces/loading.tsx';
-import { PageHead } from '../../pieces/page-head.tsx';
-import { useToasts } from '../../pieces/toasts.tsx';
-import { tones } from '../../pieces/tones.ts';
-import { AskBox } from './ask-box.tsx';
 import { RecordList } from './record-list.tsx';
+import { SearchBox } from './search-box.tsx';
 
 const keyOf = (collectionId: string) => ['collection', collectionId];
 
-/** One collection: its records, and questions to it. */
+/** One collection: its records and a search. */
 export function CollectionPage() {
   const { t } = useLanguage();
   const { collectionId } = useParams({ strict: false }) as { collectionId: string }; // of this page's route
@@ -56,7 +56,7 @@ export function CollectionPage() {
         }
         actions={
           <>
-            {item.vectors === 'off' ? null : <EmbedAnew item={item} />}
+            {item.vectors === 'off' ? null : <Reembed item={item} />}
             <DeleteCollection item={item} />
           </>
         }
@@ -64,13 +64,13 @@ export function CollectionPage() {
       <Tabs defaultValue="records" keepMounted={false}>
         <Tabs.List mb="lg">
           <Tabs.Tab value="records">{t('collections.tab.records')}</Tabs.Tab>
-          <Tabs.Tab value="ask">{t('collections.tab.ask')}</Tabs.Tab>
+          <Tabs.Tab value="search">{t('collections.tab.search')}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="records">
           <RecordList collection={item} />
         </Tabs.Panel>
-        <Tabs.Panel value="ask">
-          <AskBox collection={item} />
+        <Tabs.Panel value="search">
+          <SearchBox collection={item} />
         </Tabs.Panel>
       </Tabs>
     </>
@@ -79,8 +79,8 @@ export function CollectionPage() {
 
 const colors = { current: tones.good, catching_up: tones.going, other_model: tones.caution } as const;
 
-/** Vectors of another model rest until all are made anew. */
-function EmbedAnew({ item }: { item: Collection }) {
+/** Creates the vectors of all chunks again, for example after a change of model. */
+function Reembed({ item }: { item: Collection }) {
   const { t } = useLanguage();
   const { say } = useToasts();
   const queries = useQueryClient();
@@ -94,16 +94,16 @@ function EmbedAnew({ item }: { item: Collection }) {
   return (
     <>
       <Button variant="default" leftSection={<Icon name="refresh" size={16} />} onClick={() => setAsking(true)}>
-        {t('vectors.anew')}
+        {t('vectors.reembed')}
       </Button>
       {isAsking ? (
         <Confirm
-          title={t('vectors.anewTitle', { name: item.name })}
-          action={t('vectors.anew')}
+          title={t('vectors.reembedTitle', { name: item.name })}
+          action={t('vectors.reembed')}
           onConfirm={embed}
           onClose={() => setAsking(false)}
         >
-          {t('vectors.anewAbout')}
+          {t('vectors.reembedAbout')}
         </Confirm>
       ) : null}
     </>

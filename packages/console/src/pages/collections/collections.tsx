@@ -3,23 +3,23 @@ import type { Collection } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
-import { useEndlessList } from '../../api/endless-list.ts';
+import { useInfiniteList } from '../../api/infinite-list.ts';
+import { Empty } from '../../components/empty.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { formatAge, formatNumber } from '../../components/format.ts';
+import { Icon } from '../../components/icons.tsx';
+import { Loading } from '../../components/loading.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { VirtualList } from '../../components/virtual-list.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Empty } from '../../pieces/empty.tsx';
-import { Failure } from '../../pieces/failure.tsx';
-import { formatAge, formatNumber } from '../../pieces/format.ts';
-import { Icon } from '../../pieces/icons.tsx';
-import { Loading } from '../../pieces/loading.tsx';
-import { PageHead } from '../../pieces/page-head.tsx';
-import { VirtualList } from '../../pieces/virtual-list.tsx';
 import classes from './collections.module.css';
 import { NewCollection } from './new-collection.tsx';
 
 /** The collections of the project. */
 export function Collections() {
   const { t } = useLanguage();
-  const [isMaking, setMaking] = useState(false);
-  const list = useEndlessList({
+  const [isCreating, setCreating] = useState(false);
+  const list = useInfiniteList({
     queryKey: ['collections'],
     load: (query, signal) => filesApi.json('GET /v1/collections', { query, signal }),
     idOf: (item) => item.collection_id,
@@ -30,7 +30,7 @@ export function Collections() {
         title={t('collections.title')}
         about={t('collections.about')}
         actions={
-          <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setMaking(true)}>
+          <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
             {t('collections.new')}
           </Button>
         }
@@ -53,7 +53,7 @@ export function Collections() {
           {(item) => <CollectionRow item={item} />}
         </VirtualList>
       )}
-      {isMaking ? <NewCollection onClose={() => setMaking(false)} /> : null}
+      {isCreating ? <NewCollection onClose={() => setCreating(false)} /> : null}
     </>
   );
 }

@@ -9,21 +9,21 @@ import {
 } from '@quartermaster/contract';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
-import { useEndlessList } from '../../api/endless-list.ts';
+import { useInfiniteList } from '../../api/infinite-list.ts';
+import { formatBytes } from '../../components/format.ts';
+import { SubmitForm } from '../../components/forms/submit-form.tsx';
+import { Loading } from '../../components/loading.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { formatBytes } from '../../pieces/format.ts';
-import { Loading } from '../../pieces/loading.tsx';
-import { SubmitForm } from '../../pieces/submit-form.tsx';
 import classes from './collections.module.css';
 
-export type MakeRecords = (wishes: readonly RecordCreate[]) => Promise<void>;
+export type CreateRecords = (wishes: readonly RecordCreate[]) => Promise<void>;
 
-/** Records of any number of the files that fit the collection. */
-export function FromFiles({ collection, onMake }: { collection: Collection; onMake: MakeRecords }) {
+/** Creates records from the chosen files that fit the collection. */
+export function FromFiles({ collection, onCreate }: { collection: Collection; onCreate: CreateRecords }) {
   const { t } = useLanguage();
   const purpose = purposeNames.find((name) => purposes[name].collectionType === collection.type) ?? 'record_file';
   const type = purposes[purpose].recordType;
-  const files = useEndlessList({
+  const files = useInfiniteList({
     queryKey: ['files', 'list', { purpose }],
     load: (page, signal) => filesApi.json('GET /v1/files', { query: { ...page, purpose }, signal }),
     idOf: (file) => file.file_id,
@@ -35,9 +35,9 @@ export function FromFiles({ collection, onMake }: { collection: Collection; onMa
   const sheets = type === 'qa_sheet' ? { on_duplicate: onDuplicate } : {};
   return (
     <SubmitForm
-      action={t('records.make', { count: chosen.length })}
+      action={t('records.addCount', { count: chosen.length })}
       isReady={chosen.length > 0}
-      onSubmit={() => onMake(chosen.map((file_id) => ({ type, file_id, ...sheets })))}
+      onSubmit={() => onCreate(chosen.map((file_id) => ({ type, file_id, ...sheets })))}
     >
       {(failure) => (
         <>
@@ -52,7 +52,7 @@ export function FromFiles({ collection, onMake }: { collection: Collection; onMa
               ))}
               {files.hasNextPage ? (
                 <Button size="compact-sm" variant="default" onClick={files.loadMore}>
-                  …
+                  {t('action.more')}
                 </Button>
               ) : null}
             </div>

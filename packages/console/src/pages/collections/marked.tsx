@@ -1,11 +1,11 @@
-/** The words of a question, lower case; in scripts without spaces as their dictionary cuts them. */
+/** The lower-case words of a query. Scripts without spaces are segmented by dictionary. */
 export function wordsOf(question: string): readonly string[] {
   const segments = new Intl.Segmenter(undefined, { granularity: 'word' }).segment(question.toLowerCase());
   const words = [...segments].filter(({ isWordLike }) => isWordLike === true).map(({ segment }) => segment);
   return [...new Set(words)];
 }
 
-/** A text with the words of the question marked, where a word of it begins as they do. */
+/** A text with the query's words highlighted. */
 export function Marked({ text, words }: { text: string; words: readonly string[] }) {
   const long = words.filter((word) => [...word].length > 2 || /[^\p{Script=Latin}\d]/u.test(word));
   if (long.length === 0) return text;

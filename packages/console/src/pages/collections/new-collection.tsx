@@ -4,10 +4,10 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
+import { Dialog } from '../../components/forms/dialog.tsx';
+import { NameField } from '../../components/forms/name-field.tsx';
+import { SubmitForm } from '../../components/forms/submit-form.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Dialog } from '../../pieces/dialog.tsx';
-import { NameField } from '../../pieces/name-field.tsx';
-import { SubmitForm } from '../../pieces/submit-form.tsx';
 
 export function NewCollection({ onClose }: { onClose: () => void }) {
   const { t } = useLanguage();
@@ -16,14 +16,14 @@ export function NewCollection({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [description, setDescription] = useState('');
   const [type, setType] = useState<CollectionType>('text');
-  const make = async () => {
-    const made = await filesApi.data('POST /v1/collections', { body: { name, description, type } });
+  const create = async () => {
+    const created = await filesApi.data('POST /v1/collections', { body: { name, description, type } });
     await queries.invalidateQueries({ queryKey: ['collections'] });
-    await navigate({ to: '/collections/$collectionId', params: { collectionId: made.collection_id } });
+    await navigate({ to: '/collections/$collectionId', params: { collectionId: created.collection_id } });
   };
   return (
     <Dialog onClose={onClose} title={t('collections.new')}>
-      <SubmitForm action={t('action.create')} onSubmit={make}>
+      <SubmitForm action={t('action.create')} onSubmit={create}>
         {(failure) => (
           <>
             <NameField label={t('collections.name')} value={name} onChange={setName} failure={failure} />

@@ -3,25 +3,25 @@ import type { Collection, RecordItem } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
-import { useEndlessList } from '../../api/endless-list.ts';
+import { useInfiniteList } from '../../api/infinite-list.ts';
+import { Empty } from '../../components/empty.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { formatAge } from '../../components/format.ts';
+import { Icon } from '../../components/icons.tsx';
+import { Loading } from '../../components/loading.tsx';
+import { RecordState } from '../../components/records/record-state.tsx';
+import { nameOfRecord } from '../../components/records/record-words.ts';
+import { VirtualList } from '../../components/virtual-list.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Empty } from '../../pieces/empty.tsx';
-import { Failure } from '../../pieces/failure.tsx';
-import { formatAge } from '../../pieces/format.ts';
-import { Icon } from '../../pieces/icons.tsx';
-import { Loading } from '../../pieces/loading.tsx';
-import { RecordState } from '../../pieces/record-state.tsx';
-import { nameOfRecord } from '../../pieces/record-words.ts';
-import { VirtualList } from '../../pieces/virtual-list.tsx';
 import { AddRecords } from './add-records.tsx';
 import classes from './collections.module.css';
 
-/** The records of a collection, live while some are being made. */
+/** The records of a collection, refreshed while some are processed. */
 export function RecordList({ collection }: { collection: Collection }) {
   const { t } = useLanguage();
   const [isAdding, setAdding] = useState(false);
   const path = { collection_id: collection.collection_id };
-  const list = useEndlessList({
+  const list = useInfiniteList({
     queryKey: ['records', collection.collection_id],
     load: (query, signal) => filesApi.json('GET /v1/collections/{collection_id}/records', { path, query, signal }),
     idOf: (record) => record.record_id,

@@ -5,26 +5,26 @@ import { useState } from 'react';
 import { pluginsApi } from '../../api/addresses.ts';
 import { useBundles } from '../../api/catalogue.ts';
 import { profilesKey } from '../../api/credential-profiles.ts';
-import { useEndlessList } from '../../api/endless-list.ts';
+import { useInfiniteList } from '../../api/infinite-list.ts';
+import { CardList } from '../../components/card-list.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { Confirm } from '../../components/forms/confirm.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { Loading } from '../../components/loading.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { CardList } from '../../pieces/card-list.tsx';
-import { Confirm } from '../../pieces/confirm.tsx';
-import { Empty } from '../../pieces/empty.tsx';
-import { Failure } from '../../pieces/failure.tsx';
-import { Icon } from '../../pieces/icons.tsx';
-import { Loading } from '../../pieces/loading.tsx';
-import { PageHead } from '../../pieces/page-head.tsx';
-import { useToasts } from '../../pieces/toasts.tsx';
 import { NewProfile } from './new-profile.tsx';
 import { ProfileRow } from './profile-row.tsx';
 import { ReplaceCredentials } from './replace-credentials.tsx';
 
-/** The credential profiles of the project: made, replaced, deleted; never shown. ADR 0029. */
+/** Creates, replaces and deletes credential profiles. Credentials are never shown. ADR 0029. */
 export function Credentials() {
   const { t } = useLanguage();
-  const [isMaking, setMaking] = useState(false);
+  const [isCreating, setCreating] = useState(false);
   const bundles = useBundles();
-  const list = useEndlessList({
+  const list = useInfiniteList({
     queryKey: [...profilesKey, 'list'],
     load: (query, signal) => pluginsApi.json('GET /v1/credential_profiles', { query, signal }),
     idOf: (profile) => profile.credential_profile_id,
@@ -37,7 +37,7 @@ export function Credentials() {
         title={t('profiles.title')}
         about={t('profiles.about')}
         actions={
-          <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setMaking(true)}>
+          <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
             {t('profiles.new')}
           </Button>
         }
@@ -52,29 +52,29 @@ export function Credentials() {
       <ProfileList profiles={list.items} bundles={bundles.data ?? []} />
       {list.hasNextPage ? (
         <Button variant="default" mt="sm" onClick={list.loadMore}>
-          …
+          {t('action.more')}
         </Button>
       ) : null}
-      {isMaking ? <NewProfile bundles={bundles.data ?? []} onClose={() => setMaking(false)} /> : null}
+      {isCreating ? <NewProfile bundles={bundles.data ?? []} onClose={() => setCreating(false)} /> : null}
     </>
   );
 }
 
-type Doing = { readonly what: 'replace' | 'delete'; readonly profile: CredentialProfile } | null;
+type Action = { readonly what: 'replace' | 'delete'; readonly profile: CredentialProfile } | null;
 
 function ProfileList({ profiles, bundles }: { profiles: readonly CredentialProfile[]; bundles: readonly Bundle[] }) {
   const { t } = useLanguage();
   const queries = useQueryClient();
   const { say } = useToasts();
-  const [doing, setDoing] = useState<Doing>(null);
-  const close = () => setDoing(null);
+  const [action, setAction] = useState<Action>(null);
+  const close = () => setAction(null);
   const bundleOf = ({ bundle_id: id }: CredentialProfile) => bundles.find(({ bundle_id }) => bundle_id === id);
   const remove = async ({ name }: CredentialProfile) => {
     await pluginsApi.json('DELETE /v1/credential_profiles/{name}', { path: { name } });
     await queries.invalidateQueries({ queryKey: profilesKey });
     say(t('profiles.deleted', { name }));
   };
-  const bundle = doing === null ? undefined : bundleOf(doing.profile);
+  const bundle = action === null ? undefined : bundleOf(action.profile);
   return (
     <section aria-label={t('profiles.list')}>
       <CardList>
@@ -83,18 +83,18 @@ function ProfileList({ profiles, bundles }: { profiles: readonly CredentialProfi
             key={profile.credential_profile_id}
             profile={profile}
             bundle={bundleOf(profile)}
-            onDo={(what) => setDoing({ what, profile })}
+            onDo={(what) => setAction({ what, profile })}
           />
         ))}
       </CardList>
-      {doing?.what === 'replace' && bundle !== undefined ? (
-        <ReplaceCredentials profile={doing.profile} bundle={bundle} onClose={close} />
+      {action?.what === 'replace' && bundle !== undefined ? (
+        <ReplaceCredentials profile={action.profile} bundle={bundle} onClose={close} />
       ) : null}
-      {doing?.what === 'delete' ? (
+      {action?.what === 'delete' ? (
         <Confirm
-          title={t('profiles.deleteTitle', { name: doing.profile.name })}
+          title={t('profiles.deleteTitle', { name: action.profile.name })}
           action={t('action.delete')}
-          onConfirm={() => remove(doing.profile)}
+          onConfirm={() => remove(action.profile)}
           onClose={close}
         >
           {t('profiles.deleteAbout')}

@@ -4,15 +4,15 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { pluginsApi } from '../../api/addresses.ts';
 import { profilesKey } from '../../api/credential-profiles.ts';
+import { Dialog } from '../../components/forms/dialog.tsx';
+import { NameField } from '../../components/forms/name-field.tsx';
+import { SubmitForm } from '../../components/forms/submit-form.tsx';
+import type { JsonSchema } from '../../components/schema/json-schema.ts';
+import { SchemaForm, type Values } from '../../components/schema/schema-form.tsx';
+import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Dialog } from '../../pieces/dialog.tsx';
-import type { JsonSchema } from '../../pieces/json-schema.ts';
-import { NameField } from '../../pieces/name-field.tsx';
-import { SchemaForm, type Values } from '../../pieces/schema-form.tsx';
-import { SubmitForm } from '../../pieces/submit-form.tsx';
-import { useToasts } from '../../pieces/toasts.tsx';
 
-/** A name, a bundle and its credentials, which leave the page with the dialog. */
+/** Creates a profile. The credentials are dropped when the dialog closes. */
 export function NewProfile({ bundles, onClose }: { bundles: readonly Bundle[]; onClose: () => void }) {
   const { t } = useLanguage();
   const { say } = useToasts();
@@ -22,10 +22,10 @@ export function NewProfile({ bundles, onClose }: { bundles: readonly Bundle[]; o
   const [credentials, setCredentials] = useState<Values>({});
   const needy = bundles.filter(({ credentials_schema: schema }) => Object.keys(schema.properties ?? {}).length > 0);
   const bundle = needy.find(({ bundle_id }) => bundle_id === bundleId);
-  const make = async () => {
+  const create = async () => {
     await pluginsApi.json('POST /v1/credential_profiles', { body: { name, bundle_id: bundleId, credentials } });
     await queries.invalidateQueries({ queryKey: profilesKey });
-    say(t('profiles.made', { name }));
+    say(t('profiles.created', { name }));
     onClose();
   };
   const choose = (id: string) => {
@@ -34,7 +34,7 @@ export function NewProfile({ bundles, onClose }: { bundles: readonly Bundle[]; o
   };
   return (
     <Dialog onClose={onClose} title={t('profiles.new')} closeOnClickOutside={false}>
-      <SubmitForm action={t('action.create')} onSubmit={make} isReady={bundle !== undefined}>
+      <SubmitForm action={t('action.create')} onSubmit={create} isReady={bundle !== undefined}>
         {(failure) => (
           <>
             <NameField
@@ -64,14 +64,14 @@ export function NewProfile({ bundles, onClose }: { bundles: readonly Bundle[]; o
   );
 }
 
-export interface CredentialFieldsWish {
+export interface CredentialFieldsProps {
   readonly bundle: Bundle;
   readonly value: Values;
   readonly onChange: (value: Values) => void;
 }
 
-/** Empty at first, whatever is stored. */
-export function CredentialFields({ bundle, value, onChange }: CredentialFieldsWish) {
+/** Starts empty: stored credentials are never shown. */
+export function CredentialFields({ bundle, value, onChange }: CredentialFieldsProps) {
   const { t } = useLanguage();
   const schema: JsonSchema = bundle.credentials_schema;
   return (

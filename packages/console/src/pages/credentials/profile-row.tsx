@@ -1,18 +1,18 @@
 import { Button, Group, Text } from '@mantine/core';
 import { type Bundle, type CredentialProfile, profileMember } from '@quartermaster/contract';
+import { Card } from '../../components/card-list.tsx';
+import { formatTime } from '../../components/format.ts';
+import { CheckCredentials } from '../../components/plugins/check-credentials.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Card } from '../../pieces/card-list.tsx';
-import { CheckCredentials } from '../../pieces/check-credentials.tsx';
-import { formatTime } from '../../pieces/format.ts';
 
-export interface ProfileRowWish {
+export interface ProfileRowProps {
   readonly profile: CredentialProfile;
-  /** Undefined when it is no longer installed. */
+  /** Undefined when the bundle is not installed. */
   readonly bundle: Bundle | undefined;
   readonly onDo: (what: 'replace' | 'delete') => void;
 }
 
-export function ProfileRow({ profile, bundle, onDo }: ProfileRowWish) {
+export function ProfileRow({ profile, bundle, onDo }: ProfileRowProps) {
   const { t, code } = useLanguage();
   const { name, bundle_id: bundleId } = profile;
   return (

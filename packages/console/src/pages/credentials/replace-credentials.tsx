@@ -4,21 +4,21 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { pluginsApi } from '../../api/addresses.ts';
 import { profilesKey } from '../../api/credential-profiles.ts';
+import { Dialog } from '../../components/forms/dialog.tsx';
+import { SubmitForm } from '../../components/forms/submit-form.tsx';
+import type { Values } from '../../components/schema/schema-form.tsx';
+import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Dialog } from '../../pieces/dialog.tsx';
-import type { Values } from '../../pieces/schema-form.tsx';
-import { SubmitForm } from '../../pieces/submit-form.tsx';
-import { useToasts } from '../../pieces/toasts.tsx';
 import { CredentialFields } from './new-profile.tsx';
 
-export interface ReplaceCredentialsWish {
+export interface ReplaceCredentialsProps {
   readonly profile: CredentialProfile;
   readonly bundle: Bundle;
   readonly onClose: () => void;
 }
 
-/** Other credentials under the same name. */
-export function ReplaceCredentials({ profile, bundle, onClose }: ReplaceCredentialsWish) {
+/** Replaces the credentials of a profile. */
+export function ReplaceCredentials({ profile, bundle, onClose }: ReplaceCredentialsProps) {
   const { t } = useLanguage();
   const { say } = useToasts();
   const queries = useQueryClient();

@@ -2,13 +2,13 @@ import { Button, Text } from '@mantine/core';
 import { type Limits, type Purpose, purposeNames, purposes } from '@quartermaster/contract';
 import { type DragEvent, useRef, useState } from 'react';
 import { addUploads } from '../../api/uploads.ts';
+import { formatBytes } from '../../components/format.ts';
+import { Icon } from '../../components/icons.tsx';
+import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { formatBytes } from '../../pieces/format.ts';
-import { Icon } from '../../pieces/icons.tsx';
-import { useToasts } from '../../pieces/toasts.tsx';
 import classes from './files.module.css';
 
-/** The purpose follows from the format: each format has one. */
+/** Each format belongs to one purpose. */
 function purposeOf(name: string): Purpose | undefined {
   const extension = extensionOf(name).replace(/^htm$/, 'html');
   return purposeNames.find((purpose) => (purposes[purpose].extensions as readonly string[]).includes(extension));
@@ -19,7 +19,7 @@ function extensionOf(name: string): string {
   return dot < 0 ? '' : name.slice(dot + 1).toLowerCase();
 }
 
-/** Where files are dropped or chosen. What the service would refuse at once is told before it is sent. */
+/** Takes dropped or chosen files. Checks format and size before sending. */
 export function DropArea({ limits }: { limits: Limits | undefined }) {
   const { t } = useLanguage();
   const { complain } = useToasts();

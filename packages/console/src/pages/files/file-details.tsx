@@ -4,18 +4,18 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useDownload } from '../../api/downloads.ts';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { formatBytes, formatTime } from '../../components/format.ts';
+import { Confirm } from '../../components/forms/confirm.tsx';
+import { Dialog } from '../../components/forms/dialog.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { Loading } from '../../components/loading.tsx';
+import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Confirm } from '../../pieces/confirm.tsx';
-import { CopyButton } from '../../pieces/copy-button.tsx';
-import { Dialog } from '../../pieces/dialog.tsx';
-import { Failure } from '../../pieces/failure.tsx';
-import { formatBytes, formatTime } from '../../pieces/format.ts';
-import { Icon } from '../../pieces/icons.tsx';
-import { Loading } from '../../pieces/loading.tsx';
-import { useToasts } from '../../pieces/toasts.tsx';
 import classes from './files.module.css';
 
-/** One file: what is known of it, what was made of it, and its end. */
+/** Details of a file: facts, documents created from it, download and deletion. */
 export function FileDetails({ file, onClose }: { file: StoredFile; onClose: () => void }) {
   const { t } = useLanguage();
   const [isDeleting, setDeleting] = useState(false);

@@ -2,9 +2,9 @@ import { ActionIcon, Text } from '@mantine/core';
 import type { File as StoredFile } from '@quartermaster/contract';
 import { filesApi } from '../../api/addresses.ts';
 import { useDownload } from '../../api/downloads.ts';
+import { formatAge, formatBytes } from '../../components/format.ts';
+import { Icon } from '../../components/icons.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { formatAge, formatBytes } from '../../pieces/format.ts';
-import { Icon } from '../../pieces/icons.tsx';
 import classes from './files.module.css';
 
 export function FileRow({ file, onOpen }: { file: StoredFile; onOpen: () => void }) {

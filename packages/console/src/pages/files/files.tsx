@@ -3,23 +3,23 @@ import type { Limits, Purpose, File as StoredFile } from '@quartermaster/contrac
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useDeferredValue, useEffect, useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
-import { useEndlessList } from '../../api/endless-list.ts';
+import { useInfiniteList } from '../../api/infinite-list.ts';
 import { whenStored } from '../../api/uploads.ts';
+import { Empty } from '../../components/empty.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { formatBytes } from '../../components/format.ts';
+import { Icon } from '../../components/icons.tsx';
+import { Loading } from '../../components/loading.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { VirtualList } from '../../components/virtual-list.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Empty } from '../../pieces/empty.tsx';
-import { Failure } from '../../pieces/failure.tsx';
-import { formatBytes } from '../../pieces/format.ts';
-import { Icon } from '../../pieces/icons.tsx';
-import { Loading } from '../../pieces/loading.tsx';
-import { PageHead } from '../../pieces/page-head.tsx';
-import { VirtualList } from '../../pieces/virtual-list.tsx';
 import { DropArea } from './drop-area.tsx';
 import { FileDetails } from './file-details.tsx';
 import { FileRow } from './file-row.tsx';
 import classes from './files.module.css';
 import { UploadList } from './upload-list.tsx';
 
-/** The files of the project, and those on their way. */
+/** The files of the project, and current uploads. */
 export function Files() {
   const { t } = useLanguage();
   const queries = useQueryClient();
@@ -61,7 +61,7 @@ function FileList() {
   const name = useDeferredValue(text.trim());
   const isFiltered = name !== '' || purpose !== '';
   const query = { name: name || undefined, purpose: purpose || undefined };
-  const list = useEndlessList({
+  const list = useInfiniteList({
     queryKey: ['files', 'list', query],
     load: (page, signal) => filesApi.json('GET /v1/files', { query: { ...page, ...query }, signal }),
     idOf: (file) => file.file_id,

@@ -8,12 +8,12 @@ import {
   type Upload,
   useUploads,
 } from '../../api/uploads.ts';
+import { formatBytes } from '../../components/format.ts';
+import { Icon, type IconName } from '../../components/icons.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { formatBytes } from '../../pieces/format.ts';
-import { Icon, type IconName } from '../../pieces/icons.tsx';
 import classes from './files.module.css';
 
-/** Files on their way, newest first. */
+/** Current uploads, newest first. */
 export function UploadList() {
   const { t } = useLanguage();
   const uploads = useUploads();
@@ -69,7 +69,7 @@ function UploadRow({ upload }: { upload: Upload }) {
           value={percent}
           size="sm"
           animated={state === 'checking'}
-          aria-label={`${name}: ${Math.round(percent)} %`}
+          aria-label={`${name}: ${Math.round(percent)}%`}
         />
       ) : null}
     </div>

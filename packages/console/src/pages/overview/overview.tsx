@@ -4,16 +4,16 @@ import { Link } from '@tanstack/react-router';
 import { filesApi, pluginsApi } from '../../api/addresses.ts';
 import { rates, type Sample, total, useSamples } from '../../api/metrics.ts';
 import { runsKey } from '../../api/runs.ts';
+import { Failure } from '../../components/failure.tsx';
+import { formatBytes, formatMs, formatNumber } from '../../components/format.ts';
+import { Icon, type IconName } from '../../components/icons.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { SparkLine } from '../../components/spark-line.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Failure } from '../../pieces/failure.tsx';
-import { formatBytes, formatMs, formatNumber } from '../../pieces/format.ts';
-import { Icon, type IconName } from '../../pieces/icons.tsx';
-import { PageHead } from '../../pieces/page-head.tsx';
-import { SparkLine } from '../../pieces/spark-line.tsx';
 import { RunRow } from '../runs/runs.tsx';
 import classes from './overview.module.css';
 
-/** What the service does now, from the metrics that everybody with a key of scope admin can read. */
+/** Current activity, from the metrics that a key with scope admin can read. */
 export function Overview() {
   const { t } = useLanguage();
   const { samples, error, refetch } = useSamples();
@@ -96,7 +96,6 @@ function Charts({ samples }: { samples: readonly Sample[] }) {
     value === undefined ? t('overview.collecting') : formatNumber(value, code);
   const ms = (value: number | undefined) => (value === undefined ? t('overview.collecting') : formatMs(value));
   const memory = samples.map(of('process_resident_memory_bytes'));
-  const loop = samples.map((sample) => total(sample, 'nodejs_eventloop_lag_p99_seconds') * 1000);
   const queue = samples.map(of('quartermaster_sandbox_waiting'));
   const sum = (name: string, passes?: typeof isFailure) =>
     last === undefined ? '…' : formatNumber(total(last, name, passes), code);
@@ -123,19 +122,18 @@ function Charts({ samples }: { samples: readonly Sample[] }) {
         value={last === undefined ? '…' : formatBytes(memory.at(-1) ?? 0)}
         values={memory}
       />
-      <Chart name={t('overview.loop')} value={ms(now(loop))} values={loop} />
     </SimpleGrid>
   );
 }
 
-interface ChartWish {
+interface ChartProps {
   readonly name: string;
   readonly value: string;
   readonly values: readonly number[];
   readonly children?: string;
 }
 
-function Chart({ name, value, values, children }: ChartWish) {
+function Chart({ name, value, values, children }: ChartProps) {
   return (
     <div className={classes.chart}>
       <Text size="sm" c="dimmed">

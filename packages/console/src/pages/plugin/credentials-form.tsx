@@ -1,25 +1,25 @@
 import { Group, NativeSelect, Text, Title } from '@mantine/core';
 import { type Bundle, profileMember } from '@quartermaster/contract';
 import { useProfiles } from '../../api/credential-profiles.ts';
+import { CheckCredentials } from '../../components/plugins/check-credentials.tsx';
+import type { JsonSchema } from '../../components/schema/json-schema.ts';
+import { SchemaForm, type Values } from '../../components/schema/schema-form.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { CheckCredentials } from '../../pieces/check-credentials.tsx';
-import type { JsonSchema } from '../../pieces/json-schema.ts';
-import { SchemaForm, type Values } from '../../pieces/schema-form.tsx';
 
-export interface CredentialsWish {
+export interface CredentialsProps {
   readonly bundle: Bundle;
   readonly value: Values;
   readonly onChange: (value: Values) => void;
 }
 
-/** The name of the credential profile that stands in the place of credentials; null: they are entered. */
+/** The chosen credential profile; null when the user enters credentials. */
 export function profileOf(credentials: Values): string | null {
   const name = credentials[profileMember];
   return typeof name === 'string' ? name : null;
 }
 
-/** Credentials for a call: entered, or those that the project keeps encrypted under a name. */
-export function CredentialsForm({ bundle, value, onChange }: CredentialsWish) {
+/** Credentials for a call: entered by the user, or a stored profile. */
+export function CredentialsForm({ bundle, value, onChange }: CredentialsProps) {
   const { t } = useLanguage();
   const schema: JsonSchema = bundle.credentials_schema;
   const profile = profileOf(value);
@@ -48,7 +48,7 @@ export function CredentialsForm({ bundle, value, onChange }: CredentialsWish) {
   );
 }
 
-function ProfileChoice({ bundle, value, onChange }: CredentialsWish) {
+function ProfileChoice({ bundle, value, onChange }: CredentialsProps) {
   const { t } = useLanguage();
   const profiles = useProfiles(bundle.bundle_id);
   if (profiles.length === 0) return null;

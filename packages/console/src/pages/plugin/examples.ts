@@ -1,32 +1,32 @@
 import { type Bundle, type Plugin, profileMember } from '@quartermaster/contract';
 
-export interface ExampleWish {
+export interface ExampleProps {
   readonly bundle: Bundle;
   readonly plugin: Plugin;
   readonly input: unknown;
-  /** Names only; values never leave the form. */
+  /** Names only: examples never contain values. */
   readonly credentials: readonly string[];
-  /** Of a credential profile, in the place of credentials. */
+  /** Name of a credential profile; null when the user enters credentials. */
   readonly profile: string | null;
 }
 
-/** The same call from elsewhere; credentials stand there as variables. */
-export function examplesOf(wish: ExampleWish): Readonly<Record<'curl' | 'TypeScript' | 'Python' | 'MCP', string>> {
+/** Code for the same call, with variables in place of credentials. */
+export function examplesOf(wish: ExampleProps): Readonly<Record<'curl' | 'TypeScript' | 'Python' | 'MCP', string>> {
   return { curl: curl(wish), TypeScript: typeScript(wish), Python: python(wish), MCP: mcp(wish) };
 }
 
 const url = () => `${window.location.origin}/plugins/v1/execute`;
 
-function bodyOf({ plugin, input }: ExampleWish, credentials: unknown) {
+function bodyOf({ plugin, input }: ExampleProps, credentials: unknown) {
   return { bundle_id: plugin.bundle_id, plugin_id: plugin.plugin_id, input_params: input, credentials };
 }
 
-function curl(wish: ExampleWish): string {
+function curl(wish: ExampleProps): string {
   const { credentials, profile } = wish;
   const variables = Object.fromEntries(credentials.map((name) => [name, `$${name}`]));
   const shown = profile === null ? variables : { [profileMember]: profile };
   const body = JSON.stringify(bodyOf(wish, shown), null, 2).replaceAll("'", "'\\''");
-  // The quotes of the shell end around each variable.
+  // Closes the shell's single quotes around each variable.
   const filled = credentials.reduce((text, name) => text.replaceAll(`"$${name}"`, `"'"$${name}"'"`), body);
   return [
     `curl ${url()} \\`,
@@ -36,7 +36,7 @@ function curl(wish: ExampleWish): string {
   ].join('\n');
 }
 
-function typeScript(wish: ExampleWish): string {
+function typeScript(wish: ExampleProps): string {
   const { plugin, input, credentials, profile } = wish;
   const { origin } = window.location;
   const variables = credentials.map((name) => `${name}: process.env.${name}`).join(', ');
@@ -58,14 +58,14 @@ const result = await client.plugins.execute({
 console.log(result.data);`;
 }
 
-function python(wish: ExampleWish): string {
+function python(wish: ExampleProps): string {
   const { plugin, input, credentials, profile } = wish;
   const variables = credentials.map((name) => `"${name}": os.environ["${name}"]`).join(', ');
   const given = profile === null ? variables : `"${profileMember}": "${profile}"`;
   const text = JSON.stringify(JSON.stringify(input)).replaceAll("'", "\\'");
   return `import json, os, requests
 
-answer = requests.post(
+response = requests.post(
     "${url()}",
     headers={"Authorization": f"Bearer {os.environ['QUARTERMASTER_KEY']}"},
     json={
@@ -75,12 +75,12 @@ answer = requests.post(
         "credentials": {${given}},
     },
 )
-answer.raise_for_status()
-print(answer.json()["data"]["data"])`;
+response.raise_for_status()
+print(response.json()["data"]["data"])`;
 }
 
-/** The catalogue names its own address in the links to pictures. */
-function mcp({ bundle, credentials, profile }: ExampleWish): string {
+/** The links to icons hold the plugins address. */
+function mcp({ bundle, credentials, profile }: ExampleProps): string {
   const { hostname, protocol } = window.location;
   const address = bundle.icon_url === null ? `${protocol}//${hostname}:8081` : new URL(bundle.icon_url).origin;
   const entered = Object.fromEntries(credentials.map((name) => [`X-Credential-${name}`, `<${name}>`]));

@@ -3,11 +3,11 @@ import { asDefinitions } from '@quartermaster/client';
 import type { DefinitionFormat, Plugin, PluginDefinition } from '@quartermaster/contract';
 import { useQueries } from '@tanstack/react-query';
 import { pluginsApi } from '../../api/addresses.ts';
+import { Failure } from '../../components/failure.tsx';
+import { Loading } from '../../components/loading.tsx';
+import { Snippet } from '../../components/snippet.tsx';
+import { tones } from '../../components/tones.ts';
 import { useLanguage } from '../../language/language.tsx';
-import { Failure } from '../../pieces/failure.tsx';
-import { Loading } from '../../pieces/loading.tsx';
-import { Snippet } from '../../pieces/snippet.tsx';
-import { tones } from '../../pieces/tones.ts';
 import classes from './plugin.module.css';
 
 const formats = {
@@ -19,7 +19,7 @@ const formats = {
 } as const satisfies Partial<Record<DefinitionFormat, string>>;
 const names = Object.keys(formats) as Array<keyof typeof formats>; // the keys of the object above
 
-/** The plugin as providers of models take it, and what each form cannot say. */
+/** The tool definition for each model provider, and what the format cannot express. */
 export function ForModels({ plugin }: { plugin: Plugin }) {
   const { bundle_id, plugin_id } = plugin;
   const definitions = useQueries({

@@ -3,19 +3,19 @@ import type { Bundle, Plugin } from '@quartermaster/contract';
 import { useParams } from '@tanstack/react-router';
 import { useBundles, usePlugins } from '../../api/catalogue.ts';
 import { NotFound } from '../../app/not-found.tsx';
+import { Above } from '../../components/above.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { Loading } from '../../components/loading.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { BundleIcon } from '../../components/plugins/bundle-icon.tsx';
+import { SchemaView } from '../../components/schema/schema-view.tsx';
+import { tones } from '../../components/tones.ts';
 import { useLanguage } from '../../language/language.tsx';
-import { Above } from '../../pieces/above.tsx';
-import { BundleIcon } from '../../pieces/bundle-icon.tsx';
-import { Failure } from '../../pieces/failure.tsx';
-import { Loading } from '../../pieces/loading.tsx';
-import { PageHead } from '../../pieces/page-head.tsx';
-import { SchemaView } from '../../pieces/schema-view.tsx';
-import { tones } from '../../pieces/tones.ts';
 import { ForModels } from './for-models.tsx';
 import classes from './plugin.module.css';
 import { TryIt } from './try-it.tsx';
 
-/** One plugin: tried, and read. */
+/** One plugin: try it, or read its schemas. */
 export function PluginPage() {
   const { bundleId, pluginId } = useParams({ strict: false }) as { bundleId: string; pluginId: string }; // of the route
   const bundles = useBundles();
@@ -55,7 +55,7 @@ function PluginView({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
           <Text size="xs" c="dimmed">
             {t('plugin.provider')}: {bundle.provider} · {t('plugin.version')} {bundle.version} · {t('plugin.hosts')}:{' '}
             {bundle.hosts.join(', ') || t(bundle.hosts_by === 'operator' ? 'plugin.operatorHosts' : 'plugin.noHosts')} ·{' '}
-            {t(`isolation.${bundle.isolation}.about`)}{' '}
+            {t(`isolation.${bundle.isolation}.about`)} ·{' '}
             {t(plugin.idempotent ? 'plugin.idempotent' : 'plugin.notIdempotent')}
           </Text>
         </div>

@@ -4,18 +4,18 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useRef, useState } from 'react';
 import { execute, runsKey, startRun } from '../../api/runs.ts';
+import { Icon } from '../../components/icons.tsx';
+import type { JsonSchema } from '../../components/schema/json-schema.ts';
+import { SchemaForm, type Values } from '../../components/schema/schema-form.tsx';
+import { Snippet } from '../../components/snippet.tsx';
+import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Icon } from '../../pieces/icons.tsx';
-import type { JsonSchema } from '../../pieces/json-schema.ts';
-import { SchemaForm, type Values } from '../../pieces/schema-form.tsx';
-import { Snippet } from '../../pieces/snippet.tsx';
-import { useToasts } from '../../pieces/toasts.tsx';
 import { CredentialsForm, profileOf } from './credentials-form.tsx';
 import { examplesOf } from './examples.ts';
 import classes from './plugin.module.css';
 import { TryResult } from './try-result.tsx';
 
-/** Runs the plugin with what is entered; credentials stay in this form and go with the page. */
+/** Runs the plugin with the input of the form. Credentials are dropped when the user leaves the page. */
 export function TryIt({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
   const { t } = useLanguage();
   const queries = useQueryClient();
@@ -27,7 +27,7 @@ export function TryIt({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
   const { bundle_id, plugin_id } = plugin;
   const call = { bundle_id, plugin_id, input_params: input, credentials };
   const run = useMutation({
-    // Credentials are not kept with the call's answer.
+    // Drops the credentials from the cache of mutations at once.
     gcTime: 0,
     mutationFn: () => {
       stop.current = new AbortController();
@@ -87,13 +87,13 @@ function Warning({ effects }: { effects: Plugin['effects'] }) {
   );
 }
 
-interface FormWish {
+interface FormProps {
   readonly schema: JsonSchema;
   readonly value: Values;
   readonly onChange: (value: Values) => void;
 }
 
-function InputForm({ schema, value, onChange }: FormWish) {
+function InputForm({ schema, value, onChange }: FormProps) {
   const { t } = useLanguage();
   return (
     <section aria-labelledby="try-input">
@@ -122,7 +122,7 @@ function InputForm({ schema, value, onChange }: FormWish) {
   );
 }
 
-function RawJson({ value, onChange }: Omit<FormWish, 'schema'>) {
+function RawJson({ value, onChange }: Omit<FormProps, 'schema'>) {
   const { t } = useLanguage();
   const [text, setText] = useState(() => JSON.stringify(value, null, 2));
   const [failure, setFailure] = useState<string | null>(null);
@@ -150,14 +150,14 @@ function RawJson({ value, onChange }: Omit<FormWish, 'schema'>) {
   );
 }
 
-interface ElsewhereWish {
+interface ElsewhereProps {
   readonly bundle: Bundle;
   readonly plugin: Plugin;
   readonly input: Values;
   readonly credentials: Values;
 }
 
-function SameElsewhere({ bundle, plugin, input, credentials }: ElsewhereWish) {
+function SameElsewhere({ bundle, plugin, input, credentials }: ElsewhereProps) {
   const { t } = useLanguage();
   const schema: JsonSchema = bundle.credentials_schema;
   const profile = profileOf(credentials);

@@ -4,23 +4,23 @@ import type { ExecuteResult } from '@quartermaster/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { readRun, runsKey } from '../../api/runs.ts';
+import { Empty } from '../../components/empty.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { formatMs } from '../../components/format.ts';
+import { Loading } from '../../components/loading.tsx';
+import { Phases } from '../../components/runs/phases.tsx';
+import { RunOutput } from '../../components/runs/run-output.tsx';
+import { JsonBox } from '../../components/schema/json-tree.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Empty } from '../../pieces/empty.tsx';
-import { Failure } from '../../pieces/failure.tsx';
-import { formatMs } from '../../pieces/format.ts';
-import { JsonBox } from '../../pieces/json-tree.tsx';
-import { Loading } from '../../pieces/loading.tsx';
-import { Phases } from '../../pieces/phases.tsx';
-import { RunOutput } from '../../pieces/run-output.tsx';
 
-export interface TryResultWish {
+export interface TryResultProps {
   readonly result: ExecuteResult | undefined;
   readonly error: Error | null;
   readonly isRunning: boolean;
 }
 
-/** What came of the run: the output, or why there is none, and where the time went. */
-export function TryResult({ result, error, isRunning }: TryResultWish) {
+/** The output of the run or its error, and its timings. */
+export function TryResult({ result, error, isRunning }: TryResultProps) {
   const { t } = useLanguage();
   const runId = result?.run_id ?? runIdOf(error);
   return (
@@ -64,10 +64,10 @@ function RunFailure({ error }: { error: Error }) {
   );
 }
 
-/** The record of a run is written behind it: a busy service may take its time. */
+/** Runs are stored after their result is sent, later on a busy service. */
 const waitForRecord = { tries: 60, ms: 500 } as const;
 
-/** Where the time of the run went, when its record is there. */
+/** The timings of the run, once it is stored. */
 function RunTimes({ runId }: { runId: string }) {
   const { t } = useLanguage();
   const run = useQuery({

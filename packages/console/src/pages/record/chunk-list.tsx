@@ -4,17 +4,17 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
 import { Fragment, useEffect, useRef } from 'react';
 import { filesApi } from '../../api/addresses.ts';
-import type { Page } from '../../api/endless-list.ts';
+import type { Page } from '../../api/infinite-list.ts';
+import { Failure } from '../../components/failure.tsx';
+import { Loading } from '../../components/loading.tsx';
+import { describePlace } from '../../components/records/record-words.ts';
 import { useLanguage } from '../../language/language.tsx';
-import { Failure } from '../../pieces/failure.tsx';
-import { Loading } from '../../pieces/loading.tsx';
-import { describePlace } from '../../pieces/record-words.ts';
 import classes from './record.module.css';
 
 const pageSize = 20;
-/** Where the next page begins: behind a chunk, ahead of one, or around the one that was asked for. */
+/** Where a page of chunks starts: after a chunk, before one, or at the one in the URL's fragment. */
 type Place = { readonly after: string } | { readonly before: string } | { readonly around: string } | null;
-/** The parameters of the paths below one record. */
+/** Path parameters of the endpoints of one record. */
 export interface RecordPath {
   readonly collection_id: string;
   readonly record_id: string;
@@ -24,7 +24,7 @@ interface Part extends Page<Chunk> {
   readonly startsAt: Place;
 }
 
-/** The chunks in the order of the source; the one named behind the `#` of the address stands in its surroundings. */
+/** The chunks in source order. The fragment of the URL may name the chunk to show first. */
 export function ChunkList({ path }: { path: RecordPath }) {
   const { t } = useLanguage();
   const chosen = useLocation().hash;
@@ -111,13 +111,13 @@ export function ChunkList({ path }: { path: RecordPath }) {
   );
 }
 
-interface ChunkCardWish {
+interface ChunkCardProps {
   readonly chunk: Chunk;
   readonly above: Chunk | undefined;
   readonly isChosen: boolean;
 }
 
-function ChunkCard({ chunk, above, isChosen }: ChunkCardWish) {
+function ChunkCard({ chunk, above, isChosen }: ChunkCardProps) {
   const { t } = useLanguage();
   const card = useRef<HTMLLIElement>(null);
   useEffect(() => {

@@ -4,23 +4,23 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
+import { Above } from '../../components/above.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { formatTime } from '../../components/format.ts';
+import { Confirm } from '../../components/forms/confirm.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { Loading } from '../../components/loading.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { RecordState } from '../../components/records/record-state.tsx';
+import { nameOfRecord } from '../../components/records/record-words.ts';
+import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Above } from '../../pieces/above.tsx';
-import { Confirm } from '../../pieces/confirm.tsx';
-import { Failure } from '../../pieces/failure.tsx';
-import { formatTime } from '../../pieces/format.ts';
-import { Icon } from '../../pieces/icons.tsx';
-import { Loading } from '../../pieces/loading.tsx';
-import { PageHead } from '../../pieces/page-head.tsx';
-import { RecordState } from '../../pieces/record-state.tsx';
-import { nameOfRecord } from '../../pieces/record-words.ts';
-import { useToasts } from '../../pieces/toasts.tsx';
 import { ChunkList } from './chunk-list.tsx';
 import classes from './record.module.css';
 import { Report } from './report.tsx';
 import { RowReport } from './row-report.tsx';
 
-/** One record: how it was read, what became of it, and its chunks. */
+/** One record: status, parsing report and chunks. */
 export function RecordPage() {
   const { t, code, explain } = useLanguage();
   const { collectionId, recordId } = useParams({ strict: false }) as { collectionId: string; recordId: string }; // route

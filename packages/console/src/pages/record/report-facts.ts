@@ -1,10 +1,10 @@
+import type { Fact } from '../../components/fact-cards.tsx';
+import { formatBytes, formatMs } from '../../components/format.ts';
 import type { MessageKey, Translate } from '../../language/language.tsx';
-import type { Fact } from '../../pieces/fact-cards.tsx';
-import { formatBytes, formatMs } from '../../pieces/format.ts';
 
 export type Facts = Readonly<Record<string, unknown>>;
 
-/** What people look for first. Facts that a later reader adds follow, under the names they have on the wire. */
+/** Labels in display order. Facts without a label follow, under their wire names. */
 const labels: Readonly<Record<string, MessageKey>> = {
   title: 'report.title',
   rows: 'report.rows',
@@ -26,7 +26,7 @@ const labels: Readonly<Record<string, MessageKey>> = {
   front_matter: 'report.frontMatter',
 };
 
-/** The report of a record as short lines, in the order of `labels`. */
+/** The parsing report as labelled values, in the order of `labels`. */
 export function factsOf(report: Facts, t: Translate): readonly Fact[] {
   const { warnings: _, encoding_confidence: confidence, ...facts } = report;
   const order = Object.keys(labels);
@@ -35,7 +35,7 @@ export function factsOf(report: Facts, t: Translate): readonly Fact[] {
     .toSorted(([one], [other]) => place(one) - place(other))
     .map(([name, value]) => {
       const label = labels[name];
-      const sure = name === 'encoding' && typeof confidence === 'number' ? ` (${Math.round(confidence * 100)} %)` : '';
+      const sure = name === 'encoding' && typeof confidence === 'number' ? ` (${Math.round(confidence * 100)}%)` : '';
       return { name, label: label === undefined ? plain(name) : t(label), text: textOf(name, value, t) + sure };
     });
 }

@@ -1,11 +1,11 @@
 import { Alert, Text } from '@mantine/core';
+import { FactCards } from '../../components/fact-cards.tsx';
+import { Icon } from '../../components/icons.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { FactCards } from '../../pieces/fact-cards.tsx';
-import { Icon } from '../../pieces/icons.tsx';
 import classes from './record.module.css';
 import { type Facts, factsOf } from './report-facts.ts';
 
-/** What the reader said of the source: short facts as cards, warnings as sentences. */
+/** The parsing report: facts as cards, warnings as a list. */
 export function Report({ report }: { report: Facts | null }) {
   const { t } = useLanguage();
   if (report === null) {

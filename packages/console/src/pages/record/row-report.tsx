@@ -2,15 +2,15 @@ import { Button, Group, Table, Tabs, Text, Title } from '@mantine/core';
 import type { RowStatus } from '@quartermaster/contract';
 import { filesApi } from '../../api/addresses.ts';
 import { useDownload } from '../../api/downloads.ts';
-import { useEndlessList } from '../../api/endless-list.ts';
+import { useInfiniteList } from '../../api/infinite-list.ts';
+import { Failure } from '../../components/failure.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { Loading } from '../../components/loading.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Failure } from '../../pieces/failure.tsx';
-import { Icon } from '../../pieces/icons.tsx';
-import { Loading } from '../../pieces/loading.tsx';
 import type { RecordPath } from './chunk-list.tsx';
 import classes from './record.module.css';
 
-/** Rows of a sheet that became no pair, and the sheet to correct them in. */
+/** The skipped rows of a sheet, with a CSV download. */
 export function RowReport({ path, version }: { path: RecordPath; version: number }) {
   const { t } = useLanguage();
   return (
@@ -41,7 +41,7 @@ const endpoint = 'GET /v1/collections/{collection_id}/records/{record_id}/rows';
 function Rows({ path, status, version }: { path: RecordPath; status: RowStatus; version: number }) {
   const { t, explain } = useLanguage();
   const { busy, download } = useDownload();
-  const list = useEndlessList({
+  const list = useInfiniteList({
     queryKey: ['rows', path, status],
     load: (page, signal) => filesApi.json(endpoint, { path, query: { ...page, status, order: 'asc' }, signal }),
     idOf: (row) => row.row_id,
@@ -76,7 +76,7 @@ function Rows({ path, status, version }: { path: RecordPath; status: RowStatus; 
       <Group mt="sm">
         {list.hasNextPage ? (
           <Button variant="default" size="xs" onClick={list.loadMore}>
-            …
+            {t('action.more')}
           </Button>
         ) : null}
         <Button

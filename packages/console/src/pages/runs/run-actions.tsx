@@ -3,11 +3,11 @@ import type { Run } from '@quartermaster/contract';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { cancelRun, isGoing, runsKey } from '../../api/runs.ts';
+import { Icon } from '../../components/icons.tsx';
+import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Icon } from '../../pieces/icons.tsx';
-import { useToasts } from '../../pieces/toasts.tsx';
 
-/** What can be done with a run: ended as long as it goes, and tried again. */
+/** Actions on a run: stop it, or open its plugin again. */
 export function RunActions({ run }: { run: Run }) {
   const { t } = useLanguage();
   const { complain } = useToasts();

@@ -1,10 +1,10 @@
 import { Table, Text, Title } from '@mantine/core';
 import type { Run } from '@quartermaster/contract';
+import { formatBytes, formatMs } from '../../components/format.ts';
 import { useLanguage } from '../../language/language.tsx';
-import { formatBytes, formatMs } from '../../pieces/format.ts';
 import classes from './runs.module.css';
 
-/** Whom a run called, and what came of it. */
+/** The outbound calls of a run. */
 export function RunCalls({ run }: { run: Run }) {
   const { t } = useLanguage();
   return (

@@ -2,7 +2,7 @@ import { Badge } from '@mantine/core';
 import type { RunItem } from '@quartermaster/contract';
 import { useLanguage } from '../../language/language.tsx';
 
-/** How a run ended, or that it has not. */
+/** The status of a run, or its outcome. */
 export function RunEnd({ run }: { run: RunItem }) {
   const { t } = useLanguage();
   if (run.outcome === null) {

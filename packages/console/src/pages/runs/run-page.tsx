@@ -2,22 +2,22 @@ import { Alert, Progress, Stack, Text, Title } from '@mantine/core';
 import type { Run } from '@quartermaster/contract';
 import { useParams } from '@tanstack/react-router';
 import { isGoing, useRun } from '../../api/runs.ts';
+import { Above } from '../../components/above.tsx';
+import { FactCards } from '../../components/fact-cards.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { formatMs, formatTime } from '../../components/format.ts';
+import { Icon } from '../../components/icons.tsx';
+import { Loading } from '../../components/loading.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Phases } from '../../components/runs/phases.tsx';
+import { RunOutput } from '../../components/runs/run-output.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Above } from '../../pieces/above.tsx';
-import { FactCards } from '../../pieces/fact-cards.tsx';
-import { Failure } from '../../pieces/failure.tsx';
-import { formatMs, formatTime } from '../../pieces/format.ts';
-import { Icon } from '../../pieces/icons.tsx';
-import { Loading } from '../../pieces/loading.tsx';
-import { PageHead } from '../../pieces/page-head.tsx';
-import { Phases } from '../../pieces/phases.tsx';
-import { RunOutput } from '../../pieces/run-output.tsx';
 import { RunActions } from './run-actions.tsx';
 import { RunCalls } from './run-calls.tsx';
 import { RunEnd } from './run-end.tsx';
 import classes from './runs.module.css';
 
-/** One run: how it ended, where its time went, whom it called. */
+/** One run: status, timings, result and outbound calls. */
 export function RunPage() {
   const { t } = useLanguage();
   const { runId } = useParams({ strict: false }) as { runId: string }; // of this page's route
@@ -43,7 +43,7 @@ function RunView({ run }: { run: Run }) {
   const facts = [
     { name: 'when', label: t('run.when'), text: formatTime(run.created_timestamp, code) },
     { name: 'took', label: t('run.duration'), text: run.duration_ms === null ? '…' : formatMs(run.duration_ms) },
-    { name: 'origin', label: t('run.origin'), text: run.origin },
+    { name: 'origin', label: t('run.origin'), text: t(`origin.${run.origin}`) },
     { name: 'isolation', label: t('plugin.isolation'), text: t(`isolation.${run.isolation}`) },
   ];
   return (
@@ -72,7 +72,7 @@ function RunView({ run }: { run: Run }) {
   );
 }
 
-/** What the plugin says of its work; nothing, as long as it has said nothing. */
+/** The progress that the plugin reports, if any. */
 function RunProgress({ progress }: Pick<Run, 'progress'>) {
   const { t } = useLanguage();
   if (progress === null) return null;
@@ -81,13 +81,13 @@ function RunProgress({ progress }: Pick<Run, 'progress'>) {
     <div className={classes.progress}>
       <Progress value={percent} animated aria-label={t('run.progress', { percent })} />
       <Text size="sm" c="dimmed" mt={4}>
-        {percent} %{progress.message === null ? '' : ` · ${progress.message}`}
+        {percent}%{progress.message === null ? '' : ` · ${progress.message}`}
       </Text>
     </div>
   );
 }
 
-/** Of a run in the background, whose answer nobody waited for. */
+/** The result of a background run. */
 function KeptResult({ run }: { run: Run }) {
   const { t, code } = useLanguage();
   if (!run.asynchronous || run.outcome !== 'succeeded') return null;

@@ -4,22 +4,22 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { pluginsApi } from '../../api/addresses.ts';
 import { useBundles } from '../../api/catalogue.ts';
-import { useEndlessList } from '../../api/endless-list.ts';
+import { useInfiniteList } from '../../api/infinite-list.ts';
 import { runsKey } from '../../api/runs.ts';
+import { Empty } from '../../components/empty.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { formatAge, formatMs } from '../../components/format.ts';
+import { Loading } from '../../components/loading.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Phases } from '../../components/runs/phases.tsx';
+import { VirtualList } from '../../components/virtual-list.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Empty } from '../../pieces/empty.tsx';
-import { Failure } from '../../pieces/failure.tsx';
-import { formatAge, formatMs } from '../../pieces/format.ts';
-import { Loading } from '../../pieces/loading.tsx';
-import { PageHead } from '../../pieces/page-head.tsx';
-import { Phases } from '../../pieces/phases.tsx';
-import { VirtualList } from '../../pieces/virtual-list.tsx';
 import { RunEnd } from './run-end.tsx';
 import classes from './runs.module.css';
 
 type OutcomeFilter = NonNullable<RunQuery['outcome']> | '';
 
-/** The runs of the project, live. */
+/** The runs of the project, refreshed while the page is open. */
 export function Runs() {
   const { t } = useLanguage();
   const bundles = useBundles().data ?? [];
@@ -27,11 +27,11 @@ export function Runs() {
   const [outcome, setOutcome] = useState<OutcomeFilter>('');
   const isFiltered = bundleId !== '' || outcome !== '';
   const query = { bundle_id: bundleId || undefined, outcome: outcome || undefined };
-  const list = useEndlessList({
+  const list = useInfiniteList({
     queryKey: [...runsKey, 'list', query],
     load: (page, signal) => pluginsApi.json('GET /v1/runs', { query: { ...page, ...query }, signal }),
     idOf: (run) => run.run_id,
-    // New runs come at any time: the list is looked at again as long as its page is in sight.
+    // New runs can start at any time.
     refreshMs: 3000,
   });
   return (
@@ -89,7 +89,7 @@ export function RunRow({ run }: { run: RunItem }) {
           {run.bundle_id}/{run.plugin_id ?? t('runs.verify')}
         </span>
         <Text size="xs" c="dimmed" component="span" className={classes.cut}>
-          {formatAge(run.created_timestamp, code)} · {run.origin}
+          {formatAge(run.created_timestamp, code)} · {t(`origin.${run.origin}`)}
           {run.error_code === null ? '' : ` · ${run.error_code}`}
         </Text>
       </span>

@@ -5,10 +5,10 @@ import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { keepSession, sessionKey } from '../../api/session.ts';
 import { useProjectChoice } from '../../app/project.tsx';
+import { formatTime } from '../../components/format.ts';
+import { useSubmit } from '../../components/forms/use-submit.ts';
+import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { formatTime } from '../../pieces/format.ts';
-import { useToasts } from '../../pieces/toasts.tsx';
-import { useSubmit } from '../../pieces/use-submit.ts';
 import { SessionList, sessionsKey } from './session-list.tsx';
 
 export function Account() {

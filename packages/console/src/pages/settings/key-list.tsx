@@ -3,41 +3,41 @@ import type { ApiKey, NewApiKey } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
-import { useEndlessList } from '../../api/endless-list.ts';
+import { useInfiniteList } from '../../api/infinite-list.ts';
+import { Card, CardList } from '../../components/card-list.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { formatAge, formatTime } from '../../components/format.ts';
+import { Icon } from '../../components/icons.tsx';
+import { Loading } from '../../components/loading.tsx';
+import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Card, CardList } from '../../pieces/card-list.tsx';
-import { Empty } from '../../pieces/empty.tsx';
-import { Failure } from '../../pieces/failure.tsx';
-import { formatAge, formatTime } from '../../pieces/format.ts';
-import { Icon } from '../../pieces/icons.tsx';
-import { Loading } from '../../pieces/loading.tsx';
-import { useToasts } from '../../pieces/toasts.tsx';
-import { MadeKey } from './made-key.tsx';
+import { CreatedKey } from './created-key.tsx';
 import { NewKey } from './new-key.tsx';
 import { RevokeKey } from './revoke-key.tsx';
 import { RotateKey } from './rotate-key.tsx';
 import classes from './settings.module.css';
 
-type Doing = { readonly what: 'create' } | { readonly what: 'rotate' | 'revoke'; readonly key: ApiKey } | null;
+type Action = { readonly what: 'create' } | { readonly what: 'rotate' | 'revoke'; readonly key: ApiKey } | null;
 
-/** The keys of a project: made, rotated, revoked. */
+/** Lists, creates, rotates and revokes the keys of a project. */
 export function KeyList({ projectId }: { projectId: string }) {
   const { t } = useLanguage();
   const path = { project_id: projectId };
   const queryKey = ['keys', projectId];
   const queries = useQueryClient();
   const { say } = useToasts();
-  const list = useEndlessList({
+  const list = useInfiniteList({
     queryKey,
     load: (query, signal) => filesApi.json('GET /v1/projects/{project_id}/keys', { path, query, signal }),
     idOf: (key) => key.key_id,
   });
-  const [doing, setDoing] = useState<Doing>(null);
-  const [made, setMade] = useState<NewApiKey | null>(null);
+  const [action, setAction] = useState<Action>(null);
+  const [created, setCreated] = useState<NewApiKey | null>(null);
   const refresh = () => queries.invalidateQueries({ queryKey });
-  const close = () => setDoing(null);
+  const close = () => setAction(null);
   const show = (key: NewApiKey) => {
-    setMade(key);
+    setCreated(key);
     close();
     void refresh();
   };
@@ -60,7 +60,7 @@ export function KeyList({ projectId }: { projectId: string }) {
             {t('settings.keysAbout')}
           </Text>
         </div>
-        <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setDoing({ what: 'create' })}>
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAction({ what: 'create' })}>
           {t('settings.newKey')}
         </Button>
       </Group>
@@ -73,20 +73,20 @@ export function KeyList({ projectId }: { projectId: string }) {
       ) : null}
       <CardList>
         {list.items.map((key) => (
-          <KeyRow key={key.key_id} item={key} onDo={(what) => setDoing({ what, key })} />
+          <KeyRow key={key.key_id} item={key} onDo={(what) => setAction({ what, key })} />
         ))}
       </CardList>
       {list.hasNextPage ? (
         <Button variant="default" mt="sm" onClick={list.loadMore}>
-          …
+          {t('action.more')}
         </Button>
       ) : null}
-      {doing?.what === 'create' ? <NewKey projectId={projectId} onMade={show} onClose={close} /> : null}
-      {doing?.what === 'rotate' ? (
-        <RotateKey projectId={projectId} item={doing.key} onMade={show} onClose={close} />
+      {action?.what === 'create' ? <NewKey projectId={projectId} onCreated={show} onClose={close} /> : null}
+      {action?.what === 'rotate' ? (
+        <RotateKey projectId={projectId} item={action.key} onCreated={show} onClose={close} />
       ) : null}
-      {doing?.what === 'revoke' ? <RevokeKey item={doing.key} onConfirm={revoke} onClose={close} /> : null}
-      {made === null ? null : <MadeKey made={made} onClose={() => setMade(null)} />}
+      {action?.what === 'revoke' ? <RevokeKey item={action.key} onConfirm={revoke} onClose={close} /> : null}
+      {created === null ? null : <CreatedKey created={created} onClose={() => setCreated(null)} />}
     </section>
   );
 }

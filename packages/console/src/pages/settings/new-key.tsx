@@ -2,34 +2,34 @@ import { Checkbox, NativeSelect, Stack } from '@mantine/core';
 import { type NewApiKey, type Scope, scopes } from '@quartermaster/contract';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
+import { Dialog } from '../../components/forms/dialog.tsx';
+import { NameField } from '../../components/forms/name-field.tsx';
+import { SubmitForm } from '../../components/forms/submit-form.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Dialog } from '../../pieces/dialog.tsx';
-import { NameField } from '../../pieces/name-field.tsx';
-import { SubmitForm } from '../../pieces/submit-form.tsx';
 
 const dayMs = 86_400_000;
 const lifetimes = [7, 30, 90, 365];
 
-export interface NewKeyWish {
+export interface NewKeyProps {
   readonly projectId: string;
-  readonly onMade: (key: NewApiKey) => void;
+  readonly onCreated: (key: NewApiKey) => void;
   readonly onClose: () => void;
 }
 
-export function NewKey({ projectId, onMade, onClose }: NewKeyWish) {
+export function NewKey({ projectId, onCreated, onClose }: NewKeyProps) {
   const { t } = useLanguage();
   const [name, setName] = useState('');
   const [wanted, setWanted] = useState<readonly Scope[]>(['files', 'collections']);
   const [days, setDays] = useState('');
-  const make = async () => {
+  const create = async () => {
     if (wanted.length === 0) return;
     const expires = days === '' ? null : Date.now() + Number(days) * dayMs;
     const body = { name, scopes: [...wanted], expires_timestamp: expires };
-    onMade(await filesApi.data('POST /v1/projects/{project_id}/keys', { path: { project_id: projectId }, body }));
+    onCreated(await filesApi.data('POST /v1/projects/{project_id}/keys', { path: { project_id: projectId }, body }));
   };
   return (
     <Dialog onClose={onClose} title={t('settings.newKey')}>
-      <SubmitForm action={t('settings.newKey')} onSubmit={make}>
+      <SubmitForm action={t('settings.newKey')} onSubmit={create}>
         {(failure) => (
           <>
             <NameField

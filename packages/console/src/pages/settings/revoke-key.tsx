@@ -1,18 +1,18 @@
 import { Checkbox } from '@mantine/core';
 import type { ApiKey } from '@quartermaster/contract';
 import { useState } from 'react';
+import { Confirm } from '../../components/forms/confirm.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Confirm } from '../../pieces/confirm.tsx';
 
-export interface RevokeKeyWish {
+export interface RevokeKeyProps {
   readonly item: ApiKey;
   readonly onConfirm: (key: ApiKey, withDescendants: boolean) => Promise<void>;
   readonly onClose: () => void;
 }
 
-export function RevokeKey({ item, onConfirm, onClose }: RevokeKeyWish) {
+export function RevokeKey({ item, onConfirm, onClose }: RevokeKeyProps) {
   const { t } = useLanguage();
-  // Only a key of scope admin can have created other keys.
+  // Only a key with scope admin can have created other keys.
   const mayHaveDescendants = item.scopes.includes('admin');
   const [withDescendants, setWithDescendants] = useState(mayHaveDescendants);
   return (

@@ -3,23 +3,23 @@ import { maxSessions, type Session } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
-import { useEndlessList } from '../../api/endless-list.ts';
+import { useInfiniteList } from '../../api/infinite-list.ts';
 import { leaveSession } from '../../api/session.ts';
+import { Card, CardList } from '../../components/card-list.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { formatAge, formatTime } from '../../components/format.ts';
+import { Loading } from '../../components/loading.tsx';
+import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Card, CardList } from '../../pieces/card-list.tsx';
-import { Failure } from '../../pieces/failure.tsx';
-import { formatAge, formatTime } from '../../pieces/format.ts';
-import { Loading } from '../../pieces/loading.tsx';
-import { useToasts } from '../../pieces/toasts.tsx';
 
 export const sessionsKey = ['sessions'];
 
-/** The sessions of the administrator: each can be ended, or all of them. */
+/** The sessions of the administrator, with buttons to end one or all. */
 export function SessionList() {
   const { t } = useLanguage();
   const queries = useQueryClient();
   const { say, complain } = useToasts();
-  const list = useEndlessList({
+  const list = useInfiniteList({
     queryKey: sessionsKey,
     load: (query, signal) => filesApi.json('GET /v1/sessions', { query, signal }),
     idOf: ({ session_id }) => session_id,
@@ -33,7 +33,7 @@ export function SessionList() {
     } catch (error) {
       complain(error);
     }
-    // Also after a failure: a session that has ended by itself is no longer listed.
+    // Also after an error: an expired session is no longer listed.
     await queries.invalidateQueries({ queryKey: sessionsKey });
     setEnding('');
   };

@@ -3,13 +3,13 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useProjectChoice } from '../../app/project.tsx';
+import { Dialog } from '../../components/forms/dialog.tsx';
+import { NameField } from '../../components/forms/name-field.tsx';
+import { SubmitForm } from '../../components/forms/submit-form.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { Dialog } from '../../pieces/dialog.tsx';
-import { Icon } from '../../pieces/icons.tsx';
-import { NameField } from '../../pieces/name-field.tsx';
-import { PageHead } from '../../pieces/page-head.tsx';
-import { SubmitForm } from '../../pieces/submit-form.tsx';
-import { useToasts } from '../../pieces/toasts.tsx';
 import { Account } from './account.tsx';
 import { KeyList } from './key-list.tsx';
 
@@ -17,7 +17,7 @@ import { KeyList } from './key-list.tsx';
 export function Settings() {
   const { t } = useLanguage();
   const { projects, projectId } = useProjectChoice();
-  const [isMaking, setMaking] = useState(false);
+  const [isCreating, setCreating] = useState(false);
   const project = projects.find(({ project_id }) => project_id === projectId);
   return (
     <>
@@ -25,7 +25,7 @@ export function Settings() {
         title={t('settings.title')}
         about={`${project?.name ?? ''} · ${projectId}. ${t('settings.about')}`}
         actions={
-          <Button variant="default" leftSection={<Icon name="plus" size={16} />} onClick={() => setMaking(true)}>
+          <Button variant="default" leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
             {t('settings.newProject')}
           </Button>
         }
@@ -34,7 +34,7 @@ export function Settings() {
         <KeyList projectId={projectId} />
         <Account />
       </Stack>
-      {isMaking ? <NewProject onClose={() => setMaking(false)} /> : null}
+      {isCreating ? <NewProject onClose={() => setCreating(false)} /> : null}
     </>
   );
 }
@@ -45,16 +45,16 @@ function NewProject({ onClose }: { onClose: () => void }) {
   const { say } = useToasts();
   const queries = useQueryClient();
   const [name, setName] = useState('');
-  const make = async () => {
-    const made = await filesApi.data('POST /v1/projects', { body: { name } });
+  const create = async () => {
+    const created = await filesApi.data('POST /v1/projects', { body: { name } });
     await queries.invalidateQueries({ queryKey: ['projects'] });
-    say(t('settings.projectMade', { name }));
-    choose(made.project_id);
+    say(t('settings.projectCreated', { name }));
+    choose(created.project_id);
     onClose();
   };
   return (
     <Dialog onClose={onClose} title={t('settings.newProject')}>
-      <SubmitForm action={t('action.create')} onSubmit={make}>
+      <SubmitForm action={t('action.create')} onSubmit={create}>
         {(failure) => <NameField label={t('settings.projectName')} value={name} onChange={setName} failure={failure} />}
       </SubmitForm>
     </Dialog>

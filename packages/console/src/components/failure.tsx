@@ -1,0 +1,36 @@
+import { Alert, Button } from '@mantine/core';
+import { ApiError } from '@quartermaster/client';
+import { type Said, useLanguage } from '../language/language.tsx';
+import { Icon } from './icons.tsx';
+
+/** The message of an error: the translation of its code, else the message of the service. */
+export function describeFailure(error: unknown, explain: (said: Said) => string): string {
+  if (error instanceof ApiError) return explain(error);
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** An error in the place of content, with a button to try again. */
+export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const { t, explain } = useLanguage();
+  const code = error instanceof ApiError ? error.code : undefined;
+  const requestId = error instanceof ApiError ? error.requestId : null;
+  const isOffline = error instanceof TypeError;
+  return (
+    <Alert color="red" variant="light" icon={<Icon name="warning" />} title={t('failure.title')} role="alert">
+      {isOffline ? t('failure.offline') : describeFailure(error, explain)}
+      {code === undefined ? null : (
+        <div>
+          <small>
+            {code}
+            {requestId === null ? '' : ` · ${requestId}`}
+          </small>
+        </div>
+      )}
+      {onRetry === undefined ? null : (
+        <Button mt="sm" size="xs" variant="default" onClick={onRetry}>
+          {t('action.retry')}
+        </Button>
+      )}
+    </Alert>
+  );
+}

@@ -1,0 +1,13 @@
+import { Modal, type ModalProps } from '@mantine/core';
+import { useLanguage } from '../../language/language.tsx';
+
+export type DialogProps = Pick<
+  ModalProps,
+  'title' | 'size' | 'centered' | 'closeOnClickOutside' | 'onClose' | 'children'
+>;
+
+/** A modal dialog, open while it is rendered. */
+export function Dialog(wish: DialogProps) {
+  const { t } = useLanguage();
+  return <Modal opened closeButtonProps={{ 'aria-label': t('action.close') }} {...wish} />;
+}

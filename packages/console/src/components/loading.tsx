@@ -1,0 +1,15 @@
+import { Skeleton, Stack, VisuallyHidden } from '@mantine/core';
+import { useLanguage } from '../language/language.tsx';
+
+/** Placeholder rows while content loads. */
+export function Loading({ rows = 4 }: { rows?: number }) {
+  const { t } = useLanguage();
+  return (
+    <Stack gap="sm" aria-busy="true">
+      <VisuallyHidden role="status">{t('loading')}</VisuallyHidden>
+      {Array.from({ length: rows }, (_, i) => i).map((row) => (
+        <Skeleton key={row} height={44} radius="md" />
+      ))}
+    </Stack>
+  );
+}

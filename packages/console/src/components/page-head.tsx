@@ -1,0 +1,36 @@
+import { Group, Text, Title } from '@mantine/core';
+import { type ReactNode, useEffect } from 'react';
+import classes from './page-head.module.css';
+
+export interface PageHeadProps {
+  readonly title: string;
+  readonly about?: ReactNode;
+  /** Buttons of the page. */
+  readonly actions?: ReactNode;
+  /** Link to the parent page. */
+  readonly above?: ReactNode;
+}
+
+export function PageHead({ title, about, actions, above }: PageHeadProps) {
+  useEffect(() => {
+    document.title = `${title} · Quartermaster`;
+  }, [title]);
+  return (
+    <header className={classes.head}>
+      {above}
+      <Group justify="space-between" align="flex-start" gap="md">
+        <div className={classes.words}>
+          <Title order={1} size="h2">
+            {title}
+          </Title>
+          {about === undefined ? null : (
+            <Text c="dimmed" size="sm" mt={4} component="div">
+              {about}
+            </Text>
+          )}
+        </div>
+        {actions === undefined ? null : <Group gap="xs">{actions}</Group>}
+      </Group>
+    </header>
+  );
+}

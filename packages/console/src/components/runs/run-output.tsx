@@ -1,0 +1,36 @@
+import { Alert, Tabs } from '@mantine/core';
+import type { ExecuteResult } from '@quartermaster/contract';
+import { useLanguage } from '../../language/language.tsx';
+import { JsonBox } from '../schema/json-tree.tsx';
+import { Snippet } from '../snippet.tsx';
+
+/** The output of a run, and its schema violations. */
+export function RunOutput({ result }: { result: ExecuteResult }) {
+  const { t } = useLanguage();
+  const violations = result.output_violations ?? [];
+  return (
+    <>
+      {violations.length === 0 ? null : (
+        <Alert color="orange" variant="light" mb="sm" title={t('try.violations', { count: violations.length })}>
+          {violations.map(({ path, found, expected }) => (
+            <div key={path + found + expected}>
+              <code>{path}</code> {t('try.violation', { found, expected })}
+            </div>
+          ))}
+        </Alert>
+      )}
+      <Tabs defaultValue="tree" keepMounted={false}>
+        <Tabs.List mb="sm">
+          <Tabs.Tab value="tree">{t('try.resultTree')}</Tabs.Tab>
+          <Tabs.Tab value="json">{t('try.json')}</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="tree">
+          <JsonBox value={result.data} label={t('try.resultTree')} testId="result-tree" />
+        </Tabs.Panel>
+        <Tabs.Panel value="json">
+          <Snippet code={JSON.stringify(result.data, null, 2)} label={t('try.result')} />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}
