@@ -91,7 +91,7 @@ test('[keys] a key names its maker, and the API and the command revoke it with i
   assert.equal(plain.status, 200);
   assert.deepEqual([await useOf(maker), await useOf(child), await useOf(grandchild)], [200, 401, 200]);
   const offered = await runCommand(service, 'key', 'revoke', child.key_id);
-  assert.match(offered.errors, /1 usable key that it created; --descendants revokes them too/);
+  assert.match(offered.errors, /1 key that it created can still be used\. Use --descendants to revoke them too/);
   const revoked = await runCommand(service, 'key', 'revoke', child.key_id, '--descendants');
   assert.match(revoked.errors, new RegExp(`revoked ${grandchild.key_id}`));
   const second = await createWith(maker.key);

@@ -1,17 +1,18 @@
 import { withAdministration } from '@quartermaster/server/administration';
 import { Command } from 'commander';
 
-/** The administrator of the console. The link is shown alone on its line. */
+/** Creates setup links for the console administrator. The link is alone on its line, for scripts. */
 export function administratorCommands(): Command {
-  const administrator = new Command('administrator').description('the administrator of the console');
+  const administrator = new Command('administrator').description('manage the console administrator');
   administrator
     .command('link')
-    .option('--reset', 'remove the administrator there is, and end every session: for a forgotten password', false)
-    .description('make a link that sets up the console, for one use within an hour; the one before is void')
+    .option('--reset', 'remove the current administrator and end all sessions (for a forgotten password)', false)
+    .description('create a one-time setup link, valid for one hour; it replaces an earlier link')
     .action((options: { reset: boolean }) =>
       withAdministration(async ({ makeSetUpLink }) => {
         const made = await makeSetUpLink(options);
-        if (made === undefined) throw new Error('there is an administrator; --reset removes it and makes a link');
+        if (made === undefined)
+          throw new Error('The console already has an administrator. Use --reset to remove it and create a new link.');
         console.log(made.link.reveal());
       }),
     );

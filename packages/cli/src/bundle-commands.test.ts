@@ -35,8 +35,8 @@ test('a new bundle loads, its test fails until it is written, and its types are 
     "export const run = ({ name }) => ({ greeting: 'Hello, ' + name + '!' });\n",
   );
   assert.deepEqual(run('test', folder), { status: 0, stdout: `${folder}: 1 of 1 examples pass\n`, stderr: '' });
-  assert.match(run('new', 'mine', '--out', out).stderr, /mine is there already/);
-  assert.match(run('new', '../mine', '--out', out).stderr, /is no id of a bundle/);
+  assert.match(run('new', 'mine', '--out', out).stderr, /mine already exists/);
+  assert.match(run('new', '../mine', '--out', out).stderr, /The id of a bundle must be/);
 });
 
 test('check refuses what is no bundle', async (t) => {

@@ -13,54 +13,52 @@ import { complain, say } from './print.ts';
 import { readList, readPairs } from './read-arguments.ts';
 import { addRecordCommand } from './record-command.ts';
 
-/** Writing bundles: nothing here needs a running service, and only `record` and `import mcp` a network. */
+/** Creates, checks and imports bundles without a running service. Only `record` and `import mcp` use the network. */
 export function bundleCommands(): Command {
-  const bundle = new Command('bundle').description('write, check and import bundles of plugins');
+  const bundle = new Command('bundle').description('create, check, test and install bundles of plugins');
   bundle
     .command('new')
     .argument('<id>', 'id of the bundle')
-    .option('--out <folder>', 'folder of bundles', '.')
-    .option(
-      '--url <url>',
-      'a call of the API, as in its documentation: its query becomes the inputs of a plugin without code',
-    )
-    .description('start a bundle: it loads, and its test fails until you write it')
+    .option('--out <folder>', 'folder in which the bundle is created', '.')
+    .option('--url <url>', 'example URL of an API call; its query parameters become the inputs of a declarative plugin')
+    .description('create a bundle that loads and whose test fails until you complete it')
     .action(async (id: string, { out, url }: { out: string; url?: string }) => {
       console.log(await scaffoldBundle(out, id, url));
     });
   bundle
     .command('check')
     .argument('<folders...>', 'folders of bundles')
-    .option('--losses', 'also list everything that formats of providers cannot say')
-    .description('say what the service would refuse, by file and line, and what providers cannot be told')
+    .option('--losses', 'also list everything that provider formats cannot express')
+    .description('report errors by file and line, and tools that provider formats cannot express')
     .action(async (folders: string[], options: { losses?: boolean }) => {
       for (const folder of folders) await check(folder, options.losses === true);
     });
   bundle
     .command('test')
     .argument('<folders...>', 'folders of bundles')
-    .option('--plugins <list>', 'only these: a,b', readList)
-    .description('run the examples of the plugins as the service would, with recordings in place of the network')
+    .option('--plugins <list>', 'test only these plugins: a,b', readList)
+    .description('run the examples of the plugins like the service, with recorded responses instead of the network')
     .action(async (folders: string[], { plugins = [] }: { plugins?: string[] }) => {
       for (const folder of folders) await test(folder, plugins);
     });
   bundle
     .command('types')
     .argument('<folder>', 'folder of the bundle')
-    .option('--out <file>', 'default: types.ts in the folder')
-    .description('write TypeScript types of the inputs and outputs')
+    .option('--out <file>', 'file to write (default: types.ts in the folder)')
+    .description('generate TypeScript types for inputs and outputs')
     .action(async (folder: string, { out }: { out?: string }) => {
       const { bundle: found } = await checkBundle(folder);
-      if (found === undefined) throw new Error(`${folder} does not load; see "bundle check"`);
+      if (found === undefined)
+        throw new Error(`The bundle in ${folder} does not load. Run "bundle check" to see the errors.`);
       const types = writeTypes(found.plugins.values());
-      // The folder may be somebody else's: a link in it is not followed. What the caller names may be a device.
+      // The folder may come from others, so a link in it is not followed. The caller's own path may be a device.
       if (out === undefined) await replaceFile(join(folder, 'types.ts'), types);
       else await writeFile(out, types);
       say(out ?? join(folder, 'types.ts'));
     });
   addRecordCommand(bundle);
   addInstallCommands(bundle);
-  const imports = new Command('import').description('make a bundle of something else');
+  const imports = new Command('import').description('generate a bundle from an OpenAPI document or an MCP server');
   imports.addCommand(importCommand());
   imports.addCommand(mcpImportCommand((folder) => check(folder, false)));
   bundle.addCommand(imports);
@@ -74,13 +72,13 @@ interface ImportArguments extends Omit<ImportOptions, 'rename'> {
 
 function importCommand(): Command {
   return new Command('openapi')
-    .argument('<file>', 'OpenAPI 2.0, 3.0 or 3.1, as JSON or YAML')
-    .requiredOption('--out <folder>', 'folder of bundles')
-    .option('--id <id>', 'id of the bundle (default: made of the title)')
-    .option('--server <url>', 'where the API is, when the document does not say it wholly')
-    .option('--operations <list>', 'only these, by operationId: a,b', readList)
-    .option('--rename <pairs>', 'ids of plugins, by operationId: a=b,c=d', readPairs)
-    .description('make a bundle without code of an OpenAPI document; reads no network')
+    .argument('<file>', 'OpenAPI document, version 2.0, 3.0 or 3.1, as JSON or YAML')
+    .requiredOption('--out <folder>', 'folder in which the bundle is created')
+    .option('--id <id>', 'id of the bundle (default: from the title)')
+    .option('--server <url>', 'base URL of the API, if the document does not have a complete one')
+    .option('--operations <list>', 'import only these operationIds: a,b', readList)
+    .option('--rename <pairs>', 'plugin ids by operationId: a=b,c=d', readPairs)
+    .description('generate a declarative bundle from an OpenAPI document (offline)')
     .action(async (file: string, { out, ...options }: ImportArguments) => {
       const made = importOpenApi(await readFile(file, 'utf8'), options);
       const folder = await writeBundle(out, made);
@@ -93,7 +91,7 @@ function importCommand(): Command {
     });
 }
 
-/** Prints findings as `file:line field: message`; the exit code is 1 when the service would refuse something. */
+/** Prints errors as `file:line field: message`. The exit code is 1 if the service would refuse the bundle. */
 async function check(folder: string, listLosses: boolean): Promise<void> {
   const { failures, losses, bundle } = await checkBundle(folder);
   for (const { file, line, field, message } of failures) complain(`${file}:${line ?? '-'} ${field}: ${message}`);
@@ -103,7 +101,7 @@ async function check(folder: string, listLosses: boolean): Promise<void> {
       if (listLosses || kind === 'unsupported') say(`${pluginId} as ${format}: ${kind}: ${path}: ${message}`);
     }
   }
-  const counts = [counted(bundle?.plugins.size ?? 0, 'plugin'), counted(failures.length, 'mistake')];
+  const counts = [counted(bundle?.plugins.size ?? 0, 'plugin'), counted(failures.length, 'error')];
   say(`${bundle?.id ?? folder}: ${counts.join(', ')}`);
 }
 

@@ -45,14 +45,14 @@ async function answering(t: TestContext, data: unknown): Promise<string> {
 test('a command repeats no secret that it cannot use', async (t) => {
   for (const content of ['qmk_first\nqmk_second\n', 'qmk_\u00e9t\u00e9', 'qmk_\u{1f600}', ' \n']) {
     const file = await temporaryFile(t, content);
-    await assert.rejects(readKeyFile(file), new Error(`--key-file: ${file} holds no key, alone on its line`));
+    await assert.rejects(readKeyFile(file), new Error(`--key-file: ${file} must hold one API key, alone on its line.`));
     if (content.trim() === '') continue;
     const client = createClient({ filesUrl: 'http://127.0.0.1:9', pluginsUrl: 'http://127.0.0.1:9', apiKey: content });
     await assert.rejects(client.runs.list(), new TypeError('The API key holds characters that no key has.'));
   }
   assert.equal(await readKeyFile(await temporaryFile(t, 'qmk_one\n')), 'qmk_one');
   for (const wrong of ['http://me:hunter2@127.0.0.1:9', 'http://127.0.0.1:9/?hunter2', 'ftp://hunter2', 'hunter2 ']) {
-    assert.throws(() => pluginsAddress(wrong), /^Error: --url: expected (?!.*hunter2)/);
+    assert.throws(() => pluginsAddress(wrong), /^Error: --url must be (?!.*hunter2)/);
   }
   assert.equal(pluginsAddress('https://example.com/base/'), 'https://example.com/base');
 });

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { ApiError, createClient } from '@quartermaster/client';
 import { describeFailure } from './describe-failure.ts';
 
-test('a command whose service is not there says so, and where it looked', async () => {
+test('a command that no service answers names the address that it tried', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -17,10 +19,19 @@ test('a command whose service is not there says so, and where it looked', async 
     .runs.list()
     .catch((failure: unknown) => failure);
   const said = describeFailure(error);
-  assert.match(said, /^the service does not answer \(.*127\.0\.0\.1:\d+\)\. Is it running\? --url says where\.$/);
+  assert.match(
+    said,
+    /^No Quartermaster service answers \(.*127\.0\.0\.1:\d+\)\. Start it, or set its address with --url\.$/,
+  );
   assert.equal(
     describeFailure(new ApiError(404, { code: 'OBJECT_NOT_FOUND', message: 'No.' })),
     'OBJECT_NOT_FOUND: No.',
   );
-  assert.equal(describeFailure(new Error('--since: "x" is no time')), '--since: "x" is no time');
+  assert.equal(describeFailure(new Error('--since must be a time.')), '--since must be a time.');
+});
+
+test('a command names a file that does not exist, and what to do', async () => {
+  const missing = join(import.meta.dirname, 'missing', 'key');
+  const error = await readFile(missing).catch((failure: unknown) => failure);
+  assert.equal(describeFailure(error), `${missing} does not exist. Check the path.`);
 });

@@ -4,16 +4,16 @@ import { createBundleStore, packFolder, replaceFile, writeNewKey } from '@quarte
 import type { Command } from 'commander';
 import { printTable } from './print.ts';
 
-/** Bundles as archives: made, signed, trusted, installed. A running service follows within seconds. */
+/** Packs, signs, trusts and installs bundle archives. A running service loads changes within seconds. */
 export function addInstallCommands(bundle: Command): void {
   addPackCommands(bundle);
   addTrustCommands(bundle);
   bundle
     .command('install')
-    .argument('<file>', 'archive, as "bundle pack" writes it')
-    .option('--allow-unsigned', 'take it although nobody signed it', false)
-    .option('--allow-unknown', 'take it although its publisher is not trusted', false)
-    .description('install a bundle; reads no network, and a running service follows within seconds')
+    .argument('<file>', 'archive that "bundle pack" created')
+    .option('--allow-unsigned', 'install it although it is not signed', false)
+    .option('--allow-unknown', 'install it although its publisher is not trusted', false)
+    .description('install a bundle without network access; a running service loads it within seconds')
     .action(async (file: string, options: { allowUnsigned: boolean; allowUnknown: boolean }) => {
       const { id, publisher, replaced } = await store().install({ file, ...options });
       console.log(`installed ${id}`);
@@ -23,7 +23,7 @@ export function addInstallCommands(bundle: Command): void {
   bundle
     .command('remove')
     .argument('<id>', 'id of an installed bundle')
-    .description('remove an installed bundle; runs under way finish')
+    .description('remove an installed bundle; runs in progress finish')
     .action(async (id: string) => {
       await store().remove(id);
     });
@@ -52,8 +52,8 @@ function store() {
 function addPackCommands(bundle: Command): void {
   bundle
     .command('keygen')
-    .argument('<file>', 'where the private key goes; never over another file')
-    .description('make the key you sign bundles with; prints the public key, which you tell others')
+    .argument('<file>', 'new file for the private key; an existing file is never replaced')
+    .description('create a signing key and print its public key, which you publish')
     .action(async (file: string) => {
       console.log(await writeNewKey(file));
     });
@@ -61,8 +61,8 @@ function addPackCommands(bundle: Command): void {
     .command('pack')
     .argument('<folder>', 'folder of the bundle')
     .option('--key <file>', 'private key to sign with')
-    .option('--out <folder>', 'where the archive goes', '.')
-    .description('make one archive of a bundle; the same files give the same archive')
+    .option('--out <folder>', 'folder for the archive', '.')
+    .description('pack a bundle into one archive; the same files give the same archive')
     .action(async (folder: string, { key, out }: { key?: string; out: string }) => {
       const { archive, bytes, fileName } = await packFolder(folder, key ?? null);
       await replaceFile(join(out, fileName), bytes);
@@ -74,9 +74,9 @@ function addPackCommands(bundle: Command): void {
 function addTrustCommands(bundle: Command): void {
   bundle
     .command('trust')
-    .argument('[key]', 'public key of a publisher, ed25519:…; without it: list those that are trusted')
-    .option('--name <name>', 'who it is', '')
-    .description('take bundles that this publisher has signed')
+    .argument('[key]', 'public key of the publisher, ed25519:… (default: list the trusted publishers)')
+    .option('--name <name>', 'name of the publisher', '')
+    .description('trust a publisher, so that its signed bundles can be installed')
     .action(async (key: string | undefined, { name }: { name: string }) => {
       if (key !== undefined) await store().trust(key, name);
       const publishers = await store().publishers();
@@ -87,9 +87,10 @@ function addTrustCommands(bundle: Command): void {
     });
   bundle
     .command('distrust')
-    .argument('<key>', 'public key')
-    .description('take no more bundles of this publisher; what is installed stays')
+    .argument('<key>', 'public key of the publisher')
+    .description('stop trusting a publisher; its installed bundles stay')
     .action(async (key: string) => {
-      if (!(await store().distrust(key))) throw new Error(`${key} was not trusted by "bundle trust"`);
+      if (!(await store().distrust(key)))
+        throw new Error(`${key} is not a trusted publisher. Run "bundle trust" to list the trusted publishers.`);
     });
 }

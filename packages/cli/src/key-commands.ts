@@ -3,29 +3,29 @@ import { withAdministration } from '@quartermaster/server/administration';
 import { Command, InvalidArgumentError } from 'commander';
 import { printTable, time } from './print.ts';
 
-/** Keys are shown once, on standard output and alone on their line, so that a script can take them. */
+/** Manages API keys. A new key is printed once, alone on its line of standard output, for scripts. */
 export function keyCommands(): Command {
-  const key = new Command('key').description('API keys of a project');
+  const key = new Command('key').description('manage the API keys of a project');
   key
     .command('create')
     .argument('<project>', 'id of the project')
-    .requiredOption('--name <name>', 'what the key is for')
-    .option('--scopes <list>', `of ${scopes.join(',')}`, readScopes, [...defaultScopes])
+    .requiredOption('--name <name>', 'purpose of the key')
+    .option('--scopes <list>', `scopes of the key: ${scopes.join(',')}`, readScopes, [...defaultScopes])
     .option('--expires-in <days>', 'days until it expires (default: never)', readDays)
-    .description('make a key and show it once')
+    .description('create a key and print it once')
     .action((projectId: string, options: { name: string; scopes: Scope[]; expiresIn?: number }) =>
       withAdministration(async ({ projects }) => {
         const expiresAt =
           options.expiresIn === undefined ? null : Math.ceil(Date.now() + options.expiresIn * 86_400_000);
         const made = await projects.createKey({ projectId, name: options.name, scopes: options.scopes, expiresAt });
-        console.error(`key ${made.stored.id}; it is shown this once:`);
+        console.error(`Created key ${made.stored.id}. It is shown only once:`);
         console.log(made.key.reveal());
       }),
     );
   key
     .command('list')
     .argument('[project]', 'id of a project')
-    .description('list keys; never the keys themselves')
+    .description('list keys, without their secrets')
     .action((projectId: string | undefined) =>
       withAdministration(async ({ projects }) => {
         const rows = await projects.listKeys(projectId);
@@ -54,8 +54,8 @@ function addRevocation(key: Command): void {
   key
     .command('revoke')
     .argument('<key>', 'id of the key')
-    .option('--descendants', 'also revoke the keys that it created, directly or by way of other keys')
-    .description('end a key at once (running services notice within a second)')
+    .option('--descendants', 'also revoke all keys that it created, directly or through other keys')
+    .description('revoke a key; running services reject it within a second')
     .action((keyId: string, options: { descendants?: true }) =>
       withAdministration(async ({ projects }) => {
         const revoked = await projects.revokeKey(keyId, { withDescendants: options.descendants === true });
@@ -63,7 +63,7 @@ function addRevocation(key: Command): void {
         const left = await projects.countDescendants(keyId);
         if (left > 0) {
           console.error(
-            `${left} usable ${left === 1 ? 'key' : 'keys'} that it created; --descendants revokes them too`,
+            `${left} ${left === 1 ? 'key' : 'keys'} that it created can still be used. Use --descendants to revoke them too.`,
           );
         }
       }),
@@ -74,12 +74,14 @@ function addRotation(key: Command): void {
   key
     .command('rotate')
     .argument('<key>', 'id of the key')
-    .option('--overlap <minutes>', 'how long the old key still works', readOverlap, 60)
-    .description('replace a key; the old one works until the overlap ends')
+    .option('--overlap <minutes>', 'minutes until the old key stops working', readOverlap, 60)
+    .description('replace a key; the old key works until the overlap ends')
     .action((keyId: string, options: { overlap: number }) =>
       withAdministration(async ({ projects }) => {
         const made = await projects.rotateKey(keyId, Math.ceil(options.overlap * 60_000));
-        console.error(`key ${made.stored.id}; the old one ends in ${options.overlap} minutes; it is shown this once:`);
+        console.error(
+          `Created key ${made.stored.id}. The old key ends in ${options.overlap} minutes. The new key is shown only once:`,
+        );
         console.log(made.key.reveal());
       }),
     );
@@ -88,29 +90,29 @@ function addRotation(key: Command): void {
 function readScopes(text: string): Scope[] {
   const wanted = text.split(',').map((item) => item.trim());
   const known = wanted.filter((item): item is Scope => (scopes as readonly string[]).includes(item));
-  if (known.length !== wanted.length) throw new InvalidArgumentError(`expected some of ${scopes.join(',')}`);
+  if (known.length !== wanted.length) throw new InvalidArgumentError(`Allowed scopes: ${scopes.join(',')}.`);
   return known;
 }
 
 const longestDays = 36_500;
-/** Thirty days, as for the API. */
+/** Thirty days, the limit of the API. */
 const longestOverlap = 43_200;
 
 function readDays(text: string): number {
   const days = readNumber(text);
   if (!(days > 0 && days <= longestDays))
-    throw new InvalidArgumentError(`expected more than 0 days and at most ${longestDays}`);
+    throw new InvalidArgumentError(`The value must be more than 0 and at most ${longestDays} days.`);
   return days;
 }
 
 function readOverlap(text: string): number {
   const minutes = readNumber(text);
   if (!(minutes >= 0 && minutes <= longestOverlap))
-    throw new InvalidArgumentError(`expected 0 to ${longestOverlap} minutes`);
+    throw new InvalidArgumentError(`The value must be 0 to ${longestOverlap} minutes.`);
   return minutes;
 }
 
-/** NaN for what is none. */
+/** @returns NaN for a text that is not a number */
 function readNumber(text: string): number {
   return text.trim() === '' ? Number.NaN : Number(text);
 }

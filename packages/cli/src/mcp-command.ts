@@ -10,14 +10,19 @@ interface Options {
   readonly credential: readonly string[];
 }
 
-/** Secrets come from a file or the environment: a command line is seen by every user of the machine. */
+/** Reads secrets from a file or the environment, because all users of the machine can see a command line. */
 export function mcpCommand(): Command {
   return new Command('mcp')
-    .argument('[bundle]', 'id of a bundle; without it the tools of every bundle')
-    .description('an MCP server on standard input and output, for clients without HTTP; a service must be running')
-    .option('--url <url>', 'its plugins address (default: as the settings say)')
-    .option('--key-file <path>', 'file that holds an API key')
-    .option('--credential <name>', 'credential to send with each call, from the variable of this name', append, [])
+    .argument('[bundle]', 'id of the bundle whose tools to serve (default: all bundles)')
+    .description('serve MCP on standard input and output for clients without HTTP; requires a running service')
+    .option('--url <url>', 'plugins address of the service (default: from the settings)')
+    .option('--key-file <path>', 'file with an API key')
+    .option(
+      '--credential <name>',
+      'send the credential with this name, from the environment variable with the same name',
+      append,
+      [],
+    )
     .action(async (bundle: string | undefined, options: Options) => {
       await runBridge({
         url: endpointOf(options.url, bundle),
@@ -41,12 +46,15 @@ async function keyHeader(file: string | undefined): Promise<Record<string, strin
   return key === undefined ? {} : { Authorization: `Bearer ${key}` };
 }
 
-/** In one header and encoded, so that a credential may be any text. */
+/** Encodes all credentials in one header, so that a credential can be any text. */
 function credentialHeaders(names: readonly string[]): Record<string, string> {
   const environment = processEnvironment();
   const credentials = names.map((name) => {
     const value = environment[name];
-    if (value === undefined || value === '') throw new Error(`--credential: the variable ${name} is not set`);
+    if (value === undefined || value === '')
+      throw new Error(
+        `--credential ${name}: the environment variable ${name} is not set. Set it, or leave the option out.`,
+      );
     return [name, value];
   });
   const json = JSON.stringify(Object.fromEntries(credentials));

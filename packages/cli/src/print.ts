@@ -1,4 +1,4 @@
-/** Columns as wide as their widest cell, without a frame. Control characters of names are made visible. */
+/** Prints columns that are as wide as their widest cell. Control characters are escaped. */
 export function printTable(heads: readonly string[], rows: ReadonlyArray<readonly string[]>): void {
   const lines = [heads, ...rows.map((row) => row.map(printable))];
   const widths = heads.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
@@ -17,22 +17,22 @@ export function time(milliseconds: number | null): string {
   return milliseconds === null ? '-' : new Date(milliseconds).toISOString();
 }
 
-/** A line that may hold text of others. */
+/** Prints a line on standard output. Control characters are escaped, because the text may come from others. */
 export function say(text: string): void {
   console.log(printable(text));
 }
 
-/** Lines that may, on standard error. */
+/** Prints lines on standard error, escaped like {@link say}. */
 export function complain(text: string): void {
   console.error(text.split('\n').map(printable).join('\n'));
 }
 
-/** JSON, without characters that a terminal would act on: JSON itself escapes some of them only. */
+/** Prints JSON and escapes the control characters that JSON itself does not escape. */
 export function printJson(value: unknown, indent?: number): void {
   console.log(JSON.stringify(value, null, indent).split('\n').map(printable).join('\n'));
 }
 
-/** Text of others must not steer the terminal, nor turn around the order of what it shows. */
+/** Escapes characters that control a terminal or change the text direction. */
 export function printable(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu,

@@ -1,25 +1,25 @@
 import { makeSealingKey, withAdministration } from '@quartermaster/server/administration';
 import { Command } from 'commander';
 
-/** The encryption keys of credential profiles; the profiles themselves are created over HTTP. */
+/** Manages the encryption keys of credential profiles. The profiles themselves are created over HTTP. */
 export function profileCommands(): Command {
   const profile = new Command('profile').description('manage the encryption keys of stored credentials');
   profile
     .command('new-key')
-    .description('print a new key, for QUARTERMASTER_SEALING_KEY or a line of a key file')
+    .description('print a new key for QUARTERMASTER_SEALING_KEY or for a line of a key file')
     .action(() => console.log(makeSealingKey()));
   profile
     .command('rotate')
-    .description('encrypt everything with the first key, also while the service runs')
+    .description('encrypt all stored credentials with the first key, while the service runs or is stopped')
     .action(() =>
       withAdministration(async ({ profiles }) => {
         const { keyId, resealed, unreadable, keys } = await profiles.rotate();
         console.log(`encrypted with the key ${keyId}: ${resealed}`);
         for (const [id, count] of keys) if (id !== keyId) console.log(`still encrypted with the key ${id}: ${count}`);
-        for (const name of unreadable) console.error(`no key decrypts ${name}`);
+        for (const name of unreadable) console.error(`No key decrypts ${name}.`);
         if (resealed > 0) {
           console.error(
-            `Restart every process of this store that was started without the key ${keyId}: until then it answers requests with these credentials with 503.`,
+            `Restart all processes of this store that run without key ${keyId}. Until then they answer requests that use these credentials with 503.`,
           );
         }
         if (unreadable.length > 0) process.exitCode = 1;
@@ -27,8 +27,8 @@ export function profileCommands(): Command {
     );
   profile
     .command('forget')
-    .requiredOption('--unreadable', 'those that no key decrypts')
-    .description('remove profiles whose key is lost, and give up that key')
+    .requiredOption('--unreadable', 'remove the profiles that no key decrypts')
+    .description('remove profiles whose key is lost, and forget that key')
     .action(() =>
       withAdministration(async ({ profiles }) => {
         for (const name of await profiles.forgetUnreadable()) console.log(`removed ${name}`);

@@ -12,10 +12,10 @@ import { storeCommands } from './store-commands.ts';
 import { verificationCommands } from './verification-commands.ts';
 import { verifyCommand } from './verify-command.ts';
 
-/** Every command. Settings are the `QUARTERMASTER_…` variables, the same as the service's. */
+/** Creates all commands. They read the same `QUARTERMASTER_…` settings as the service. */
 export function createProgram(): Command {
   const program = new Command('quartermaster')
-    .description('The stores and the tools of an AI application, self-hosted.')
+    .description('manage a self-hosted Quartermaster service, its store and its bundles')
     .version(version)
     .showHelpAfterError();
   program.command('start').description('run the service').action(runUntilSignal);

@@ -3,11 +3,13 @@ import { Argument, Command } from 'commander';
 import { printTable, time } from './print.ts';
 
 export function projectCommands(): Command {
-  const project = new Command('project').description('projects: each has its own files, collections and keys');
+  const project = new Command('project').description(
+    'manage projects, which have their own files, collections and keys',
+  );
   project
     .command('create')
-    .argument('<name>')
-    .description('make a project')
+    .argument('<name>', 'name of the project')
+    .description('create a project and print its id')
     .action((name: string) =>
       withAdministration(async ({ projects }) => {
         const made = await projects.createProject(name);
@@ -28,9 +30,11 @@ export function projectCommands(): Command {
     );
   project
     .command('inputs')
-    .argument('<project-id>')
+    .argument('<project-id>', 'id of the project')
     .addArgument(new Argument('<what>').choices(['keep', 'drop']))
-    .description('whether the records of its runs hold inputs and messages, without credentials (drop)')
+    .description(
+      'keep or drop the inputs and messages of runs in their records (default: drop); credentials are never kept',
+    )
     .action((projectId: string, what: 'keep' | 'drop') =>
       withAdministration(({ projects }) => projects.setRunInputs(projectId, what)),
     );

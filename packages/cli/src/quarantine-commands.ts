@@ -8,12 +8,12 @@ interface RestoreOptions {
   readonly purpose: (typeof purposeNames)[number];
 }
 
-/** Bytes that no row names, or that are not what their row says. */
+/** Manages quarantined blobs: content that no file uses, or that differs from its file's hash. */
 export function quarantineCommands(): Command {
-  const quarantine = new Command('quarantine').description('bytes in the data folder that no file has');
+  const quarantine = new Command('quarantine').description('manage stored content that no file uses');
   quarantine
     .command('list')
-    .description('list what is in the quarantine, one JSON object a line; reads all of it')
+    .description('list quarantined blobs, one JSON object per line; reads each blob')
     .action(() =>
       withAdministration(async ({ quarantine }) => {
         for await (const { quarantinedAt, ...blob } of quarantine.list()) {
@@ -23,7 +23,7 @@ export function quarantineCommands(): Command {
     );
   quarantine
     .command('sweep')
-    .description('move every blob that no row names into the quarantine, however many there are')
+    .description('move all blobs that no file uses into the quarantine, without a limit')
     .action(() =>
       withAdministration(async ({ quarantine }) => {
         const { quarantined } = await quarantine.sweep();
@@ -33,8 +33,8 @@ export function quarantineCommands(): Command {
   quarantine.addCommand(restoreCommand());
   quarantine
     .command('purge')
-    .description('erase blobs in the quarantine')
-    .argument('<blob...>', 'their ids')
+    .description('erase blobs from the quarantine')
+    .argument('<blob...>', 'ids of the blobs')
     .action((blobIds: string[]) =>
       withAdministration(async ({ quarantine }) => {
         for (const blobId of blobIds) {
@@ -49,22 +49,22 @@ export function quarantineCommands(): Command {
 
 function restoreCommand(): Command {
   return new Command('restore')
-    .description('put bytes back where a restored database finds them, or create a file from them')
-    .argument('<blob>', 'the id of the blob')
+    .description('move a blob back into the store, or create a file from it')
+    .argument('<blob>', 'id of the blob')
     .option('--project <id>', 'create the file in this project')
-    .option('--name <name>', 'the name of the file, with its extension')
-    .addOption(
-      new Option('--purpose <purpose>', 'the purpose of the file').choices(purposeNames).default('record_file'),
-    )
+    .option('--name <name>', 'name of the file, with its extension')
+    .addOption(new Option('--purpose <purpose>', 'purpose of the file').choices(purposeNames).default('record_file'))
     .action((blobId: string, { project, name, purpose }: RestoreOptions) =>
       withAdministration(async ({ quarantine }) => {
         if (project === undefined) {
-          if (name !== undefined) throw new Error('--name needs --project: the project that the file is created in.');
+          if (name !== undefined)
+            throw new Error('--name requires --project. Name the project that the file is created in.');
           await quarantine.restore(blobId);
           console.log(`restored ${blobId}`);
           return;
         }
-        if (name === undefined) throw new Error('--project needs --name: the name of the file, with its extension.');
+        if (name === undefined)
+          throw new Error('--project requires --name. Give the name of the file with its extension.');
         const fileId = await quarantine.restoreAsFile(blobId, { projectId: project, name, purpose });
         console.log(`restored ${blobId} as the file ${fileId}`);
       }),

@@ -8,6 +8,7 @@ export function readList(text: string): string[] {
 /** `a=b,c=d` */
 export function readPairs(text: string): Record<string, string> {
   const pairs = readList(text).map((pair) => pair.split('='));
-  if (pairs.some((pair) => pair.length !== 2 || pair.includes(''))) throw new InvalidArgumentError('expected a=b,c=d');
+  if (pairs.some((pair) => pair.length !== 2 || pair.includes('')))
+    throw new InvalidArgumentError('The value must have the form a=b,c=d.');
   return Object.fromEntries(pairs);
 }

@@ -10,10 +10,10 @@ export async function readCredentials(file: string | undefined): Promise<Record<
     value = JSON.parse(source);
   } catch {
     // Without the parser's words, which quote what was found.
-    throw new Error('the credentials are no JSON');
+    throw new Error('The credentials must be JSON.');
   }
   if (isTexts(value)) return value;
-  throw new Error('the credentials are no JSON object of texts');
+  throw new Error('The credentials must be a JSON object of strings.');
 }
 
 function isTexts(value: unknown): value is Record<string, string> {

@@ -129,9 +129,9 @@ test('examples are recorded from the upstream without a credential, and played b
   const recorded = await run(['record', folder, '--credentials', '-'], { origin, input: credentials });
   assert.deepEqual([recorded.status, recorded.stderr], [0, '']);
   assert.match(recorded.stdout, /get_now example 1: fixtures\/get_now-1\.cassette\.json/);
-  assert.match(recorded.stdout, /get_now example 2: it has a payload of its own, rome\.json; left as it is/);
-  assert.match(recorded.stdout, /change example 1: it changes something upstream \(effects: write\); left as it is/);
-  assert.match(recorded.stdout, /2 of 4 recorded/);
+  assert.match(recorded.stdout, /get_now example 2: it has a payload of its own, rome\.json; unchanged/);
+  assert.match(recorded.stdout, /change example 1: it changes something upstream \(effects: write\); unchanged/);
+  assert.match(recorded.stdout, /2 of 4 examples recorded/);
   assert.deepEqual(
     requests.filter((line) => line.includes('change')),
     [],
@@ -203,7 +203,7 @@ test('an example that fails upstream is not recorded, and what is said of it hol
   assert.deepEqual(await readdir(join(folder, 'fixtures')), ['rome.json']);
   const missing = await run(arguments_, { origin, input: '{}' });
   assert.match(missing.stderr, /get_now example 1: .*credentials/);
-  assert.match((await run(arguments_, { origin, input: secret })).stderr, /the credentials are no JSON$/m);
+  assert.match((await run(arguments_, { origin, input: secret })).stderr, /The credentials must be JSON\.$/m);
 });
 
 test('what somebody else prepared in a folder leads no recording out of it', async (t) => {
@@ -223,7 +223,7 @@ test('what somebody else prepared in a folder leads no recording out of it', asy
   for (const path of ['../stolen', 'linked/stolen']) {
     assert.ok(stderr.includes(`"${path}.cassette.json" is outside of the bundle`), stderr);
   }
-  assert.match(stdout, /1 of 3 recorded/);
+  assert.match(stdout, /1 of 3 examples recorded/);
   assert.equal((await run(['types', folder])).status, 0);
   assert.deepEqual(await readdir(theirs), ['.profile']);
   assert.equal(await readFile(join(theirs, '.profile'), 'utf8'), 'theirs');

@@ -16,11 +16,11 @@ export function addRecordCommand(bundle: Command): void {
   bundle
     .command('record')
     .argument('<folder>', 'folder of the bundle')
-    .option('--credentials <file>', 'JSON object with the credentials, by name; - reads it from standard input')
-    .option('--plugins <list>', 'only these: a,b', readList)
-    .option('--write', 'also examples that change something upstream', false)
-    .option('--outputs', 'write what comes out into the examples as their output', false)
-    .description('ask the real API for every example and keep its answers, without credentials, for "bundle test"')
+    .option('--credentials <file>', 'file with a JSON object of credentials by name; "-" reads standard input')
+    .option('--plugins <list>', 'record only these plugins: a,b', readList)
+    .option('--write', 'also record examples that change data of the API', false)
+    .option('--outputs', 'write the outputs into the examples', false)
+    .description('call the real API for each example and record its responses, without credentials, for "bundle test"')
     .action(async (folder: string, options: RecordArguments) => {
       const results = await recordExamples({
         folder,
@@ -33,9 +33,11 @@ export function addRecordCommand(bundle: Command): void {
       for (const { pluginId, index, result, detail } of results) {
         const line = `${pluginId} example ${index + 1}: ${detail}`;
         if (result === 'wrong') complain(line);
-        else say(result === 'left' ? `${line}; left as it is` : line);
+        else say(result === 'left' ? `${line}; unchanged` : line);
       }
       if (results.some(({ result }) => result === 'wrong')) process.exitCode = 1;
-      console.log(`${results.filter(({ result }) => result === 'recorded').length} of ${results.length} recorded`);
+      console.log(
+        `${results.filter(({ result }) => result === 'recorded').length} of ${results.length} examples recorded`,
+      );
     });
 }

@@ -20,56 +20,56 @@ interface Filters extends Where {
   readonly json?: true;
 }
 
-/** Runs of plugins of a running service, over its API: a key sees the runs of its project. */
+/** Lists, shows, cancels and follows the runs of plugins over the API of a running service. */
 export function runCommands(): Command {
-  const run = new Command('run').description('runs of plugins of a running service');
-  withPlace(run.command('list').description('the newest first'))
-    .option('--bundle <id>', 'of this bundle')
-    .option('--plugin <id>', 'of this plugin')
-    .option('--outcome <name>', 'that ended so; "none": that have not ended')
-    .option('--since <time>', 'made at this time or later, such as 2026-11-21T08:00Z')
-    .option('--limit <number>', 'at most so many, up to 100', '20')
-    .option('--json', 'one JSON object a line')
+  const run = new Command('run').description('list, show, cancel and follow plugin runs of a running service');
+  withPlace(run.command('list').description('list runs, newest first'))
+    .option('--bundle <id>', 'list only runs of this bundle')
+    .option('--plugin <id>', 'list only runs of this plugin')
+    .option('--outcome <name>', 'list only runs with this outcome; "none" lists runs that have not ended')
+    .option('--since <time>', 'list only runs created at or after this time, such as 2026-11-21T08:00Z')
+    .option('--limit <number>', 'list at most this many runs, up to 100', '20')
+    .option('--json', 'print one JSON object per line')
     .action(list);
-  withPlace(run.command('show <run>').description('everything about one run, as JSON')).action(
+  withPlace(run.command('show <run>').description('print all details of a run as JSON')).action(
     async (runId: string, where: Where) => printJson(await (await connect(where)).runs.get(runId), 2),
   );
-  withPlace(run.command('cancel <run>').description('end a run that waits or runs')).action(
+  withPlace(run.command('cancel <run>').description('cancel a waiting or running run')).action(
     async (runId: string, where: Where) => {
       const { status, outcome } = await (await connect(where)).runs.cancel(runId);
       console.log(outcome ?? status);
     },
   );
   withPlace(
-    run.command('watch <run>').description('follow a run until it has ended; fails when it did not succeed'),
+    run.command('watch <run>').description('follow a run until it ends; exits with 1 unless it succeeded'),
   ).action(async (runId: string, where: Where) => watch(await connect(where), runId));
   return run;
 }
 
 function withPlace(command: Command): Command {
   return command
-    .option('--url <url>', 'plugins address of the service (default: as the settings say)')
-    .option('--key-file <path>', 'file that holds an API key');
+    .option('--url <url>', 'plugins address of the service (default: from the settings)')
+    .option('--key-file <path>', 'file with an API key');
 }
 
 async function connect({ url, keyFile }: Where): Promise<Client> {
   const address = pluginsAddress(url);
   const apiKey = await readKeyFile(keyFile);
-  // Runs are on the plugins address; the other one is not asked for anything.
+  // Runs are on the plugins address; the client sends no request to the other one.
   return createClient({ filesUrl: address, pluginsUrl: address, ...(apiKey === undefined ? {} : { apiKey }) });
 }
 
 async function list(filters: Filters): Promise<void> {
   const { bundle, plugin, outcome, since, limit, json } = filters;
   const query = { bundle_id: bundle, plugin_id: plugin, outcome, since: readTime(since), limit: Number(limit) };
-  // The service checks it, and names what is wrong.
+  // The service validates the query and names errors.
   const { data, has_more: hasMore } = await (await connect(filters)).runs.list(query as RunQuery);
   if (json === true) {
     for (const run of data) printJson(run);
     return;
   }
   printTable(['RUN', 'BUNDLE', 'PLUGIN', 'STATE', 'MS', 'MADE'], data.map(toRow));
-  if (hasMore) console.log('… and more: --limit, --since');
+  if (hasMore) console.log('There are more runs. Use --limit or --since to see them.');
 }
 
 function toRow(run: RunItem): string[] {
@@ -83,13 +83,14 @@ function toRow(run: RunItem): string[] {
 function readTime(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const milliseconds = Date.parse(text);
-  if (Number.isNaN(milliseconds)) throw new Error(`--since: ${JSON.stringify(text)} is no time`);
+  if (Number.isNaN(milliseconds))
+    throw new Error(`--since must be a time such as 2026-11-21T08:00Z; received ${JSON.stringify(text)}.`);
   return milliseconds;
 }
 
 const pauseMs = 1_000;
 
-/** Over broken connections, such as while the service starts anew. */
+/** Reconnects after a broken connection, such as during a restart of the service. */
 async function watch({ runs }: Client, runId: string): Promise<void> {
   let lastEventId: string | undefined;
   for (;;) {
@@ -105,9 +106,9 @@ async function watch({ runs }: Client, runId: string): Promise<void> {
         return;
       }
     } catch (error) {
-      // What the service refuses it will refuse again, unless it is starting or stopping.
+      // A retry helps only while the service starts or stops.
       if (error instanceof ApiError && error.status < 500) throw error;
-      complain(`quartermaster: ${describeFailure(error)}; trying again`);
+      complain(`quartermaster: ${describeFailure(error)} Retrying.`);
     }
     await setTimeout(pauseMs);
   }

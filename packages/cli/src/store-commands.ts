@@ -15,7 +15,7 @@ function checkCommand(): Command {
     .option('--hash', 'also read every file and compare its SHA-256', false)
     .option(
       '--repair',
-      'put good bytes back from the quarantine, finish interrupted deletes, correct per-project usage, and mark damaged content so that uploading it again replaces it',
+      'restore good content from the quarantine, finish interrupted deletes, correct per-project usage, and mark damaged content so that a new upload replaces it',
       false,
     )
     .action((options: { hash: boolean; repair: boolean }) =>
@@ -29,13 +29,9 @@ function checkCommand(): Command {
 
 function backupCommand(): Command {
   return new Command('backup')
-    .description('copy the store into a new folder, also while the service runs')
+    .description('copy the store into a new folder, while the service runs or is stopped')
     .argument('<folder>', 'a folder that does not exist yet')
-    .option(
-      '--include-key',
-      'also copy the encryption key of the data folder; keep such a backup as you keep the key',
-      false,
-    )
+    .option('--include-key', 'also copy the encryption key of the data folder; protect the backup like the key', false)
     .action(async (folder: string, { includeKey }: { includeKey: boolean }) => {
       const onProgress = createProgressPrinter();
       const backup = await backUpStore(processEnvironment(), folder, { includeKey, onProgress });
@@ -49,11 +45,11 @@ function restoreCommand(): Command {
     .description(
       'verify a backup and restore it into a new data folder, and into the empty PostgreSQL database of QUARTERMASTER_DATABASE_URL',
     )
-    .argument('<backup>', 'a folder that "quartermaster backup" made')
+    .argument('<backup>', 'a folder that "quartermaster backup" created')
     .argument('<folder>', 'the new data folder; it must not exist yet')
     .option(
       '--damaged',
-      'also restore a backup in which the content of files is missing or changed; the report lists them',
+      'also restore a backup with missing or changed file content; the report lists the files',
       false,
     )
     .action(async (from: string, to: string, { damaged }: { damaged: boolean }) => {

@@ -1,12 +1,12 @@
 import { withAdministration } from '@quartermaster/server/administration';
 import { Command } from 'commander';
 
-/** The background verification of stored files, which a running service does. */
+/** Controls the background verification of stored files, which a running service performs. */
 export function verificationCommands(): Command {
-  const verification = new Command('verification').description('the background verification of stored files');
+  const verification = new Command('verification').description('control the background verification of stored files');
   verification
     .command('status')
-    .description('print how far the verification has come')
+    .description('print the progress of the verification')
     .action(() =>
       withAdministration(async ({ verification }) => {
         const found = await verification.findVerification();

@@ -48,5 +48,5 @@ test('a call of an API becomes a plugin without code, which passes its test once
   assert.deepEqual(examples, [
     { input: { q: 'Bergen', limit: 1, filter_in: 'no' }, output: { result: [{ name: 'Bergen', lat: 60.39 }] } },
   ]);
-  await assert.rejects(scaffoldBundle(out, 'other', 'places.example'), /is no http or https URL/);
+  await assert.rejects(scaffoldBundle(out, 'other', 'places.example'), /must be an http or https URL/);
 });

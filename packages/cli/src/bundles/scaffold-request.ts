@@ -5,7 +5,7 @@ import { freeName, humanised, snakeCase } from '../openapi/names.ts';
 export function requestFiles(id: string, url: string): Readonly<Record<string, string>> {
   const call = URL.parse(url);
   if (call === null || !/^https?:$/.test(call.protocol) || call.username !== '' || call.password !== '') {
-    throw new Error(`${JSON.stringify(url)} is no http or https URL without a user`);
+    throw new Error(`--url must be an http or https URL without a user; received ${JSON.stringify(url)}.`);
   }
   const last = call.pathname.split('/').findLast((segment) => /[a-z]/i.test(segment));
   const pluginId = freeName(snakeCase(last ?? 'call'), (name) => name === 'bundle');

@@ -9,14 +9,16 @@ import { requestFiles } from './scaffold-request.ts';
  */
 export async function scaffoldBundle(out: string, id: string, url?: string): Promise<string> {
   if (!/^[a-z][a-z0-9_]{0,63}$/.test(id)) {
-    throw new Error(`${JSON.stringify(id)} is no id of a bundle: lower case letters, digits and "_", a letter first`);
+    throw new Error(
+      `The id of a bundle must be a lower-case letter and lower-case letters, digits or "_"; received ${JSON.stringify(id)}.`,
+    );
   }
   const files = url === undefined ? filesOf(id) : requestFiles(id, url);
   const folder = join(out, id);
   await mkdir(out, { recursive: true });
   await mkdir(folder).catch((error: unknown) => {
     const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    throw isThere ? new Error(`${folder} is there already`) : error;
+    throw isThere ? new Error(`${folder} already exists. Choose another id or folder.`) : error;
   });
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   return folder;

@@ -38,7 +38,7 @@ export function importMcp(snapshot: McpSnapshot, choices: McpChoices, access: Mc
       imported.push({ operation: tool.name, plugin_id: id, notes });
     }
   }
-  if (plugins.size === 0) throw new Error(`no tool can be imported: ${skipped[0]?.reason ?? 'there is none'}`);
+  if (plugins.size === 0) throw new Error(`No tool can be imported: ${skipped[0]?.reason ?? 'the server has none'}.`);
   const { server, tools } = snapshot;
   const others = server.capabilities.filter((name) => ['prompts', 'resources', 'completions', 'tasks'].includes(name));
   return {

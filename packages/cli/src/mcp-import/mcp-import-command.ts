@@ -22,20 +22,27 @@ export interface McpArguments extends Omit<McpChoices, 'describe'> {
   readonly accept?: boolean;
 }
 
-/** @param check says what the service would refuse of the folder */
+/** @param check reports the errors of the bundle in a folder */
 export function mcpImportCommand(check: (folder: string) => Promise<void>): Command {
   return new Command('mcp')
     .argument('<url>', 'address of the MCP server (Streamable HTTP)')
-    .requiredOption('--out <folder>', 'folder of bundles')
-    .option('--id <id>', 'id of the bundle (default: made of the name of the server)')
-    .option('--operations <list>', 'only these tools: a,b', readList)
-    .option('--rename <pairs>', 'ids of plugins, by tool: a=b,c=d', readPairs)
-    .option('--describe <file>', 'names and descriptions in place of the server’s, by tool; YAML or JSON')
-    .option('--bearer <name>', 'the server wants a token: the name its credential gets, such as ACCESS_TOKEN')
-    .option('--header <pairs>', 'the server wants headers: X-Api-Key=API_KEY, a header and its credential', readPairs)
-    .option('--credentials <file>', 'JSON object with those credentials, by name; - reads it from standard input')
-    .option('--accept', 'take over what the server has changed since the last import', false)
-    .description('make a bundle without code of the tools of an MCP server')
+    .requiredOption('--out <folder>', 'folder in which the bundle is created')
+    .option('--id <id>', 'id of the bundle (default: from the name of the server)')
+    .option('--operations <list>', 'import only these tools: a,b', readList)
+    .option('--rename <pairs>', 'plugin ids by tool: a=b,c=d', readPairs)
+    .option(
+      '--describe <file>',
+      'YAML or JSON file with names and descriptions by tool, which replace those of the server',
+    )
+    .option('--bearer <name>', 'send a bearer token; the name of its credential, such as ACCESS_TOKEN')
+    .option(
+      '--header <pairs>',
+      'send headers: X-Api-Key=API_KEY, each a header and the name of its credential',
+      readPairs,
+    )
+    .option('--credentials <file>', 'file with a JSON object of these credentials by name; "-" reads standard input')
+    .option('--accept', 'accept the changes of the server since the last import', false)
+    .description('generate a declarative bundle from the tools of an MCP server')
     .action(async (url: string, options: McpArguments) => {
       const credentials = await readCredentials(options.credentials);
       const { lines, folder } = await importFromServer(url, options, {
@@ -44,7 +51,9 @@ export function mcpImportCommand(check: (folder: string) => Promise<void>): Comm
       });
       for (const line of lines) say(line);
       if (folder !== null) return await check(folder);
-      console.error('The server has changed since it was imported; nothing is written. Read the above, then --accept.');
+      console.error(
+        'The server has changed since the last import. Nothing was written. Review the changes above, then use --accept.',
+      );
       process.exitCode = 1;
     });
 }
@@ -54,7 +63,7 @@ interface Surroundings {
   readonly environment: Environment;
 }
 
-/** @returns what is to be told, and the bundle's folder; null when the server has changed and that was not accepted */
+/** @returns the lines to print and the bundle's folder; null if the server has changed without `--accept` */
 export async function importFromServer(
   url: string,
   options: McpArguments,
@@ -83,7 +92,7 @@ export async function importFromServer(
 
 async function choicesOf({ id, operations, rename, describe }: McpArguments): Promise<McpChoices> {
   const texts: unknown = describe === undefined ? undefined : parse(await readFile(describe, 'utf8'));
-  if (texts !== undefined && !isJson(texts)) throw new Error(`${describe} is no map of tools`);
+  if (texts !== undefined && !isJson(texts)) throw new Error(`${describe} must hold an object of tools by name.`);
   return {
     ...(id === undefined ? {} : { id }),
     ...(operations === undefined ? {} : { operations }),
@@ -99,7 +108,10 @@ function accessOf({ bearer, header = {} }: McpArguments): McpAccess {
     ...Object.entries(header).map(([name, credential]) => [credential, { in: 'header', name, credential }] as const),
   ];
   const bad = wanted.find(([name]) => !/^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(name));
-  if (bad !== undefined) throw new InvalidArgumentError(`${JSON.stringify(bad[0])} is no name of a credential`);
+  if (bad !== undefined)
+    throw new InvalidArgumentError(
+      `The name of a credential must be a letter and up to 63 letters, digits and "_"; received ${JSON.stringify(bad[0])}.`,
+    );
   const description = 'What the MCP server asks of its callers.';
   return {
     inject: wanted.map(([, injection]) => injection),

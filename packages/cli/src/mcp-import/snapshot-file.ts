@@ -25,7 +25,8 @@ export async function readSnapshot(folder: string): Promise<StoredSnapshot | nul
   if (text === null) return null;
   const value: unknown = JSON.parse(text);
   const { format: found, choices, tools } = Object(value);
-  if (found !== format || !isJson(choices) || !Array.isArray(tools)) throw new Error(`${file} is no snapshot`);
+  if (found !== format || !isJson(choices) || !Array.isArray(tools))
+    throw new Error(`${file} is not a snapshot of an import. Remove it and import the server again.`);
   // Written by us, and read by a person before it was kept.
   const definitions = tools.map(({ sha256: _, ...tool }) => tool as ToolDefinition);
   return { choices, tools: definitions };

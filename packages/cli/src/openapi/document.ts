@@ -14,19 +14,19 @@ export interface OpenApiDocument {
   follow(value: unknown): unknown;
 }
 
-/** @throws Error whose message says what is not supported */
+/** @throws Error that names what is not supported */
 export function readDocument(text: string): OpenApiDocument {
   const parsed = parseText(text);
-  if (!isJson(parsed)) throw new Error('the document is no object');
+  if (!isJson(parsed)) throw new Error('The document must be a JSON or YAML object.');
   const version = parsed.openapi ?? parsed.swagger;
   if (typeof version !== 'string' || !/^(2\.0|3\.[01])/.test(version)) {
     throw new Error(
-      `expected OpenAPI 2.0, 3.0 or 3.1, found ${JSON.stringify(version ?? 'a document without a version')}`,
+      `The document must be OpenAPI 2.0, 3.0 or 3.1; received ${JSON.stringify(version ?? 'no version')}.`,
     );
   }
   // The upgrader changes what it is given.
   const root: unknown = upgrade(structuredClone(parsed), '3.1');
-  if (!isJson(root)) throw new Error('the document cannot be read as OpenAPI 3.1');
+  if (!isJson(root)) throw new Error('The document cannot be converted to OpenAPI 3.1. Check it with a validator.');
   return documentOf(version, root);
 }
 

@@ -273,10 +273,10 @@ test('what is not an object is the member "result"; no content is the status', (
 });
 
 test('what is no OpenAPI is refused with the reason', () => {
-  assert.throws(() => importOpenApi('[]'), /no object/);
-  assert.throws(() => importOpenApi('{"a": 1}'), /expected OpenAPI 2\.0, 3\.0 or 3\.1/);
-  assert.throws(() => importOpenApi('openapi: 4.0.0'), /expected OpenAPI/);
-  assert.throws(() => importOpenApi(documentOf({}, { paths: {} })), /no operation can be imported/);
+  assert.throws(() => importOpenApi('[]'), /must be a JSON or YAML object/);
+  assert.throws(() => importOpenApi('{"a": 1}'), /must be OpenAPI 2\.0, 3\.0 or 3\.1/);
+  assert.throws(() => importOpenApi('openapi: 4.0.0'), /must be OpenAPI/);
+  assert.throws(() => importOpenApi(documentOf({}, { paths: {} })), /No operation can be imported/);
 });
 
 test('a folder of an earlier import is replaced; any other is left alone', async (t) => {
@@ -285,5 +285,5 @@ test('a folder of an earlier import is replaced; any other is left alone', async
   assert.deepEqual((await readdir(join(out, 'things'))).sort(), ['bundle.yaml', 'import-report.json', 'renamed.yaml']);
   await rm(join(out, 'things', 'import-report.json'));
   await writeFile(join(out, 'things', 'mine.yaml'), 'id: mine');
-  await assert.rejects(writeBundle(out, importOpenApi(documentOf({}))), /not written by an import/);
+  await assert.rejects(writeBundle(out, importOpenApi(documentOf({}))), /was not created by an import/);
 });

@@ -61,7 +61,8 @@ export function importOpenApi(text: string, options: ImportOptions = {}): Import
       imported.push({ operation: name, plugin_id: wanted, notes: result.notes });
     }
   }
-  if (plugins.size === 0) throw new Error(`no operation can be imported: ${skipped[0]?.reason ?? 'there is none'}`);
+  if (plugins.size === 0)
+    throw new Error(`No operation can be imported: ${skipped[0]?.reason ?? 'the document has none'}.`);
   const bundle = makeBundle(document, { options, credentials, plugins });
   return {
     ...bundle,

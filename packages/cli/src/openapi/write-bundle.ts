@@ -28,7 +28,8 @@ const reportName = 'import-report.json';
 async function clear(folder: string): Promise<void> {
   const files = await readdir(folder).catch((): string[] => []);
   if (files.length === 0) return;
-  if (!files.includes(reportName)) throw new Error(`${folder} is there already and was not written by an import`);
+  if (!files.includes(reportName))
+    throw new Error(`${folder} already exists and was not created by an import. Move it away, or choose another id.`);
   for (const file of files) if (file.endsWith('.yaml')) await rm(join(folder, file));
 }
 

@@ -41,7 +41,9 @@ export async function verifyInstallation(root: string): Promise<Verification> {
 async function verifyRelease(root: string): Promise<Verification> {
   const expected = await readHashList(join(root, releaseList));
   if (expected === undefined) {
-    throw new Error(`${root} has neither ${releaseList} nor a git repository: nothing to compare its files with.`);
+    throw new Error(
+      `${root} has neither ${releaseList} nor a git repository, so its files cannot be compared. Install a release.`,
+    );
   }
   const differences = await compareFiles(await listShipped(root), expected, sameSha256(root));
   return { source: releaseList, files: expected.size, differences };

@@ -1,6 +1,13 @@
 import { Problem } from '../../kernel/problem.ts';
 import { FatalError } from '../../kernel/process/fatal-error.ts';
 
+/** The data folder does not exist. */
+export function noDataFolder(folder: string): Error {
+  return new Error(
+    `No Quartermaster store found in ${folder}. Set QUARTERMASTER_DATA, or start the service once to create it.`,
+  );
+}
+
 /** The data folder has no SQLite database. */
 export function noDatabase(file: string): Error {
   return new Error(

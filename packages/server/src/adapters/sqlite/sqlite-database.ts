@@ -6,7 +6,7 @@ import { syncToDisk } from '../../kernel/disk/sync-to-disk.ts';
 import { createCommitCheck } from '../database/commit-check.ts';
 import type { Database, DatabaseSettings } from '../database/database.ts';
 import { migrate } from '../database/migrations.ts';
-import { databaseFileDamaged } from '../database/problems.ts';
+import { databaseFileDamaged, noDataFolder } from '../database/problems.ts';
 import type { Tables } from '../database/tables.ts';
 import { createSqliteFullText } from '../full-text/sqlite-full-text.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
@@ -56,9 +56,11 @@ export async function openSqliteDatabase({ dataFolder, clock = systemClock }: Da
   }
 }
 
-/** The file is there, with mode 0600 and its name on the disk, before SQLite opens it; its log takes the same mode. */
+/** Creates the file with mode 0600 before SQLite opens it, because SQLite gives its log the same mode. */
 async function createPrivately(file: string, folder: string): Promise<void> {
-  const created = await open(file, 'a', 0o600);
+  const created = await open(file, 'a', 0o600).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? noDataFolder(folder) : error;
+  });
   await created.chmod(0o600);
   await created.close();
   await syncToDisk(folder);
