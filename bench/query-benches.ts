@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { createClient } from '@quartermaster/client';
+import { hashText } from '../packages/server/src/search/embedding/testing/hash-text.fixture.ts';
+import { startEmbeddingService } from '../test/support/embedding-service.ts';
 import { createTestDatabase } from '../test/support/postgres.ts';
 import { watched } from './http-benches.ts';
 import { ownProcessorTime, type Service, startService } from './processes.ts';
@@ -11,6 +13,7 @@ const chunks = 100_000;
 const questions = 300;
 const wordsOfQuestion = 10;
 const wordsOfAnswer = 80;
+const dimensions = 512;
 /** Milliseconds. */
 const mostMs = 50;
 
@@ -32,7 +35,14 @@ const variants: readonly Variant[] = [
   },
   {
     name: 'query-vectors',
-    open: async () => ({ settings: { QUARTERMASTER_EMBEDDING_PROVIDER: 'hash' }, close: nothing }),
+    open: async () => {
+      const ends: Array<() => unknown> = [];
+      // Four decimals, as short as services send them.
+      const embed = (text: string) => [...hashText(text, dimensions)].map((value) => Math.round(value * 1e4) / 1e4);
+      const { url } = await startEmbeddingService({ after: (end) => void ends.push(end) }, { embed });
+      const settings = { QUARTERMASTER_EMBEDDING_PROVIDER: 'openai', QUARTERMASTER_EMBEDDING_URL: url };
+      return { settings, close: async () => void ends.map((end) => end()) };
+    },
   },
 ];
 

@@ -14,8 +14,8 @@ export function describeRetrieval(scores: readonly RetrievalScore[], bars: Reado
 
 nDCG@10 over the sets of real questions in the test corpus, each with the passage that answers it: one document a record,
 everything through the API. Measured by \`npm run score:retrieval\`. Do not edit; a test holds that no number falls.
-*bar* is what a BM25 of others reaches on the same set. *words* is the service as it starts; *hash* has
-\`QUARTERMASTER_EMBEDDING_PROVIDER=hash\`, which shows what fusing with a weak embedder costs. Both databases rank alike.
+*bar* is what a BM25 of others reaches on the same set. *words* is the service as it starts. Both databases rank
+alike.
 
 | set | bar | ${names.join(' | ')} |
 | --- | --- | ${names.map(() => '---').join(' | ')} |

@@ -12,10 +12,9 @@ export interface RetrievalScore {
   readonly ndcg: number;
 }
 
-/** What is measured: the service as it starts, and with the embedder that needs neither model nor network. */
+/** What is measured: the service as it starts. */
 export const configurations: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   words: {},
-  hash: { EMBEDDING_PROVIDER: 'hash' },
 };
 
 /** Loads and asks the sets through the API of a service started for it; `settings` without their prefix. */

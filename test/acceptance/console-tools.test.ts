@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findingsInBoth, nothing } from '../support/axe.ts';
 import { type OpenedConsole, openConsole, openPage } from '../support/console.ts';
+import { startEmbeddingService } from '../support/embedding-service.ts';
 import { openProbe, type Probe } from '../support/probe-bundle.ts';
 
 const token = 'a-token-that-nobody-types';
@@ -11,7 +12,9 @@ const sheet = 'question,answer\nWhen does it open?,At nine.\nWhen does it close?
 test('[console] what a catalogue and a collection offer beyond the first steps', async (t) => {
   const probe = await openProbe(t);
   const settings = { ...probe.settings, SEALING_KEY: Buffer.alloc(32, 7).toString('base64url') };
-  const opened = await openConsole(t, { settings: { ...settings, LOG_LEVEL: 'warn', EMBEDDING_PROVIDER: 'hash' } });
+  const { url } = await startEmbeddingService(t, { embed: () => [1, 0] });
+  const embedding = { EMBEDDING_PROVIDER: 'openai', EMBEDDING_URL: url };
+  const opened = await openConsole(t, { settings: { ...settings, ...embedding, LOG_LEVEL: 'warn' } });
   await t.test('[console] a sealed profile is chosen in the place of typed credentials', () => chooseProfile(opened));
   await t.test(
     '[console] a profile is made, replaced and deleted on its page, and what was entered is never shown again',

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { startEmbeddingService } from '../support/embedding-service.ts';
 import { installOnnxRuntime } from '../support/onnx-runtime.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 import { writeTinyModel } from '../support/tiny-model.ts';
@@ -15,39 +13,11 @@ const key = 'sk-nobody-may-see-this';
 /** What the service is taught to think of: drinks, and vehicles. */
 const meanings = [/tea|coffee|drink|beverage/i, /car|train|vehicle/i];
 
-/** Answers as OpenAI's API reference shows it for "Create embeddings". */
-async function startEmbeddingService(t: TestContext) {
-  const texts: string[] = [];
-  let isDown = false;
-  const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const part of request) body += part;
-    if (isDown) return void response.writeHead(503).end();
-    if (request.headers.authorization !== `Bearer ${key}`) return void response.writeHead(401).end();
-    const { input } = JSON.parse(body) as { input: string[] };
-    texts.push(...input);
-    const data = input.map((text, index) => ({
-      ...{ object: 'embedding', index },
-      embedding: [...meanings.map((meaning) => (meaning.test(text) ? 1 : -0.2)), 0.1],
-    }));
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ object: 'list', data, model: 'm', usage: { prompt_tokens: 1, total_tokens: 1 } }));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo; // listens on TCP
-  const stop = (down: boolean) => {
-    isDown = down;
-  };
-  return { url: `http://127.0.0.1:${port}/v1`, texts, stop };
-}
+const embed = (text: string) => [...meanings.map((meaning) => (meaning.test(text) ? 1 : -0.2)), 0.1];
 
 test('[embeddings] a question finds what means the same, the key is seen nowhere, and words do when the service is down', async (t) => {
   const folder = await temporaryFolder(t);
-  const embedding = await startEmbeddingService(t);
+  const embedding = await startEmbeddingService(t, { embed, key });
   const keyFile = join(folder, 'embedding-key');
   await writeFile(keyFile, `${key}\n`);
   const settings = {
@@ -75,7 +45,7 @@ test('[embeddings] a question finds what means the same, the key is seen nowhere
   const again = await startService(t, { folder, settings });
   assert.equal((await again.client.collections.query(collection, ask))[0]?.content, 'Green tea from Uji.');
   assert.equal(embedding.texts.filter((text) => text.includes('Uji')).length, 1, 'embedded once');
-  embedding.stop(true);
+  embedding.setDown(true);
   const [byWords] = await again.client.collections.query(collection, { query_text: 'train', explain: true });
   assert.deepEqual([byWords?.content, byWords?.explanation?.vector], ['The night train to Vienna.', null]);
   assert.equal(await again.stop(), 0);

@@ -11,7 +11,6 @@ import {
   openTestService,
 } from '../collections/testing/test-room.suite.ts';
 import { type Embedder, EmbedderUnavailable } from './embedding/embedder.ts';
-import { createHashEmbedder } from './embedding/hash-embedder.ts';
 import { createScriptedEmbedder } from './testing/scripted-embedder.suite.ts';
 
 async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
@@ -48,12 +47,14 @@ async function openVectors(t: TestContext, wish: Wish) {
 const contentOf = (found: ReadonlyArray<{ content: string }>) => found.map(({ content }) => content);
 
 test('a record is embedded before it is ready, and a misspelt question finds what its words do not', async (t) => {
-  const { collectionId, record, find, state } = await openVectors(t, { embedder: createHashEmbedder(256) });
+  const { collectionId, record, find, state } = await openVectors(t, {
+    embedder: createScriptedEmbedder('scripted', 256),
+  });
   const made = await record(collectionId, { content: 'The embarrassing questionnaire was withdrawn.' });
   await record(collectionId, { content: 'A green mountain lake.' });
   assert.deepEqual(
     [made.status, made.report.embedding],
-    ['ready', { model: 'hash-1:256', chunks: 1, pending: 0, refused: 0 }],
+    ['ready', { model: 'scripted', chunks: 1, pending: 0, refused: 0 }],
   );
   const [best] = await find('embarassing questionaire');
   assert.equal(best.content, 'The embarrassing questionnaire was withdrawn.');

@@ -4,7 +4,6 @@ import { Secret } from '../kernel/secret.ts';
 import { version } from '../kernel/version.ts';
 import type { Embedder } from '../search/embedding/embedder.ts';
 import { createEmbedderMetrics, type EmbedderMetrics } from '../search/embedding/embedder-metrics.ts';
-import { createHashEmbedder } from '../search/embedding/hash-embedder.ts';
 import { openOnnxEmbedder } from '../search/embedding/onnx/onnx-embedder.ts';
 import { openVectorIndex } from '../search/embedding/open-vector-index.ts';
 import { createOpenAiEmbedder } from '../search/embedding/openai-embedder.ts';
@@ -12,13 +11,17 @@ import type { Config } from '../settings/config.ts';
 import type { EmbeddingParts } from './collection-context.ts';
 import type { ServiceContext } from './context.ts';
 
-const hashDimensions = 512;
 const backoffMs = 500;
 
-/** What makes and searches vectors, as the settings say; undefined: nothing does. */
+/** What creates and searches vectors, as the settings say; undefined: nothing does, and stored vectors stay. */
 export async function openEmbedding(context: ServiceContext): Promise<EmbeddingParts | undefined> {
-  const { config, resources } = context;
+  const { config, resources, logger } = context;
   if (config.embeddingProvider === 'none') return undefined;
+  if (config.embeddingProvider === 'hash') {
+    const remedy = 'Set QUARTERMASTER_EMBEDDING_PROVIDER to none, openai or onnx.';
+    logger.warn({ remedy }, 'embedding provider hash removed, vectors are off');
+    return undefined;
+  }
   const metrics = createEmbedderMetrics(context.registry);
   const embedder = metrics.watch(await createEmbedder(context, config.embeddingProvider, metrics));
   resources.defer(() => embedder.close());
@@ -30,12 +33,10 @@ export async function openEmbedding(context: ServiceContext): Promise<EmbeddingP
 
 async function createEmbedder(
   { config, logger }: ServiceContext,
-  provider: Exclude<Config['embeddingProvider'], 'none'>,
+  provider: Exclude<Config['embeddingProvider'], 'none' | 'hash'>,
   metrics: EmbedderMetrics,
 ): Promise<Embedder> {
   switch (provider) {
-    case 'hash':
-      return createHashEmbedder(config.embeddingDimensions ?? hashDimensions);
     case 'openai': {
       // A broker of its own that reaches one origin: the operator has named it, so it may be a private address.
       const { origin } = new URL(config.embeddingUrl);

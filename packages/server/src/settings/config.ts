@@ -32,6 +32,7 @@ export interface Config {
   /** By bundle. */
   readonly bundleHosts: ReadonlyMap<string, readonly string[]>;
   readonly pluginsKey: 'auto' | 'required' | 'off';
+  /** `hash`: earlier versions had it; now vectors are off. */
   readonly embeddingProvider: 'none' | 'hash' | 'openai' | 'onnx';
   readonly embeddingDimensions: number | null;
   readonly embeddingUrl: string;

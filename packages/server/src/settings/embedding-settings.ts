@@ -5,12 +5,13 @@ import { anyText, isPlainUrl, oneOf, wholeNumber } from './setting-checks.ts';
 export const embeddingSettings = {
   EMBEDDING_PROVIDER: {
     description:
-      'Where vectors of chunks come from: `none` (chunks are found by their words), `hash` (vectors without a model: they forgive typing errors and know no meaning), `openai` (any service with OpenAI’s `/v1/embeddings`), or `onnx` (a model in a local folder, see docs/guides/embedding.md).',
+      'Where vectors of chunks come from: `none` (chunks are found by their words), `openai` (any service with OpenAI’s `/v1/embeddings`), or `onnx` (a model in a local folder, see docs/guides/embedding.md).',
     default: 'none',
-    check: oneOf(['none', 'hash', 'openai', 'onnx']),
+    // A store of an earlier version may have been started with `hash`: it starts, and a warning names the remedy.
+    check: (text) => (text === 'hash' ? null : oneOf(['none', 'openai', 'onnx'])(text)),
   },
   EMBEDDING_DIMENSIONS: {
-    description: 'Dimensions of a vector. Unset: 512 for `hash`, as many as the model has for `openai` and `onnx`.',
+    description: 'Dimensions of a vector. Unset: as many as the model has.',
     default: null,
     check: wholeNumber(8, 8192),
   },

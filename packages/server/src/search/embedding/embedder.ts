@@ -2,8 +2,6 @@
 export interface Embedder {
   /** Names provider, model and whatever else changes its vectors. Those of two models are never compared. */
   readonly model: string;
-  /** What its ranking counts when it is fused with that of words, which counts 1. */
-  readonly weight: number;
   /** Texts in one call of `embed`. */
   readonly batchSize: number;
   /** Calls of `embed` that make sense at the same time. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hashText } from './hash-embedder.ts';
 import { openVectorIndex } from './open-vector-index.ts';
+import { hashText } from './testing/hash-text.fixture.ts';
 import type { CodePage, VectorSpace } from './vector-index.ts';
 import { toCode } from './vectors.ts';
 

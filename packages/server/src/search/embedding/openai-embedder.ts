@@ -69,7 +69,6 @@ export function createOpenAiEmbedder(deps: OpenAiEmbedderDeps): Embedder {
 
   return {
     model: `openai:${model}${dimensions === null ? '' : `:${dimensions}`}`,
-    weight: 1,
     batchSize,
     lanes: requestsAtOnce,
     embed: (texts, signal) => embed(texts.map(cut), signal),

@@ -12,14 +12,14 @@ const vectors = [
 ];
 
 test('without vectors the scores are those of the words', () => {
-  assert.deepEqual(fuse(words, [], null), [
+  assert.deepEqual(fuse(words, null), [
     { seq: 1, score: 0.9, words: { rank: 1, score: 0.9 }, vector: null },
     { seq: 2, score: 0.5, words: { rank: 2, score: 0.5 }, vector: null },
   ]);
 });
 
 test('what both rankings hold comes first, and each hit says where it stood', () => {
-  const fused = fuse(words, vectors, 1);
+  const fused = fuse(words, vectors);
   assert.deepEqual(
     fused.map(({ seq, words: byWords, vector }) => [seq, byWords?.rank ?? null, vector?.rank ?? null]),
     [
@@ -31,11 +31,6 @@ test('what both rankings hold comes first, and each hit says where it stood', ()
   assert.equal(fused[0]?.score.toFixed(4), ((1 / 12 + 1 / 11) / (2 / 11)).toFixed(4));
 });
 
-test('what a weak embedder alone finds comes after what words find, and first in both is 1', () => {
-  const ranked = [...words, { seq: 4, score: 0.1 }];
-  assert.deepEqual(
-    fuse(ranked, vectors, 0.1).map(({ seq }) => seq),
-    [2, 1, 4, 3],
-  );
-  assert.equal(fuse([{ seq: 7, score: 0.3 }], [{ seq: 7, similarity: 0.4 }], 0.1)[0]?.score, 1);
+test('a chunk that is first in both rankings has the score 1', () => {
+  assert.equal(fuse([{ seq: 7, score: 0.3 }], [{ seq: 7, similarity: 0.4 }])[0]?.score, 1);
 });

@@ -9,32 +9,31 @@ export interface Hit {
   readonly vector: { readonly rank: number; readonly similarity: number } | null;
 }
 
-/** How fast places lose weight: measured, see docs/decisions/0031-vectors-beside-words.md. */
+/** How fast places lose value: measured, see docs/decisions/0031-vectors-beside-words.md. */
 const smoothing = 10;
 
 /**
- * Reciprocal rank fusion: each ranking gives weight / (smoothing + place), that of words with weight 1. The sum as a share
- * of what first places in both would give. Without vectors (weight null) a score stays that of the words.
+ * Reciprocal rank fusion: each ranking gives 1 / (smoothing + place). The score is the sum as a share of what first places
+ * in both would give. Without vectors (null) a score stays that of the words.
  */
 export function fuse(
   words: readonly RankedChunk[],
-  vectors: ReadonlyArray<{ readonly seq: number; readonly similarity: number }>,
-  weight: number | null,
+  vectors: ReadonlyArray<{ readonly seq: number; readonly similarity: number }> | null,
 ): Hit[] {
   const hits = new Map<number, Hit>();
   for (const [place, { seq, score }] of words.entries()) {
     hits.set(seq, { seq, score, words: { rank: place + 1, score }, vector: null });
   }
-  if (weight === null) return [...hits.values()];
+  if (vectors === null) return [...hits.values()];
   for (const [place, { seq, similarity }] of vectors.entries()) {
     const known = hits.get(seq) ?? { seq, score: 0, words: null };
     hits.set(seq, { ...known, vector: { rank: place + 1, similarity } });
   }
   const share = (ranked: { readonly rank: number } | null) => (ranked === null ? 0 : 1 / (smoothing + ranked.rank));
-  const most = (1 + weight) / (smoothing + 1);
+  const most = 2 / (smoothing + 1);
   const fused = [...hits.values()].map((hit) => ({
     ...hit,
-    score: Math.min(1, (share(hit.words) + weight * share(hit.vector)) / most),
+    score: Math.min(1, (share(hit.words) + share(hit.vector)) / most),
   }));
   return fused.sort((a, b) => b.score - a.score || a.seq - b.seq);
 }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Embedder, EmbedderUnavailable } from '../embedding/embedder.ts';
-import { createHashEmbedder } from '../embedding/hash-embedder.ts';
+import { createScriptedEmbedder } from '../testing/scripted-embedder.suite.ts';
 import { createQuestionVectors } from './question-vectors.ts';
 
 test('an embedder that failed is asked again after its rest, also when the clock is set back', async () => {
   const clock = { time: 1_800_000_000_000, now: () => clock.time };
   let asked = 0;
   const down: Embedder = {
-    ...createHashEmbedder(64),
+    ...createScriptedEmbedder(),
     embedQuestion: () => {
       asked += 1;
       return Promise.reject(new EmbedderUnavailable('down'));

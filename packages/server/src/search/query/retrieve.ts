@@ -46,8 +46,7 @@ export function createRetrieve(chunks: ChunkIndex, deps: VectorSearchDeps | null
   return async (question) => {
     const limit = Math.max(depth, 2 * question.limit);
     const [words, vectors] = await Promise.all([byWords(question, limit), byVectors(question, limit)]);
-    const weight = vectors === null ? null : deps.embedder.weight;
-    return fuse(words, vectors ?? [], weight).slice(0, question.limit);
+    return fuse(words, vectors).slice(0, question.limit);
   };
 }
 

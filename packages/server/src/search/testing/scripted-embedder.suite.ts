@@ -1,5 +1,5 @@
 import { type Embedder, EmbedderUnavailable } from '../embedding/embedder.ts';
-import { hashText } from '../embedding/hash-embedder.ts';
+import { hashText } from '../embedding/testing/hash-text.fixture.ts';
 
 export interface ScriptedEmbedder extends Embedder {
   /** Texts embedded so far, questions too. */
@@ -19,7 +19,7 @@ export function createScriptedEmbedder(model = 'scripted', dimensions = 64): Scr
     return hashText(text, dimensions);
   }
   return {
-    ...{ model, weight: 1, batchSize: 2, lanes: 2, texts },
+    ...{ model, batchSize: 2, lanes: 2, texts },
     fail: (message, after = 0) => {
       failure = message;
       until = after;

@@ -68,7 +68,6 @@ export async function openOnnxEmbedder(options: OnnxEmbedderOptions): Promise<Em
 
   return {
     model: `onnx:${basename(resolve(folder))}:${facts.fingerprint}:${dimensions}`,
-    weight: 1,
     batchSize: options.batchSize,
     lanes,
     async embed(texts, signal) {

@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Ending } from './service.ts';
+
+export interface EmbeddingService {
+  /** For `QUARTERMASTER_EMBEDDING_URL`. */
+  readonly url: string;
+  /** Every text that was embedded, in order. */
+  readonly texts: readonly string[];
+  /** Whether it answers with 503 from now on. */
+  setDown(isDown: boolean): void;
+}
+
+interface EmbeddingServiceOptions {
+  readonly embed: (text: string) => readonly number[];
+  /** Other keys are answered with 401; default: none is asked for. */
+  readonly key?: string;
+}
+
+/** A server on this machine that answers as OpenAI's API reference shows it for "Create embeddings". */
+export async function startEmbeddingService(
+  t: Ending,
+  { embed, key }: EmbeddingServiceOptions,
+): Promise<EmbeddingService> {
+  const texts: string[] = [];
+  let isDown = false;
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const part of request) body += part;
+    if (isDown) return void response.writeHead(503).end();
+    if (key !== undefined && request.headers.authorization !== `Bearer ${key}`)
+      return void response.writeHead(401).end();
+    const { input } = JSON.parse(body) as { input: string[] };
+    texts.push(...input);
+    const data = input.map((text, index) => ({ object: 'embedding', index, embedding: embed(text) }));
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ object: 'list', data, model: 'm', usage: { prompt_tokens: 1, total_tokens: 1 } }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo; // listens on TCP
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    texts,
+    setDown: (down) => {
+      isDown = down;
+    },
+  };
+}
