@@ -66,13 +66,14 @@ export function ChunkList({ path }: { path: RecordPath }) {
     void fetchPreviousPage().then(() => fetchNextPage());
   }, [isSuccess, isAlone, fetchNextPage, fetchPreviousPage]);
   const chunks = list.data?.pages.flatMap((page) => page.data) ?? [];
+  const hasPages = chunks.some(({ locator }) => locator?.page !== undefined);
   return (
     <section aria-labelledby="chunks">
       <Title order={2} size="h4" id="chunks">
         {t('records.document')}
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
-        {t('records.documentAbout')}
+        {t(hasPages ? 'records.documentByPage' : 'records.documentInOrder')}
       </Text>
       {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending ? <Loading /> : null}

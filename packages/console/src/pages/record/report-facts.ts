@@ -49,9 +49,30 @@ function textOf(name: string, value: unknown, t: Translate): string {
   if (name === 'dialect' && isFacts(value)) {
     return t('report.dialectText', { delimiter: visible(value.delimiter), quote: visible(value.quote) });
   }
+  if (name === 'dropped' && isFacts(value)) return droppedText(value, t);
   if (name === 'header') return t(value === 'found' ? 'report.headerFound' : 'report.headerNone');
   if (name === 'sheets' && Array.isArray(value)) return value.map((sheet) => sheetText(sheet, t)).join('\n');
   return describe(name, value);
+}
+
+/** What the reader left out, by reason: number of characters. */
+const reasons: Readonly<Record<string, MessageKey>> = {
+  boilerplate: 'report.dropped.boilerplate',
+  comments: 'report.dropped.comments',
+  deleted: 'report.dropped.deleted',
+  headers_and_footers: 'report.dropped.headers_and_footers',
+  hidden: 'report.dropped.hidden',
+  running_heads: 'report.dropped.running_heads',
+};
+
+function droppedText(dropped: Facts, t: Translate): string {
+  const lines = Object.entries(dropped)
+    .filter(([, count]) => Number(count) > 0)
+    .map(([reason, count]) => {
+      const label = reasons[reason];
+      return t('report.droppedCount', { what: label === undefined ? plain(reason) : t(label), count: Number(count) });
+    });
+  return lines.length === 0 ? t('report.droppedNone') : lines.join('\n');
 }
 
 function sheetText(sheet: Facts, t: Translate): string {
