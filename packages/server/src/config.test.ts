@@ -27,7 +27,7 @@ test('every bad variable is reported at once, by name', () => {
     (error: unknown) => {
       assert.ok(error instanceof ConfigError);
       assert.deepEqual(
-        error.findings.map((finding) => finding.split(':')[0]),
+        error.findings.map((finding) => finding.split(' ')[0]),
         [
           'QUARTERMASTER_PORT',
           'QUARTERMASTER_FILES_PORT',
@@ -73,9 +73,9 @@ test('the address of the database comes from its setting or from a file, not fro
   const broken = join(folder, 'broken');
   await writeFile(broken, 'a-password');
   for (const [settings, complaint] of [
-    [{ QUARTERMASTER_DATABASE_URL_FILE: file, QUARTERMASTER_DATABASE_URL: url }, /is set as well as DATABASE_URL/],
+    [{ QUARTERMASTER_DATABASE_URL_FILE: file, QUARTERMASTER_DATABASE_URL: url }, /DATABASE_URL_FILE are both set/],
     [{ QUARTERMASTER_DATABASE_URL_FILE: join(folder, 'missing') }, /cannot be read/],
-    [{ QUARTERMASTER_DATABASE_URL_FILE: broken }, /is not a postgres:\/\/ URL/],
+    [{ QUARTERMASTER_DATABASE_URL_FILE: broken }, /must be a postgres:\/\/ URL/],
   ] as const) {
     const refused = (error: unknown) =>
       error instanceof ConfigError && complaint.test(error.message) && !error.message.includes('a-password');

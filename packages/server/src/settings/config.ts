@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { withoutTrailingSlashes } from '@quartermaster/contract';
 import type { LogLevel } from '../kernel/log/logger.ts';
+import { quoteText } from '../kernel/quote-text.ts';
 import { Secret } from '../kernel/secret.ts';
 import type { Setting } from './setting.ts';
 import { settings } from './settings.ts';
@@ -100,7 +101,7 @@ export interface Config {
 export class ConfigError extends Error {
   readonly findings: readonly string[];
   constructor(findings: readonly string[]) {
-    super(`The settings are not usable:\n${findings.map((finding) => `  - ${finding}`).join('\n')}`);
+    super(`The settings are not valid:\n${findings.map((finding) => `  - ${finding}`).join('\n')}`);
     this.name = 'ConfigError';
     this.findings = findings;
   }
@@ -140,13 +141,13 @@ function unknownNames(environment: Environment): string[] {
   return Object.keys(environment)
     .filter((name) => name.startsWith(prefix) && !name.startsWith(`${prefix}TEST_`) && name !== `${prefix}CORPUS`)
     .filter((name) => !Object.hasOwn(settings, name.slice(prefix.length)))
-    .map((name) => `${name}: there is no such setting`);
+    .map((name) => `${name} is not a setting. docs/reference/settings.md lists all settings.`);
 }
 
 type SettingName = keyof typeof settings;
 type Reader = ReturnType<typeof createReader>;
 
-/** Reads settings by name; what is wrong with them is added to the findings. */
+/** Reads settings by name and adds errors to `findings`. */
 function createReader(environment: Environment, findings: string[]) {
   function read(key: SettingName): string | null {
     const setting: Setting = settings[key];
@@ -154,10 +155,10 @@ function createReader(environment: Environment, findings: string[]) {
     if (value === undefined || value === '') return setting.default;
     const finding = setting.check(value);
     if (finding === null) return value;
-    findings.push(`${prefix}${key}: ${setting.secret ? 'the value' : JSON.stringify(value)} ${finding}`);
+    findings.push(`${prefix}${key} ${finding}${setting.secret ? '' : `; received ${quoteText(value)}`}.`);
     return setting.default;
   }
-  // Every setting read as text has a default; the check has made sure of the shape of a number.
+  // Every setting read as text has a default, and its check has validated numbers.
   const text = (key: SettingName): string => read(key) ?? '';
   return {
     text,
@@ -171,10 +172,11 @@ function createReader(environment: Environment, findings: string[]) {
       const value = read(key);
       const path = read(fileKey);
       if (path === null) return value === null ? null : new Secret(value);
-      const finding = value === null ? null : `is set as well as ${key}; set one`;
-      const content = finding === null ? readSecret(path) : null;
-      const complaint = finding ?? (content === null ? 'cannot be read' : settings[key].check(content));
-      if (complaint !== null) findings.push(`${prefix}${fileKey}: the file ${complaint}`);
+      if (value !== null) findings.push(`${prefix}${key} and ${prefix}${fileKey} are both set. Set one of them.`);
+      const content = value === null ? readSecret(path) : null;
+      if (value === null && content === null) findings.push(`${prefix}${fileKey}: the file cannot be read.`);
+      const finding = content === null ? null : settings[key].check(content);
+      if (finding !== null) findings.push(`${prefix}${fileKey}: the content of the file ${finding}.`);
       return content === null ? null : new Secret(content);
     },
     list: (key: SettingName): string[] =>

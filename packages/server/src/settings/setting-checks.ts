@@ -6,21 +6,21 @@ export const anyText = () => null;
 export const wholeNumber = (least: number, most: number) => (text: string) =>
   /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most
     ? null
-    : `is not a whole number from ${least} to ${most}`;
+    : `must be a whole number from ${least} to ${most}`;
 export const oneOf = (values: readonly string[]) => (text: string) =>
-  values.includes(text) ? null : `is none of ${values.join(', ')}`;
+  values.includes(text) ? null : `must be one of ${values.join(', ')}`;
 
 export function checkPublishers(text: string): string | null {
   const keys = text.split(',').map((item) => item.trim());
   const bad = keys.find((item) => item !== '' && !/^ed25519:[A-Za-z0-9_-]{43}$/.test(item));
-  return bad === undefined ? null : `holds ${JSON.stringify(bad)}, which is no public key such as ed25519:…`;
+  return bad === undefined ? null : `must be a list of public keys such as ed25519:…, not ${JSON.stringify(bad)}`;
 }
 
 export function checkSealingKeys(text: string): string | null {
   const keys = text.split(',').map((item) => item.trim());
   return keys.every((item) => item === '' || /^[A-Za-z0-9+/_-]{43}=?$/.test(item))
     ? null
-    : 'holds something that is not the base64 of 32 bytes';
+    : 'must be a list of keys, each the base64 of 32 bytes';
 }
 
 export function isPlainUrl(text: string): boolean {
@@ -29,13 +29,13 @@ export function isPlainUrl(text: string): boolean {
 }
 
 export function checkOverrides(text: string): string | null {
-  const complaint = 'is not a JSON object of origins, such as {"https://api.example.com":"http://127.0.0.1:9000"}';
+  const complaint = 'must be a JSON object of origins, such as {"https://api.example.com":"http://127.0.0.1:9000"}';
   const entries = entriesOf(text);
   return entries?.flat().every(isOrigin) ? null : complaint;
 }
 
 export function checkBundleHosts(text: string): string | null {
-  const complaint = 'is not a JSON object of lists of hosts, such as {"http_request":["api.example.com"]}';
+  const complaint = 'must be a JSON object of lists of hosts, such as {"http_request":["api.example.com"]}';
   const isHost = (host: unknown) => typeof host === 'string' && /^[a-z0-9.-]+(:\d{1,5})?$/.test(host);
   const entries = entriesOf(text);
   return entries?.every(([, hosts]) => Array.isArray(hosts) && hosts.every(isHost)) ? null : complaint;
@@ -60,13 +60,15 @@ export function isOrigin(value: unknown): boolean {
 export function checkOrigins(text: string): string | null {
   const origins = text.split(',').map((item) => item.trim());
   const bad = origins.find((item) => item !== '' && !isOrigin(item));
-  return bad === undefined ? null : `holds ${JSON.stringify(bad)}, which is no origin such as https://app.example.com`;
+  return bad === undefined
+    ? null
+    : `must be a list of origins such as https://app.example.com, not ${JSON.stringify(bad)}`;
 }
 
 export function checkHostNames(text: string): string | null {
   const names = text.split(',').map((item) => item.trim());
   const bad = names.find((item) => item !== '' && !/^(?:[a-z0-9._-]+|[0-9a-f:]+)$/i.test(item));
-  return bad === undefined ? null : `holds ${JSON.stringify(bad)}, which is no host name without a port`;
+  return bad === undefined ? null : `must be a list of host names without ports, not ${JSON.stringify(bad)}`;
 }
 
 export function checkNetworks(text: string): string | null {
@@ -74,5 +76,5 @@ export function checkNetworks(text: string): string | null {
     .split(',')
     .map((item) => item.trim())
     .find((item) => item !== '' && !ipaddr.isValid(item) && !ipaddr.isValidCIDR(item));
-  return bad === undefined ? null : `holds ${JSON.stringify(bad)}, which is neither an address nor a network`;
+  return bad === undefined ? null : `must be a list of addresses or networks, not ${JSON.stringify(bad)}`;
 }
