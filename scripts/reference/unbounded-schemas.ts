@@ -52,17 +52,17 @@ interface Visit {
 
 function walk({ schema, place, isBounded }: Visit, all: Walk): void {
   const complain = (missing: string) => all.found.push(`${place}: ${missing}`);
+  const named = (schema[limitsKeyword] ?? []) as readonly string[];
+  for (const name of named) if (!all.limitNames.has(name)) complain(`no limit ${name}`);
+  const bounded = isBounded || named.length > 0;
   if (typeof schema.$ref === 'string') {
     const name = schema.$ref.replace('#/components/schemas/', '');
     const target = all.schemas[name];
     if (target === undefined) complain(`no schema ${schema.$ref}`);
     else if (!all.seen.has(name))
-      walk({ schema: target, place, isBounded }, { ...all, seen: new Set([...all.seen, name]) });
+      walk({ schema: target, place, isBounded: bounded }, { ...all, seen: new Set([...all.seen, name]) });
     return;
   }
-  const named = (schema[limitsKeyword] ?? []) as readonly string[];
-  for (const name of named) if (!all.limitNames.has(name)) complain(`no limit ${name}`);
-  const bounded = isBounded || named.length > 0;
   if (schema.enum !== undefined || schema.const !== undefined) return;
   const forms = ['anyOf', 'oneOf', 'allOf'].flatMap((keyword) => (schema[keyword] ?? []) as readonly Schema[]);
   for (const [index, form] of forms.entries())

@@ -4,24 +4,39 @@ type Node = Readonly<Record<string, unknown>>;
 
 export interface OpenApiDocument extends Node {
   readonly paths: Node;
-  readonly components?: { readonly securitySchemes?: Node };
+  readonly components?: { readonly securitySchemes?: Node; readonly responses?: Node };
   readonly security?: Security;
 }
 type Security = ReadonlyArray<Readonly<Record<string, unknown>>>;
 
-const texts = new Set(['title', 'summary', 'description', 'example', 'examples', 'externalDocs', '$comment']);
+const texts = new Set([
+  'title',
+  'summary',
+  'description',
+  'example',
+  'examples',
+  'externalDocs',
+  '$comment',
+  'x-codeSamples',
+]);
 /** The keys of their values are names, not keywords. */
 const containers = new Set(['properties', 'patternProperties', 'content', 'responses', 'headers']);
 /** Left out of the names of entries. */
 const unnamed = new Set(['properties', 'content', 'responses', 'schema']);
 const values = new Set(['default', 'const', 'enum']);
+const sharedResponses = '#/components/responses/';
 
-/** One entry for each operation, parameter and node of a schema, without texts; `$ref` by what it refers to. */
+/**
+ * One entry for each operation, parameter and node of a schema, without texts; a `$ref` to a schema by what it refers to,
+ * so that a schema with a name and one without are alike. Responses that operations share have entries of their own.
+ */
 export function readOpenApi(document: OpenApiDocument): Entries {
   const entries: Entries = {};
   const walk = createWalk(document, entries);
   for (const [name, scheme] of Object.entries(document.components?.securitySchemes ?? {}))
     walk(`security ${name}`, scheme as Node);
+  for (const [name, response] of Object.entries(document.components?.responses ?? {}))
+    walk(`response ${name}`, response as Node);
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(operations as Record<string, Node>)) {
       const security = (operation.security ?? document.security ?? []) as Security;
@@ -36,7 +51,8 @@ function createWalk(document: OpenApiDocument, entries: Entries) {
   return function walk(at: string, node: Node, more: Node = {}, above: Node = {}): void {
     const { $ref: reference, ...beside } = node;
     if (typeof reference === 'string') {
-      if (reference in above) entries[at] = describeFields({ ...more, recursive: above[reference] });
+      if (reference.startsWith(sharedResponses)) entries[at] = `response ${reference.slice(sharedResponses.length)}`;
+      else if (reference in above) entries[at] = describeFields({ ...more, recursive: above[reference] });
       else walk(at, { ...resolve(document, reference), ...beside }, more, { ...above, [reference]: at });
       return;
     }

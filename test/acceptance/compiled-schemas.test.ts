@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileSerializer } from '../../packages/server/src/http/serialization.ts';
 import { compileValidator } from '../../packages/server/src/http/validation.ts';
+import { readApiDocument } from '../support/api-document.ts';
 import { startService } from '../support/service.ts';
 
 interface Content {
@@ -19,9 +20,7 @@ test('[operations] every schema of both addresses can be compiled', async (t) =>
   const { filesUrl, pluginsUrl } = await startService(t);
   const compiled = { received: 0, sent: 0 };
   for (const address of [filesUrl, pluginsUrl]) {
-    const document = (await (await fetch(`${address}/openapi.json`)).json()) as {
-      paths: Record<string, Record<string, Operation>>;
-    };
+    const document = await readApiDocument<{ paths: Record<string, Record<string, Operation>> }>(address);
     for (const [url, operations] of Object.entries(document.paths)) {
       for (const [method, { requestBody, parameters = [], responses }] of Object.entries(operations)) {
         const about = { method, url, httpStatus: '200' };

@@ -3,6 +3,7 @@ import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { readApiDocument } from '../support/api-document.ts';
 import { findingsInBoth, nothing } from '../support/axe.ts';
 import { type OpenedConsole, openConsole, openPage } from '../support/console.ts';
 import { type Seeded, seed } from '../support/console-seed.ts';
@@ -229,11 +230,21 @@ async function lookSignedOut({ opened: { page, context, service, complaints } }:
   await page.goto(`${service.pluginsUrl}/docs`);
   await page.getByRole('heading', { level: 1 }).waitFor();
   assert.deepEqual(await findingsInBoth(page), nothing);
+  const { paths } = await readApiDocument<{ paths: Record<string, Record<string, WithSamples>> }>(service.pluginsUrl);
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  const samples = operations.flatMap((operation) => operation['x-codeSamples'].map(({ source }) => source));
+  assert.ok(samples.length > 25);
+  const shown = await page.locator('pre').allTextContents();
+  assert.deepEqual(shown.sort(), samples.sort(), 'the page shows the examples of the document');
   await context.clearCookies();
   await page.goto(service.filesUrl);
   await page.getByRole('button', { name: 'Sign in' }).waitFor();
   assert.deepEqual(await findingsInBoth(page), nothing);
   assert.deepEqual(complaints, []);
+}
+
+interface WithSamples {
+  readonly 'x-codeSamples': ReadonlyArray<{ readonly source: string }>;
 }
 
 async function filesIn(folder: string): Promise<number> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { consoleTokenHeader, csrfHeader } from '@quartermaster/contract';
 import { setUp } from '../support/administrator.ts';
+import { readApiDocument } from '../support/api-document.ts';
 import { startService } from '../support/service.ts';
 
 interface Schema {
@@ -76,12 +77,12 @@ test('[secrets] no error repeats a field that the contract marks as a secret, wh
 });
 
 async function operationsWithBody(url: string): Promise<Operation[]> {
-  const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
+  const document = await readApiDocument<{
     paths: Record<
       string,
       Record<string, { requestBody?: { content: Record<string, { schema: Schema } | undefined> } } | undefined>
     >;
-  };
+  }>(url);
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) => {
       const body = operation?.requestBody?.content['application/json']?.schema;

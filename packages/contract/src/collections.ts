@@ -2,7 +2,8 @@ import { type Static, Type } from 'typebox';
 import { ListQuery, Timestamp } from './envelope.ts';
 import { MapOf, Metadata, StringMetadata } from './metadata.ts';
 import { MetadataFilter } from './metadata-filter.ts';
-import { separatorLimits, textLimits } from './store-bounds.ts';
+import { textLimits } from './store-bounds.ts';
+import { TextSplitter } from './text-splitter.ts';
 import {
   collectionTypes,
   duplicatePolicies,
@@ -60,20 +61,6 @@ export const CollectionUpdate = Type.Object({
   metadata: Type.Optional(Metadata),
 });
 export type CollectionUpdate = Static<typeof CollectionUpdate>;
-
-/** How text is cut. `token` needs chunk_size and chunk_overlap; `separator` needs separators. */
-export const TextSplitter = Type.Object({
-  type: Type.Enum(['token', 'separator']),
-  chunk_size: Type.Optional(Type.Integer({ minimum: 50, maximum: 1000, description: 'Tokens in a chunk.' })),
-  chunk_overlap: Type.Optional(Type.Integer({ minimum: 0, maximum: 200, description: 'At most half of chunk_size.' })),
-  separators: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: separatorLimits.characters }), {
-      minItems: 1,
-      maxItems: separatorLimits.separators,
-    }),
-  ),
-});
-export type TextSplitter = Static<typeof TextSplitter>;
 
 export const RecordFailure = Type.Object({
   code: Type.String({ description: 'Such as `file_empty`, `file_encrypted`, `file_damaged`, `time_limit`.' }),

@@ -13,4 +13,5 @@ export * from './runs.ts';
 export * from './scopes.ts';
 export * from './session-rules.ts';
 export * from './store-bounds.ts';
+export * from './text-splitter.ts';
 export * from './vocabulary.ts';

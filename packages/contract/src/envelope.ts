@@ -59,3 +59,10 @@ export type ListQuery = Static<typeof ListQuery>;
 export const lastTime = 8.64e15;
 
 export const Timestamp = Type.Integer({ description: 'Milliseconds since 1970-01-01 UTC.' });
+
+/** The header `Idempotency-Key`, of operations that answer a repetition with the stored result. */
+export const IdempotencyKey = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description: 'A repetition with the same key and content within 24 hours gets the same answer.',
+});

@@ -8,34 +8,37 @@ export const filterLimits = { conditions: 16, values: 100, textCharacters: 512 }
 const Key = Type.String({ minLength: 1, maxLength: 64, description: 'Name of an entry of the metadata.' });
 const text = Type.String({ maxLength: filterLimits.textCharacters });
 
-const Equality = Type.Object({
+export const EqualityCondition = Type.Object({
   type: Type.Enum(['eq', 'ne']),
   key: Key,
   value: Type.Union([text, Type.Number(), Type.Boolean()]),
 });
-const Order = Type.Object({
+export const OrderCondition = Type.Object({
   type: Type.Enum(['gt', 'gte', 'lt', 'lte']),
   key: Key,
   value: Type.Union([text, Type.Number()], {
     description: 'Texts are compared character by character, as dates in ISO 8601 should be.',
   }),
 });
-const Membership = Type.Object({
+export const MembershipCondition = Type.Object({
   type: Type.Enum(['in', 'nin']),
   key: Key,
   value: Type.Array(Type.Union([text, Type.Number(), Type.Boolean()]), { minItems: 1, maxItems: filterLimits.values }),
 });
 const group = Type.Enum(['and', 'or']);
 const bounds = { minItems: 1, maxItems: filterLimits.conditions };
-const Condition = [Equality, Order, Membership] as const;
-const InnerGroup = Type.Object({ type: group, filters: Type.Array(Type.Union([...Condition]), bounds) });
-const Group = Type.Object({ type: group, filters: Type.Array(Type.Union([...Condition, InnerGroup]), bounds) });
+const Condition = [EqualityCondition, OrderCondition, MembershipCondition] as const;
+export const InnerFilterGroup = Type.Object({ type: group, filters: Type.Array(Type.Union([...Condition]), bounds) });
+export const FilterGroup = Type.Object({
+  type: group,
+  filters: Type.Array(Type.Union([...Condition, InnerFilterGroup]), bounds),
+});
 
 /**
  * Which chunks may be found, by their metadata or else that of their record. A number also meets a text that is that
  * number; `ne` and `nin` also meet chunks without the entry. Groups may stand in groups, two deep.
  */
-export const MetadataFilter = Type.Union([...Condition, Group], {
+export const MetadataFilter = Type.Union([...Condition, FilterGroup], {
   description:
     'Only chunks whose metadata, or else that of their record, meet it, such as {"type":"eq","key":"lang","value":"en"} or {"type":"and","filters":[…]}. A number also meets a text that is that number; `ne` and `nin` also meet chunks without the entry.',
 });

@@ -15,9 +15,12 @@ export interface Operation {
   readonly security?: readonly Readonly<Record<string, unknown>>[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content?: Readonly<Record<string, { readonly schema?: JsonSchema }>> };
-  readonly responses?: Readonly<
-    Record<string, { readonly content?: Readonly<Record<string, { readonly schema?: JsonSchema }>> }>
-  >;
+  readonly responses?: Readonly<Record<string, Response>>;
+  readonly 'x-codeSamples'?: ReadonlyArray<{ readonly label: string; readonly source: string }>;
+}
+
+interface Response extends JsonSchema {
+  readonly content?: Readonly<Record<string, { readonly schema?: JsonSchema }>>;
 }
 
 export interface Parameter {

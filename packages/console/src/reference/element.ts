@@ -20,3 +20,9 @@ export function sentence(text: string): DocumentFragment {
   }
   return fragment;
 }
+
+/** Paragraphs are parted by an empty line. */
+export function paragraphs(text = '', attributes: Readonly<Record<string, string>> = {}): readonly HTMLElement[] {
+  const parts = text.split('\n\n').filter(Boolean);
+  return parts.map((part) => element('p', attributes, sentence(part)));
+}

@@ -1,5 +1,5 @@
 import { type ApiDocument, operationsOf, type Placed } from './document.ts';
-import { element, sentence } from './element.ts';
+import { element, paragraphs } from './element.ts';
 import { operationView } from './operation-view.ts';
 import './reference.css';
 import { language, word } from './words.ts';
@@ -25,7 +25,7 @@ async function show(): Promise<void> {
       'main',
       { id: 'content', tabindex: '-1' },
       element('h1', {}, `${api.info.title}`),
-      element('p', { class: 'lead' }, sentence(api.info.description ?? '')),
+      ...paragraphs(api.info.description, { class: 'lead' }),
       element('p', {}, element('a', { href: '/openapi.json' }, word.document), ` · ${api.info.version}`),
       ...tags.map((tag) =>
         tagSection(

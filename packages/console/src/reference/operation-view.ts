@@ -1,6 +1,6 @@
 import { resolve } from '../components/schema/json-schema.ts';
 import type { ApiDocument, Operation, Placed } from './document.ts';
-import { element, sentence } from './element.ts';
+import { element, paragraphs, sentence } from './element.ts';
 import { schemaList } from './schema-list.ts';
 import { word } from './words.ts';
 
@@ -22,10 +22,12 @@ export function operationView(placed: Placed, api: ApiDocument): HTMLElement {
       needsNone ? element('span', { class: 'badge' }, word.noKey) : null,
     ),
     element('p', {}, sentence(operation.summary ?? '')),
+    ...paragraphs(operation.description),
     parametersOf(operation, api),
     section(word.body, body === undefined ? null : schemaList(body, api)),
     section(word.answer, answer === undefined ? null : schemaList(answer, api)),
-    example(placed, needsNone, api),
+    errorsOf(operation, api),
+    examples(placed),
   );
 }
 
@@ -51,16 +53,37 @@ function parametersOf(operation: Operation, api: ApiDocument): HTMLElement | nul
   return section(word.parameters, schemaList({ type: 'object', properties, required }, api));
 }
 
-function example({ method, path, operation }: Placed, needsNone: boolean, api: ApiDocument): HTMLElement {
-  const lines = [`curl ${method === 'GET' ? '' : `-X ${method} `}'${location.origin}${path}'`];
-  if (!needsNone) lines.push('  -H "Authorization: Bearer $QUARTERMASTER_KEY"');
-  const [mediaType] = Object.keys(operation.requestBody?.content ?? {});
-  const body = bodyOf(operation);
-  if (mediaType === 'multipart/form-data') lines.push('  -F purpose=record_file', '  -F file=@document.pdf');
-  else if (body !== undefined) {
-    lines.push("  -H 'Content-Type: application/json'", `  -d '${JSON.stringify(sampleOf(body, api))}'`);
-  }
-  const text = lines.join(' \\\n');
+/** Answers that refuse: their status and codes. */
+function errorsOf({ responses = {} }: Operation, api: ApiDocument): HTMLElement | null {
+  const refusals = Object.entries(responses).filter(([status]) => !status.startsWith('2'));
+  if (refusals.length === 0) return null;
+  const rows = refusals.map(([status, response]) =>
+    element(
+      'div',
+      { class: 'member' },
+      element('dt', {}, element('code', { class: 'name' }, status)),
+      element('dd', {}, sentence(resolve(response, api).description ?? '')),
+    ),
+  );
+  return section(word.errors, element('dl', {}, ...rows));
+}
+
+/** The requests of the document, as they stand there: a test runs them. */
+function examples({ method, path, operation }: Placed): HTMLElement {
+  const samples = operation['x-codeSamples'] ?? [];
+  return element(
+    'section',
+    {},
+    element('h4', {}, word.example),
+    ...samples.map(({ label, source }) => {
+      const name = `${word.example}: ${method} ${path}: ${label}`;
+      const code = element('pre', { tabindex: '0', 'aria-label': name, role: 'region' }, source);
+      return element('div', { class: 'sample' }, element('p', {}, sentence(label)), code, copyButton(source));
+    }),
+  );
+}
+
+function copyButton(text: string): HTMLElement {
   const button = element('button', { type: 'button', class: 'copy' }, word.copy);
   button.addEventListener('click', () => {
     void navigator.clipboard?.writeText(text).then(() => {
@@ -70,26 +93,5 @@ function example({ method, path, operation }: Placed, needsNone: boolean, api: A
       }, 1500);
     });
   });
-  const code = element(
-    'pre',
-    { tabindex: '0', 'aria-label': `${word.example}: ${method} ${path}`, role: 'region' },
-    text,
-  );
-  return element('section', {}, element('h4', {}, word.example), code, button);
-}
-
-/** An example with the required members and values of the right type. */
-function sampleOf(schema: Parameters<typeof resolve>[0], api: ApiDocument, depth = 0): unknown {
-  const whole = resolve(schema, api);
-  if (whole.default !== undefined) return whole.default;
-  if (whole.enum !== undefined) return whole.enum[0];
-  if (whole.properties !== undefined || [whole.type].flat().includes('object')) {
-    if (depth > 3) return {};
-    const names = whole.required ?? Object.keys(whole.properties ?? {}).slice(0, 2);
-    return Object.fromEntries(names.map((name) => [name, sampleOf(whole.properties?.[name] ?? {}, api, depth + 1)]));
-  }
-  const kind = [whole.type].flat()[0];
-  if (kind === 'array') return typeof whole.items === 'object' ? [sampleOf(whole.items, api, depth + 1)] : [];
-  if (kind === 'integer' || kind === 'number') return whole.minimum ?? 1;
-  return kind === 'boolean' ? true : '…';
+  return button;
 }

@@ -7,6 +7,7 @@ import {
   ListQuery,
   Success,
 } from '@quartermaster/contract';
+import { collectionOperations } from '@quartermaster/contract/operations';
 import { Type } from 'typebox';
 import type { App } from '../http/app.ts';
 import type { Gate } from '../http/gate.ts';
@@ -53,9 +54,7 @@ function collectionListRoutes(app: App, { gate, collections }: CollectionRoutesD
       onRequest,
       preValidation: dropNulls,
       schema: {
-        operationId: 'createCollection',
-        tags: ['collections'],
-        summary: 'Make a collection.',
+        ...collectionOperations.createCollection,
         body: CollectionCreate,
         response: { 200: Success(Collection) },
       },
@@ -70,9 +69,7 @@ function collectionListRoutes(app: App, { gate, collections }: CollectionRoutesD
     {
       onRequest,
       schema: {
-        operationId: 'listCollections',
-        tags: ['collections'],
-        summary: 'Collections of the project.',
+        ...collectionOperations.listCollections,
         querystring: ListQuery,
         response: { 200: List(Collection) },
       },
@@ -84,7 +81,6 @@ function collectionListRoutes(app: App, { gate, collections }: CollectionRoutesD
 }
 
 const url = '/v1/collections/:collection_id';
-const tags = ['collections'];
 const response = { 200: Success(Collection) };
 
 function collectionItemRoutes(app: App, { gate, collections }: CollectionRoutesDeps): void {
@@ -93,7 +89,7 @@ function collectionItemRoutes(app: App, { gate, collections }: CollectionRoutesD
     url,
     {
       onRequest,
-      schema: { operationId: 'getCollection', tags, summary: 'One collection.', params: CollectionParams, response },
+      schema: { ...collectionOperations.getCollection, params: CollectionParams, response },
     },
     async (request) => {
       const { projectId } = gate.callerOf(request);
@@ -105,9 +101,7 @@ function collectionItemRoutes(app: App, { gate, collections }: CollectionRoutesD
     {
       onRequest,
       schema: {
-        operationId: 'deleteCollection',
-        tags,
-        summary: 'Delete a collection with its records and chunks.',
+        ...collectionOperations.deleteCollection,
         params: CollectionParams,
         response: { 200: Acknowledgement },
       },
@@ -127,9 +121,7 @@ function collectionChangeRoutes(app: App, { gate, collections }: CollectionRoute
       onRequest,
       preValidation: dropNulls,
       schema: {
-        operationId: 'updateCollection',
-        tags,
-        summary: 'Change the name, description or metadata of a collection.',
+        ...collectionOperations.updateCollection,
         params: CollectionParams,
         body: CollectionUpdate,
         response,
@@ -147,9 +139,7 @@ function collectionChangeRoutes(app: App, { gate, collections }: CollectionRoute
       onRequest,
       preValidation: dropNulls,
       schema: {
-        operationId: 'reembedCollection',
-        tags,
-        summary: 'Embed all chunks of a collection anew, by the model that is configured now.',
+        ...collectionOperations.reembedCollection,
         params: CollectionParams,
         response,
       },

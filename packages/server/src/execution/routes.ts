@@ -2,11 +2,13 @@ import {
   Acknowledgement,
   ExecuteRequest,
   ExecuteResult,
+  IdempotencyKey,
   Run,
   type RunOrigin,
   Success,
   VerifyCredentialsRequest,
 } from '@quartermaster/contract';
+import { executionOperations } from '@quartermaster/contract/operations';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
 import { type ResolveCredentials, resolveRequest } from '../access/credential-profiles/resolve-credentials.ts';
@@ -47,10 +49,9 @@ function executeRoute(app: App, deps: ExecutionRoutesDeps): void {
     {
       onRequest: deps.onRequest,
       schema: {
-        operationId: 'execute',
-        tags: ['execution'],
-        summary: 'Runs a plugin with the credentials of this request.',
+        ...executionOperations.execute,
         headers: Type.Object({
+          'idempotency-key': Type.Optional(IdempotencyKey),
           prefer: Type.Optional(
             Type.String({
               maxLength: 1024,
@@ -82,11 +83,10 @@ function executeDirectlyRoute(app: App, deps: ExecutionRoutesDeps): void {
     {
       onRequest: deps.onRequest,
       schema: {
-        operationId: 'executeDirectly',
-        tags: ['execution'],
-        summary: "Runs a plugin: the body is its input, the answer its output. Source of a bundle's openapi.json.",
+        ...executionOperations.executeDirectly,
         params: Type.Pick(ExecuteRequest, ['bundle_id', 'plugin_id']),
         headers: Type.Object({
+          'idempotency-key': Type.Optional(IdempotencyKey),
           [credentialsHeader]: Type.Optional(
             Type.String({ maxLength: 16_384, description: 'Credentials: base64url of the JSON object.' }),
           ),
@@ -168,9 +168,7 @@ function verifyRoute(app: App, deps: ExecutionRoutesDeps): void {
     {
       onRequest,
       schema: {
-        operationId: 'verifyCredentials',
-        tags: ['execution'],
-        summary: 'Asks the third party whether credentials work.',
+        ...executionOperations.verifyCredentials,
         body: VerifyCredentialsRequest,
         response: { 200: Acknowledgement },
       },

@@ -2,6 +2,7 @@ import {
   Acknowledgement,
   File,
   FileWithReferences,
+  IdempotencyKey,
   type Limit,
   Limits,
   List,
@@ -11,6 +12,7 @@ import {
   purposes,
   Success,
 } from '@quartermaster/contract';
+import { fileOperations } from '@quartermaster/contract/operations';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../http/app.ts';
@@ -55,7 +57,6 @@ export function fileRoutes(app: App, deps: FileRoutesDeps): void {
   limitsRoute(app, deps);
 }
 
-const tags = ['files'];
 const mostReferences = 100;
 const FileParams = Type.Object({ file_id: Type.String({ minLength: 1, maxLength: 256 }) });
 const FileListQuery = Type.Interface([ListQuery], {
@@ -74,9 +75,7 @@ const UploadBody = Type.Object({
   }),
 });
 const UploadHeaders = Type.Object({
-  'idempotency-key': Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: 'Sent again with the same content: the same answer.' }),
-  ),
+  'idempotency-key': Type.Optional(IdempotencyKey),
 });
 
 function uploadRoute(app: App, deps: FileRoutesDeps): void {
@@ -111,9 +110,7 @@ function uploadRoute(app: App, deps: FileRoutesDeps): void {
       onSend: closeUnlessRead,
       validatorCompiler: () => () => true,
       schema: {
-        operationId: 'uploadFile',
-        tags,
-        summary: 'Uploads a file.',
+        ...fileOperations.uploadFile,
         consumes: ['multipart/form-data'],
         headers: UploadHeaders,
         body: UploadBody,
@@ -151,9 +148,7 @@ function fileListRoute(app: App, { gate, files }: FileRoutesDeps): void {
     {
       onRequest: gate.requires('files'),
       schema: {
-        operationId: 'listFiles',
-        tags,
-        summary: 'Lists files, newest first.',
+        ...fileOperations.listFiles,
         querystring: FileListQuery,
         response: { 200: List(File) },
       },
@@ -183,9 +178,7 @@ function fileRoute(app: App, deps: FileRoutesDeps): void {
     {
       onRequest,
       schema: {
-        operationId: 'getFile',
-        tags,
-        summary: 'Describes a file and names the records made from it.',
+        ...fileOperations.getFile,
         params: FileParams,
         response: { 200: Success(FileWithReferences) },
       },
@@ -202,9 +195,7 @@ function fileRoute(app: App, deps: FileRoutesDeps): void {
     {
       onRequest,
       schema: {
-        operationId: 'deleteFile',
-        tags,
-        summary: 'Deletes a file. Records made from it keep their text.',
+        ...fileOperations.deleteFile,
         params: FileParams,
         response: { 200: Acknowledgement },
       },
@@ -244,9 +235,7 @@ function contentRoute(app: App, deps: FileRoutesDeps): void {
       onRequest,
       exposeHeadRoute: false,
       schema: {
-        operationId: 'getFileContent',
-        tags,
-        summary: 'Downloads a file; one range of it when asked.',
+        ...fileOperations.getFileContent,
         produces: ['application/octet-stream'],
         params: FileParams,
       },
@@ -265,9 +254,7 @@ function limitsRoute(app: App, { gate, admissions, files, limits, allLimits }: F
     {
       onRequest: gate.requires('files'),
       schema: {
-        operationId: 'getLimits',
-        tags,
-        summary: 'List what may be uploaded, what is left of rate and quota, and all limits',
+        ...fileOperations.getLimits,
         response: { 200: Success(Limits) },
       },
     },

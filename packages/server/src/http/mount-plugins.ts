@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { mountedOperations } from '@quartermaster/contract/operations';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Caller } from '../kernel/caller.ts';
@@ -39,9 +40,7 @@ export function mountPlugins(app: App, deps: PluginsMountDeps): void {
       exposeHeadRoute: false,
       onRequest: handOver,
       schema: {
-        operationId,
-        tags: ['plugins'],
-        summary: 'The same path of the plugins address, here with a key of scope `plugins` or a session.',
+        ...mountedOperations[operationId],
         params: Type.Object({ '*': Type.String({ maxLength: maxHeaderBytes, description: 'The rest of the path.' }) }),
       },
       handler: () => Promise.reject(new Error('the request was handed over')),

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { List, Run, RunItem, RunQuery, Success } from '@quartermaster/contract';
+import { runOperations } from '@quartermaster/contract/operations';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../http/app.ts';
@@ -36,9 +37,7 @@ function readRoutes(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): vo
     {
       onRequest,
       schema: {
-        operationId: 'listRuns',
-        tags: ['runs'],
-        summary: 'Runs of the project: how they ended and where their time went.',
+        ...runOperations.listRuns,
         querystring: RunQuery,
         response: { 200: List(RunItem) },
       },
@@ -53,9 +52,7 @@ function readRoutes(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): vo
     {
       onRequest,
       schema: {
-        operationId: 'getRun',
-        tags: ['runs'],
-        summary: 'One run, its outbound calls, and the result of one that was asked for asynchronously.',
+        ...runOperations.getRun,
         params: RunParams,
         response: { 200: Success(Run) },
       },
@@ -73,10 +70,7 @@ function cancelRoute(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): v
     {
       onRequest,
       schema: {
-        operationId: 'cancelRun',
-        tags: ['runs'],
-        summary:
-          'End a run that waits or runs: its handler and its outbound calls are ended. One that has ended stays as it is.',
+        ...runOperations.cancelRun,
         params: RunParams,
         response: { 200: Success(Run) },
       },
@@ -95,9 +89,7 @@ function eventsRoute(app: App, { events, onRequest, projectOf, keyOf }: RunRoute
       onRequest,
       exposeHeadRoute: false,
       schema: {
-        operationId: 'followRun',
-        tags: ['runs'],
-        summary: 'Server-sent events: `state` for each change and `progress`, until the run has ended.',
+        ...runOperations.followRun,
         params: RunParams,
         headers: Type.Object({
           'last-event-id': Type.Optional(

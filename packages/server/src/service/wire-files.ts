@@ -55,7 +55,8 @@ export async function openFilesAddress(context: ServiceContext): Promise<ListenA
   const app = context.newApp('files');
   await collectOpenApi(app, {
     title: 'Quartermaster: files',
-    description: 'Files, and the collections of records made from them.',
+    description: 'Stores files, and the collections of records that are created from them and searched.',
+    address: 'FILES',
     version,
     keyRequired: true,
     sessions: true,

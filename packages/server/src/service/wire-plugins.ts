@@ -92,7 +92,8 @@ async function openPluginsApp(
   const checkSite = guardPlugins(context, app, keyRequired);
   await collectOpenApi(app, {
     title: 'Quartermaster: plugins',
-    description: 'A catalogue of plugins for third-party APIs, run with the credentials of the caller.',
+    description: 'Lists plugins for third-party APIs and runs them with the credentials of the caller.',
+    address: 'PLUGINS',
     version,
     keyRequired,
     sessions: false,

@@ -30,7 +30,7 @@ function curl(wish: ExampleProps): string {
   const filled = credentials.reduce((text, name) => text.replaceAll(`"$${name}"`, `"'"$${name}"'"`), body);
   return [
     `curl ${url()} \\`,
-    '  -H "Authorization: Bearer $QUARTERMASTER_KEY" \\',
+    '  -H "Authorization: Bearer $QM_API_KEY" \\',
     "  -H 'Content-Type: application/json' \\",
     `  -d '${filled}'`,
   ].join('\n');
@@ -47,7 +47,7 @@ function typeScript(wish: ExampleProps): string {
 const client = createClient({
   filesUrl: '${origin}',
   pluginsUrl: '${origin}/plugins',
-  apiKey: process.env.QUARTERMASTER_KEY,
+  apiKey: process.env.QM_API_KEY,
 });
 const result = await client.plugins.execute({
   bundle_id: '${plugin.bundle_id}',
@@ -67,7 +67,7 @@ function python(wish: ExampleProps): string {
 
 response = requests.post(
     "${url()}",
-    headers={"Authorization": f"Bearer {os.environ['QUARTERMASTER_KEY']}"},
+    headers={"Authorization": f"Bearer {os.environ['QM_API_KEY']}"},
     json={
         "bundle_id": "${plugin.bundle_id}",
         "plugin_id": "${plugin.plugin_id}",

@@ -11,6 +11,7 @@ import {
   SignOutQuery,
   Success,
 } from '@quartermaster/contract';
+import { sessionOperations } from '@quartermaster/contract/operations';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../../http/app.ts';
@@ -32,7 +33,6 @@ export interface AdministratorRoutesDeps {
   readonly addressOf: (request: FastifyRequest) => string;
 }
 
-const tags = ['session'];
 const security = [{ session: [], consoleToken: [] }];
 const response = { 200: Success(Session) };
 const SessionParams = Type.Object({ session_id: Type.String({ minLength: 1, maxLength: 256, description: 'Id.' }) });
@@ -53,9 +53,7 @@ function setUpRoutes(app: App, deps: AdministratorRoutesDeps): void {
     '/v1/setup',
     {
       schema: {
-        operationId: 'getSetUp',
-        tags,
-        summary: 'Whether there is no administrator yet: 200, else 404.',
+        ...sessionOperations.getSetUp,
         security: [],
         response: { 200: Success(SetUpState) },
       },
@@ -70,9 +68,7 @@ function setUpRoutes(app: App, deps: AdministratorRoutesDeps): void {
     {
       onRequest: beginHook(deps),
       schema: {
-        operationId: 'setUp',
-        tags,
-        summary: 'Makes the administrator, once, with the token of the printed link, and begins a session. Then 404.',
+        ...sessionOperations.setUp,
         security: [],
         body: SetUp,
         response: begunResponse,
@@ -89,9 +85,7 @@ function signInRoute(app: App, deps: AdministratorRoutesDeps): void {
     {
       onRequest: beginHook(deps),
       schema: {
-        operationId: 'signIn',
-        tags,
-        summary: 'Begins a session: the answer sets its cookie and holds its second token.',
+        ...sessionOperations.signIn,
         security: [],
         body: SignIn,
         response: begunResponse,
@@ -116,7 +110,7 @@ function sessionRoutes(app: App, deps: AdministratorRoutesDeps, found: FoundSess
     '/v1/session',
     {
       onRequest,
-      schema: { operationId: 'getSession', tags, summary: 'The session of the cookie.', security, response },
+      schema: { ...sessionOperations.getSession, security, response },
     },
     async (request) => ({ status: 'success' as const, data: toWire(foundFor(found, request), true) }),
   );
@@ -125,9 +119,7 @@ function sessionRoutes(app: App, deps: AdministratorRoutesDeps, found: FoundSess
     {
       onRequest,
       schema: {
-        operationId: 'signOut',
-        tags,
-        summary: 'Ends the session, or all of them.',
+        ...sessionOperations.signOut,
         security,
         querystring: SignOutQuery,
         response: { 200: Acknowledgement },
@@ -150,9 +142,7 @@ function sessionRoutes(app: App, deps: AdministratorRoutesDeps, found: FoundSess
     {
       onRequest,
       schema: {
-        operationId: 'changePassword',
-        tags,
-        summary: 'Changes the password, ends every session and begins a new one.',
+        ...sessionOperations.changePassword,
         security,
         body: PasswordChange,
         response: begunResponse,
@@ -174,9 +164,7 @@ function sessionListRoutes(app: App, deps: AdministratorRoutesDeps, found: Found
     {
       onRequest,
       schema: {
-        operationId: 'listSessions',
-        tags,
-        summary: 'List the usable sessions of the administrator',
+        ...sessionOperations.listSessions,
         security,
         querystring: ListQuery,
         response: { 200: List(Session) },
@@ -194,9 +182,7 @@ function sessionListRoutes(app: App, deps: AdministratorRoutesDeps, found: Found
     {
       onRequest,
       schema: {
-        operationId: 'endSession',
-        tags,
-        summary: 'End one session of the administrator, and its event streams',
+        ...sessionOperations.endSession,
         security,
         params: SessionParams,
         response: { 200: Acknowledgement },

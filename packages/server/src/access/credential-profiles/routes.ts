@@ -7,6 +7,7 @@ import {
   ListQuery,
   Success,
 } from '@quartermaster/contract';
+import { credentialProfileOperations } from '@quartermaster/contract/operations';
 import { Type } from 'typebox';
 import type { App } from '../../http/app.ts';
 import type { Gate } from '../../http/gate.ts';
@@ -18,7 +19,6 @@ export interface CredentialProfileRoutesDeps {
 }
 
 const url = '/v1/credential_profiles';
-const tags = ['credentials'];
 const Params = Type.Object({ name: Type.String({ minLength: 1, maxLength: 64, description: 'Of the profile.' }) });
 const security = [{ apiKey: [] }];
 
@@ -36,10 +36,8 @@ function readingRoutes(app: App, { profiles, gate }: CredentialProfileRoutesDeps
     {
       onRequest,
       schema: {
-        operationId: 'listCredentialProfiles',
-        tags,
+        ...credentialProfileOperations.listCredentialProfiles,
         security,
-        summary: 'The credential profiles of the project; never the credentials.',
         querystring: ListQuery,
         response: { 200: List(CredentialProfile) },
       },
@@ -54,10 +52,8 @@ function readingRoutes(app: App, { profiles, gate }: CredentialProfileRoutesDeps
     {
       onRequest,
       schema: {
-        operationId: 'getCredentialProfile',
-        tags,
+        ...credentialProfileOperations.getCredentialProfile,
         security,
-        summary: 'One credential profile; never the credentials.',
         params: Params,
         response: { 200: Success(CredentialProfile) },
       },
@@ -78,10 +74,8 @@ function changingRoutes(app: App, { profiles, gate }: CredentialProfileRoutesDep
     {
       onRequest,
       schema: {
-        operationId: 'createCredentialProfile',
-        tags,
+        ...credentialProfileOperations.createCredentialProfile,
         security,
-        summary: 'Keeps credentials sealed, to be named by {"$profile": name}.',
         body: CredentialProfileCreate,
         response,
       },
@@ -96,10 +90,8 @@ function changingRoutes(app: App, { profiles, gate }: CredentialProfileRoutesDep
     {
       onRequest,
       schema: {
-        operationId: 'updateCredentialProfile',
-        tags,
+        ...credentialProfileOperations.updateCredentialProfile,
         security,
-        summary: 'Puts other credentials in the place of those of a profile.',
         params: Params,
         body: CredentialProfileUpdate,
         response,
@@ -115,10 +107,8 @@ function changingRoutes(app: App, { profiles, gate }: CredentialProfileRoutesDep
     {
       onRequest,
       schema: {
-        operationId: 'deleteCredentialProfile',
-        tags,
+        ...credentialProfileOperations.deleteCredentialProfile,
         security,
-        summary: 'Forgets a profile and its credentials.',
         params: Params,
         response: { 200: Acknowledgement },
       },

@@ -12,6 +12,7 @@ import {
   ProjectCreate,
   Success,
 } from '@quartermaster/contract';
+import { projectOperations } from '@quartermaster/contract/operations';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../../http/app.ts';
@@ -33,7 +34,6 @@ export interface ProjectRoutesDeps {
   readonly clock: Clock;
 }
 
-const tags = ['projects'];
 const Id = Type.String({ minLength: 1, maxLength: 256, description: 'Id.' });
 const ProjectParams = Type.Object({ project_id: Id });
 const KeyParams = Type.Object({ project_id: Id, key_id: Id });
@@ -53,9 +53,7 @@ function projectListRoutes(app: App, { gate, projects }: ProjectRoutesDeps): voi
     {
       onRequest,
       schema: {
-        operationId: 'listProjects',
-        tags,
-        summary: 'The projects; with a key its own only.',
+        ...projectOperations.listProjects,
         security,
         querystring: ListQuery,
         response: { 200: List(Project) },
@@ -72,9 +70,7 @@ function projectListRoutes(app: App, { gate, projects }: ProjectRoutesDeps): voi
     {
       onRequest,
       schema: {
-        operationId: 'createProject',
-        tags,
-        summary: 'Makes a project. For the administrator only.',
+        ...projectOperations.createProject,
         security: [{ session: [], consoleToken: [] }],
         body: ProjectCreate,
         response: { 200: Success(Project) },
@@ -96,9 +92,7 @@ function keyListRoutes(app: App, { gate, projects, clock }: ProjectRoutesDeps): 
     {
       onRequest,
       schema: {
-        operationId: 'listKeys',
-        tags,
-        summary: 'The keys of a project, ended ones too; never the keys themselves.',
+        ...projectOperations.listKeys,
         security,
         params: ProjectParams,
         querystring: ListQuery,
@@ -118,9 +112,7 @@ function keyListRoutes(app: App, { gate, projects, clock }: ProjectRoutesDeps): 
     {
       onRequest,
       schema: {
-        operationId: 'createKey',
-        tags,
-        summary: 'Makes a key. This answer is the only one that holds it. A key gives only scopes that it has.',
+        ...projectOperations.createKey,
         security,
         params: ProjectParams,
         body: ApiKeyCreate,
@@ -151,9 +143,7 @@ function keyRoutes(app: App, { gate, projects, keyRing, clock }: ProjectRoutesDe
     {
       onRequest,
       schema: {
-        operationId: 'rotateKey',
-        tags,
-        summary: 'A new key with the same name, scopes and expiry; the old one works for `overlap_seconds` more.',
+        ...projectOperations.rotateKey,
         security,
         params: KeyParams,
         body: ApiKeyRotate,
@@ -175,9 +165,7 @@ function keyRoutes(app: App, { gate, projects, keyRing, clock }: ProjectRoutesDe
     {
       onRequest,
       schema: {
-        operationId: 'revokeKey',
-        tags,
-        summary: 'Revoke a key at once, or the key and its descendants. Their rows stay in the list.',
+        ...projectOperations.revokeKey,
         security,
         params: KeyParams,
         querystring: ApiKeyRevokeQuery,

@@ -9,6 +9,7 @@ import {
   PluginDefinition,
   Success,
 } from '@quartermaster/contract';
+import { bundleOperations, pluginOperations } from '@quartermaster/contract/operations';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../../http/app.ts';
@@ -60,9 +61,7 @@ function bundleRoutes(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): 
     {
       onRequest,
       schema: {
-        operationId: 'listBundles',
-        tags: ['bundles'],
-        summary: 'All bundles, sorted by id.',
+        ...bundleOperations.listBundles,
         querystring: LanguageQuery,
         response: { 200: List(Bundle) },
       },
@@ -76,9 +75,7 @@ function bundleRoutes(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): 
     {
       onRequest,
       schema: {
-        operationId: 'getBundle',
-        tags: ['bundles'],
-        summary: 'The plugins of a bundle, and the bundle itself.',
+        ...bundleOperations.getBundle,
         params: BundleParams,
         querystring: LanguageQuery,
         response: { 200: BundleAnswer },
@@ -99,9 +96,7 @@ function pluginRoutes(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): 
     {
       onRequest,
       schema: {
-        operationId: 'listPlugins',
-        tags: ['plugins'],
-        summary: 'The plugins of all bundles or of one, sorted by bundle and plugin id.',
+        ...pluginOperations.listPlugins,
         querystring: PluginsQuery,
         response: { 200: PluginsAnswer },
       },
@@ -123,9 +118,7 @@ function pluginRoutes(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): 
     {
       onRequest,
       schema: {
-        operationId: 'getPlugin',
-        tags: ['plugins'],
-        summary: 'One plugin.',
+        ...pluginOperations.getPlugin,
         params: PluginParams,
         querystring: LanguageQuery,
         response: { 200: Success(Plugin) },
@@ -150,9 +143,7 @@ function openApiRoute(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): 
     {
       onRequest,
       schema: {
-        operationId: 'getBundleOpenApi',
-        tags: ['bundles'],
-        summary: 'The bundle as an OpenAPI 3.1 document: one operation a plugin.',
+        ...bundleOperations.getBundleOpenApi,
         params: BundleParams,
         querystring: LanguageQuery,
         response: { 200: Type.Record(Type.String(), Type.Unknown(), { description: 'An OpenAPI 3.1 document.' }) },
@@ -173,9 +164,7 @@ function iconRoute(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): voi
     {
       onRequest,
       schema: {
-        operationId: 'getBundleIcon',
-        tags: ['bundles'],
-        summary: 'The picture of a bundle: SVG or PNG.',
+        ...bundleOperations.getBundleIcon,
         params: BundleParams,
         produces: ['image/svg+xml', 'image/png'],
       },

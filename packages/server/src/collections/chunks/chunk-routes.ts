@@ -9,6 +9,7 @@ import {
   ScoredChunk,
   Success,
 } from '@quartermaster/contract';
+import { chunkOperations } from '@quartermaster/contract/operations';
 import type { FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import type { App } from '../../http/app.ts';
@@ -24,7 +25,6 @@ export interface ChunkRoutesDeps {
 
 const ofCollection = '/v1/collections/:collection_id/chunks';
 const ofChunk = `${ofCollection}/:chunk_id` as const;
-const tags = ['chunks'];
 const CollectionParams = Type.Object({ collection_id: pathId });
 const RecordParams = Type.Object({ collection_id: pathId, record_id: pathId });
 const ChunkParams = Type.Object({ collection_id: pathId, chunk_id: pathId });
@@ -58,9 +58,7 @@ function listRoutes(app: App, { gate, chunks }: ChunkRoutesDeps): void {
     {
       onRequest,
       schema: {
-        operationId: 'listChunks',
-        tags,
-        summary: 'Chunks of a collection.',
+        ...chunkOperations.listChunks,
         params: CollectionParams,
         querystring: ListQuery,
         response,
@@ -76,9 +74,7 @@ function listRoutes(app: App, { gate, chunks }: ChunkRoutesDeps): void {
     {
       onRequest,
       schema: {
-        operationId: 'listChunksOfRecord',
-        tags,
-        summary: 'Chunks of a record.',
+        ...chunkOperations.listChunksOfRecord,
         params: RecordParams,
         querystring: ListQuery,
         response,
@@ -99,9 +95,7 @@ function createRoute(app: App, { gate, chunks }: ChunkRoutesDeps): void {
       onRequest: gate.requires('collections'),
       preValidation: dropNulls,
       schema: {
-        operationId: 'createChunk',
-        tags,
-        summary: 'Make a chunk directly, without a record.',
+        ...chunkOperations.createChunk,
         params: CollectionParams,
         body: ChunkCreate,
         response: { 200: Success(Chunk) },
@@ -122,9 +116,7 @@ function queryRoute(app: App, { gate, chunks }: ChunkRoutesDeps): void {
       onRequest: gate.requires('collections'),
       preValidation: dropNulls,
       schema: {
-        operationId: 'queryChunks',
-        tags,
-        summary: 'The chunks that answer a question best, best first.',
+        ...chunkOperations.queryChunks,
         params: CollectionParams,
         body: ChunkQuery,
         response: { 200: ChunkList(ScoredChunk) },
@@ -143,7 +135,7 @@ function itemRoutes(app: App, { gate, chunks }: ChunkRoutesDeps): void {
   const response = { 200: Success(Chunk) };
   app.get(
     ofChunk,
-    { onRequest, schema: { operationId: 'getChunk', tags, summary: 'One chunk.', params: ChunkParams, response } },
+    { onRequest, schema: { ...chunkOperations.getChunk, params: ChunkParams, response } },
     async (request) => {
       return { status: 'success', data: await chunks.get(keyOf(gate, request, request.params)) } as const;
     },
@@ -154,9 +146,7 @@ function itemRoutes(app: App, { gate, chunks }: ChunkRoutesDeps): void {
       onRequest,
       preValidation: dropNulls,
       schema: {
-        operationId: 'updateChunk',
-        tags,
-        summary: 'Change the text or the metadata of a chunk.',
+        ...chunkOperations.updateChunk,
         params: ChunkParams,
         body: ChunkUpdate,
         response,
@@ -175,9 +165,7 @@ function removeRoute(app: App, { gate, chunks }: ChunkRoutesDeps): void {
     {
       onRequest: gate.requires('collections'),
       schema: {
-        operationId: 'deleteChunk',
-        tags,
-        summary: 'Delete a chunk.',
+        ...chunkOperations.deleteChunk,
         params: ChunkParams,
         response: { 200: Acknowledgement },
       },

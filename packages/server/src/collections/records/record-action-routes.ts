@@ -1,7 +1,8 @@
 import { RecordItem, Success } from '@quartermaster/contract';
+import { recordOperations } from '@quartermaster/contract/operations';
 import type { App } from '../../http/app.ts';
 import type { Gate } from '../../http/gate.ts';
-import { keyOf, ofRecord, RecordParams, tags } from './record-routes.ts';
+import { keyOf, ofRecord, RecordParams } from './record-routes.ts';
 import type { Records } from './records.ts';
 
 /** What can be done with the making of a record, in every status. Source: ADR 0032. */
@@ -13,10 +14,7 @@ export function recordActionRoutes(app: App, { gate, records }: { readonly gate:
     {
       onRequest,
       schema: {
-        operationId: 'retryRecord',
-        tags,
-        summary:
-          'Make the chunks of a record anew from the same source. One that is being made goes on; if it waits for its next try, that begins now.',
+        ...recordOperations.retryRecord,
         params: RecordParams,
         response,
       },
@@ -30,10 +28,7 @@ export function recordActionRoutes(app: App, { gate, records }: { readonly gate:
     {
       onRequest,
       schema: {
-        operationId: 'cancelRecord',
-        tags,
-        summary:
-          'End the making of a record: it is in error with the code cancelled and keeps the chunks it had. One that is made already stays as it is.',
+        ...recordOperations.cancelRecord,
         params: RecordParams,
         response,
       },

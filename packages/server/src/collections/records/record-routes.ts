@@ -10,6 +10,7 @@ import {
   RecordUpdate,
   Success,
 } from '@quartermaster/contract';
+import { recordOperations } from '@quartermaster/contract/operations';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../../http/app.ts';
@@ -29,7 +30,6 @@ export interface RecordRoutesDeps {
 
 export const ofCollection = '/v1/collections/:collection_id/records';
 export const ofRecord = `${ofCollection}/:record_id` as const;
-export const tags = ['records'];
 const CollectionParams = Type.Object({ collection_id: pathId });
 export const RecordParams = Type.Object({ collection_id: pathId, record_id: pathId });
 
@@ -58,9 +58,7 @@ function listRoutes(app: App, { gate, records, dryRuns }: RecordRoutesDeps): voi
       onRequest,
       preValidation: dropNulls,
       schema: {
-        operationId: 'createRecord',
-        tags,
-        summary: 'Make a record; its chunks follow, as its status tells.',
+        ...recordOperations.createRecord,
         params: CollectionParams,
         querystring: RecordCreateQuery,
         body: RecordCreate,
@@ -85,9 +83,7 @@ function listRoutes(app: App, { gate, records, dryRuns }: RecordRoutesDeps): voi
     {
       onRequest,
       schema: {
-        operationId: 'listRecords',
-        tags,
-        summary: 'Records of a collection.',
+        ...recordOperations.listRecords,
         params: CollectionParams,
         querystring: ListQuery,
         response: { 200: List(RecordItem) },
@@ -107,7 +103,7 @@ function itemRoutes(app: App, { gate, records }: RecordRoutesDeps): void {
     ofRecord,
     {
       onRequest,
-      schema: { operationId: 'getRecord', tags, summary: 'One record.', params: RecordParams, response },
+      schema: { ...recordOperations.getRecord, params: RecordParams, response },
     },
     async (request) => {
       return { status: 'success', data: await records.get(keyOf(gate, request, request.params)) } as const;
@@ -119,9 +115,7 @@ function itemRoutes(app: App, { gate, records }: RecordRoutesDeps): void {
       onRequest,
       preValidation: dropNulls,
       schema: {
-        operationId: 'updateRecord',
-        tags,
-        summary: 'Change a record. Anything but metadata makes its chunks anew; the old ones stay until then.',
+        ...recordOperations.updateRecord,
         params: RecordParams,
         body: RecordUpdate,
         response,
@@ -140,9 +134,7 @@ function removeRoute(app: App, { gate, records }: RecordRoutesDeps): void {
     {
       onRequest: gate.requires('collections'),
       schema: {
-        operationId: 'deleteRecord',
-        tags,
-        summary: 'Delete a record and its chunks, whatever its status.',
+        ...recordOperations.deleteRecord,
         params: RecordParams,
         response: { 200: Acknowledgement },
       },
@@ -161,9 +153,7 @@ function eventsRoute(app: App, { gate, records, events }: RecordRoutesDeps): voi
       onRequest: gate.requires('collections'),
       exposeHeadRoute: false,
       schema: {
-        operationId: 'followRecord',
-        tags,
-        summary: 'Server-sent events: one for each change until the record is no longer being made.',
+        ...recordOperations.followRecord,
         params: RecordParams,
         response: { 200: { content: { 'text/event-stream': { schema: Type.String() } } } },
       },

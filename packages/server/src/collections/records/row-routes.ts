@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
 import { List, RecordRow, RecordRowQuery } from '@quartermaster/contract';
+import { recordOperations } from '@quartermaster/contract/operations';
 import { Type } from 'typebox';
 import type { App } from '../../http/app.ts';
 import type { Gate } from '../../http/gate.ts';
 import { listAnswer } from '../route-parts.ts';
-import { keyOf, ofRecord, RecordParams, tags } from './record-routes.ts';
+import { keyOf, ofRecord, RecordParams } from './record-routes.ts';
 import type { RecordRows } from './record-rows.ts';
 
 /** Rows of a sheet that became no pair, as a list or as a sheet to correct. Source: docs/contract.md "Collections, records, chunks". */
@@ -14,10 +15,7 @@ export function rowRoutes(app: App, { gate, rows }: { readonly gate: Gate; reado
     {
       onRequest: gate.requires('collections'),
       schema: {
-        operationId: 'listRecordRows',
-        tags,
-        summary:
-          'Rows of a sheet that became no pair, and why. As CSV (format=csv) all of them, to be corrected and uploaded.',
+        ...recordOperations.listRecordRows,
         params: RecordParams,
         querystring: RecordRowQuery,
         response: {

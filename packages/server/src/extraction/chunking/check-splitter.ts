@@ -15,22 +15,12 @@ export interface SplitterComplaint {
 
 /** What is wrong with a splitter that the schema let pass; null: nothing. Checks what a schema cannot say. */
 export function checkSplitter(splitter: TextSplitter): SplitterComplaint | null {
-  if (splitter.type === 'token') {
-    if (splitter.chunk_size === undefined) return missing('chunk_size', 'token');
-    if (splitter.chunk_overlap === undefined) return missing('chunk_overlap', 'token');
-  } else {
-    if (splitter.separators === undefined) return missing('separators', 'separator');
-    const nested = findNested(splitter.separators);
-    if (nested !== null) return nested;
-  }
+  const nested = splitter.type === 'separator' ? findNested(splitter.separators) : null;
+  if (nested !== null) return nested;
   const size = splitter.chunk_size ?? separatorDefaults.chunk_size;
   const overlap = splitter.chunk_overlap ?? separatorDefaults.chunk_overlap;
   if (overlap * 2 <= size) return null;
   return { field: 'chunk_overlap', found: String(overlap), expected: `at most half of chunk_size (${size})` };
-}
-
-function missing(field: string, type: string): SplitterComplaint {
-  return { field, found: 'nothing', expected: `a value, because text_splitter/type is ${type}` };
 }
 
 function findNested(separators: readonly string[]): SplitterComplaint | null {

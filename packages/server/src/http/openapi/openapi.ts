@@ -1,12 +1,18 @@
 import swagger from '@fastify/swagger';
 import { consoleTokenHeader, csrfHeader, projectHeader, sessionCookie } from '@quartermaster/contract';
+import { serviceOperations } from '@quartermaster/contract/operations';
 import type { FastifySchema } from 'fastify';
 import type { App } from '../app.ts';
+import { completeDocument } from './complete-document.ts';
+import type { OpenApiDocument } from './document.ts';
+import { markSchemas } from './named-schemas.ts';
 
 export interface OpenApiDeps {
   readonly title: string;
   readonly description: string;
   readonly version: string;
+  /** The variable that holds the URL of this address in examples. */
+  readonly address: 'FILES' | 'PLUGINS';
   /** Whether operations need a key unless they say otherwise. */
   readonly keyRequired: boolean;
   /** Whether an administrator's session does instead of a key. */
@@ -32,7 +38,7 @@ export async function collectOpenApi(app: App, deps: OpenApiDeps): Promise<void>
       openapi: '3.1.0',
       info: {
         title: deps.title,
-        description: deps.description,
+        description: introduce(deps),
         version: deps.version,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
@@ -49,21 +55,19 @@ export async function collectOpenApi(app: App, deps: OpenApiDeps): Promise<void>
       ],
     },
     hideUntagged: true,
-    transform: ({ schema, url }) => ({ schema: withBodyLimits(schema), url }),
+    transform: ({ schema, url }) => ({ schema: withBodyLimits(markSchemas(schema)), url }),
   });
   let document: string | undefined;
   app.get(
     '/openapi.json',
     {
       schema: {
-        operationId: 'getOpenApi',
-        tags: ['operations'],
-        summary: 'This document: OpenAPI 3.1, made from the schemas that validate the requests.',
+        ...serviceOperations.getOpenApi,
         security: [],
       },
     },
     async (_request, reply) => {
-      document ??= JSON.stringify(app.swagger());
+      document ??= JSON.stringify(completeDocument(app.swagger() as unknown as OpenApiDocument, deps.address));
       return reply.type('application/json; charset=utf-8').send(document);
     },
   );
@@ -79,4 +83,22 @@ function withBodyLimits<Schema extends FastifySchema | undefined>(schema: Schema
   if (schema?.body === undefined) return schema;
   const limits = schema.consumes?.includes('multipart/form-data') === true ? 'multipart' : 'json';
   return { ...schema, body: { ...(schema.body as object), 'x-limits': limitsOfBodies[limits] } };
+}
+
+/** How to read the examples, and what holds for every operation. */
+function introduce({ description, address, keyRequired }: OpenApiDeps): string {
+  const url = address === 'FILES' ? 'http://127.0.0.1:8080' : 'http://127.0.0.1:8081';
+  return [
+    description,
+    `Examples are commands for a shell. Set \`${address}\` to the address of the service (\`${address}=${url}\`) and \`QM_API_KEY\` to a key (\`QM_API_KEY=$(cat data/first-key)\`). ` +
+      'A comment above an example says where each other variable comes from.',
+    ...(keyRequired
+      ? []
+      : [
+          'This address requires no key now: you may leave the header `Authorization` out. A key that is sent is checked.',
+        ]),
+    'Lists answer at most `limit` items. Give the id of the last one as `after` to get the next page, until `has_more` is false.',
+    'Errors have one form on every path: `{"status":"error","error":{"code","message","details","request_id"}}`. 429 and 503 carry `Retry-After`: send the request again after that many seconds.',
+    `The header \`Idempotency-Key\` makes it safe to send a request again. It works for ${address === 'FILES' ? '`uploadFile`' : '`execute` and `executeDirectly`'}; other operations ignore it.`,
+  ].join('\n\n');
 }

@@ -1,4 +1,5 @@
 import { Success } from '@quartermaster/contract';
+import { serviceOperations } from '@quartermaster/contract/operations';
 import type { onRequestHookHandler } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { Registry } from '../../kernel/metrics.ts';
@@ -40,9 +41,7 @@ export function operationRoutes(app: App, deps: OperationsDeps): void {
     '/v1/health_check',
     {
       schema: {
-        operationId: 'getHealth',
-        tags: ['operations'],
-        summary: 'Whether the process lives, and what is in force. Needs no key and asks nobody else.',
+        ...serviceOperations.getHealth,
         security: [],
         response: { 200: Health },
       },
@@ -54,9 +53,7 @@ export function operationRoutes(app: App, deps: OperationsDeps): void {
     '/v1/version',
     {
       schema: {
-        operationId: 'getVersion',
-        tags: ['operations'],
-        summary: 'The version of the service.',
+        ...serviceOperations.getVersion,
         security: [],
         response: { 200: Success(Type.Object({ version: Type.String() })) },
       },
@@ -68,9 +65,7 @@ export function operationRoutes(app: App, deps: OperationsDeps): void {
     {
       onRequest: deps.guardMetrics,
       schema: {
-        operationId: 'getMetrics',
-        tags: ['operations'],
-        summary: 'Metrics in the Prometheus text format.',
+        ...serviceOperations.getMetrics,
         produces: ['text/plain'],
       },
     },
@@ -83,10 +78,7 @@ function readyRoute(app: App, deps: OperationsDeps): void {
     '/v1/ready',
     {
       schema: {
-        operationId: 'getReadiness',
-        tags: ['operations'],
-        summary:
-          'Whether requests would be served now: 200, else 503 with the `part`s that do not work (`process`: it stops). `?verbose` adds problems with stored files. For load balancers; needs no key.',
+        ...serviceOperations.getReadiness,
         security: [],
         querystring: ReadyQuery,
         response: { 200: Ready },

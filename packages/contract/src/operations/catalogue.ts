@@ -1,0 +1,83 @@
+import { describeOperations } from './operation.ts';
+
+const path = { bundle_id: 'calculator' };
+
+export const bundleOperations = describeOperations('bundles', {
+  listBundles: {
+    summary: 'List bundles',
+    description:
+      'All bundles, sorted by `bundle_id`. The answer has a strong `ETag`: send it as `If-None-Match` to get 304 while nothing has changed.',
+    scope: 'plugins',
+    examples: { bundles: {} },
+  },
+  getBundle: {
+    summary: 'Get a bundle and its plugins',
+    scope: 'plugins',
+    examples: {
+      bundle: { path },
+      chinese: { summary: 'Get names and descriptions in Chinese', path, query: { lang: 'zh' } },
+    },
+  },
+  getBundleOpenApi: {
+    summary: 'Get a bundle as an OpenAPI document',
+    description:
+      'An OpenAPI 3.1 document with one operation for each plugin; the operations are those of `executeDirectly`.',
+    scope: 'plugins',
+    examples: { bundle: { path } },
+  },
+  getBundleIcon: {
+    summary: 'Get the icon of a bundle',
+    description: 'SVG or PNG.',
+    scope: 'plugins',
+    examples: { bundle: { path } },
+  },
+});
+
+export const pluginOperations = describeOperations('plugins', {
+  listPlugins: {
+    summary: 'List plugins',
+    description:
+      'The plugins of all bundles or of one, sorted by bundle and plugin. `format` selects the form that a provider of models reads; `losses` says what that form cannot express.',
+    scope: 'plugins',
+    examples: {
+      bundle: { summary: 'List the plugins of a bundle', query: path },
+      openai: { summary: 'List plugins as tools of the OpenAI API', query: { ...path, format: 'openai' } },
+    },
+  },
+  getPlugin: {
+    summary: 'Get a plugin',
+    description: '`input_schema` and `output_schema` are JSON Schemas of `input_params` and of the output.',
+    scope: 'plugins',
+    examples: { plugin: { path: { ...path, plugin_id: 'evaluate' } } },
+  },
+});
+
+const mounted =
+  'The path behind `/plugins` is that of the plugins address. Here it always needs a key with the scope `plugins`, or a session.';
+
+export const mountedOperations = describeOperations('plugins', {
+  readPluginsAddress: {
+    summary: 'Read a path of the plugins address',
+    description: mounted,
+    scope: 'plugins',
+    examples: { bundles: { summary: 'List bundles', path: { '*': 'bundles' } } },
+  },
+  callPluginsAddress: {
+    summary: 'Call a path of the plugins address',
+    description: mounted,
+    scope: 'plugins',
+    examples: {
+      execute: {
+        summary: 'Run a plugin',
+        path: { '*': 'execute' },
+        body: { bundle_id: 'calculator', plugin_id: 'evaluate', input_params: { expression: '6*7' }, credentials: {} },
+      },
+    },
+  },
+  deleteAtPluginsAddress: {
+    summary: 'Delete at a path of the plugins address',
+    description: `${mounted} Only credential profiles can be deleted, which needs the scope \`admin\` too.`,
+    scope: 'admin',
+    examples: { profile: { summary: 'Delete a credential profile', path: { '*': 'credential_profiles/weather' } } },
+  },
+});

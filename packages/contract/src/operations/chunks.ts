@@ -1,0 +1,68 @@
+import { describeOperations } from './operation.ts';
+
+export const chunkOperations = describeOperations('chunks', {
+  listChunks: {
+    summary: 'List the chunks of a collection',
+    description: '`total_count` is always null.',
+    scope: 'collections',
+    examples: { newest: { query: { limit: '10' } } },
+  },
+  listChunksOfRecord: {
+    summary: 'List the chunks of a record',
+    description: '`total_count` is always null. With `order=asc` the chunks come in the order of the source.',
+    scope: 'collections',
+    examples: { inOrder: { query: { order: 'asc' } } },
+  },
+  createChunk: {
+    summary: 'Create a chunk without a record',
+    description: 'The chunk can be found by questions at once. Its `record_id` is null.',
+    scope: 'collections',
+    examples: { chunk: { body: { content: 'On Sundays the library stays closed.', metadata: { lang: 'en' } } } },
+  },
+  queryChunks: {
+    summary: 'Find the chunks that answer a question',
+    description:
+      'Answers with at most `top_k` chunks (3 unless given), best first. `filters` limits the search by metadata before chunks are ranked. ' +
+      '`max_tokens` limits the tokens of all chunks together. `explain` adds to each chunk why it was found.\n\n' +
+      '`score` is a number from 0 to 1 that depends on the collection. By words alone it is the share of the question that a chunk covers: 0.1 can be a perfect answer to a long question. ' +
+      'Look at scores of your own questions before you set `score_threshold`.\n\n' +
+      'A number in a condition also matches metadata that is the same number written as text: with `{"year":"2026"}`, `gt 300` matches. A text is compared character by character: `gt "300"` does not match, because "2" comes before "3".',
+    scope: 'collections',
+    examples: {
+      question: { summary: 'Ask a question', body: { query_text: 'When does the library open?', top_k: 3 } },
+      filters: {
+        summary: 'Ask within chunks that have certain metadata, and explain the ranks',
+        body: {
+          query_text: 'When does the library open?',
+          filters: {
+            type: 'and',
+            filters: [
+              { type: 'eq', key: 'lang', value: 'en' },
+              { type: 'gte', key: 'year', value: 2025 },
+            ],
+          },
+          max_tokens: 1000,
+          explain: true,
+        },
+      },
+    },
+  },
+  getChunk: {
+    summary: 'Get a chunk',
+    description: '`locator` says where the chunk stands in its source: page, headings, row or characters.',
+    scope: 'collections',
+    examples: { chunk: {} },
+  },
+  updateChunk: {
+    summary: 'Update the content or the metadata of a chunk',
+    description:
+      'Fields that are left out stay as they are. The chunks of a record are replaced when the record is created again.',
+    scope: 'collections',
+    examples: { content: { body: { content: 'On Sundays and holidays the library stays closed.' } } },
+  },
+  deleteChunk: {
+    summary: 'Delete a chunk',
+    scope: 'collections',
+    examples: { chunk: {} },
+  },
+});

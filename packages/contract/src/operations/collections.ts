@@ -1,0 +1,49 @@
+import { describeOperations } from './operation.ts';
+
+export const collectionOperations = describeOperations('collections', {
+  createCollection: {
+    summary: 'Create a collection',
+    description:
+      'A collection of type `text` holds documents and texts, one of type `qa` question–answer pairs. The type cannot be changed later. ' +
+      '`embedding_model_id` and `capacity` are stored and returned; the configured embedding model is used in every collection.',
+    scope: 'collections',
+    examples: {
+      text: { summary: 'Create a collection of documents', body: { name: 'library', type: 'text' } },
+      qa: {
+        summary: 'Create a collection of question–answer pairs',
+        body: { name: 'faq', type: 'qa', metadata: { team: 'support' } },
+      },
+    },
+  },
+  listCollections: {
+    summary: 'List collections',
+    description: 'Lists the collections of the project, newest first.',
+    scope: 'collections',
+    examples: { newest: { query: { limit: '10' } } },
+  },
+  getCollection: {
+    summary: 'Get a collection',
+    scope: 'collections',
+    examples: { collection: {} },
+  },
+  deleteCollection: {
+    summary: 'Delete a collection with its records and chunks',
+    description: 'The collection is gone at once; its rows are removed in the background. Files stay.',
+    scope: 'collections',
+    examples: { collection: {} },
+  },
+  updateCollection: {
+    summary: 'Update the name, description or metadata of a collection',
+    description: 'Fields that are left out stay as they are. `metadata` replaces all entries.',
+    scope: 'collections',
+    examples: { rename: { body: { name: 'city library', metadata: { team: 'support' } } } },
+  },
+  reembedCollection: {
+    summary: 'Compute the vectors of a collection anew',
+    description:
+      'Computes the vector of every chunk in the background, with the embedding model that is configured now. Until all are done, `vectors` is `catching_up` and questions are answered by words alone. ' +
+      'Without an embedding model the answer is 501 `NOT_CONFIGURED`.',
+    scope: 'collections',
+    examples: { collection: {} },
+  },
+});

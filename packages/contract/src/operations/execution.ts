@@ -1,0 +1,69 @@
+import { describeOperations } from './operation.ts';
+
+const sum = {
+  bundle_id: 'calculator',
+  plugin_id: 'evaluate',
+  input_params: { expression: '5**2+8/2-3' },
+  credentials: {},
+};
+const weather = {
+  bundle_id: 'open_weather',
+  plugin_id: 'get_current_weather',
+  input_params: { lat: 52.52, lon: 13.41 },
+};
+const credentials = { OPEN_WEATHER_API_KEY: '$OPEN_WEATHER_API_KEY' };
+
+const idempotency =
+  'With the header `Idempotency-Key`, a repetition with the same key, credentials and input within 24 hours runs nothing and answers with the stored result.';
+const failures =
+  'Invalid input is 422, refused credentials are 401 `CREDENTIALS_VALIDATION_ERROR`, a failure of the third party is 502 `PROVIDER_ERROR`, a time limit 504 `PLUGIN_TIMEOUT`, a full queue 429.';
+
+export const executionOperations = describeOperations('execution', {
+  execute: {
+    summary: 'Run a plugin',
+    description:
+      '`credentials` are used for this run and not stored; `{"$profile": "NAME"}` uses those of a credential profile. ' +
+      `With \`Prefer: respond-async\` the run is stored and answered with 202; follow it at \`/v1/runs\`. ${idempotency} ${failures}`,
+    scope: 'plugins',
+    examples: {
+      compute: { summary: 'Run a plugin that needs no credentials', body: sum },
+      credentials: { summary: 'Run a plugin with credentials', body: { ...weather, credentials } },
+      profile: {
+        summary: 'Run a plugin with a credential profile',
+        body: { ...weather, credentials: { $profile: 'weather' } },
+      },
+      asynchronous: {
+        summary: 'Start a run and get its result later',
+        headers: { Prefer: 'respond-async', 'Idempotency-Key': 'order-4711' },
+        body: sum,
+      },
+    },
+  },
+  executeDirectly: {
+    summary: 'Run a plugin with its input as the body',
+    description:
+      "The body is the input, the answer the output, as in the bundle's OpenAPI document. Credentials come in `X-Plugin-Credentials` (base64url of a JSON object) or `X-Plugin-Profile` (the name of a credential profile). " +
+      `The answer names the run in \`X-Run-Id\`. ${idempotency} ${failures}`,
+    scope: 'plugins',
+    examples: {
+      compute: {
+        summary: 'Run a plugin that needs no credentials',
+        path: { bundle_id: 'calculator', plugin_id: 'evaluate' },
+        body: { expression: '5**2+8/2-3' },
+      },
+      profile: {
+        summary: 'Run a plugin with a credential profile',
+        path: { bundle_id: 'open_weather', plugin_id: 'get_current_weather' },
+        headers: { 'X-Plugin-Profile': 'weather' },
+        body: weather.input_params,
+      },
+    },
+  },
+  verifyCredentials: {
+    summary: 'Verify credentials with the third party',
+    description:
+      'Makes a real call. The answer is 200, or 401 `CREDENTIALS_VALIDATION_ERROR` when the third party refuses the credentials.',
+    scope: 'plugins',
+    examples: { weather: { body: { bundle_id: 'open_weather', credentials } } },
+  },
+});

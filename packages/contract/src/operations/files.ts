@@ -1,0 +1,72 @@
+import { describeOperations } from './operation.ts';
+
+export const fileOperations = describeOperations('files', {
+  uploadFile: {
+    summary: 'Upload a file',
+    description:
+      'Stores the file and answers with its `file_id`. The parts `purpose` and `file` may come in any order; the extension of the file name states the format. ' +
+      '`GET /v1/limits` lists the extensions of each purpose and the largest size. ' +
+      'With the header `Idempotency-Key`, a repetition with the same key and content within 24 hours answers with the same `file_id`.',
+    scope: 'files',
+    examples: {
+      document: {
+        summary: 'Upload a document',
+        form: {
+          purpose: 'record_file',
+          fileName: 'library.md',
+          file: '# Opening hours\\n\\nThe library opens at nine.\\n',
+        },
+      },
+      sheet: {
+        summary: 'Upload a sheet of questions and answers',
+        headers: { 'Idempotency-Key': 'faq-2026-11' },
+        form: {
+          purpose: 'qa_record_file',
+          fileName: 'faq.csv',
+          file: 'question,answer\\nIs there parking?,Behind the house.\\n',
+        },
+      },
+    },
+  },
+  listFiles: {
+    summary: 'List files',
+    description:
+      'Lists the files of the project, newest first. Give `file_id` of the last item as `after` to get the next page, until `has_more` is false.',
+    scope: 'files',
+    examples: {
+      newest: { summary: 'List the newest files', query: { limit: '10' } },
+      byName: { summary: 'List documents by a part of their name', query: { purpose: 'record_file', name: 'library' } },
+    },
+  },
+  getFile: {
+    summary: 'Get a file and the records created from it',
+    description:
+      'Answers with metadata. `references` names at most 100 records, newest first. Get the bytes at `/content`.',
+    scope: 'files',
+    examples: { file: {} },
+  },
+  deleteFile: {
+    summary: 'Delete a file',
+    description:
+      'Records created from the file keep their text. While a record is being created from it, the answer is 409 `DUPLICATE_OBJECT`.',
+    scope: 'files',
+    examples: { file: {} },
+  },
+  getFileContent: {
+    summary: 'Download the content of a file',
+    description:
+      'Answers with the bytes and a strong `ETag`. `Range` selects one range (206), `If-None-Match` saves a transfer (304), `If-Range` combines both.',
+    scope: 'files',
+    examples: {
+      whole: { summary: 'Download the whole file' },
+      range: { summary: 'Download the first 16 bytes', headers: { Range: 'bytes=0-15' } },
+    },
+  },
+  getLimits: {
+    summary: 'Get the limits and the remaining quota of the project',
+    description:
+      'Lists the extensions and the largest size of each purpose, uploads in progress, stored bytes, and every limit of the service.',
+    scope: 'files',
+    examples: { limits: {} },
+  },
+});

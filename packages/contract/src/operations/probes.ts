@@ -1,0 +1,32 @@
+import { describeOperations } from './operation.ts';
+
+/** Operations of both addresses. */
+export const serviceOperations = describeOperations('operations', {
+  getOpenApi: {
+    summary: 'Get this OpenAPI document',
+    description: 'OpenAPI 3.1. Its schemas are those that validate the requests.',
+    examples: { document: {} },
+  },
+  getHealth: {
+    summary: 'Check that the process is alive',
+    description:
+      'Also lists facts such as the version and what isolates plugins. Calls neither the database nor a third party.',
+    examples: { health: {} },
+  },
+  getReadiness: {
+    summary: 'Check that requests can be served',
+    description:
+      '200, or 503 with each `part` that does not work: `database`, `blobs`, or `process` while the service stops. `?verbose` adds problems with stored files. For load balancers.',
+    examples: { ready: {}, verbose: { summary: 'List problems with stored files', query: { verbose: '1' } } },
+  },
+  getVersion: {
+    summary: 'Get the version of the service',
+    examples: { version: {} },
+  },
+  getMetrics: {
+    summary: 'Get metrics in the Prometheus text format',
+    description: 'The plugins address also takes the scope `plugins`, and no key while it requires none.',
+    scope: 'metrics',
+    examples: { metrics: {} },
+  },
+});

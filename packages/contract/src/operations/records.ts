@@ -1,0 +1,118 @@
+import { describeOperations } from './operation.ts';
+
+export const recordOperations = describeOperations('records', {
+  createRecord: {
+    summary: 'Create a record',
+    description:
+      'Answers at once with `status: creating`. Chunks are created in the background; follow `/events` or poll the record until its status is `ready`, `partial` or `error`.\n\n' +
+      'In a collection of type `text`: type `text` (the default) needs `content`, `file` a `file_id` of purpose `record_file`, `web` a `url`. ' +
+      'In a collection of type `qa`: `qa_sheet` needs a `file_id` of purpose `qa_record_file`.\n\n' +
+      'With `dry_run=true` nothing is stored: the answer is a preview of the chunks. ' +
+      '`Idempotency-Key` has no effect here: two requests create two records.',
+    scope: 'collections',
+    examples: {
+      text: {
+        summary: 'Create a record from a text',
+        body: {
+          type: 'text',
+          title: 'Lending',
+          content: 'Books may be kept for four weeks.',
+          metadata: { lang: 'en' },
+        },
+      },
+      file: {
+        summary: 'Create a record from an uploaded document, in chunks of at most 200 tokens',
+        body: {
+          type: 'file',
+          file_id: '$FILE_ID',
+          text_splitter: { type: 'token', chunk_size: 200, chunk_overlap: 20 },
+        },
+      },
+      web: { summary: 'Create a record from a web page', body: { type: 'web', url: 'https://example.com/' } },
+      qa_sheet: {
+        summary: 'Create question–answer pairs from a sheet, without pairs that exist already',
+        path: { collection_id: '$QA_COLLECTION_ID' },
+        body: { type: 'qa_sheet', file_id: '$SHEET_ID', on_duplicate: 'skip' },
+      },
+      dry_run: {
+        summary: 'Preview the chunks of a text cut at headings',
+        query: { dry_run: 'true' },
+        body: {
+          content: '# Hours\n\nNine to six.\n\n# Lending\n\nFour weeks.',
+          text_splitter: { type: 'separator', separators: ['# '] },
+        },
+      },
+    },
+  },
+  listRecords: {
+    summary: 'List the records of a collection',
+    scope: 'collections',
+    examples: { newest: { query: { limit: '10' } } },
+  },
+  getRecord: {
+    summary: 'Get a record',
+    description:
+      '`progress` is set while `status` is `creating`, `error` when it is `error`. `report` says what was read from the source and what was left out.',
+    scope: 'collections',
+    examples: { record: {} },
+  },
+  updateRecord: {
+    summary: 'Update a record',
+    description:
+      'A change of `metadata` alone takes effect at once. Every other change creates the chunks anew in the background; the old ones can be found until then.',
+    scope: 'collections',
+    examples: {
+      metadata: {
+        summary: 'Change the title and the metadata',
+        body: { title: 'Library', metadata: { lang: 'en', year: '2026' } },
+      },
+      content: {
+        summary: 'Replace the source by a text',
+        body: { type: 'text', title: 'Library', content: 'The library opens at nine and closes at six.' },
+      },
+    },
+  },
+  deleteRecord: {
+    summary: 'Delete a record and its chunks',
+    description: 'Works in every status. A record that is being created is cancelled. The file stays.',
+    scope: 'collections',
+    examples: { record: {} },
+  },
+  followRecord: {
+    summary: 'Follow a record until it is no longer being created',
+    description:
+      'Server-sent events (`text/event-stream`): one event with the whole record for each change. The stream ends when `status` is no longer `creating`, and with the key or session that opened it.',
+    scope: 'collections',
+    examples: { record: {} },
+  },
+  retryRecord: {
+    summary: 'Create the chunks of a record again from the same source',
+    description: 'A record that is being created continues. If it waits for its next attempt, the attempt begins now.',
+    scope: 'collections',
+    examples: { record: {} },
+  },
+  cancelRecord: {
+    summary: 'Cancel the creation of a record',
+    description:
+      'The record ends in `error` with the code `cancelled` and keeps the chunks it had. A record that is not being created stays as it is.',
+    scope: 'collections',
+    examples: { record: {} },
+  },
+  listRecordRows: {
+    summary: 'List the rows of a sheet that became no pair',
+    description:
+      'Each row has a `code` and a `message`. With `format=csv`, or `Accept: text/csv`, the answer is a sheet with all of them: correct it, upload it and create a record from it.',
+    scope: 'collections',
+    examples: {
+      rejected: {
+        summary: 'List rejected rows',
+        path: { collection_id: '$QA_COLLECTION_ID', record_id: '$SHEET_RECORD_ID' },
+      },
+      csv: {
+        summary: 'Download rejected rows as a sheet',
+        path: { collection_id: '$QA_COLLECTION_ID', record_id: '$SHEET_RECORD_ID' },
+        query: { format: 'csv' },
+      },
+    },
+  },
+});

@@ -1,0 +1,51 @@
+import { describeOperations } from './operation.ts';
+
+const credentials = { name: '$ADMIN_NAME', password: '$ADMIN_PASSWORD' };
+
+export const sessionOperations = describeOperations('session', {
+  getSetUp: {
+    summary: 'Get the end of the setup link',
+    description: '200 while there is no administrator, afterwards 404 `OBJECT_NOT_FOUND`.',
+    examples: { setUp: {} },
+  },
+  setUp: {
+    summary: 'Create the administrator and begin a session',
+    description:
+      'Works once, with the token of the setup link that the first start prints. The answer sets the cookie of the session and holds its `console_token`. Afterwards 404.',
+    examples: { setUp: { body: { token: '$SETUP_TOKEN', ...credentials }, keepsCookies: true } },
+  },
+  signIn: {
+    summary: 'Begin a session',
+    description:
+      'The answer sets the cookie of the session and holds its `console_token`. A session that the cookie of the request names ends. An administrator has at most 20 sessions.',
+    examples: { signIn: { body: credentials, keepsCookies: true } },
+  },
+  getSession: {
+    summary: 'Get the session of the request',
+    examples: { session: {} },
+  },
+  signOut: {
+    summary: 'End the session of the request, or all sessions',
+    description: 'With `everywhere=true` all sessions of the administrator end.',
+    examples: { session: {} },
+  },
+  changePassword: {
+    summary: 'Change the password and begin a new session',
+    description: 'All sessions end. The answer sets the cookie of a new session and holds its `console_token`.',
+    examples: {
+      password: {
+        body: { current_password: '$ADMIN_PASSWORD', new_password: '$NEW_PASSWORD' },
+        keepsCookies: true,
+      },
+    },
+  },
+  listSessions: {
+    summary: 'List the usable sessions of the administrator',
+    description: '`current` is true for the session of the request.',
+    examples: { sessions: {} },
+  },
+  endSession: {
+    summary: 'End a session of the administrator and its event streams',
+    examples: { session: {} },
+  },
+});

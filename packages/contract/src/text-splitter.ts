@@ -1,0 +1,37 @@
+import { type Static, Type } from 'typebox';
+import { separatorLimits } from './store-bounds.ts';
+
+/** How the text of a record is cut into chunks. Source: docs/contract.md "Collections, records, chunks". */
+
+const Separators = (description: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: separatorLimits.characters }), {
+    minItems: 1,
+    maxItems: separatorLimits.separators,
+    description,
+  });
+const ChunkSize = Type.Integer({ minimum: 50, maximum: 1000, description: 'Most tokens of a chunk.' });
+const ChunkOverlap = Type.Integer({
+  minimum: 0,
+  maximum: 200,
+  description: 'Tokens that a chunk repeats of the one before it; at most half of `chunk_size`.',
+});
+
+/** Cuts text into chunks of at most `chunk_size` tokens. */
+export const TokenSplitter = Type.Object({
+  type: Type.Literal('token'),
+  chunk_size: ChunkSize,
+  chunk_overlap: ChunkOverlap,
+  separators: Type.Optional(Separators('Not used.')),
+});
+/** Cuts text at separators, and chunks that are still too large by tokens (1000, without overlap, unless given). */
+export const SeparatorSplitter = Type.Object({
+  type: Type.Literal('separator'),
+  separators: Separators('Texts at which a chunk ends, such as a blank line. None may be part of another.'),
+  chunk_size: Type.Optional(ChunkSize),
+  chunk_overlap: Type.Optional(ChunkOverlap),
+});
+export const TextSplitter = Type.Union([TokenSplitter, SeparatorSplitter], {
+  description:
+    'How text is cut into chunks. Left out: by the structure of the document, at most 400 tokens in a chunk.',
+});
+export type TextSplitter = Static<typeof TextSplitter>;

@@ -1,0 +1,67 @@
+import * as contract from '@quartermaster/contract';
+import type { FastifySchema } from 'fastify';
+import { IsSchema } from 'typebox';
+import type { OpenApiDocument } from './document.ts';
+
+/** Every schema that the contract exports, by its JSON. */
+const names = new Map(
+  Object.entries(contract).flatMap(([name, value]) =>
+    IsSchema(value) ? [[JSON.stringify(value), name] as const] : [],
+  ),
+);
+
+/** Marks a schema with its name until the document is built: the swagger plugin converts schemas on the way. */
+const nameKeyword = 'x-schema-name';
+/** Keywords whose values are no schemas. */
+const valueKeywords = new Set([
+  'enum',
+  'const',
+  'default',
+  'examples',
+  'required',
+  'x-operation-text',
+  'x-codeSamples',
+]);
+
+/** The schemas of a route, with a mark on each one that the contract exports, at any depth. */
+export function markSchemas<Schema extends FastifySchema | undefined>(schema: Schema): Schema {
+  if (schema === undefined) return schema;
+  const { body, response } = schema;
+  return {
+    ...schema,
+    ...(body === undefined ? {} : { body: markSchema(body) }),
+    ...(typeof response === 'object' && response !== null ? { response: mapMembers(response, markSchema) } : {}),
+  };
+}
+
+export function markSchema(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(markSchema);
+  const name = names.get(JSON.stringify(value));
+  return { ...(name === undefined ? {} : { [nameKeyword]: name }), ...mapMembers(value, markSchema) };
+}
+
+/** Moves each marked schema to `components.schemas` and leaves a reference, so that generated clients share one type. */
+export function nameSchemas(document: OpenApiDocument): void {
+  const schemas: Record<string, unknown> = {};
+  function refer(value: unknown): unknown {
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map(refer);
+    const { [nameKeyword]: name, ...schema } = value as Record<string, unknown>;
+    if (typeof name !== 'string') return mapMembers(value, refer);
+    const { 'x-limits': limits, ...named } = schema;
+    if (!(name in schemas)) {
+      schemas[name] = {}; // keeps its place in the order of first use
+      schemas[name] = mapMembers(named, refer);
+    }
+    return { $ref: `#/components/schemas/${name}`, ...(limits === undefined ? {} : { 'x-limits': limits }) };
+  }
+  document.paths = refer(document.paths) as OpenApiDocument['paths']; // only schemas in it are replaced
+  document.components = { ...(refer(document.components) as OpenApiDocument['components']), schemas };
+}
+
+function mapMembers(value: object, map: (member: unknown) => unknown): object {
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, valueKeywords.has(key) ? member : map(member)]),
+  );
+}

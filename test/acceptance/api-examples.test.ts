@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { listExamples, openExampleShell, type ShownExample } from '../support/api-examples.ts';
+
+/** The administrator exists before anything else, and what is deleted is needed until the end. */
+const first = ['getSetUp', 'setUp', 'createCredentialProfile'];
+const last = [
+  ...['deleteChunk', 'deleteRecord', 'deleteCollection', 'deleteFile', 'rotateKey', 'revokeKey'],
+  ...['deleteCredentialProfile', 'deleteAtPluginsAddress', 'endSession', 'changePassword', 'signOut'],
+];
+/** Deletes what `deleteCredentialProfile` has deleted. */
+const createsAgain: Readonly<Record<string, string>> = { deleteAtPluginsAddress: 'createCredentialProfile' };
+
+test('[documented] every example of both OpenAPI documents works as printed, with a key of the scope that is named', async (t) => {
+  const shell = await openExampleShell(t);
+  const examples = await listExamples(shell.service);
+  const place = ({ operationId }: ShownExample) =>
+    first.includes(operationId) ? first.indexOf(operationId) - 100 : last.indexOf(operationId);
+  const ordered = examples.toSorted((a, b) => place(a) - place(b));
+  const operations = new Set(examples.map(({ address, operationId }) => `${address} ${operationId}`));
+  assert.ok(operations.size >= 70, `only ${operations.size} operations`);
+
+  for (const example of ordered) {
+    await t.test(`${example.address} ${example.operationId}: ${example.label}`, async () => {
+      const needed = ordered.find(({ operationId }) => operationId === createsAgain[example.operationId]);
+      if (needed !== undefined) await shell.run(needed.source);
+      await shell.settle();
+      const keys = example.scope === undefined ? undefined : shell.keysFor(example.scope);
+      if (keys !== undefined) {
+        const refused = await shell.run(example.source, { QM_API_KEY: keys.insufficient });
+        assert.match(refused.output, /"PERMISSION_DENIED"/, 'a key with all other scopes is refused');
+      }
+      const { code, output } = await shell.run(
+        example.source,
+        keys === undefined ? {} : { QM_API_KEY: keys.sufficient },
+      );
+      assert.equal(code, 0, output);
+      checkAnswer(example, output);
+      if (example.body !== undefined) {
+        const sent = await shell.argumentsOf(example.source);
+        assert.deepEqual(JSON.parse(sent[sent.indexOf('-d') + 1] ?? ''), example.body, 'the body of the document');
+      }
+      await shell.note(example.operationId, output);
+    });
+  }
+});
+
+/** JSON follows one of the schemas that the document names for it. */
+function checkAnswer({ answers }: ShownExample, output: string): void {
+  if (answers.length === 0 || !output.startsWith('{')) return;
+  const ajv = new Ajv2020({ strict: false });
+  assert.ok(
+    answers.some((schema) => ajv.validate(schema, JSON.parse(output))),
+    `the answer does not follow its schema: ${ajv.errorsText()}\n${output}`,
+  );
+}

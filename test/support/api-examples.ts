@@ -1,0 +1,250 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
+import type { TestContext } from 'node:test';
+import { promisify } from 'node:util';
+import { type NewApiKey, type Scope, scopes } from '@quartermaster/contract';
+import { exampleVariables } from '@quartermaster/contract/operations';
+import { administrator, setUpToken } from './administrator.ts';
+import { readApiDocument } from './api-document.ts';
+import { type StartedService, startService, temporaryFolder } from './service.ts';
+
+/** One request that an OpenAPI document shows. */
+export interface ShownExample {
+  readonly address: 'files' | 'plugins';
+  readonly operationId: string;
+  readonly label: string;
+  /** Commands for a shell. */
+  readonly source: string;
+  /** What a key needs; undefined: it works with a session, or with nothing. */
+  readonly scope: Scope | undefined;
+  /** Schemas of the answers in JSON. */
+  readonly answers: readonly object[];
+  /** The body as the document shows it; undefined when it has none. */
+  readonly body: unknown;
+}
+
+type Media = Readonly<
+  Record<string, { schema?: object; examples?: Record<string, { summary: string; value: unknown }> }>
+>;
+interface Operation {
+  readonly operationId: string;
+  readonly security?: ReadonlyArray<{ readonly apiKey?: readonly Scope[] }>;
+  readonly requestBody?: { readonly content: Media };
+  readonly responses: Readonly<Record<string, { readonly content?: Media }>>;
+  readonly 'x-codeSamples'?: ReadonlyArray<{ readonly label: string; readonly source: string }>;
+}
+
+/** Every example of both documents. @throws when an operation has none. */
+export async function listExamples({ filesUrl, pluginsUrl }: StartedService): Promise<ShownExample[]> {
+  const addresses = [['files', filesUrl] as const, ['plugins', pluginsUrl] as const];
+  const lists = addresses.map(async ([address, url]) => {
+    const { paths } = await readApiDocument<{ paths: Record<string, Record<string, Operation>> }>(url);
+    const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+    return operations.flatMap((operation) => examplesOf(address, operation));
+  });
+  return (await Promise.all(lists)).flat();
+}
+
+function examplesOf(address: 'files' | 'plugins', operation: Operation): ShownExample[] {
+  const { operationId, security = [], requestBody, responses } = operation;
+  const samples = operation['x-codeSamples'] ?? [];
+  if (samples.length === 0) throw new Error(`the operation ${operationId} of the ${address} address has no example`);
+  const bodies = Object.values(requestBody?.content['application/json']?.examples ?? {});
+  const scope = security.flatMap(({ apiKey = [] }) => apiKey)[0];
+  const answers = Object.entries(responses).flatMap(([status, { content }]) => {
+    const schema = content?.['application/json']?.schema;
+    return status.startsWith('2') && schema !== undefined ? [schema] : [];
+  });
+  return samples.map(({ label, source }) => {
+    const body = bodies.find(({ summary }) => summary === label)?.value;
+    return { address, operationId, label, source, scope, answers, body };
+  });
+}
+
+/** A service with one object of each kind, and a shell that knows their ids. */
+export interface ExampleShell {
+  readonly service: StartedService;
+  /** Runs commands as printed. @returns the exit code, and what was written to standard output */
+  run(source: string, more?: Readonly<Record<string, string>>): Promise<{ code: number; output: string }>;
+  /** The arguments of the command `curl`, with the values that the documents show for variables. */
+  argumentsOf(source: string): Promise<string[]>;
+  /** A key that has only this scope, and one that has all others. */
+  keysFor(scope: Scope): { readonly sufficient: string; readonly insufficient: string };
+  /** Remembers what later examples need, such as the token of a session. */
+  note(operationId: string, output: string): Promise<void>;
+  /** Waits until no record is being created. */
+  settle(): Promise<void>;
+}
+
+export async function openExampleShell(t: TestContext): Promise<ExampleShell> {
+  const upstream = await startThirdParties(t);
+  const overrides = { 'https://api.openweathermap.org': upstream, 'https://example.com': upstream };
+  const service = await startService(t, {
+    settings: {
+      ...{ EGRESS_OVERRIDES: JSON.stringify(overrides), PLUGINS_KEY: 'required' },
+      ...{ EMBEDDING_PROVIDER: 'openai', EMBEDDING_URL: `${upstream}/v1`, EMBEDDING_KEY: 'none' },
+    },
+  });
+  const folder = await temporaryFolder(t);
+  const shown = Object.fromEntries(Object.entries(exampleVariables).map(([name, { value }]) => [name, value]));
+  const { variables, settle } = await seed(service);
+  const keys = await createKeys(service, variables.PROJECT_ID ?? '');
+
+  const bash = async (source: string, environment: Readonly<Record<string, string>>) => {
+    const env = { PATH: process.env.PATH ?? '', HOME: folder, ...environment };
+    const running = promisify(execFile)('bash', ['--norc', '-uo', 'pipefail', '-c', source], {
+      cwd: folder,
+      env,
+      signal: t.signal,
+    });
+    return await running.then(
+      ({ stdout }) => ({ code: 0, output: stdout }),
+      ({ code, stdout, stderr }) => ({ code: Number(code), output: `${stdout}${stderr}` }),
+    );
+  };
+  return {
+    service,
+    settle,
+    run: (source, more = {}) =>
+      bash(`curl() { command curl -sS --fail-with-body "$@"; }\n${source}`, { ...variables, ...more }),
+    async argumentsOf(source) {
+      const { output } = await bash(`curl() { printf '%s\\0' "$@"; }\n${source}`, shown);
+      return output.split('\0').slice(0, -1);
+    },
+    keysFor: (scope) => keys[scope],
+    async note(operationId, output) {
+      const token = /"console_token":"([^"]+)"/.exec(output)?.[1];
+      if (token !== undefined) variables.CONSOLE_TOKEN = token;
+      if (operationId === 'setUp') variables.SESSION_ID = await beginSession(service);
+      if (operationId === 'changePassword') variables.ADMIN_PASSWORD = variables.NEW_PASSWORD ?? '';
+    },
+  };
+}
+
+/** OpenWeather, a web page and an embedding service. */
+async function startThirdParties(t: TestContext): Promise<string> {
+  const weather = await readFile(resolve('bundles/open_weather/fixtures/current.json'));
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const part of request) body += part;
+    const isPage = request.url === '/';
+    response.setHeader('Content-Type', isPage ? 'text/html' : 'application/json');
+    if (isPage) response.end('<html><body><h1>Example</h1><p>A page for examples.</p></body></html>');
+    else if (request.url !== '/v1/embeddings') response.end(weather);
+    else {
+      const { input } = JSON.parse(body) as { input: string[] };
+      const data = input.map((text, index) => ({ object: 'embedding', index, embedding: [1, text.length / 1000] }));
+      response.end(JSON.stringify({ object: 'list', data, model: 'm', usage: { prompt_tokens: 1, total_tokens: 1 } }));
+    }
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** One object of each kind, by name of the variable that holds its id. */
+async function seed(service: StartedService) {
+  const { client, key, filesUrl, pluginsUrl } = service;
+  const file = await client.files.upload({
+    purpose: 'record_file',
+    name: 'library.md',
+    content: new Blob(['# Hours\n\nThe library opens at nine.\n']),
+  });
+  const sheet = await client.files.upload({
+    purpose: 'qa_record_file',
+    name: 'faq.csv',
+    content: new Blob(['question,answer\nIs there parking?,\nDogs?,Yes.\n']),
+  });
+  const { collection_id: collectionId } = await client.collections.create({ name: 'library', type: 'text' });
+  const { collection_id: qaCollectionId } = await client.collections.create({ name: 'faq', type: 'qa' });
+  const record = await client.records.create(collectionId, { type: 'file', file_id: file.file_id });
+  const sheetRecord = await client.records.create(qaCollectionId, { type: 'qa_sheet', file_id: sheet.file_id });
+  const settle = async () => {
+    await settled(client, collectionId, record.record_id);
+    await settled(client, qaCollectionId, sheetRecord.record_id);
+  };
+  await settle();
+  const ask = asker(filesUrl, key);
+  const chunk = await ask<{ chunk_id: string }>(`/v1/collections/${collectionId}/chunks`, {
+    content: 'On Sundays it stays closed.',
+  });
+  const [project] = await ask<Array<{ project_id: string }>>('/v1/projects');
+  const projectId = project?.project_id ?? '';
+  const disposable = await ask<NewApiKey>(`/v1/projects/${projectId}/keys`, { name: 'disposable' });
+  const sum = { bundle_id: 'calculator', plugin_id: 'evaluate', input_params: { expression: '1+1' }, credentials: {} };
+  const run = await asker(pluginsUrl, key)<{ run_id: string }>('/v1/execute', sum);
+  const variables: Record<string, string> = {
+    ...{ FILES: filesUrl, PLUGINS: pluginsUrl, QM_API_KEY: key, PROJECT_ID: projectId, KEY_ID: disposable.key_id },
+    ...{
+      FILE_ID: file.file_id,
+      SHEET_ID: sheet.file_id,
+      COLLECTION_ID: collectionId,
+      QA_COLLECTION_ID: qaCollectionId,
+    },
+    ...{
+      RECORD_ID: record.record_id,
+      SHEET_RECORD_ID: sheetRecord.record_id,
+      CHUNK_ID: chunk.chunk_id,
+      RUN_ID: run.run_id,
+    },
+    ...{
+      SETUP_TOKEN: await setUpToken(service),
+      ADMIN_NAME: administrator.name,
+      ADMIN_PASSWORD: administrator.password,
+    },
+    ...{ NEW_PASSWORD: 'nine herons wade at noon', OPEN_WEATHER_API_KEY: 'canary-weather-key' },
+  };
+  return { variables, settle };
+}
+
+/** An example may have deleted it. */
+async function settled(client: StartedService['client'], collectionId: string, recordId: string): Promise<void> {
+  await client.records.settled(collectionId, recordId).catch((error: { status?: number }) => {
+    if (error.status !== 404) throw error;
+  });
+}
+
+type Keys = Readonly<Record<Scope, { readonly sufficient: string; readonly insufficient: string }>>;
+
+/** `admin` includes `metrics`, and a key gives only scopes that it has: the key for `admin` has all of them. */
+async function createKeys({ filesUrl, key }: StartedService, projectId: string): Promise<Keys> {
+  const ask = asker(filesUrl, key);
+  const create = async (wanted: readonly Scope[]) =>
+    (await ask<NewApiKey>(`/v1/projects/${projectId}/keys`, { name: wanted.join(), scopes: wanted })).key;
+  const entries = scopes.map(async (scope) => {
+    const stronger: readonly Scope[] = scope === 'metrics' ? ['metrics', 'admin', 'plugins'] : [scope];
+    const sufficient = await create(scope === 'admin' ? scopes : [scope]);
+    return [
+      scope,
+      { sufficient, insufficient: await create(scopes.filter((one) => !stronger.includes(one))) },
+    ] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries)) as Keys; // one for each scope
+}
+
+/** Another session, to be ended. @returns its id */
+async function beginSession({ filesUrl }: StartedService): Promise<string> {
+  const session = await asker(filesUrl, undefined)<{ session_id: string }>('/v1/session', administrator);
+  return session.session_id;
+}
+
+function asker(url: string, key: string | undefined) {
+  return async <Data>(path: string, body?: unknown): Promise<Data> => {
+    const answer = await fetch(url + path, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return ((await answer.json()) as { data: Data }).data; // the contract of the path
+  };
+}
