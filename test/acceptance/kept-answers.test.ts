@@ -61,7 +61,7 @@ test('[kept-answers] nobody gets the answer of another caller by trying credenti
   assert.deepEqual(countByStatus(guesses), { 409: 190, 422: 10 });
   const late = await execute(service, 'of-the-caller', service.key);
   assert.deepEqual([late.status, late.code], [409, 'DUPLICATE_OBJECT']);
-  assert.match(late.message, /no longer gives its answer/);
+  assert.match(late.message, /no longer returns its response/);
   assert.equal(calls(), 1);
 });
 

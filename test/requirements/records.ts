@@ -34,7 +34,7 @@ export const recordsRequirements: Requirements = {
     promise: 'No state is stuck: leases, deadlines and attempts end every record.',
     source: 'docs/contract.md "Records"; docs/contract.md "Durability"',
     tests: [
-      'what a dead worker left is taken up when its lease has run out, without doubled chunks',
+      'a record of a dead worker is claimed again when its lease has expired, without doubled chunks',
       'a failure of ours is tried again, three times in all, then the record ends in error',
       'a record ends in error when its deadline passes, whatever its reader does',
       'an update while a record is made supersedes the work: only the newer source is kept',

@@ -97,9 +97,9 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
   extraction: { uses: ['processes', 'search'], entries: ['chunking/check-splitter', 'extraction', 'zip-directory'] },
   files: { uses: ['http', 'idempotency'], entries: ['blob-store', 'file-access'] },
   http: { uses: [], entries: ['app', 'gate'] },
-  idempotency: { uses: [], entries: ['idempotency-repository', 'idempotency'] },
+  idempotency: { uses: ['jobs'], entries: ['idempotency-repository', 'idempotency'] },
   ingestion: { uses: ['collections', 'extraction', 'files', 'jobs', 'search'], entries: [] },
-  jobs: { uses: [], entries: ['job', 'retry-policy', 'worker'] },
+  jobs: { uses: [], entries: ['heartbeat', 'job', 'retry-policy', 'worker'] },
   limits: {
     uses: [
       'access',
@@ -133,7 +133,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'supervised-process',
     ],
   },
-  runs: { uses: ['access', 'execution', 'http', 'idempotency'], entries: [] },
+  runs: { uses: ['access', 'execution', 'http', 'idempotency', 'jobs'], entries: [] },
   search: {
     uses: ['egress', 'jobs', 'processes'],
     entries: [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openBench, secret } from '../execution/testing/execution.suite.ts';
 import { Problem } from '../kernel/problem.ts';
-import { endedRun } from '../runs/ended-run.ts';
+import { endedRun } from '../runs/run-outcome.ts';
 import { checkCredentialBounds, credentialLimits } from './credential-bounds.ts';
 
 const { members, valueBytes, totalBytes } = credentialLimits;

@@ -1,3 +1,4 @@
+import { startHeartbeat } from '../jobs/heartbeat.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CountExceeded } from '../kernel/concurrency/limit-counter.ts';
 import type { Logger } from '../kernel/log/logger.ts';
@@ -88,28 +89,22 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
 function holdClaim(deps: IdempotencyDeps, first: HeldClaim, times: IdempotencyTimes): RunningRequest {
   const { repository, clock, logger } = deps;
   let claim = first;
-  let renewing: Promise<void> = Promise.resolve();
   let over = false;
-
-  async function renew(): Promise<void> {
-    const heldUntil = clock.now() + times.lease;
-    if (await repository.renew(claim, heldUntil)) claim = { ...claim, heldUntil };
-    else clearInterval(timer);
-  }
-  const timer = setInterval(() => {
-    // One after another; a claim that could not be renewed shows when it is completed.
-    renewing = renewing
-      .then(renew)
-      .catch((error) => logger.warn({ err: error }, 'an idempotency claim was not renewed'));
-  }, times.lease / 3);
-
-  async function stop(): Promise<void> {
-    clearInterval(timer);
-    await renewing;
-  }
+  const heartbeat = startHeartbeat({
+    leaseMs: times.lease,
+    async renew() {
+      const heldUntil = clock.now() + times.lease;
+      const isHeld = await repository.renew(claim, heldUntil);
+      if (isHeld) claim = { ...claim, heldUntil };
+      return isHeld;
+    },
+    // A lost claim shows when it is completed.
+    onLost: () => void heartbeat.close(),
+    onError: (error) => logger.warn({ err: error }, 'idempotency claim not renewed'),
+  });
 
   async function complete(fingerprint: string, answer: unknown, instead?: unknown): Promise<CompletedClaim> {
-    await stop();
+    await heartbeat.close();
     return {
       ...{ ...claim, fingerprint, answer: JSON.stringify(answer), expiresAt: clock.now() + times.memory },
       ...(instead === undefined ? {} : { insteadOfAnswer: JSON.stringify(instead) }),
@@ -117,7 +112,7 @@ function holdClaim(deps: IdempotencyDeps, first: HeldClaim, times: IdempotencyTi
   }
 
   async function release(): Promise<void> {
-    await stop();
+    await heartbeat.close();
     if (over) return;
     over = true;
     await repository.release(claim);
@@ -129,7 +124,8 @@ function holdClaim(deps: IdempotencyDeps, first: HeldClaim, times: IdempotencyTi
     release,
     releaseLater() {
       over = true;
-      stop()
+      heartbeat
+        .close()
         .then(() => repository.release(claim))
         .catch((error) => logger.warn({ err: error }, 'idempotency claim not released'));
     },

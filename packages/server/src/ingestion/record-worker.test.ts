@@ -108,7 +108,7 @@ test('projects are served in turn by every worker that becomes free', async (t) 
   (await extractor.next()).end();
 });
 
-test('what a dead worker left is taken up when its lease has run out, without doubled chunks', async (t) => {
+test('a record of a dead worker is claimed again when its lease has expired, without doubled chunks', async (t) => {
   const database = await openTestDatabase(t);
   const first = await openSteps(t, { database });
   const recordId = await first.create();
@@ -145,7 +145,7 @@ test('a record that is in work when the service stops goes on at once at the nex
   assert.deepEqual(await first.contents(), ['text']);
 });
 
-test('a process that is alone takes up at once what a crash left', async (t) => {
+test('a process that is alone claims at once the records that a crash left', async (t) => {
   const database = await openTestDatabase(t);
   const repositories = createRepositories(database);
   const collection = await addCollection(repositories);

@@ -5,7 +5,7 @@ import { maxAnswerDepth } from '../execution/declarative/body.ts';
 import { maxOutputParts } from '../execution/json-bounds.ts';
 import { maxStoredBytes } from '../execution/run-once.ts';
 import { maxBatch, maxBatchAnswerBytes } from '../mcp/batch-limits.ts';
-import { backgroundDefaults } from '../runs/background-runs.ts';
+import { asyncRunDefaults } from '../runs/async-runs.ts';
 import { type Limit, refused } from './limit.ts';
 
 /** Limits of the plugins address: credentials, runs and their results. */
@@ -80,19 +80,19 @@ export const pluginLimits = {
   queued_runs: {
     bounds: 'that are asynchronous runs of one process, waiting or running',
     unit: 'items',
-    value: () => backgroundDefaults.maxAccepted,
+    value: () => asyncRunDefaults.maxAccepted,
     above: refused('TOO_MANY_REQUESTS'),
   },
   queued_runs_of_key: {
     bounds: 'that are asynchronous runs of one key, waiting or running',
     unit: 'items',
-    value: () => backgroundDefaults.maxAcceptedOfKey,
+    value: () => asyncRunDefaults.maxAcceptedOfKey,
     above: refused('TOO_MANY_REQUESTS'),
   },
   queued_run_characters: {
     bounds: 'of the requests of all asynchronous runs that wait or run',
     unit: 'characters',
-    value: () => backgroundDefaults.maxSize,
+    value: () => asyncRunDefaults.maxSize,
     above: refused('TOO_MANY_REQUESTS'),
   },
   run_records: {

@@ -1,17 +1,18 @@
 import { setTimeout } from 'node:timers/promises';
+import { resultOf } from '../execution/answers.ts';
 import type { Execution } from '../execution/outcome.ts';
+import { type RetryPolicy, retryUntilStored } from '../jobs/retry-policy.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { createGroupCommit } from '../kernel/concurrency/group-commit.ts';
 import type { Logger } from '../kernel/log/logger.ts';
-import { type BackgroundRun, isResumable } from './background-run.ts';
-import { endOf } from './end-of-run.ts';
-import type { RunKey, RunLease, RunRepository } from './run-repository.ts';
-import { storeEnd } from './store-end.ts';
+import { type AsyncRun, isRequeueable } from './async-run.ts';
+import { interruptedEnd, toRunEnd } from './run-outcome.ts';
+import type { RunEnd, RunKey, RunLease, RunRepository, StoredResult } from './run-repository.ts';
 
 export interface RunPerformerDeps {
-  readonly repository: Pick<RunRepository, 'begin' | 'end' | 'leave'>;
+  readonly repository: Pick<RunRepository, 'begin' | 'end' | 'requeue'>;
   readonly keepsInputs: (projectId: string) => boolean;
-  /** Told when a run has begun. */
+  /** Called when a run has begun. */
   readonly changed: (runId: string) => void;
   /** Names this process; unique. */
   readonly owner: string;
@@ -24,11 +25,13 @@ export interface RunPerformerDeps {
   readonly logger: Logger;
 }
 
-/** Tries of a run that finds the queue of its plugin full. */
-const triesOfFullQueue = 10;
+/** Attempts of a run that finds the queue of its plugin full. */
+const attemptsAtFullQueue = 10;
+const beginRetries: RetryPolicy = { firstMs: 1000, longestMs: 1000 };
+const endRetries: RetryPolicy = { firstMs: 250, longestMs: 15_000 };
 
-/** What is done with an accepted run when its turn has come: it is begun, run, and its end stored; never rejects. */
-export function createRunPerformer(deps: RunPerformerDeps): (run: BackgroundRun) => Promise<void> {
+/** Begins an accepted run when its turn has come, executes it and stores its end; never rejects. */
+export function createRunPerformer(deps: RunPerformerDeps): (run: AsyncRun) => Promise<void> {
   const { repository, owner, clock, logger } = deps;
   const beginning = createGroupCommit<RunKey, boolean>(
     (runs) => repository.begin(runs, { owner, at: clock.now(), until: deps.lease().until }),
@@ -36,10 +39,10 @@ export function createRunPerformer(deps: RunPerformerDeps): (run: BackgroundRun)
   );
 
   /** @returns null when another process has it */
-  async function execute(run: BackgroundRun): Promise<Execution | null> {
+  async function execute(run: AsyncRun): Promise<Execution | null> {
     const { signal } = run.controller;
-    for (let left = triesOfFullQueue; ; left -= 1) {
-      if (!signal.aborted && !(await begin(run))) return null;
+    for (let left = attemptsAtFullQueue; ; left -= 1) {
+      if (!(await begin(run))) return null;
       const execution = await run.prepared.start();
       if (execution.outcome.kind !== 'queue_full' || left === 1) return execution;
       run.hasBegun = false;
@@ -47,46 +50,78 @@ export function createRunPerformer(deps: RunPerformerDeps): (run: BackgroundRun)
       try {
         run.prepared = run.prepare();
       } catch {
-        // The plugin has gone meanwhile; what is known is that the queue was full.
+        // The plugin was removed meanwhile; what is known is that the queue was full.
         return execution;
       }
     }
   }
 
-  /** A plugin is at work only after this is stored: nobody else can have the run then. */
-  async function begin(run: BackgroundRun): Promise<boolean> {
+  /**
+   * Stores that the run begins. The plugin is executed only after that: no other process can have the run then. A run
+   * that was stopped does not begin: its execution ends at once, without its plugin.
+   */
+  async function begin(run: AsyncRun): Promise<boolean> {
     const { signal } = run.controller;
-    for (;;) {
-      try {
-        run.hasBegun = await beginning.add(run.stored);
-        if (run.hasBegun) deps.changed(run.stored.id);
-        return run.hasBegun;
-      } catch (error) {
-        logger.warn({ err: error, run_id: run.stored.id }, 'a run could not be begun');
-        await setTimeout(1000, undefined, { signal }).catch(() => {});
-        if (signal.aborted) return true;
-      }
+    const store = async () => {
+      if (signal.aborted) return true;
+      run.hasBegun = await beginning.add(run.stored);
+      if (run.hasBegun) deps.changed(run.stored.id);
+      return run.hasBegun;
+    };
+    const onRetry = (err: unknown) => logger.warn({ err, run_id: run.stored.id }, 'begin of a run not stored');
+    // After an abort the last attempt stores nothing, so this never rejects.
+    return await retryUntilStored(store, { policy: beginRetries, signal, onRetry });
+  }
+
+  async function conclude(run: AsyncRun, execution: Execution | null): Promise<void> {
+    if (execution === null || run.stopReason === 'lost') return;
+    const isCutOff = run.stopReason === 'stopping' && execution.outcome.kind === 'cancelled';
+    if (isCutOff && isRequeueable(run)) return await requeue(run);
+    await storeEnd(run, isCutOff ? interrupted(run) : ended(run, execution));
+  }
+
+  function ended({ prepared, stored }: AsyncRun, execution: Execution): StoredEnd {
+    // The message of an error is the answer of the run, which is stored nowhere else.
+    const end = toRunEnd(prepared.run, execution, { words: true, input: deps.keepsInputs(stored.projectId) });
+    if (execution.outcome.kind !== 'succeeded') return { end, result: null };
+    return { end, result: { result: resultOf(execution), expiresAt: clock.now() + deps.keepResultMs } };
+  }
+
+  /** A database that is not available does not lose the end. After the grace period another process ends the run. */
+  async function storeEnd({ stored }: AsyncRun, stores: StoredEnd): Promise<void> {
+    const onRetry = (err: unknown) => logger.warn({ err, run_id: stored.id }, 'end of a run not stored');
+    const options = { policy: endRetries, signal: deps.graceOver, onRetry };
+    try {
+      const isStored = await retryUntilStored(() => repository.end(stored, { owner, ...stores }), options);
+      // This process was suspended for longer than a lease.
+      if (!isStored) logger.warn({ run_id: stored.id }, 'a run ended that another process has claimed');
+    } catch (error) {
+      onRetry(error);
     }
   }
 
-  async function conclude(run: BackgroundRun, execution: Execution | null): Promise<void> {
-    if (execution === null || run.told === 'lost') return;
-    if (run.told === 'stopping' && execution.outcome.kind === 'cancelled' && isResumable(run)) return await leave(run);
-    const keepsInput = deps.keepsInputs(run.stored.projectId);
-    const ended = endOf(run, execution, { keepsInput, expiresAt: clock.now() + deps.keepResultMs });
-    await storeEnd({ repository, logger, signal: deps.graceOver }, run.stored, { owner, ...ended });
-  }
-
-  async function leave(run: BackgroundRun): Promise<void> {
+  async function requeue({ stored }: AsyncRun): Promise<void> {
     try {
-      await repository.leave([run.stored], owner);
+      await repository.requeue([stored], owner);
+      logger.info({ run_id: stored.id }, 'run requeued');
     } catch (error) {
-      logger.warn({ err: error, run_id: run.stored.id }, 'a run could not be left; its lease runs out');
+      logger.warn({ err: error, run_id: stored.id }, 'run not requeued; its lease runs out');
     }
   }
 
   return async (run) => {
-    if (run.told === 'stopping' && isResumable(run)) await leave(run);
+    if (run.stopReason === 'stopping' && isRequeueable(run)) await requeue(run);
     else await conclude(run, await execute(run));
   };
+}
+
+interface StoredEnd {
+  readonly end: RunEnd;
+  readonly result: StoredResult | null;
+}
+
+/** The end of a run that a stop has cut off, and that no other process may execute. */
+function interrupted({ hasBegun, prepared }: AsyncRun): StoredEnd {
+  const reason = hasBegun && !prepared.isRepeatable ? 'may_have_acted' : 'credentials_not_kept';
+  return { end: interruptedEnd(reason, hasBegun), result: null };
 }

@@ -1,6 +1,6 @@
 import { Problem } from '../kernel/problem.ts';
 
-export function tooManyBackgroundRuns(): Problem {
+export function tooManyAsyncRuns(): Problem {
   return new Problem(
     'TOO_MANY_REQUESTS',
     'Too many asynchronous runs are waiting or running. Retry when some have ended.',

@@ -2,8 +2,8 @@ import type { JournalRun, RunJournal, RunProgress } from '../execution/run-journ
 import type { DiskSpace } from '../kernel/disk/disk-space.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { Gauge, type Registry } from '../kernel/metrics.ts';
-import { endedRun, underWay } from './ended-run.ts';
 import { createRunBuffer } from './run-buffer.ts';
+import { endedRun, underWay } from './run-outcome.ts';
 import type { PackedRun, RunRepository, StoredRun } from './run-repository.ts';
 
 export interface RunRecorderDeps {

@@ -26,7 +26,7 @@ export interface StoredRun {
   readonly createdAt: number;
   /** Of an asynchronous run: when it was begun; null while it waits. */
   readonly begunAt: number | null;
-  /** Of an asynchronous run: who runs it and until when it answers for it; null once it has ended. */
+  /** Of an asynchronous run that has not ended; null otherwise. */
   readonly lease: RunLease | null;
   /** null while it is under way. */
   readonly end: RunEnd | null;
@@ -76,8 +76,8 @@ export interface StoredResult {
   readonly expiresAt: number;
 }
 
-/** What an asynchronous run was asked for, kept as long as it has not ended. */
-export interface KeptRequest {
+/** The request of an asynchronous run, stored until the run has ended. */
+export interface StoredRequest {
   /** null: it holds credentials, and there is no key to encrypt them with. */
   readonly text: string | null;
   readonly isSealed: boolean;
@@ -87,28 +87,28 @@ export interface KeptRequest {
 
 export interface AcceptedRun {
   readonly run: StoredRun;
-  readonly request: KeptRequest;
+  readonly request: StoredRequest;
   /** Of its `Idempotency-Key`, stored with the run or not at all. */
   readonly claim: CompletedClaim | null;
 }
 
-/** A run that another process has left. */
-export interface LeftRun {
-  /** As it was left, with the lease of the process that has it now. */
+/** A run whose process has ended, and which this process has claimed. */
+export interface OrphanedRun {
+  /** As its process left it, with the lease of this one. */
   readonly run: StoredRun;
-  readonly request: KeptRequest;
-  /** Processes that have begun it and left it. */
+  readonly request: StoredRequest;
+  /** Processes that have begun it and not ended it. */
   readonly attempts: number;
   readonly isCancelAsked: boolean;
 }
 
-/** Which orphaned runs a process can take. */
-export interface TakeOverRequest {
+/** Which orphaned runs a process can recover. */
+export interface OrphanClaim {
   readonly now: number;
   readonly limit: number;
   /** Whether this process can run plugins of the bundle. */
   readonly hasBundle: (bundleId: string) => boolean;
-  /** Runs accepted until this time are taken without their bundle, to be ended; milliseconds since 1970. */
+  /** Runs accepted until this time are claimed without their bundle, to be ended; milliseconds since 1970. */
   readonly acceptedBefore: number;
 }
 
@@ -146,10 +146,10 @@ export interface RunRepository {
   accept(runs: readonly AcceptedRun[], heartbeat: Heartbeat): Promise<boolean[]>;
   /** Notes that runs begin, with a heartbeat of their process. @returns for each whether the owner still has it: else it may not */
   begin(runs: readonly RunKey[], begin: { owner: string; at: number; until: number }): Promise<boolean[]>;
-  /** Ends a run that the owner has under way, with its result. @returns false when it has not: it has ended, or is another's */
+  /** Ends a run that the owner has under way, with its result. @returns false when it has ended, or has another owner */
   end(key: RunKey, outcome: { owner: string; end: RunEnd; result: StoredResult | null }): Promise<boolean>;
-  /** Leaves runs to whoever looks next, the same process among them. */
-  leave(runs: readonly RunKey[], owner: string): Promise<void>;
+  /** Ends the lease of runs: any process can claim them, the same one as well. */
+  requeue(runs: readonly RunKey[], owner: string): Promise<void>;
   find(projectId: string, runId: string): Promise<StoredRun | undefined>;
   findResult(projectId: string, runId: string, now: number): Promise<StoredResult | undefined>;
   /** A page, in the order of ids. `recent` are runs of that project which may not be stored yet; they take their places. */
@@ -158,8 +158,8 @@ export interface RunRepository {
   askToCancel(projectId: string, runId: string): Promise<boolean>;
   /** Writes the heartbeat of a process that has runs. @returns its runs */
   renew(heartbeat: Heartbeat): Promise<HeldRun[]>;
-  /** Takes over orphaned runs: those of processes without a heartbeat for the length of a lease. They wait again. */
-  takeOver(lease: RunLease, request: TakeOverRequest): Promise<LeftRun[]>;
+  /** Claims orphaned runs: those of processes without a heartbeat for the length of a lease. They wait again. */
+  claimOrphaned(lease: RunLease, claim: OrphanClaim): Promise<OrphanedRun[]>;
   /** Deletes the heartbeats of processes that ended long ago. */
   sweepProcesses(now: number): Promise<void>;
   /** Deletes runs (with their results) that are beyond the bounds, at most `limit`. @returns how many */

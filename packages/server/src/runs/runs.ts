@@ -4,7 +4,7 @@ import type { BackgroundRuns } from '../execution/background.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { isId } from '../kernel/identifier.ts';
 import { cursorsConflict, fieldInvalid, objectNotFound } from '../kernel/problem.ts';
-import type { Background } from './background-runs.ts';
+import type { AsyncRuns } from './async-runs.ts';
 import { toRun, toRunItem } from './run-items.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import type { RunRepository, StoredRun } from './run-repository.ts';
@@ -21,14 +21,14 @@ export interface Runs extends BackgroundRuns {
 export interface RunsDeps {
   readonly repository: RunRepository;
   readonly recorder: RunRecorder;
-  readonly background: Pick<Background, 'accept' | 'find'>;
+  readonly asyncRuns: Pick<AsyncRuns, 'accept' | 'find'>;
   readonly clock: Clock;
 }
 
 /** Milliseconds that a cancellation waits for the end of the run: usually it comes at once. */
 const patienceMs = 5_000;
 
-export function createRuns({ repository, recorder, background, clock }: RunsDeps): Runs {
+export function createRuns({ repository, recorder, asyncRuns, clock }: RunsDeps): Runs {
   async function find(projectId: string, runId: string): Promise<StoredRun> {
     const recent = recorder.findRecent(projectId, runId);
     const run = recent?.end == null ? ((await repository.find(projectId, runId)) ?? recent) : recent;
@@ -46,7 +46,7 @@ export function createRuns({ repository, recorder, background, clock }: RunsDeps
 
   /** @returns false when no run of this process is meant */
   async function cancelHere(projectId: string, runId: string): Promise<boolean> {
-    const accepted = background.find(projectId, runId);
+    const accepted = asyncRuns.find(projectId, runId);
     if (accepted !== undefined) {
       accepted.cancel();
       await withPatience(accepted.done);
@@ -63,7 +63,7 @@ export function createRuns({ repository, recorder, background, clock }: RunsDeps
   }
 
   return {
-    accept: async (request, caller) => (await background.accept(request, caller)).id,
+    accept: async (request, caller) => (await asyncRuns.accept(request, caller)).id,
     get,
     list: async (projectId, query) => {
       checkCursors(query);

@@ -26,7 +26,7 @@ import { runRoutes } from '../runs/routes.ts';
 import type { Config } from '../settings/config.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
 import { openExecution } from './wire-execution.ts';
-import { openBackgroundRuns, openRunRoom } from './wire-runs.ts';
+import { openAsyncRuns, openRunRoom } from './wire-runs.ts';
 
 /** The plugins address: catalogue and execution. */
 export async function openPluginsAddress(context: ServiceContext): Promise<ListenAddress> {
@@ -61,7 +61,7 @@ export async function openPluginsAddress(context: ServiceContext): Promise<Liste
   });
   const hasBundle = (bundleId: string) => catalogue().findBundle(bundleId) !== undefined;
   const wish = { ...runRoom, recorder, executor, resolveCredentials, hasBundle, sealer };
-  const { runs, events, background } = openBackgroundRuns(context, wish);
+  const { runs, events, asyncRuns } = openAsyncRuns(context, wish);
   const { check: onRequest, projectOf, keyOf } = gate;
   executionRoutes(app, { executor, onRequest, projectOf, keyOf, once, resolveCredentials, background: runs });
   runRoutes(app, { runs, events, onRequest, projectOf, keyOf });
@@ -73,7 +73,7 @@ export async function openPluginsAddress(context: ServiceContext): Promise<Liste
   mcpRoutes(app, { open: openMcp, checkSite, onRequest, projectOf, keyOf });
   referenceRoutes(app, createConsoleFiles());
   const endStreams = () => {
-    background.stop(config.stopSeconds * 1000);
+    asyncRuns.stop(config.stopSeconds * 1000);
     events.close();
     void mcp?.then(({ endpoints }) => endpoints.close());
   };

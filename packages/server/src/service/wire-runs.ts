@@ -4,13 +4,12 @@ import { createProjectRepository } from '../adapters/repositories/project-reposi
 import { createRunRepository } from '../adapters/repositories/run-repository.ts';
 import type { Executor } from '../execution/executor.ts';
 import { startUpkeep } from '../kernel/concurrency/upkeep.ts';
-import { type Background, createBackground } from '../runs/background-runs.ts';
-import { openInputKeepers } from '../runs/input-keepers.ts';
-import type { RequestSealer } from '../runs/kept-requests.ts';
+import type { RequestSealer } from '../runs/async-run.ts';
+import { type AsyncRuns, createAsyncRuns } from '../runs/async-runs.ts';
 import { createRunEvents, eventDefaults, type RunEvents } from '../runs/run-events.ts';
 import { createRunRecorder, type RunRecorder } from '../runs/run-recorder.ts';
 import type { RunRepository } from '../runs/run-repository.ts';
-import { runUpkeep } from '../runs/run-upkeep.ts';
+import { openInputKeepers, runUpkeep } from '../runs/run-retention.ts';
 import { createRuns, type Runs } from '../runs/runs.ts';
 import type { ServiceContext } from './context.ts';
 
@@ -44,7 +43,7 @@ export async function openRunRoom({
   return { recorder, repository, keepsInputs };
 }
 
-export interface BackgroundWish extends RunRoom {
+export interface AsyncRunsOptions extends RunRoom {
   readonly executor: Executor;
   readonly resolveCredentials: ResolveCredentials;
   readonly hasBundle: (bundleId: string) => boolean;
@@ -52,17 +51,17 @@ export interface BackgroundWish extends RunRoom {
 }
 
 /** To be opened after whatever runs plugins, so that it is closed before. */
-export function openBackgroundRuns(
+export function openAsyncRuns(
   { clock, logger, resources, shares }: ServiceContext,
-  { recorder, repository, ...wish }: BackgroundWish,
-): { readonly runs: Runs; readonly events: RunEvents; readonly background: Background } {
-  const background = createBackground({
+  { recorder, repository, ...wish }: AsyncRunsOptions,
+): { readonly runs: Runs; readonly events: RunEvents; readonly asyncRuns: AsyncRuns } {
+  const asyncRuns = createAsyncRuns({
     ...{ ...wish, repository, clock, logger, owner: randomUUID() },
     changed: (runId) => recorder.changed(runId),
   });
-  const upkeep = startUpkeep([background.upkeep], logger);
+  const upkeep = startUpkeep([asyncRuns.upkeep], logger);
   resources.defer(() => upkeep.close());
-  resources.defer(() => background.close());
-  const runs = createRuns({ repository, recorder, background, clock });
-  return { runs, events: createRunEvents({ ...eventDefaults, runs, recorder, shares }), background };
+  resources.defer(() => asyncRuns.close());
+  const runs = createRuns({ repository, recorder, asyncRuns, clock });
+  return { runs, events: createRunEvents({ ...eventDefaults, runs, recorder, shares }), asyncRuns };
 }

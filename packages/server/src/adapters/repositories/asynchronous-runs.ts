@@ -12,12 +12,12 @@ import type { Database } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 import { sweepProcesses, writeHeartbeat } from '../postgres/process-heartbeats.ts';
 import { storeAnswer } from './idempotency-repository.ts';
-import { takeOrphanedRuns } from './orphaned-runs.ts';
+import { claimOrphanedRuns } from './orphaned-runs.ts';
 import { detailText, insertRuns, packRun } from './run-rows.ts';
 
 type AsynchronousRuns = Pick<
   RunRepository,
-  'accept' | 'begin' | 'end' | 'leave' | 'askToCancel' | 'renew' | 'takeOver' | 'sweepProcesses'
+  'accept' | 'begin' | 'end' | 'requeue' | 'askToCancel' | 'renew' | 'claimOrphaned' | 'sweepProcesses'
 >;
 
 /** The life of runs that are stored before they are begun: who has them, and what they were asked for. */
@@ -43,7 +43,7 @@ export function createAsynchronousRuns(database: Database): AsynchronousRuns {
         return begun;
       }),
     end: (key, outcome) => write.transaction().execute((transaction) => endRun(transaction, key, outcome)),
-    leave: (runs, owner) =>
+    requeue: (runs, owner) =>
       write.transaction().execute(async (transaction) => {
         for (const key of runs)
           await underWay(transaction, key)
@@ -56,7 +56,7 @@ export function createAsynchronousRuns(database: Database): AsynchronousRuns {
       return asked.numUpdatedRows === 1n;
     },
     renew: (heartbeat) => renew(leases, heartbeat),
-    takeOver: (lease, request) => takeOrphanedRuns(database, lease, request),
+    claimOrphaned: (lease, claim) => claimOrphanedRuns(database, lease, claim),
     sweepProcesses: (now) => sweepProcesses(write, now),
   };
 }

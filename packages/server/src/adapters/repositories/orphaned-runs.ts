@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
-import type { LeftRun, RunLease, TakeOverRequest } from '../../runs/run-repository.ts';
+import type { OrphanClaim, OrphanedRun, RunLease } from '../../runs/run-repository.ts';
 import type { Database } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 import { isOrphaned, writeHeartbeat } from '../postgres/process-heartbeats.ts';
@@ -9,14 +9,14 @@ import type { RunRequestTable, RunTable } from './run-tables.ts';
 type OrphanedRow = Selectable<RunTable> & Selectable<Omit<RunRequestTable, 'project_id' | 'run_id'>>;
 
 /**
- * Takes orphaned runs of bundles that this process has. It also takes those that were cancelled or have waited too
+ * Claims orphaned runs of bundles that this process has. It also claims those that were cancelled or have waited too
  * long, because ending them needs no bundle. All others stay for a process that has their bundle.
  */
-export async function takeOrphanedRuns(
+export async function claimOrphanedRuns(
   { read, write, dialect }: Database,
   lease: RunLease,
-  request: TakeOverRequest,
-): Promise<LeftRun[]> {
+  request: OrphanClaim,
+): Promise<OrphanedRun[]> {
   const found = await orphaned(read, lease, request).select('run.bundle_id').distinct().execute();
   if (found.length === 0) return [];
   const bundleIds = found.map((row) => row.bundle_id).filter(request.hasBundle);
@@ -41,12 +41,12 @@ export async function takeOrphanedRuns(
     if (rows.length === 0) return [];
     await assign(transaction, lease, rows);
     await writeHeartbeat(transaction, { owner: lease.owner, at: request.now });
-    return rows.map((row) => toLeftRun(row, lease));
+    return rows.map((row) => toOrphanedRun(row, lease));
   });
 }
 
 /** Times of leases are never negative: with that condition the index of runs under way serves. */
-function orphaned(db: Kysely<Tables>, { owner, until }: RunLease, { now }: TakeOverRequest) {
+function orphaned(db: Kysely<Tables>, { owner, until }: RunLease, { now }: OrphanClaim) {
   return db
     .selectFrom('run')
     .leftJoin('process', 'process.id', 'run.lease_owner')
@@ -77,7 +77,7 @@ function isOneOf(key: RawBuilder<unknown>, rows: readonly OrphanedRow[]): RawBui
   return sql<boolean>`${key} in (values ${sql.join(keys)})`;
 }
 
-function toLeftRun(row: OrphanedRow, lease: RunLease): LeftRun {
+function toOrphanedRun(row: OrphanedRow, lease: RunLease): OrphanedRun {
   return {
     run: { ...toRun(row), lease },
     request: { text: row.request, isSealed: row.sealed === 1, isRepeatable: row.repeatable === 1 },

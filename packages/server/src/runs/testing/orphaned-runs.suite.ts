@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createNewId } from '../../kernel/identifier.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
-import { createBackgroundQueue } from '../background-queue.ts';
-import type { RunLease, RunRepository, StoredRun, TakeOverRequest } from '../run-repository.ts';
-import { createTakeOver } from '../take-over.ts';
+import { createRecovery } from '../recover-runs.ts';
+import { createRunQueue } from '../run-queue.ts';
+import type { OrphanClaim, RunLease, RunRepository, StoredRun } from '../run-repository.ts';
 
 const newId = createNewId();
 /** Milliseconds of a lease. */
@@ -29,9 +29,9 @@ export function describeOrphanedRuns(
   }
 
   /** @returns the ids of the bundle's runs that the process took; it has that bundle unless `more` says otherwise */
-  async function takeOver(owner: string, now: number, bundle: string, more: Partial<TakeOverRequest> = {}) {
+  async function claimOrphaned(owner: string, now: number, bundle: string, more: Partial<OrphanClaim> = {}) {
     const wanted = { now, limit: 1000, hasBundle: (id: string) => id === bundle, acceptedBefore: 0, ...more };
-    const left = await repository().takeOver({ owner, until: now + length }, wanted);
+    const left = await repository().claimOrphaned({ owner, until: now + length }, wanted);
     return left.filter(({ run }) => run.bundleId === bundle).map(({ run }) => run.id);
   }
 
@@ -41,8 +41,8 @@ export function describeOrphanedRuns(
   test('a process without the bundle leaves an orphaned run to one that has it', async () => {
     const { owner, other, bundle } = names();
     const { ids } = await accept(owner, bundle);
-    assert.deepEqual(await takeOver(other, 200, bundle, { hasBundle }), []);
-    assert.deepEqual(await takeOver(other, 200, bundle), ids);
+    assert.deepEqual(await claimOrphaned(other, 200, bundle, { hasBundle }), []);
+    assert.deepEqual(await claimOrphaned(other, 200, bundle), ids);
   });
 
   test('a process without the bundle takes an orphaned run that was cancelled or accepted too long ago', async () => {
@@ -50,17 +50,17 @@ export function describeOrphanedRuns(
     const { projectId, ids } = await accept(owner, bundle, { count: 2 });
     const [cancelled = '', late = ''] = ids;
     assert.equal(await repository().askToCancel(projectId, cancelled), true);
-    assert.deepEqual(await takeOver(other, 200, bundle, { hasBundle }), [cancelled]);
+    assert.deepEqual(await claimOrphaned(other, 200, bundle, { hasBundle }), [cancelled]);
     const { createdAt = 0 } = (await repository().find(projectId, late)) ?? {};
-    assert.deepEqual(await takeOver(other, 200, bundle, { hasBundle, acceptedBefore: createdAt - 1 }), []);
-    assert.deepEqual(await takeOver(other, 200, bundle, { hasBundle, acceptedBefore: createdAt }), [late]);
+    assert.deepEqual(await claimOrphaned(other, 200, bundle, { hasBundle, acceptedBefore: createdAt - 1 }), []);
+    assert.deepEqual(await claimOrphaned(other, 200, bundle, { hasBundle, acceptedBefore: createdAt }), [late]);
   });
 
   test('two processes that recover at the same time take each run once', async () => {
     const { owner, bundle } = names();
     const { ids } = await accept(owner, bundle, { count: 40 });
     const processes = Array.from({ length: 4 }, () => newId('run'));
-    const taken = await Promise.all(processes.map((process) => takeOver(process, 200, bundle, { limit: 10 })));
+    const taken = await Promise.all(processes.map((process) => claimOrphaned(process, 200, bundle, { limit: 10 })));
     assert.deepEqual(taken.flat().sort(), ids);
   });
 
@@ -75,29 +75,29 @@ export function describeOrphanedRuns(
       statements.filter((text) => !text.startsWith('select')).map((text) => text.split(' (')[0]),
       ['insert into "process"'],
     );
-    assert.deepEqual(await takeOver(other, 189, bundle), []);
-    assert.deepEqual((await takeOver(other, 190, bundle)).sort(), ids);
+    assert.deepEqual(await claimOrphaned(other, 189, bundle), []);
+    assert.deepEqual((await claimOrphaned(other, 190, bundle)).sort(), ids);
     executed();
     assert.deepEqual(await repository().renew({ owner, at: 200 }), []);
     assert.equal(executed().length, 1, 'a process without runs writes nothing');
   });
 
-  test('a process that begins or takes over runs keeps all its runs', async () => {
+  test('a process that begins or claims runs keeps all its runs', async () => {
     const { owner, other, bundle } = names();
     const { projectId, ids } = await accept(owner, bundle, { count: 2 });
     const key = { projectId, id: ids[0] ?? '' };
     assert.deepEqual(await repository().begin([key], { owner, at: 150, until: 250 }), [true]);
-    assert.deepEqual(await takeOver(other, 240, bundle), []);
-    assert.deepEqual(await takeOver(other, 250, bundle), ids);
-    assert.deepEqual(await takeOver(owner, 340, bundle), []);
-    assert.deepEqual(await takeOver(owner, 350, bundle), ids);
+    assert.deepEqual(await claimOrphaned(other, 240, bundle), []);
+    assert.deepEqual(await claimOrphaned(other, 250, bundle), ids);
+    assert.deepEqual(await claimOrphaned(owner, 340, bundle), []);
+    assert.deepEqual(await claimOrphaned(owner, 350, bundle), ids);
   });
 
   test('a heartbeat in the future is void', async () => {
     const { owner, other, bundle } = names();
     const { ids } = await accept(owner, bundle, { at: 1000 });
-    assert.deepEqual(await takeOver(other, 900, bundle), [], 'clocks differ by less than a lease');
-    assert.deepEqual(await takeOver(other, 899, bundle), ids);
+    assert.deepEqual(await claimOrphaned(other, 900, bundle), [], 'clocks differ by less than a lease');
+    assert.deepEqual(await claimOrphaned(other, 899, bundle), ids);
   });
 
   test('the lease counts where a process of an earlier version wrote no heartbeat', async () => {
@@ -106,18 +106,18 @@ export function describeOrphanedRuns(
     const { ids } = await accept(owner, bundle, { count: 2, at });
     // A day later the heartbeat is deleted, and the lease remains.
     await repository().sweepProcesses(at + 90_000_000);
-    assert.deepEqual(await takeOver(other, at + length - 1, bundle), []);
-    assert.deepEqual(await takeOver(other, at - length, bundle), []);
-    assert.deepEqual(await takeOver(other, at - length - 1, bundle, { limit: 1 }), ids.slice(0, 1), 'void');
-    assert.deepEqual(await takeOver(other, at + length, bundle), ids.slice(1));
+    assert.deepEqual(await claimOrphaned(other, at + length - 1, bundle), []);
+    assert.deepEqual(await claimOrphaned(other, at - length, bundle), []);
+    assert.deepEqual(await claimOrphaned(other, at - length - 1, bundle, { limit: 1 }), ids.slice(0, 1), 'void');
+    assert.deepEqual(await claimOrphaned(other, at + length, bundle), ids.slice(1));
   });
 
   /** A process that ends what it takes: it prepares no run. */
   function recover(owner: string, now: number, hasBundle: (id: string) => boolean): Promise<void> {
     const bounds = { maxRunning: 1, maxAccepted: 1000, maxAcceptedOfKey: 1, maxSize: 1 };
-    return createTakeOver({
+    return createRecovery({
       repository: repository(),
-      queue: createBackgroundQueue(bounds, () => assert.fail('a run was started')),
+      queue: createRunQueue(bounds, () => assert.fail('a run was started')),
       prepare: () => assert.fail('a run was prepared'),
       resolveCredentials: () => assert.fail('credentials were asked for'),
       sealer: null,
@@ -128,12 +128,12 @@ export function describeOrphanedRuns(
     })();
   }
 
-  test('a run of a plugin that writes is not run again after the process that took it over was killed', async () => {
+  test('a run of a plugin that writes is not run again after the process that recovered it was killed', async () => {
     const { owner, other, bundle } = names();
     const { projectId, ids } = await accept(owner, bundle, { isRepeatable: false });
     const key = { projectId, id: ids[0] ?? '' };
     await repository().begin([key], { owner, at: 10, until: 110 });
-    assert.deepEqual(await takeOver(other, 200, bundle), ids);
+    assert.deepEqual(await claimOrphaned(other, 200, bundle), ids);
     await recover(newId('run'), 300, (id) => id === bundle);
     const run = await repository().find(projectId, key.id);
     assert.deepEqual(run?.end?.error?.details, [{ reason: 'may_have_acted', has_begun: true }]);

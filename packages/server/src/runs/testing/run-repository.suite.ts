@@ -3,8 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import type { RunQuery } from '@quartermaster/contract';
 import type { CompletedClaim } from '../../idempotency/idempotency-repository.ts';
 import { createNewId, lowestIdAt } from '../../kernel/identifier.ts';
-import { interruptedEnd } from '../interruptions.ts';
-import type { KeptRequest, RunEnd, RunRepository, StoredRun } from '../run-repository.ts';
+import { interruptedEnd } from '../run-outcome.ts';
+import type { RunEnd, RunRepository, StoredRequest, StoredRun } from '../run-repository.ts';
 import { describeOrphanedRuns } from './orphaned-runs.suite.ts';
 
 const newId = createNewId();
@@ -30,7 +30,7 @@ const failed: RunEnd = {
 };
 const result = { status: 200 as const, data: { said: 'a\u0000b' }, run_id: 'x', duration_ms: 1 };
 
-const kept: KeptRequest = { text: '{"what":"was asked"}', isSealed: false, isRepeatable: true };
+const kept: StoredRequest = { text: '{"what":"was asked"}', isSealed: false, isRepeatable: true };
 const me = 'me';
 
 export interface OpenedRuns {
@@ -172,13 +172,13 @@ function testLeases(repository: () => RunRepository): void {
     assert.deepEqual(await repository().accept([{ run, request, claim: null }], { owner, at: 0 }), [true]);
     return run;
   };
-  const takeOver = async (project: string, owner: string, now: number) => {
+  const claimOrphaned = async (project: string, owner: string, now: number) => {
     const request = { now, limit: 1000, hasBundle: () => true, acceptedBefore: 0 };
-    const left = await repository().takeOver({ owner, until: now + 100 }, request);
+    const left = await repository().claimOrphaned({ owner, until: now + 100 }, request);
     return left.filter(({ run }) => run.projectId === project);
   };
 
-  test('a heartbeat keeps the runs of its process; those of a process without one are taken over, by one process', async () => {
+  test('a heartbeat keeps the runs of its process; those of a process without one are claimed by one other process', async () => {
     const project = newId('project');
     const [owner, dead, other] = [newId('run'), newId('run'), newId('run')];
     const mine = await accept(project, owner);
@@ -187,24 +187,24 @@ function testLeases(repository: () => RunRepository): void {
       (await repository().renew({ owner, at: 100 })).map(({ id }) => id),
       [mine.id],
     );
-    assert.deepEqual(await takeOver(project, dead, 150), []);
-    const [left, ...more] = await takeOver(project, owner, 150);
+    assert.deepEqual(await claimOrphaned(project, dead, 150), []);
+    const [left, ...more] = await claimOrphaned(project, owner, 150);
     assert.deepEqual(more, []);
     assert.deepEqual(left, {
       run: { ...theirs, lease: { owner, until: 250 } },
       request: { text: 'sealed', isSealed: true, isRepeatable: false },
       ...{ attempts: 0, isCancelAsked: false },
     });
-    assert.deepEqual(await takeOver(project, other, 150), []);
+    assert.deepEqual(await claimOrphaned(project, other, 150), []);
     const ended = { owner, end: interruptedEnd('may_have_acted', true), result: null };
     assert.equal(await repository().end(theirs, { ...ended, owner: dead }), false);
     assert.equal(await repository().end(theirs, ended), true);
-    assert.deepEqual(await takeOver(project, other, 1000), [
+    assert.deepEqual(await claimOrphaned(project, other, 1000), [
       { ...left, run: { ...mine, lease: { owner: other, until: 1100 } }, request: kept },
     ]);
   });
 
-  test('only who has a run may begin it; what was begun and left says so and waits again', async () => {
+  test('only the owner of a run may begin it; a run that was begun and requeued says so and waits again', async () => {
     const project = newId('project');
     const [first, second] = [newId('run'), newId('run')];
     const run = await accept(project, first);
@@ -212,15 +212,15 @@ function testLeases(repository: () => RunRepository): void {
     assert.deepEqual(await repository().begin([run, run], { owner: second, ...begin }), [false, false]);
     assert.deepEqual(await repository().begin([run], { owner: first, ...begin }), [true]);
     assert.equal((await repository().find(project, run.id))?.begunAt, 7);
-    const [left] = await takeOver(project, second, 160);
+    const [left] = await claimOrphaned(project, second, 160);
     assert.deepEqual([left?.run.begunAt, left?.attempts], [7, 1]);
     assert.equal((await repository().find(project, run.id))?.begunAt, null);
     assert.deepEqual(await repository().begin([run], { owner: first, ...begin }), [false]);
-    await repository().leave([run], first);
+    await repository().requeue([run], first);
     const held = await repository().renew({ owner: second, at: 170 });
     assert.ok(held.some(({ id }) => id === run.id));
-    await repository().leave([run], second);
-    const [again] = await takeOver(project, second, 160);
+    await repository().requeue([run], second);
+    const [again] = await claimOrphaned(project, second, 160);
     assert.deepEqual([again?.run.begunAt, again?.attempts], [null, 1]);
   });
 

@@ -1,29 +1,29 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Problem } from '../kernel/problem.ts';
-import { createBackgroundQueue, type QueueBounds } from './background-queue.ts';
-import type { BackgroundRun } from './background-run.ts';
-import { backgroundDefaults } from './background-runs.ts';
+import type { AsyncRun } from './async-run.ts';
+import { asyncRunDefaults } from './async-runs.ts';
+import { createRunQueue, type QueueBounds } from './run-queue.ts';
 
 const bounds: QueueBounds = { maxRunning: 2, maxAccepted: 5, maxAcceptedOfKey: 2, maxSize: 1000 };
 
 /** What the queue looks at. */
-function makeRun(id: string, keyId: string | null = null, size = 1, projectId = 'project-1'): BackgroundRun {
+function makeRun(id: string, keyId: string | null = null, size = 1, projectId = 'project-1'): AsyncRun {
   // The queue asks for nothing else.
-  return { stored: { id, projectId }, keyId, size } as BackgroundRun;
+  return { stored: { id, projectId }, keyId, size } as AsyncRun;
 }
 
 function openQueue(change: Partial<QueueBounds> = {}) {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
-  const queue = createBackgroundQueue({ ...bounds, ...change }, async (run) => {
+  const queue = createRunQueue({ ...bounds, ...change }, async (run) => {
     begun.push(run.stored.id);
     await new Promise<void>((resolve) => ends.set(run.stored.id, resolve));
-    queue.leave(run);
+    queue.release(run);
   });
-  const accept = (run: BackgroundRun) => {
-    queue.enter(run);
-    queue.line(run);
+  const accept = (run: AsyncRun) => {
+    queue.reserve(run);
+    queue.enqueue(run);
     return run;
   };
   const end = async (id: string) => {
@@ -36,12 +36,12 @@ function openQueue(change: Partial<QueueBounds> = {}) {
 const isRefusal = (error: unknown) =>
   error instanceof Problem && error.code === 'TOO_MANY_REQUESTS' && Number(error.headers['Retry-After']) > 0;
 
-test('accepted runs wait for their turn, first come first served, and one that is hurried does not', async () => {
+test('accepted runs wait for their turn, first come first served, and one that is promoted does not', async () => {
   const { queue, begun, accept, end } = openQueue();
   const [, , , fourth] = ['a', 'b', 'c', 'd', 'e'].map((id) => accept(makeRun(id)));
   assert.deepEqual(begun, ['a', 'b']);
-  assert.ok(fourth !== undefined && queue.hurry(fourth));
-  assert.equal(queue.hurry(fourth), false);
+  assert.ok(fourth !== undefined && queue.promote(fourth));
+  assert.equal(queue.promote(fourth), false);
   assert.deepEqual(begun, ['a', 'b', 'd']);
   await end('d');
   assert.deepEqual(begun, ['a', 'b', 'd']);
@@ -67,7 +67,7 @@ test('the queue of accepted runs is bounded in all, of each key, and in bytes; w
   assert.throws(() => accept(makeRun('c', 'key-1')), isRefusal);
   accept(makeRun('d', 'key-2'));
   accept(makeRun('e'));
-  assert.equal(queue.room(), 1);
+  assert.equal(queue.remaining(), 1);
   accept(makeRun('f'));
   assert.throws(() => accept(makeRun('g', 'key-3')), isRefusal);
   await end('a');
@@ -78,21 +78,21 @@ test('the queue of accepted runs is bounded in all, of each key, and in bytes; w
 });
 
 test('the limit queued_runs accepts exactly as many runs and refuses one more', () => {
-  const { accept } = openQueue(backgroundDefaults);
-  for (let n = 0; n < backgroundDefaults.maxAccepted; n += 1) accept(makeRun(`${n}`));
+  const { accept } = openQueue(asyncRunDefaults);
+  for (let n = 0; n < asyncRunDefaults.maxAccepted; n += 1) accept(makeRun(`${n}`));
   assert.throws(() => accept(makeRun('further')), isRefusal);
 });
 
 test('the limit queued_runs_of_key accepts exactly as many runs of a key and refuses one more', () => {
-  const { accept } = openQueue(backgroundDefaults);
-  for (let n = 0; n < backgroundDefaults.maxAcceptedOfKey; n += 1) accept(makeRun(`${n}`, 'key'));
+  const { accept } = openQueue(asyncRunDefaults);
+  for (let n = 0; n < asyncRunDefaults.maxAcceptedOfKey; n += 1) accept(makeRun(`${n}`, 'key'));
   assert.throws(() => accept(makeRun('further', 'key')), isRefusal);
   accept(makeRun('other', 'other key'));
 });
 
 test('the limit queued_run_characters accepts requests of exactly its size together and refuses one more', () => {
-  const { accept } = openQueue(backgroundDefaults);
-  accept(makeRun('a', null, backgroundDefaults.maxSize - 1));
+  const { accept } = openQueue(asyncRunDefaults);
+  accept(makeRun('a', null, asyncRunDefaults.maxSize - 1));
   accept(makeRun('b', null, 1));
   assert.throws(() => accept(makeRun('c', null, 1)), isRefusal);
 });

@@ -6,36 +6,42 @@ import type { Clock } from '../kernel/clock.ts';
 import { createGroupCommit } from '../kernel/concurrency/group-commit.ts';
 import type { UpkeepTask } from '../kernel/concurrency/upkeep.ts';
 import type { Logger } from '../kernel/log/logger.ts';
-import { createBackgroundQueue, type QueueBounds } from './background-queue.ts';
-import { type BackgroundRun, type BackgroundWish, prepareBackgroundRun } from './background-run.ts';
-import { keepRequest, type RequestSealer } from './kept-requests.ts';
+import {
+  type AsyncRun,
+  type AsyncRunOptions,
+  prepareAsyncRun,
+  type RequestSealer,
+  type StopReason,
+  toStoredRequest,
+} from './async-run.ts';
 import { createRunPerformer } from './perform-run.ts';
 import { claimLost, serviceStopping } from './problems.ts';
+import { createRecovery } from './recover-runs.ts';
+import { createRunQueue, type QueueBounds } from './run-queue.ts';
 import type { AcceptedRun, RunKey, RunLease, RunRepository } from './run-repository.ts';
-import { createTakeOver } from './take-over.ts';
 
-export interface BackgroundDeps {
+export interface AsyncRunsDeps {
   readonly executor: Pick<Executor, 'prepare'>;
-  readonly repository: Pick<RunRepository, 'accept' | 'begin' | 'end' | 'leave' | 'renew' | 'takeOver'>;
+  readonly repository: Pick<RunRepository, 'accept' | 'begin' | 'end' | 'requeue' | 'renew' | 'claimOrphaned'>;
   readonly resolveCredentials: ResolveCredentials;
-  /** null: the operator has given no key, so credentials stay in memory. */
+  /** null: the operator has configured no key, so credentials stay in memory. */
   readonly sealer: RequestSealer | null;
   readonly keepsInputs: (projectId: string) => boolean;
   /** Whether this process can run plugins of the bundle. */
   readonly hasBundle: (bundleId: string) => boolean;
-  /** Told when a run has begun or ended. */
+  /** Called when a run has begun or ended. */
   readonly changed: (runId: string) => void;
   /** Names this process; unique. */
   readonly owner: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly options?: Partial<BackgroundOptions>;
+  readonly options?: Partial<AsyncRunsOptions>;
 }
 
-export interface BackgroundOptions extends QueueBounds {
+export interface AsyncRunsOptions extends QueueBounds {
   /** Milliseconds that a result is kept. */
   readonly keepResultMs: number;
-  /** Milliseconds after which the runs of a killed process are taken over. */
+  /** Milliseconds after which the runs of a killed process are recovered. */
   readonly leaseMs: number;
   /** Milliseconds from its acceptance after which an orphaned run whose bundle no process has is ended. */
   readonly maxOrphanedMs: number;
@@ -43,7 +49,7 @@ export interface BackgroundOptions extends QueueBounds {
   readonly lookMs: number;
 }
 
-export const backgroundDefaults: BackgroundOptions = {
+export const asyncRunDefaults: AsyncRunsOptions = {
   maxRunning: 64,
   maxAccepted: 1000,
   maxAcceptedOfKey: 250,
@@ -55,25 +61,25 @@ export const backgroundDefaults: BackgroundOptions = {
 };
 
 /**
- * Runs that are stored before they are acknowledged, and then run in this process (ADR 0027). What a killed process has
- * not ended another one takes up, where running it again does no harm and its credentials are known; else it ends
- * interrupted.
+ * Runs that are stored before they are acknowledged, and then executed in this process (ADR 0027). Another process
+ * recovers the runs of a killed one where a repetition does no harm and the credentials are known; it ends the others
+ * as interrupted.
  */
-export interface Background {
+export interface AsyncRuns {
   accept(request: ExecuteRequest, caller: BackgroundCaller): Promise<RunKey>;
   /** A run of this process that has not ended. */
   find(projectId: string, runId: string): { cancel(): void; readonly done: Promise<void> } | undefined;
-  /** Writes the heartbeat of this process and takes over orphaned runs; must go on until `close` is done. */
+  /** Writes the heartbeat of this process and recovers orphaned runs; must continue until `close` is done. */
   readonly upkeep: UpkeepTask;
-  /** Takes nothing new, and gives those under way so many milliseconds; what has not ended then is left or interrupted. */
+  /** Accepts nothing more, and gives the runs under way that many milliseconds; then they are requeued or interrupted. */
   stop(graceMs: number): void;
   /** Resolves when all have ended. */
   close(): Promise<void>;
 }
 
-export function createBackground(deps: BackgroundDeps): Background {
+export function createAsyncRuns(deps: AsyncRunsDeps): AsyncRuns {
   const { executor, repository, owner, clock, sealer } = deps;
-  const options = { ...backgroundDefaults, ...deps.options };
+  const options = { ...asyncRunDefaults, ...deps.options };
   const stopping = new AbortController();
   const graceOver = new AbortController();
   let graceTimer: NodeJS.Timeout | undefined;
@@ -81,22 +87,26 @@ export function createBackground(deps: BackgroundDeps): Background {
   const heartbeat = () => ({ owner, at: clock.now() });
   const { keepResultMs, maxOrphanedMs } = options;
   const perform = createRunPerformer({ ...deps, lease, keepResultMs, graceOver: graceOver.signal });
-  const queue = createBackgroundQueue(options, async (run) => {
+  const queue = createRunQueue(options, async (run) => {
     await perform(run);
-    queue.leave(run);
+    queue.release(run);
     run.done.resolve();
     deps.changed(run.stored.id);
   });
   const accepting = createGroupCommit<AcceptedRun, boolean>((runs) => repository.accept(runs, heartbeat()), 100);
-  const prepare = (wish: Omit<BackgroundWish, 'lease'>) =>
-    prepareBackgroundRun(executor, { ...wish, lease: lease() }, (run) => tell(run, 'cancelled'));
-  const takeOver = createTakeOver({ ...deps, queue, lease, maxOrphanedMs, prepare });
+  const prepare = (run: Omit<AsyncRunOptions, 'lease'>) =>
+    prepareAsyncRun(executor, { ...run, lease: lease() }, cancel);
+  const recover = createRecovery({ ...deps, queue, lease, maxOrphanedMs, prepare });
 
-  function tell(run: BackgroundRun, what: NonNullable<BackgroundRun['told']>): void {
-    run.told ??= what;
+  function stopRun(run: AsyncRun, reason: StopReason): void {
+    run.stopReason ??= reason;
     run.controller.abort();
-    // It waits for nothing any more: it ends at once.
-    queue.hurry(run);
+    // It only stores its end, so it does not wait for its turn.
+    queue.promote(run);
+  }
+
+  function cancel(run: AsyncRun): void {
+    stopRun(run, 'cancelled');
   }
 
   async function accept(request: ExecuteRequest, caller: BackgroundCaller): Promise<RunKey> {
@@ -105,41 +115,41 @@ export function createBackground(deps: BackgroundDeps): Background {
     const resolved = await resolveRequest(deps.resolveCredentials, projectId, request);
     const run = prepare({ request: resolved, projectId, keyId });
     const { stored, prepared } = run;
-    const kept = keepRequest(request, stored, { sealer, isRepeatable: prepared.isRepeatable });
-    run.isKept = kept.text !== null;
-    queue.enter(run);
+    const storedRequest = toStoredRequest(request, stored, { sealer, isRepeatable: prepared.isRepeatable });
+    run.isStored = storedRequest.text !== null;
+    queue.reserve(run);
     try {
       const claim = (await caller.claim?.(stored.id)) ?? null;
-      if (!(await accepting.add({ run: stored, request: kept, claim }))) throw claimLost();
+      if (!(await accepting.add({ run: stored, request: storedRequest, claim }))) throw claimLost();
     } catch (error) {
-      queue.leave(run);
+      queue.release(run);
       throw error;
     }
-    queue.line(run);
+    queue.enqueue(run);
     return stored;
   }
 
-  async function lookAfterLeases(): Promise<void> {
+  async function renewAndRecover(): Promise<void> {
     const begun = [...queue.all.values()].filter((run) => run.hasBegun);
     const held = await repository.renew(heartbeat());
     const ids = new Set(held.map((run) => run.id));
-    for (const run of begun) if (!ids.has(run.stored.id)) tell(run, 'lost');
+    for (const run of begun) if (!ids.has(run.stored.id)) stopRun(run, 'lost');
     for (const { id, isCancelAsked } of held) {
       const run = isCancelAsked ? queue.all.get(id) : undefined;
-      if (run !== undefined) tell(run, 'cancelled');
+      if (run !== undefined) cancel(run);
     }
-    // Stored, although whoever asked for it was told of a failure: somebody must answer for it.
-    const strays = held.filter(({ id }) => !queue.all.has(id));
-    if (strays.length > 0) await repository.leave(strays, owner);
-    if (!stopping.signal.aborted) await takeOver();
+    // Stored, although the client was answered with an error: the commit succeeded, and its confirmation did not arrive.
+    const orphans = held.filter(({ id }) => !queue.all.has(id));
+    if (orphans.length > 0) await repository.requeue(orphans, owner);
+    if (!stopping.signal.aborted) await recover();
   }
 
   function stop(graceMs: number): void {
     stopping.abort();
-    for (const run of [...queue.all.values()]) if (run.isKept && !run.hasBegun) tell(run, 'stopping');
+    for (const run of [...queue.all.values()]) if (run.isStored && !run.hasBegun) stopRun(run, 'stopping');
     graceTimer ??= setTimeout(() => {
       graceOver.abort();
-      for (const run of [...queue.all.values()]) tell(run, 'stopping');
+      for (const run of [...queue.all.values()]) stopRun(run, 'stopping');
     }, graceMs);
   }
 
@@ -148,9 +158,9 @@ export function createBackground(deps: BackgroundDeps): Background {
     find: (projectId, runId) => {
       const run = queue.all.get(runId);
       if (run?.stored.projectId !== projectId) return undefined;
-      return { cancel: () => tell(run, 'cancelled'), done: run.done.promise };
+      return { cancel: () => cancel(run), done: run.done.promise };
     },
-    upkeep: { name: 'leases of asynchronous runs', pause: options.lookMs, run: lookAfterLeases },
+    upkeep: { name: 'leases of asynchronous runs', pause: options.lookMs, run: renewAndRecover },
     stop,
     close: async () => {
       stop(0);

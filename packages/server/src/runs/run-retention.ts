@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../kernel/clock.ts';
 import type { UpkeepTask } from '../kernel/concurrency/upkeep.ts';
+import type { Logger } from '../kernel/log/logger.ts';
 import type { RunRepository } from './run-repository.ts';
 
 export interface RunUpkeepDeps {
@@ -41,4 +42,35 @@ export function runUpkeep({ repository, clock, bounds }: RunUpkeepDeps): UpkeepT
       },
     },
   ];
+}
+
+/** The projects that keep the inputs of their runs; in memory, because every run asks. */
+export interface InputKeepers {
+  has(projectId: string): boolean;
+  close(): void;
+}
+
+export interface InputKeepersDeps {
+  readonly find: () => Promise<readonly string[]>;
+  readonly logger: Logger;
+  /** Milliseconds until a change is known here. */
+  readonly refreshMs?: number;
+}
+
+export async function openInputKeepers({ find, logger, refreshMs = 2000 }: InputKeepersDeps): Promise<InputKeepers> {
+  let keepers = new Set(await find());
+  const timer = setInterval(() => {
+    find().then(
+      (found) => {
+        keepers = new Set(found);
+      },
+      (error: unknown) => {
+        // Unknown means no.
+        keepers = new Set();
+        logger.warn({ err: error }, 'settings of projects not refreshed');
+      },
+    );
+  }, refreshMs);
+  timer.unref();
+  return { has: (projectId) => keepers.has(projectId), close: () => clearInterval(timer) };
 }

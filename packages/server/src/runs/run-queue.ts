@@ -1,6 +1,6 @@
 import { createFairQueue } from '../kernel/concurrency/fair-queue.ts';
-import type { BackgroundRun } from './background-run.ts';
-import { tooManyBackgroundRuns, tooManyRunsOfKey } from './problems.ts';
+import type { AsyncRun } from './async-run.ts';
+import { tooManyAsyncRuns, tooManyRunsOfKey } from './problems.ts';
 
 export interface QueueBounds {
   /** Runs at the same time; the others wait. */
@@ -13,32 +13,30 @@ export interface QueueBounds {
   readonly maxSize: number;
 }
 
-/** The runs that this process has accepted: which run, which wait, how many there may be. */
-export interface BackgroundQueue {
-  readonly all: ReadonlyMap<string, BackgroundRun>;
-  /** How many more may be taken from others. */
-  room(): number;
-  /** Holds the place of a run. Throws TOO_MANY_REQUESTS. */
-  enter(run: BackgroundRun): void;
-  /** It may run when its turn comes. */
-  line(run: BackgroundRun): void;
-  /** Its turn is now. @returns false when it does not wait */
-  hurry(run: BackgroundRun): boolean;
-  leave(run: BackgroundRun): void;
+/** The runs that this process has accepted: those that run, those that wait, and how many there may be. */
+export interface RunQueue {
+  readonly all: ReadonlyMap<string, AsyncRun>;
+  /** How many more runs it can take. */
+  remaining(): number;
+  /** Reserves the place of a run, which does not run yet. Throws TOO_MANY_REQUESTS. */
+  reserve(run: AsyncRun): void;
+  /** Lets a run with a place run when its turn comes. */
+  enqueue(run: AsyncRun): void;
+  /** Starts a waiting run now, beyond the number of runs at the same time. @returns false when it does not wait */
+  promote(run: AsyncRun): boolean;
+  /** Frees the place of a run. */
+  release(run: AsyncRun): void;
 }
 
 /** @param work never rejects */
-export function createBackgroundQueue(
-  bounds: QueueBounds,
-  work: (run: BackgroundRun) => Promise<void>,
-): BackgroundQueue {
-  const all = new Map<string, BackgroundRun>();
-  const waiting = createFairQueue<BackgroundRun>(({ stored, keyId }) => ({ projectId: stored.projectId, keyId }));
+export function createRunQueue(bounds: QueueBounds, work: (run: AsyncRun) => Promise<void>): RunQueue {
+  const all = new Map<string, AsyncRun>();
+  const waiting = createFairQueue<AsyncRun>(({ stored, keyId }) => ({ projectId: stored.projectId, keyId }));
   const ofKeys = new Map<string, number>();
   let running = 0;
   let size = 0;
 
-  function count(run: BackgroundRun, by: 1 | -1): void {
+  function count(run: AsyncRun, by: 1 | -1): void {
     size += by * run.size;
     if (run.keyId === null) return;
     const left = (ofKeys.get(run.keyId) ?? 0) + by;
@@ -46,7 +44,7 @@ export function createBackgroundQueue(
     else ofKeys.set(run.keyId, left);
   }
 
-  async function start(run: BackgroundRun): Promise<void> {
+  async function start(run: AsyncRun): Promise<void> {
     running += 1;
     await work(run);
     running -= 1;
@@ -63,25 +61,25 @@ export function createBackgroundQueue(
 
   return {
     all,
-    room: () => Math.max(0, bounds.maxAccepted - all.size),
-    enter: (run) => {
-      if (all.size >= bounds.maxAccepted || size + run.size > bounds.maxSize) throw tooManyBackgroundRuns();
+    remaining: () => Math.max(0, bounds.maxAccepted - all.size),
+    reserve: (run) => {
+      if (all.size >= bounds.maxAccepted || size + run.size > bounds.maxSize) throw tooManyAsyncRuns();
       const { keyId } = run;
       const ofKey = keyId === null ? 0 : (ofKeys.get(keyId) ?? 0);
       if (ofKey >= bounds.maxAcceptedOfKey) throw tooManyRunsOfKey(bounds.maxAcceptedOfKey);
       all.set(run.stored.id, run);
       count(run, 1);
     },
-    line: (run) => {
+    enqueue: (run) => {
       waiting.add(run);
       next();
     },
-    hurry: (run) => {
+    promote: (run) => {
       if (!waiting.remove(run)) return false;
       void start(run);
       return true;
     },
-    leave: (run) => {
+    release: (run) => {
       if (all.delete(run.stored.id)) count(run, -1);
     },
   };

@@ -1,0 +1,110 @@
+import type { ExecuteRequest } from '@quartermaster/contract';
+import type { Executor, PreparedRun } from '../execution/executor.ts';
+import { parseJson } from '../kernel/json/parse-json.ts';
+import { underWay } from './run-outcome.ts';
+import type { RunKey, RunLease, StoredRequest, StoredRun } from './run-repository.ts';
+
+/** `cancelled`: a client asked for it; `stopping`: the service stops; `lost`: another process has claimed the run. */
+export type StopReason = 'cancelled' | 'stopping' | 'lost';
+
+/** An asynchronous run of this process, from its acceptance until its end is stored. */
+export interface AsyncRun {
+  readonly stored: StoredRun;
+  /** null without a key. */
+  readonly keyId: string | null;
+  /** Characters of its request, which it holds in memory. */
+  readonly size: number;
+  readonly done: PromiseWithResolvers<void>;
+  readonly controller: AbortController;
+  /** Prepares a further attempt. Throws a Problem when the run can no longer begin. */
+  readonly prepare: () => PreparedRun;
+  prepared: PreparedRun;
+  /** Its request is stored: another process can execute it. */
+  isStored: boolean;
+  /** The plugin may have been executed. */
+  hasBegun: boolean;
+  /** Why its controller was aborted; the first reason counts. */
+  stopReason: StopReason | null;
+}
+
+export interface AsyncRunOptions {
+  /** With its credentials. */
+  readonly request: ExecuteRequest;
+  readonly projectId: string;
+  readonly keyId: string | null;
+  readonly lease: RunLease;
+  /** The run was accepted earlier. */
+  readonly resumes?: { readonly runId: string; readonly createdAt: number };
+}
+
+/** Checks what can be checked before the run begins. Throws a Problem when it cannot begin. */
+export function prepareAsyncRun(
+  executor: Pick<Executor, 'prepare'>,
+  { request, projectId, keyId, lease, resumes }: AsyncRunOptions,
+  cancel: (run: AsyncRun) => void,
+): AsyncRun {
+  const controller = new AbortController();
+  const caller = { projectId, origin: 'execute', keepsOwnRecord: true, cancel: () => cancel(run) } as const;
+  const prepare = (same: AsyncRunOptions['resumes']) =>
+    executor.prepare(request, controller.signal, { ...caller, resumes: same });
+  const prepared = prepare(resumes);
+  const stored = underWay(prepared.run, lease);
+  const run: AsyncRun = {
+    stored,
+    keyId,
+    size: JSON.stringify(request).length,
+    done: Promise.withResolvers<void>(),
+    controller,
+    prepare: () => prepare({ runId: stored.id, createdAt: stored.createdAt }),
+    prepared,
+    isStored: false,
+    hasBegun: false,
+    stopReason: null,
+  };
+  return run;
+}
+
+/** Whether another process may execute the run after this one stops. */
+export function isRequeueable({ isStored, hasBegun, prepared }: AsyncRun): boolean {
+  return isStored && (!hasBegun || prepared.isRepeatable);
+}
+
+/** Encrypts texts with the keys of the operator (ADR 0029). */
+export interface RequestSealer {
+  seal(plain: string, place: readonly string[]): { readonly text: string };
+  /** @returns null when none of the keys decrypts it */
+  open(sealed: string, place: readonly string[]): string | null;
+}
+
+/**
+ * What is stored of a request until its run has ended. With an encryption key all of it is encrypted. Without one a request
+ * that holds credentials is not stored at all: an input may repeat them.
+ */
+export function toStoredRequest(
+  { bundle_id, plugin_id, input_params, credentials }: ExecuteRequest,
+  key: RunKey,
+  { sealer, isRepeatable }: { sealer: RequestSealer | null; isRepeatable: boolean },
+): StoredRequest {
+  // Without further members that the client sent.
+  const text = JSON.stringify({ bundle_id, plugin_id, input_params, credentials });
+  if (sealer !== null) return { text: sealer.seal(text, placeOf(key)).text, isSealed: true, isRepeatable };
+  const hasCredentials = Object.keys(credentials).length > 0;
+  return { text: hasCredentials ? null : text, isSealed: false, isRepeatable };
+}
+
+/** @returns null when the request was not stored, or was encrypted with a key that this process does not have */
+export function readStoredRequest(
+  { text, isSealed }: StoredRequest,
+  key: RunKey,
+  sealer: RequestSealer | null,
+): ExecuteRequest | null {
+  if (text === null) return null;
+  const plain = isSealed ? (sealer?.open(text, placeOf(key)) ?? null) : text;
+  // Written by `toStoredRequest`.
+  return plain === null ? null : (parseJson(plain) as ExecuteRequest);
+}
+
+/** Bound to the ciphertext: the text of one row does not decrypt in another. */
+function placeOf({ projectId, id }: RunKey): string[] {
+  return ['run_request', projectId, id];
+}

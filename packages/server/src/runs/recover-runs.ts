@@ -1,0 +1,80 @@
+import type { ExecuteRequest } from '@quartermaster/contract';
+import { type ResolveCredentials, resolveRequest } from '../access/credential-profiles/resolve-credentials.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Logger } from '../kernel/log/logger.ts';
+import { isTemporary, Problem } from '../kernel/problem.ts';
+import { type AsyncRun, type AsyncRunOptions, type RequestSealer, readStoredRequest } from './async-run.ts';
+import { cancelledEnd, type Interruption, interruptedEnd } from './run-outcome.ts';
+import type { RunQueue } from './run-queue.ts';
+import type { OrphanedRun, RunEnd, RunLease, RunRepository } from './run-repository.ts';
+
+export interface RecoveryDeps {
+  readonly repository: Pick<RunRepository, 'claimOrphaned' | 'end' | 'requeue'>;
+  readonly resolveCredentials: ResolveCredentials;
+  readonly sealer: RequestSealer | null;
+  readonly queue: RunQueue;
+  readonly prepare: (options: Omit<AsyncRunOptions, 'lease'>) => AsyncRun;
+  readonly lease: () => RunLease;
+  readonly hasBundle: (bundleId: string) => boolean;
+  /** Milliseconds from its acceptance after which a run without its bundle is ended. */
+  readonly maxOrphanedMs: number;
+  readonly owner: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const batch = 100;
+/** Processes that may end while they execute a run; then the run ends. */
+const maxAttempts = 3;
+
+/** Claims orphaned runs, executes those again where that does no harm, and ends the others. */
+export function createRecovery(deps: RecoveryDeps): () => Promise<void> {
+  const { repository, queue, lease, owner, clock, logger, sealer } = deps;
+
+  const acceptedBefore = () => clock.now() - deps.maxOrphanedMs;
+
+  /** @returns null when a process that has the bundle may still recover it */
+  function judge({ run, request, attempts }: OrphanedRun): Interruption | ExecuteRequest | null {
+    // Not `begunAt`: a claim clears that.
+    if (attempts > 0 && !request.isRepeatable) return 'may_have_acted';
+    if (!deps.hasBundle(run.bundleId)) return run.createdAt <= acceptedBefore() ? 'bundle_missing' : null;
+    if (attempts >= maxAttempts) return 'tried_too_often';
+    const stored = readStoredRequest(request, run, sealer);
+    return stored ?? (request.text === null ? 'credentials_not_kept' : 'seal_not_opened');
+  }
+
+  async function enqueue({ run: stored }: OrphanedRun, request: ExecuteRequest): Promise<void> {
+    const { projectId, id: runId, createdAt } = stored;
+    const resolved = await resolveRequest(deps.resolveCredentials, projectId, request);
+    const run = deps.prepare({ request: resolved, projectId, keyId: null, resumes: { runId, createdAt } });
+    run.isStored = true;
+    queue.reserve(run);
+    queue.enqueue(run);
+    logger.info({ run_id: runId }, 'orphaned run recovered');
+  }
+
+  async function recover(orphan: OrphanedRun): Promise<void> {
+    const end = (how: RunEnd) => repository.end(orphan.run, { owner, end: how, result: null });
+    const requeue = () => repository.requeue([orphan.run], owner);
+    const hasBegun = orphan.attempts > 0;
+    if (orphan.isCancelAsked) return void (await end(cancelledEnd));
+    const judged = judge(orphan);
+    // The bundle was removed after the claim.
+    if (judged === null) return await requeue();
+    if (typeof judged === 'string') return void (await end(interruptedEnd(judged, hasBegun)));
+    try {
+      await enqueue(orphan, judged);
+    } catch (error) {
+      // Every other error may be gone at the next attempt.
+      if (isTemporary(error) || !(error instanceof Problem)) return await requeue();
+      await end(interruptedEnd('cannot_begin', hasBegun, error.message));
+    }
+  }
+
+  return async () => {
+    const limit = Math.min(batch, queue.remaining());
+    if (limit === 0) return;
+    const claim = { now: clock.now(), limit, hasBundle: deps.hasBundle, acceptedBefore: acceptedBefore() };
+    for (const orphan of await repository.claimOrphaned(lease(), claim)) await recover(orphan);
+  };
+}
