@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { installSystemTools, proofPrograms } from '../test/support/system-tools.ts';
+import { proofTools, requireTools } from '../test/support/system-tools.ts';
 import { durabilityPage } from './durability-page.ts';
 import { damagedStores } from './faults/damaged-stores.ts';
 import { storeFaults } from './faults/store-faults.ts';
@@ -48,7 +48,7 @@ const wanted = Object.entries(parts).flatMap(([name, list]) => (name === (values
 if (wanted.length === 0) throw new Error(`--only must be one of ${Object.keys(parts).join(', ')}`);
 
 console.error(`proof: seed ${seed}`);
-await installSystemTools(proofPrograms);
+await requireTools(proofTools);
 const started = performance.now();
 const work = mkdtempSync(join(tmpdir(), 'quartermaster-proof-'));
 chmodSync(work, 0o711);

@@ -1,57 +1,146 @@
-// `npm test` runs `check` and every test of the repository, and needs nothing beside it; with arguments it runs only those
-// test files. `npm run test:corpus` (`--corpus`) runs the checks on documents of others (`*.corpus.test.ts`). One
-// PostgreSQL server serves the whole run. The output ends with the summary of node:test.
+// `npm test` runs the tiers `check`, `test:unit` and `test` and prints the seconds of each; it needs nothing beside it.
+// `npm test -- FILE …` runs those files; `--unit` the unit tests; `--system` the tier `test` alone; `--corpus` the checks on documents of others
+// (`*.corpus.test.ts`). A run starts only what its files need. Where programs of the system are missing and may not be
+// installed, it names them, leaves out the files that need them and runs the rest; with `--complete` it fails instead.
 import { spawn, spawnSync } from 'node:child_process';
-import { globSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { corpusRoot, hasCorpus } from '../test/support/corpus.ts';
 import { startPostgres } from '../test/support/postgres.ts';
-import { installSystemTools } from '../test/support/system-tools.ts';
+import { installCommand, listNames, provideTools } from '../test/support/system-tools.ts';
+import { findTestFiles, findTestNeeds, isUnitTest } from '../test/support/test-needs.ts';
 
-const isCorpusRun = process.argv[2] === '--corpus';
-const wanted = process.argv.slice(isCorpusRun ? 3 : 2);
-if (isCorpusRun && !hasCorpus()) {
+const flags = ['--corpus', '--unit', '--system', '--complete'];
+const options = new Set(process.argv.slice(2).filter((word) => flags.includes(word)));
+const wanted = process.argv.slice(2).filter((word) => !flags.includes(word));
+const isComplete = options.has('--complete') || wanted.length > 0;
+const support = (name) => pathToFileURL(resolve(import.meta.dirname, '../test/support', name)).href;
+
+if (options.has('--corpus') && !hasCorpus()) {
   console.log(`test:corpus: no corpus in ${corpusRoot}; nothing was checked.`);
   console.log('test:corpus: set QUARTERMASTER_CORPUS to a folder that holds corpus/manifest.jsonl and openapi/.');
   process.exit(0);
 }
-if (wanted.length === 0 && !isCorpusRun) {
-  const { status } = spawnSync('node', ['scripts/check.mjs'], { stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
+const needs = () => findTestFiles(options.has('--corpus') ? 'corpus' : 'own').map(findTestNeeds);
+const isWhole = wanted.length === 0 && options.size === Number(options.has('--complete'));
+const tiers = isWhole
+  ? [
+      { name: 'check', run: runCheck },
+      { name: 'test:unit', run: () => runUnit(needs().filter(isUnitTest)) },
+      { name: 'test', run: runSystem },
+    ]
+  : [{ name: tierName(), run: runWanted }];
+
+const results = [];
+for (const { name, run } of tiers) {
+  const started = Date.now();
+  const result = await run();
+  results.push({ name, seconds: (Date.now() - started) / 1000, ...result });
+  if (result.exitCode !== 0) break;
+}
+console.log('');
+for (const { name, seconds, exitCode, counts, notRun = [] } of results) {
+  const tests = counts === undefined ? '' : `, ${counts.tests} tests, ${counts.tests - counts.passed} not passed`;
+  console.log(`tier ${name}: ${exitCode === 0 ? 'ok' : 'FAILED'}, ${seconds.toFixed(1)} s${tests}`);
+  for (const line of notRun) console.log(`tier ${name}: ${line}`);
+}
+process.exitCode = results.some(({ exitCode }) => exitCode !== 0) ? 1 : 0;
+
+function tierName() {
+  if (options.has('--corpus')) return 'test:corpus';
+  if (options.has('--unit')) return 'test:unit';
+  return options.has('--system') ? 'test' : 'files';
 }
 
-const ofCorpus = /\.corpus\.test\.ts$/;
-const files =
-  wanted.length > 0
-    ? wanted
-    : globSync(['packages/*/{src,test}/**/*.test.ts', 'test/**/*.test.ts'])
-        .filter((file) => ofCorpus.test(file) === isCorpusRun)
-        .sort();
-await installSystemTools();
-const postgres = await startPostgres();
-try {
-  process.exitCode = await run('node', [
-    '--test',
-    `--test-concurrency=${availableParallelism()}`,
-    '--test-reporter=spec',
-    '--test-timeout=600000',
-    ...files,
-  ]);
-} finally {
-  await postgres.stop();
+async function runWanted() {
+  if (wanted.length > 0) return await runFiles(wanted.map(findTestNeeds));
+  if (options.has('--unit')) return await runUnit(needs().filter(isUnitTest));
+  return options.has('--system') ? await runSystem() : await runFiles(needs());
+}
+
+function runSystem() {
+  return runFiles(needs().filter((file) => !isUnitTest(file)));
+}
+
+function runCheck() {
+  const { status } = spawnSync('node', ['scripts/check.mjs'], { stdio: 'inherit' });
+  return { exitCode: status ?? 1 };
+}
+
+/** Unit tests run under a guard that lets them start neither programs of the system nor the service. */
+function runUnit(files) {
+  return runTests(
+    files.map(({ file }) => file),
+    { NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${support('unit-guard.ts')}` },
+  );
+}
+
+async function runFiles(files) {
+  const missing = await provideTools([...new Set(files.flatMap(({ tools }) => tools))]);
+  const leftOut = files.filter(({ tools }) => tools.some((tool) => missing.includes(tool)));
+  const notRun =
+    leftOut.length === 0
+      ? []
+      : [
+          `${leftOut.length} of ${files.length} files were NOT RUN, because they need ${listNames(missing)}.`,
+          `To run them, install these: ${installCommand(missing)}`,
+        ];
+  for (const line of notRun) console.error(line);
+  if (isComplete && leftOut.length > 0) return { exitCode: 1, notRun };
+  const runnable = files.filter((file) => !leftOut.includes(file));
+  if (runnable.length === 0) return { exitCode: 0, notRun };
+  const needsPostgres = runnable.some(({ tools }) => tools.some(({ name }) => name === 'postgresql'));
+  const postgres = needsPostgres ? await startPostgres() : undefined;
+  try {
+    const environment = postgres === undefined ? {} : { QUARTERMASTER_TEST_POSTGRES: postgres.url };
+    return {
+      ...(await runTests(
+        runnable.map(({ file }) => file),
+        environment,
+      )),
+      notRun,
+    };
+  } finally {
+    await postgres?.stop();
+  }
+}
+
+async function runTests(files, environment) {
+  const folder = mkdtempSync(join(tmpdir(), 'quartermaster-tests-'));
+  const countFile = join(folder, 'counts.json');
+  try {
+    const exitCode = await run(
+      'node',
+      [
+        '--test',
+        `--test-concurrency=${availableParallelism()}`,
+        '--test-timeout=600000',
+        ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
+        ...[`--test-reporter=${support('count-reporter.ts')}`, `--test-reporter-destination=${countFile}`],
+        ...files,
+      ],
+      // Half of the time of a short test goes into compiling.
+      { NODE_COMPILE_CACHE: resolve('node_modules/.cache/tests'), ...environment },
+    );
+    return { exitCode, counts: JSON.parse(readFileSync(countFile, 'utf8') || '{"tests":0,"passed":0}') };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /** @returns {Promise<number>} the exit code */
-function run(command, args) {
-  const child = spawn(command, args, {
-    stdio: 'inherit',
-    env: { ...process.env, QUARTERMASTER_TEST_POSTGRES: postgres.url },
-  });
+function run(command, args, environment) {
+  const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, ...environment } });
   const pass = (signal) => child.kill(signal);
   process.on('SIGINT', pass);
   process.on('SIGTERM', pass);
-  return new Promise((resolve, reject) => {
+  return new Promise((done, reject) => {
     child.on('error', reject);
-    child.on('exit', (code) => resolve(code ?? 1));
+    child.on('exit', (code) => done(code ?? 1));
+  }).finally(() => {
+    process.off('SIGINT', pass);
+    process.off('SIGTERM', pass);
   });
 }

@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process';
-import { access } from 'node:fs/promises';
-import { promisify } from 'node:util';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import type { Ending } from './service.ts';
+import { requireTools, toolsNamed } from './system-tools.ts';
 
-const run = promisify(execFile);
 const chromiumPath = '/usr/bin/chromium';
 
 /** A tab of Debian's Chromium, and what went wrong in it. */
@@ -20,7 +17,7 @@ export interface OpenedBrowser {
 
 /** Opens a browser that ends with the test. Chromium is installed when it is missing and apt can do it. */
 export async function openBrowser(t: Ending, wish: { width?: number; height?: number } = {}): Promise<OpenedBrowser> {
-  await ensureChromium();
+  await requireTools(toolsNamed('chromium'));
   const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', '--disable-gpu'] });
   t.after(() => browser.close());
   const context = await browser.newContext({
@@ -44,19 +41,4 @@ export async function openBrowser(t: Ending, wish: { width?: number; height?: nu
     if (response.status() >= 500) complaints.push(`${response.status()} ${response.url()}`);
   });
   return { browser, context, page, complaints, origins };
-}
-
-async function ensureChromium(): Promise<void> {
-  const isThere = () =>
-    access(chromiumPath).then(
-      () => true,
-      () => false,
-    );
-  if (await isThere()) return;
-  try {
-    await run('apt-get', ['install', '-y', '--no-install-recommends', 'chromium'], { maxBuffer: 64 * 1024 * 1024 });
-  } catch (cause) {
-    throw new Error('Chromium is missing and cannot be installed here: apt-get install chromium', { cause });
-  }
-  if (!(await isThere())) throw new Error(`Chromium was installed, but not as ${chromiumPath}`);
 }

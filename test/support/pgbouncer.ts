@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { findFreePort, findServerUser } from './postgres.ts';
-import { installSystemTools } from './system-tools.ts';
+import { requireTools, toolsNamed } from './system-tools.ts';
 
 export interface PgBouncer {
   /** The database of the URL, through the pooler. */
@@ -19,7 +19,7 @@ export async function startPgBouncer(
   mode: 'session' | 'transaction' | 'statement',
   settings: readonly string[] = [],
 ): Promise<PgBouncer> {
-  await installSystemTools({ pgbouncer: '/usr/sbin/pgbouncer' });
+  await requireTools(toolsNamed('pgbouncer'));
   const { hostname, port, username } = new URL(url);
   const user = await findServerUser();
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-pgbouncer-'));

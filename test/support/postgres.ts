@@ -1,17 +1,16 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { access, chown, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chown, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { findPostgres, requireTools, toolsNamed } from './system-tools.ts';
 
 const run = promisify(execFile);
-const oldestVersion = 15;
-const debianFolder = '/usr/lib/postgresql';
 /** Milliseconds that a server may take to start on a busy machine. */
 const startTimeout = 60_000;
 
@@ -142,39 +141,10 @@ export async function findFreePort(): Promise<number> {
   return address.port;
 }
 
-/** The folder of the newest PostgreSQL that is new enough. */
-/** The folder of PostgreSQL's programs, of the version of the server; installs them when there are none. */
+/** The folder of PostgreSQL's programs; installs them where that is allowed. */
 export async function postgresPrograms(): Promise<string> {
-  return (await findPrograms()) ?? (await installPrograms());
-}
-
-async function findPrograms(): Promise<string | undefined> {
-  const versions = (await readdir(debianFolder).catch(() => [])).map(Number).sort((a, b) => b - a);
-  const newest = versions.find((version) => version >= oldestVersion);
-  const onPath = (process.env.PATH ?? '').split(path.delimiter);
-  const folders = newest === undefined ? onPath : [path.join(debianFolder, String(newest), 'bin')];
-  for (const folder of folders) {
-    const program = path.join(folder, 'initdb');
-    const there = await access(program).then(
-      () => true,
-      () => false,
-    );
-    if (there) return folder;
-  }
-  return undefined;
-}
-
-async function installPrograms(): Promise<string> {
-  const command = 'apt-get install -y --no-install-recommends postgresql';
-  if (process.getuid?.() !== 0) {
-    throw new Error(`These tests need PostgreSQL ${oldestVersion} or newer. Type: sudo ${command}`);
-  }
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  await run('apt-get', ['update'], { env });
-  await run('/bin/sh', ['-c', command], { env });
-  const programs = await findPrograms();
-  if (programs === undefined) throw new Error(`No PostgreSQL ${oldestVersion} or newer after: ${command}`);
-  return programs;
+  await requireTools(toolsNamed('postgresql'));
+  return findPostgres() ?? '';
 }
 
 /** PostgreSQL refuses to run as root; its package makes the user `postgres`. */

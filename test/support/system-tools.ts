@@ -1,46 +1,99 @@
 import { execFile } from 'node:child_process';
-import { access } from 'node:fs/promises';
+import { accessSync, constants, readdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-/**
- * By package: the sandbox of handlers, the network namespaces in which addresses are tried that must not be reached, and the
- * compiler of what makes the disk of a service fail.
- */
-const programs = {
-  bubblewrap: '/usr/bin/bwrap',
-  iproute2: '/sbin/ip',
-  gcc: '/usr/bin/gcc',
-  'libc6-dev': '/usr/include/dlfcn.h',
-};
 
-/** What `npm run proof` needs: a compiler for its recorder, and a clock that can be set. */
-export const proofPrograms = {
-  gcc: '/usr/bin/gcc',
-  'libc6-dev': '/usr/include/stdio.h',
-  diffutils: '/usr/bin/diff',
-  faketime: '/usr/bin/faketime',
-};
-
-/** Installs what the tests need of the system where it is missing and that is possible, else fails and says how. */
-export async function installSystemTools(needed: Readonly<Record<string, string>> = programs): Promise<void> {
-  const missing = await missingPackages(needed);
-  if (missing.length === 0) return;
-  const command = `apt-get install -y --no-install-recommends ${missing.join(' ')}`;
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) {
-    throw new Error(`This needs ${missing.join(' and ')}. Type: sudo ${command}`);
-  }
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  await run('apt-get', ['update'], { env });
-  await run('/bin/sh', ['-c', command], { env });
-  const still = await missingPackages(needed);
-  if (still.length > 0) throw new Error(`There is still no ${still.join(' and no ')} after: ${command}`);
+/** A program of the system that tests start. */
+export interface Tool {
+  /** The name of its Debian package. */
+  readonly name: string;
+  readonly isInstalled: () => boolean;
+  /** Found in the source of a module that starts the program. */
+  readonly marker: RegExp;
 }
 
-async function missingPackages(needed: Readonly<Record<string, string>>): Promise<string[]> {
-  const missing: string[] = [];
-  for (const [name, program] of Object.entries(needed)) {
-    await access(program).catch(() => missing.push(name));
+const oldestPostgres = 15;
+const postgresFolder = '/usr/lib/postgresql';
+
+/** What tests need of the system. */
+export const tools = [
+  { name: 'postgresql', isInstalled: () => findPostgres() !== undefined, marker: /'initdb'/ },
+  { name: 'chromium', isInstalled: () => exists('/usr/bin/chromium'), marker: /\/usr\/bin\/chromium/ },
+  { name: 'bubblewrap', isInstalled: () => exists('/usr/bin/bwrap'), marker: /\/usr\/bin\/bwrap/ },
+  // Network namespaces in which addresses are tried that must not be reached.
+  { name: 'iproute2', isInstalled: () => exists('/sbin/ip'), marker: /'--net'/ },
+  // The compiler of what makes the disk of a service fail.
+  { name: 'gcc', isInstalled: () => exists('/usr/bin/gcc'), marker: /'gcc'/ },
+  { name: 'libc6-dev', isInstalled: () => exists('/usr/include/dlfcn.h'), marker: /'gcc'/ },
+  { name: 'pgbouncer', isInstalled: () => exists('/usr/sbin/pgbouncer'), marker: /\/usr\/sbin\/pgbouncer/ },
+] as const satisfies readonly Tool[];
+
+export type ToolName = (typeof tools)[number]['name'];
+
+/** What `npm run proof` needs: a compiler for its recorder, and a clock that can be set. */
+export const proofTools: readonly Tool[] = [
+  ...toolsNamed('gcc', 'libc6-dev'),
+  { name: 'diffutils', isInstalled: () => exists('/usr/bin/diff'), marker: /^$/ },
+  { name: 'faketime', isInstalled: () => exists('/usr/bin/faketime'), marker: /^$/ },
+];
+
+export function toolsNamed(...names: readonly ToolName[]): readonly Tool[] {
+  return tools.filter(({ name }) => names.includes(name));
+}
+
+/** The folder of PostgreSQL's programs: the newest of Debian's folders, or one on the PATH. */
+export function findPostgres(): string | undefined {
+  const versions = exists(postgresFolder) ? readdirSync(postgresFolder).map(Number) : [];
+  const newest = versions.sort((a, b) => b - a).find((version) => version >= oldestPostgres);
+  if (newest !== undefined) return join(postgresFolder, String(newest), 'bin');
+  return folderOnPath('initdb');
+}
+
+/** Whether missing tools may be installed: on Debian, as root. Anywhere else the system is left as it is. */
+export function mayInstall(): boolean {
+  return process.platform === 'linux' && process.getuid?.() === 0 && folderOnPath('apt-get') !== undefined;
+}
+
+/** Installs what is missing, where that is allowed. @returns what is missing then */
+export async function provideTools(needed: readonly Tool[]): Promise<readonly Tool[]> {
+  const missing = needed.filter((tool) => !tool.isInstalled());
+  if (missing.length === 0 || !mayInstall()) return missing;
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const options = { env, maxBuffer: 64 * 1024 * 1024 };
+  await run('apt-get', ['update'], options);
+  await run('apt-get', [...installArguments, ...missing.map(({ name }) => name)], options);
+  const still = missing.filter((tool) => !tool.isInstalled());
+  if (still.length > 0) throw new Error(`${listNames(still)} is still missing after: ${installCommand(missing)}`);
+  return [];
+}
+
+/** @throws Error with the command that installs what is missing */
+export async function requireTools(needed: readonly Tool[]): Promise<void> {
+  const missing = await provideTools(needed);
+  if (missing.length > 0) throw new Error(`This needs ${listNames(missing)}. Run: ${installCommand(missing)}`);
+}
+
+export function installCommand(missing: readonly Tool[]): string {
+  return ['sudo apt-get', ...installArguments, ...missing.map(({ name }) => name)].join(' ');
+}
+
+const installArguments = ['install', '-y', '--no-install-recommends'];
+
+export function listNames(list: readonly Tool[]): string {
+  return list.map(({ name }) => name).join(', ');
+}
+
+function folderOnPath(program: string): string | undefined {
+  return (process.env.PATH ?? '').split(delimiter).find((folder) => exists(join(folder, program), constants.X_OK));
+}
+
+function exists(path: string, mode = constants.F_OK): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
   }
-  return missing;
 }

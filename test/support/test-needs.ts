@@ -1,0 +1,92 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { type Tool, tools, toolsNamed } from './system-tools.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+/** Names every program without starting one. */
+const table = 'test/support/system-tools.ts';
+const guard = 'test/support/unit-guard.ts';
+/** In the source of a module that starts the service or its command line as a process. */
+const serviceMarker = /packages\/(?:server|cli)\/src\/main\.ts|'main\.ts'|scripts: \{ start: string/;
+
+/** What the run of one test file starts beside Node.js. */
+export interface TestNeeds {
+  readonly file: string;
+  /** Programs of the system, by the name of the Debian package. */
+  readonly tools: readonly Tool[];
+  readonly startsService: boolean;
+}
+
+/** Every test file but those on documents of others, or those only. */
+export function findTestFiles(kind: 'own' | 'corpus'): string[] {
+  return globSync(['packages/*/{src,test}/**/*.test.ts', 'test/**/*.test.ts'], {
+    cwd: root,
+    exclude: (path) => path.endsWith('node_modules'),
+  })
+    .filter((file) => file.endsWith('.corpus.test.ts') === (kind === 'corpus'))
+    .sort();
+}
+
+/** A unit test starts neither a program of the system nor the service. */
+export function isUnitTest({ tools: needed, startsService }: TestNeeds): boolean {
+  return needed.length === 0 && !startsService;
+}
+
+/**
+ * Finds what a test file starts: the programs that it, or a module that it loads, names by their paths. The service runs
+ * bundles and readers of documents within bubblewrap, so that a test that starts it needs that as well.
+ */
+export function findTestNeeds(file: string): TestNeeds {
+  const modules = loadedModules(relative(root, resolve(root, file)));
+  const startsService = [...modules].some((name) => name !== guard && serviceMarker.test(readSource(name)));
+  const named = tools.filter(({ marker }) =>
+    [...modules].some((name) => name !== table && marker.test(readSource(name))),
+  );
+  const needed = startsService ? new Set<Tool>([...named, ...toolsNamed('bubblewrap')]) : named;
+  return { file, tools: [...needed], startsService };
+}
+
+function loadedModules(file: string): ReadonlySet<string> {
+  const found = new Set([file]);
+  // A set yields what is added to it during the iteration.
+  for (const name of found) for (const imported of importsOf(name)) found.add(imported);
+  return found;
+}
+
+const imports = new Map<string, readonly string[]>();
+
+/** The modules of this repository that a module imports; not those that it imports for their types. */
+function importsOf(file: string): readonly string[] {
+  const known = imports.get(file);
+  if (known !== undefined) return known;
+  const specifiers = [
+    ...readSource(file).matchAll(
+      /^(?:import|export)\s(?!type\b)[^;]*?['"]([^'"\n]+)['"];$|\bimport\(['"]([^'"\n]+)['"]\)/gm,
+    ),
+  ].map(([, declared, loaded]) => declared ?? loaded ?? '');
+  const found = specifiers.flatMap((specifier) => resolveImport(file, specifier));
+  imports.set(file, found);
+  return found;
+}
+
+function resolveImport(file: string, specifier: string): string[] {
+  if (specifier.startsWith('.')) {
+    const path = join(dirname(file), specifier);
+    // Tests also hold programs as text, whose imports are elsewhere.
+    return /\.(ts|mjs)$/.test(path) && existsSync(join(root, path)) ? [path] : [];
+  }
+  const [, name, entry] = /^@quartermaster\/([a-z-]+)(\/.+)?$/.exec(specifier) ?? [];
+  if (name === undefined) return [];
+  const { exports } = JSON.parse(readSource(`packages/${name}/package.json`)) as { exports: Record<string, string> };
+  return [join('packages', name, exports[`.${entry ?? ''}`] ?? '')];
+}
+
+const sources = new Map<string, string>();
+
+function readSource(file: string): string {
+  const known = sources.get(file);
+  if (known !== undefined) return known;
+  const source = readFileSync(join(root, file), 'utf8');
+  sources.set(file, source);
+  return source;
+}

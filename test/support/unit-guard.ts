@@ -1,0 +1,45 @@
+// Loaded before each unit test (`--import`), also in the processes that it starts: refuses to start a program of the system
+// that is not on every machine, or the service. The test fails then, even if it catches the error.
+import childProcess, { ChildProcess } from 'node:child_process';
+import { syncBuiltinESMExports } from 'node:module';
+
+const refused =
+  /(?:^|[/\s'"])(?:bwrap|unshare|chromium|postgres|initdb|pg_(?:ctl|basebackup|dump|restore)|psql|pgbouncer|gcc)(?=$|[\s'"])|packages\/(?:server|cli)\/src\/main\.ts/;
+
+function check(file: string, args: readonly string[] = []): void {
+  const found = [file, ...args].find((word) => refused.test(word));
+  if (found === undefined) return;
+  process.on('exit', () => {
+    process.exitCode = 1;
+  });
+  throw new Error(`A unit test starts neither programs of the system nor the service; this one starts: ${found}`);
+}
+
+interface Spawning {
+  spawn(options: { readonly file: string; readonly args?: readonly string[] }): unknown;
+}
+
+// Every asynchronous function of the module calls this method, which Node.js does not type.
+const prototype = ChildProcess.prototype as unknown as Spawning;
+const { spawn } = prototype;
+prototype.spawn = function (this: Spawning, options) {
+  check(options.file, options.args);
+  return spawn.call(this, options);
+};
+
+const { spawnSync, execFileSync, execSync } = childProcess;
+Object.assign(childProcess, {
+  spawnSync: ((file: string, ...rest: never[]) => {
+    check(file, Array.isArray(rest[0]) ? rest[0] : []);
+    return spawnSync(file, ...rest);
+  }) satisfies (file: string, ...rest: never[]) => unknown,
+  execFileSync: (file: string, ...rest: never[]) => {
+    check(file, Array.isArray(rest[0]) ? rest[0] : []);
+    return execFileSync(file, ...rest);
+  },
+  execSync: (command: string, ...rest: never[]) => {
+    check(command);
+    return execSync(command, ...rest);
+  },
+});
+syncBuiltinESMExports();

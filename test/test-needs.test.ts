@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { installCommand, mayInstall, provideTools, requireTools, type Tool } from './support/system-tools.ts';
+import { findTestFiles, findTestNeeds, isUnitTest } from './support/test-needs.ts';
+
+const namesOf = (file: string) => findTestNeeds(file).tools.map(({ name }) => name);
+const guard = resolve(import.meta.dirname, 'support/unit-guard.ts');
+
+function temporaryFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'quartermaster-needs-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+test('what a test file needs is found in the modules that it loads', () => {
+  assert.deepEqual(namesOf('packages/server/src/kernel/readable-log.test.ts'), []);
+  assert.deepEqual(namesOf('test/acceptance/console-story.test.ts'), ['chromium', 'bubblewrap']);
+  assert.deepEqual(namesOf('test/acceptance/pgbouncer.test.ts'), ['postgresql', 'pgbouncer', 'bubblewrap']);
+  assert.ok(findTestNeeds('test/acceptance/readme-tour.test.ts').startsService);
+});
+
+test('at least a hundred test files are unit tests, and every other one needs a program', () => {
+  const all = findTestFiles('own').map(findTestNeeds);
+  assert.ok(all.filter(isUnitTest).length >= 100);
+  assert.deepEqual(
+    all.filter((needs) => !isUnitTest(needs) && needs.tools.length === 0),
+    [],
+  );
+});
+
+test('a unit test that starts a program of the system or the service fails, even if it catches the error', (t) => {
+  const file = join(temporaryFolder(t), 'sample.test.mjs');
+  const starts = {
+    "spawn('/usr/bin/bwrap', ['--version'])": 1,
+    "spawn('sh', ['-c', 'exec /usr/lib/postgresql/15/bin/postgres -D data'])": 1,
+    "execFile('chromium', ['--version'])": 1,
+    "spawnSync('/usr/bin/bwrap', ['--version'])": 1,
+    "execSync('initdb data')": 1,
+    "fork('packages/server/src/main.ts')": 1,
+    "spawnSync(process.execPath, ['--version'])": 0,
+  };
+  for (const [start, exitCode] of Object.entries(starts)) {
+    writeFileSync(
+      file,
+      `import { execFile, execSync, fork, spawn, spawnSync } from 'node:child_process';
+       import { test } from 'node:test';
+       test('sample', () => { try { ${start}; } catch {} });`,
+    );
+    const env = { PATH: process.env.PATH, NODE_OPTIONS: `--import=${guard}` };
+    const { status } = spawnSync(process.execPath, ['--test', file], { env, encoding: 'utf8' });
+    assert.equal(status, exitCode, start);
+  }
+});
+
+test('without root or apt-get nothing is installed, and the command that installs is named', async (t) => {
+  const missing: Tool = { name: 'no-such-package', isInstalled: () => false, marker: /^$/ };
+  const path = process.env.PATH;
+  t.after(() => {
+    process.env.PATH = path;
+  });
+  process.env.PATH = temporaryFolder(t);
+  assert.equal(mayInstall(), false);
+  assert.deepEqual(await provideTools([missing]), [missing]);
+  assert.equal(installCommand([missing]), 'sudo apt-get install -y --no-install-recommends no-such-package');
+  await assert.rejects(requireTools([missing]), {
+    message: 'This needs no-such-package. Run: sudo apt-get install -y --no-install-recommends no-such-package',
+  });
+});
