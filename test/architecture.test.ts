@@ -112,7 +112,7 @@ test('the children import their protocol and the plugin kit only', () => {
   expectNone(imports, ({ from, to, typeOnly }) => {
     if (!/\/execution\/sandbox\/(child|handler-context)\.ts$/.test(from)) return false;
     return !(
-      /\/(protocol|handler-context)\.ts$/.test(to) ||
+      /\/(protocol|handler-context|processes\/(frames|parent-channel))\.ts$/.test(to) ||
       to === '@quartermaster/plugin-kit' ||
       typeOnly ||
       to.startsWith('node:')

@@ -1,7 +1,8 @@
-import { Socket } from 'node:net';
 import type { Handler } from '@quartermaster/plugin-kit';
+import { frameKinds } from '../../processes/frames.ts';
+import { openParentChannel } from '../../processes/parent-channel.ts';
 import { createRun, Rejection, type RunInProgress } from './handler-context.ts';
-import { bounds, createLineReader, type ToChild } from './protocol.ts';
+import { bounds, type ToChild } from './protocol.ts';
 
 /**
  * Entry of the child: loads a handler once per path and runs it, one run at a time. All that a handler may do goes
@@ -11,11 +12,8 @@ type RunMessage = Extract<ToChild, { type: 'run' }>;
 
 /** Kept from before a handler is loaded, so that it cannot replace them. */
 const { stringify, parse } = JSON;
-const host = new Socket({ fd: 3, readable: true, writable: true });
-const { exit } = process;
 const later = setImmediate;
 const now = performance.now.bind(performance);
-const write = (line: string): boolean => host.write(`${line}\n`);
 const handlers = new Map<string, Handler>();
 /** Of the run in progress: what it leaves behind is cleared, so that it does not fire into the next one. */
 const timers: Array<() => void> = [];
@@ -27,13 +25,13 @@ let current: RunInProgress | undefined;
 /** From the beginning of a run until its answer is sent. */
 let isBusy = false;
 
-host.on('data', createLineReader({ onLine: receive, onTooLong: exit, maxBytes: () => Number.POSITIVE_INFINITY }));
-// The server is gone, however it went.
-host.on('close', () => exit(0)).on('error', () => exit(0));
-write('{"type":"ready"}');
+const channel = openParentChannel((_kind, content) => receive(parse(content.toString())));
 
-function receive(line: string): void {
-  const message: ToChild = parse(line);
+function write(json: string): void {
+  void channel.send(frameKinds.message, json);
+}
+
+function receive(message: ToChild): void {
   if (message.type === 'run') {
     if (isBusy) queue.push(message);
     else void execute(message);
@@ -50,7 +48,7 @@ function receive(line: string): void {
 
 async function execute(message: RunMessage): Promise<void> {
   isBusy = true;
-  let line: string;
+  let answer: string;
   let began = now();
   try {
     if (cancelled.delete(message.run)) throw new Error('It was cancelled before it began.');
@@ -58,19 +56,19 @@ async function execute(message: RunMessage): Promise<void> {
     const { run: id, plugin, maxRequests } = message;
     current = createRun({ id, plugin, maxRequests, write, isCurrent });
     began = now();
-    line = describeOutput(message, await handler(message.input, current.context), now() - began);
+    answer = describeOutput(message, await handler(message.input, current.context), now() - began);
   } catch (cause) {
     const type = cause instanceof Rejection ? 'rejected' : 'failed';
-    line = stringify({ type, run: message.run, ms: now() - began, message: messageOf(cause) });
+    answer = stringify({ type, run: message.run, ms: now() - began, message: messageOf(cause) });
   }
   current = undefined;
   for (const clear of timers.splice(0)) clear();
   // A turn of the loop later, so that a rejection left unhandled fails this run and not the next.
-  later(finish, line);
+  later(finish, answer);
 }
 
-function finish(line: string): void {
-  write(line);
+function finish(answer: string): void {
+  write(answer);
   isBusy = false;
   const next = queue.shift();
   if (next !== undefined) void execute(next);

@@ -13,8 +13,8 @@ export interface RunSurroundings {
   readonly id: string;
   readonly plugin: string;
   readonly maxRequests: number;
-  /** Sends a line to the host. */
-  readonly write: (line: string) => void;
+  /** Sends a message to the host. */
+  readonly write: (json: string) => void;
   /** What a run left behind cannot speak in the next one's name. */
   readonly isCurrent: (run: RunInProgress) => boolean;
 }

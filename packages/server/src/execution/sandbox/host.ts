@@ -1,13 +1,14 @@
-import type { Socket } from 'node:net';
-import type { IsolatedChild as Child } from '../../processes/isolation/spawn-isolated.ts';
-import { openInbox } from './inbox.ts';
-import { describeEnd, keepLastWords } from './last-words.ts';
-import { createMessageOutbox } from './message-outbox.ts';
-import type { FromChild } from './protocol.ts';
+import { frameKinds } from '../../processes/frames.ts';
+import type { IsolatedChild } from '../../processes/isolation/spawn-isolated.ts';
+import { superviseProcess } from '../../processes/supervised-process.ts';
+import type { UsageWatch, Watched } from '../../processes/usage-watch.ts';
+import { describeExit } from './describe-exit.ts';
+import { createInbox } from './inbox.ts';
+import type { FromChild, ToChild } from './protocol.ts';
 import { createRun, type Run, type RunEnded } from './run.ts';
 import { newRunKey } from './run-key.ts';
 import type { SandboxOutcome, SandboxTask } from './sandbox.ts';
-import type { UsageWatch, Watched } from './usage-watch.ts';
+import { createUsageCheck } from './usage-limits.ts';
 
 /** One child process: it runs one task at a time, in the order they are handed over, and ends when it breaks a rule. */
 export interface Host {
@@ -15,7 +16,7 @@ export interface Host {
   pid(): number | undefined;
   /** Resolves when the child can take a run; false when it ended before. */
   readonly ready: Promise<boolean>;
-  /** Resolves when the process is gone and its streams are closed, with its last words (stderr and stdout, bounded). */
+  /** Resolves when the process is gone, with the end of what it printed. */
   readonly ended: Promise<string>;
   isAlive(): boolean;
   /** Whether a run may be handed over behind those it has. */
@@ -35,28 +36,31 @@ export interface Assignment {
   readonly hiddenFolders: readonly string[];
 }
 
-export function createHost(spawned: Child, usage: UsageWatch): Host {
-  const { process: child, pid, hasRunOutOfMemory } = spawned;
-  // Descriptor 3 is made by `spawnChild` as a pipe, which Node represents by a Socket.
-  const channel = child.stdio[3] as Socket;
-  const lastWords = keepLastWords(child);
-  const outbox = createMessageOutbox(channel);
-  const inbox = openInbox(channel, { onMessage: receive, onRuleBroken: breakRule });
+export function createHost(spawned: IsolatedChild, usage: UsageWatch): Host {
+  const inbox = createInbox({ onMessage: receive, onRuleBroken: breakRule });
+  const child = superviseProcess(spawned, {
+    onFrame: inbox.receive,
+    maxFrameBytes: inbox.maxFrameBytes,
+    onFrameTooLong: inbox.refuseFrame,
+  });
+  const { pid, ready, isAlive, output } = child;
   /** In the order of the child. Only the first can have begun: the child answers a run before it begins the next. */
   const runs: Run[] = [];
   /** The first, or the one that was so last: what the process takes counts for it. */
   let latest: Run | undefined;
-  let alive = child.pid !== undefined;
   let isDroppingPending = false;
   /** The first run waits or is slow: nothing more may be put behind it. */
   let isHeld = false;
   let watched: Watched | undefined;
-  const { promise: ready, resolve: setReady } = Promise.withResolvers<boolean>();
+  const check = createUsageCheck({ run: () => latest, onExceeded: kill });
 
   function kill(outcome?: SandboxOutcome): void {
     if (outcome !== undefined) runs[0]?.setOutcome(outcome);
-    alive = false;
-    spawned.kill();
+    child.kill();
+  }
+
+  function send(message: ToChild): void {
+    child.send(frameKinds.message, JSON.stringify(message));
   }
 
   function breakRule(what: string): void {
@@ -65,15 +69,14 @@ export function createHost(spawned: Child, usage: UsageWatch): Host {
 
   function receive(message: FromChild): void {
     const [first] = runs;
-    if (message.type === 'ready') setReady(true);
-    else if (message.type === 'pending_dropped') requeueOthers();
+    if (message.type === 'pending_dropped') requeueOthers();
     // What names another run is late or forged; it counts, and nothing else.
     else if (first !== undefined && 'run' in message && message.run === first.id && first.receive(message)) next();
   }
 
   /** The first run is over: the child begins the one behind it. */
   function next(): void {
-    lastWords.hide(runs.shift()?.hide);
+    redactOutput(runs.shift());
     isHeld = false;
     inbox.allowOnly(runs.map(({ limits }) => limits));
     begin(runs[0]);
@@ -92,12 +95,11 @@ export function createHost(spawned: Child, usage: UsageWatch): Host {
   function run({ task, handlerUrl, signal, hiddenFolders }: Assignment): Promise<RunEnded> {
     const { maxOutputBytes, maxRequests } = task.limits;
     const id = newRunKey();
-    const send = outbox.send;
     const run = createRun({ id, task, send, kill: () => kill(), signal, onWaiting: requeuePending, hiddenFolders });
     runs.push(run);
     inbox.allow(task.limits);
     // To the end of the process: what a run leaves behind counts for it until the next one begins.
-    watched ??= usage.watch({ pid: pid() ?? 0, run: () => latest, isBusy: () => runs.length > 0, onExceeded: kill });
+    watched ??= usage.watch({ pid, isBusy: () => runs.length > 0, check });
     watched.wake();
     if (runs.length === 1) begin(run);
     const { input, pluginId: plugin = '' } = task;
@@ -110,26 +112,24 @@ export function createHost(spawned: Child, usage: UsageWatch): Host {
     isHeld = true;
     if (isDroppingPending || runs.length === 1) return;
     isDroppingPending = true;
-    outbox.send({ type: 'drop_pending' });
+    send({ type: 'drop_pending' });
   }
 
-  child.on('error', () => {});
-  // A process that bubblewrap was just starting survives it. It ends when its channel does.
-  child.once('exit', () => channel.end());
-  const ended = new Promise<string>((resolve) => {
-    child.once('close', (code, signal) => {
-      alive = false;
-      setReady(false);
-      watched?.end();
-      requeueOthers();
-      const last = runs.shift();
-      lastWords.hide(last?.hide);
-      const memoryMb = latest?.limits.memoryMb ?? 0;
-      last?.end(describeEnd(lastWords.text(), { code, signal, memoryMb, hasRunOutOfMemory: hasRunOutOfMemory() }));
-      resolve(lastWords.text());
-    });
-  });
+  function redactOutput(run: Run | undefined): void {
+    if (run !== undefined) output.redact(run.hide);
+  }
 
-  const isOpen = (): boolean => alive && !isDroppingPending && !isHeld;
-  return { pid, ready, ended, isAlive: () => alive, isOpen, run, requeuePending, kill };
+  async function finish(): Promise<string> {
+    const exit = await child.exited;
+    watched?.end();
+    requeueOthers();
+    const last = runs.shift();
+    redactOutput(last);
+    last?.end(describeExit({ ...exit, printed: output.text() }, latest?.limits.memoryMb ?? 0));
+    return output.text();
+  }
+
+  const ended = finish();
+  const isOpen = (): boolean => isAlive() && !isDroppingPending && !isHeld;
+  return { pid, ready, ended, isAlive, isOpen, run, requeuePending, kill };
 }

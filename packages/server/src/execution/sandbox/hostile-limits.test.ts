@@ -42,7 +42,11 @@ const openChannel = `const Socket = console._stdout.constructor;
   Socket.prototype.write = function (...values) { channel = this; return write.apply(this, values); };
   context.log('open');
   Socket.prototype.write = write;
-  const say = (text) => new Promise((done) => channel.write(text + '\\n', done));`;
+  const say = (text) => {
+    const head = Buffer.alloc(5);
+    head.writeUInt32LE(Buffer.byteLength(text));
+    return new Promise((done) => channel.write(Buffer.concat([head, Buffer.from(text)]), done));
+  };`;
 
 inEachTier('a forged result for another run is ignored', async ({ runHostile }) => {
   const forged = '{"type":"returned","run":"AAAAAAAAAAAAAAAAAAAAAA","ms":0,"output":"forged"}';

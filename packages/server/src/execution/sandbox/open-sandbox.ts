@@ -8,12 +8,12 @@ import { type CgroupProbe, cgroupsOff, openCgroups } from '../../processes/isola
 import { findIsolation } from '../../processes/isolation/find-isolation.ts';
 import { isReadableByAll, type SandboxProbe } from '../../processes/isolation/probe.ts';
 import { nobody, type SpawnSettings } from '../../processes/isolation/spawn-isolated.ts';
+import { createUsageWatch } from '../../processes/usage-watch.ts';
 import { createHost } from './host.ts';
 import { createPool, type Pool } from './pool.ts';
 import type { Sandbox, SandboxCapabilities, SandboxOutcome, SandboxTask } from './sandbox.ts';
 import { createSlots } from './slots.ts';
 import { spawnChild } from './spawn-child.ts';
-import { createUsageWatch } from './usage-watch.ts';
 
 export interface SandboxOptions {
   /**

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { bounds, createLineReader } from './protocol.ts';
+import { bounds } from './protocol.ts';
 import { faultOf, readFromChild } from './read-from-child.ts';
 
 test('a message of a child is taken when its shape is right', () => {
   const good = [
-    { type: 'ready' },
     { type: 'pending_dropped' },
     { type: 'returned', run: 'r', ms: 0, output: null },
     { type: 'failed', run: 'r', ms: 0.5, message: 'm' },
@@ -60,39 +59,4 @@ test('nesting is bounded without recursion that a child could make deep', () => 
   assert.equal(faultOf(nest(bounds.depth)), undefined);
   assert.match(faultOf(nest(bounds.depth + 1)) ?? '', /deeper/);
   assert.match(faultOf(nest(100_000)) ?? '', /deeper/);
-});
-
-test('lines come out whole however the stream is cut', () => {
-  const line = fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll('\n', ''));
-  fc.assert(
-    fc.property(fc.array(line), fc.array(fc.nat(40)), (lines, cuts) => {
-      const bytes = Buffer.from(lines.map((it) => `${it}\n`).join(''));
-      const seen: string[] = [];
-      const read = createLineReader({ onLine: (it) => seen.push(it), onTooLong: assert.fail, maxBytes: () => 1e6 });
-      let at = 0;
-      for (const cut of cuts) {
-        read(bytes.subarray(at, at + cut));
-        at += cut;
-      }
-      read(bytes.subarray(at));
-      assert.deepEqual(
-        seen,
-        lines.map((it) => Buffer.from(it).toString()),
-      );
-    }),
-  );
-});
-
-test('a line over the bound ends the reading, whether or not its end has come', () => {
-  for (const chunks of [['123456789\nok\n'], ['12345', '6789'], ['1\n', '23456789', '0\n', 'ok\n']]) {
-    const seen: string[] = [];
-    const read = createLineReader({
-      onLine: (line) => seen.push(line),
-      onTooLong: () => seen.push('too long'),
-      maxBytes: () => 8,
-    });
-    for (const chunk of chunks) read(Buffer.from(chunk));
-    assert.equal(seen.at(-1), 'too long');
-    assert.ok(!seen.includes('ok'));
-  }
 });

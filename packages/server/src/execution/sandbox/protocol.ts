@@ -1,8 +1,8 @@
 import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
 
 /**
- * What host and child say to each other over file descriptor 3: one JSON object a line, UTF-8. The host believes
- * nothing a child says: it measures the line before parsing it, checks its shape, and drops what names another run.
+ * The messages between host and child, each a frame of JSON. The host believes nothing a child says: it measures the
+ * frame before parsing it, checks its shape, and drops what names another run.
  *
  * A child may be handed several runs. It begins one only after it has answered the one before, in the order in which
  * they came, so that the host knows which can have begun: the first without an answer, and no other (ADR 0016).
@@ -25,7 +25,7 @@ export type ToChild =
   | { readonly type: 'drop_pending' };
 
 export type FromChild =
-  | { readonly type: 'ready' | 'pending_dropped' }
+  | { readonly type: 'pending_dropped' }
   | RunEnd
   | { readonly type: 'fetch'; readonly run: string; readonly call: number; readonly request: OutboundRequest }
   | { readonly type: 'log'; readonly run: string; readonly message: string; readonly fields?: Record<string, unknown> }
@@ -53,36 +53,3 @@ export const bounds = {
   /** Of an output: what is deeper breaks recursive validators. */
   depth: 128,
 } as const;
-
-/** Splits a stream into lines. A line longer than `maxBytes()` ends the reading with one call of `onTooLong`. */
-export function createLineReader(reader: {
-  readonly onLine: (line: string) => void;
-  readonly onTooLong: () => void;
-  readonly maxBytes: () => number;
-}): (chunk: Buffer) => void {
-  let held: Buffer[] = [];
-  let heldBytes = 0;
-  let ended = false;
-  return (chunk) => {
-    let start = 0;
-    while (!ended) {
-      const found = chunk.indexOf(0x0a, start);
-      const end = found < 0 ? chunk.length : found;
-      if (heldBytes + end - start > reader.maxBytes()) {
-        ended = true;
-        held = [];
-        return reader.onTooLong();
-      }
-      if (found < 0) break;
-      const tail = chunk.subarray(start, end);
-      start = end + 1;
-      const line = heldBytes === 0 ? tail : Buffer.concat([...held, tail]);
-      held = [];
-      heldBytes = 0;
-      reader.onLine(line.toString('utf8'));
-    }
-    if (ended || start >= chunk.length) return;
-    held.push(chunk.subarray(start));
-    heldBytes += chunk.length - start;
-  };
-}

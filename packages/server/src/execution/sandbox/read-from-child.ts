@@ -2,11 +2,11 @@ import { isJsonObject } from '../../kernel/json/json-object.ts';
 import { parseJson } from '../../kernel/json/parse-json.ts';
 import { bounds, type FromChild } from './protocol.ts';
 
-/** Undefined when the line is not a message of a child. `__proto__` and too deep nesting make it none. */
-export function readFromChild(line: string): FromChild | undefined {
+/** Undefined when the text is not a message of a child. `__proto__` and too deep nesting make it none. */
+export function readFromChild(text: string): FromChild | undefined {
   let value: unknown;
   try {
-    value = parseJson(line);
+    value = parseJson(text);
   } catch {
     return undefined;
   }
@@ -16,7 +16,7 @@ export function readFromChild(line: string): FromChild | undefined {
 }
 
 function isFromChild(value: Record<string, unknown>): boolean {
-  if (value.type === 'ready' || value.type === 'pending_dropped') return true;
+  if (value.type === 'pending_dropped') return true;
   if (typeof value.run !== 'string') return false;
   switch (value.type) {
     case 'returned':

@@ -22,7 +22,7 @@ export interface Run {
   requeue(): void;
 }
 
-export type RunMessage = Exclude<FromChild, { type: 'ready' | 'pending_dropped' }>;
+export type RunMessage = Exclude<FromChild, { type: 'pending_dropped' }>;
 
 export interface RunEnded {
   /** Null when the child never began it: it is requeued. */

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { probeSandbox } from '../../processes/isolation/probe.ts';
+import { createUsageWatch } from '../../processes/usage-watch.ts';
 import { createHost } from './host.ts';
 import { spawnChild } from './spawn-child.ts';
 import { openTestBed, until } from './testing/test-bed.suite.ts';
-import { createUsageWatch } from './usage-watch.ts';
 
 test('a sandboxed child has its streams and its channel, and no file of the server', async () => {
   await using bed = await openTestBed();

@@ -6,6 +6,7 @@ import {
   type SpawnSettings,
   spawnIsolated,
 } from '../../processes/isolation/spawn-isolated.ts';
+import { channelFiles } from '../../processes/supervised-process.ts';
 
 export interface ChildPlan {
   /** Real path: the permission model compares paths after following links only on one side. */
@@ -19,13 +20,14 @@ export interface ChildPlan {
 
 const folder = import.meta.dirname;
 /** All the runtime that a child reads. */
-const runtimeFiles = ['child.ts', 'handler-context.ts', 'protocol.ts', 'seat-belt.ts'].map((name) =>
-  join(folder, name),
-);
+const runtimeFiles = [
+  ...['child.ts', 'handler-context.ts', 'protocol.ts', 'seat-belt.ts'].map((name) => join(folder, name)),
+  ...channelFiles,
+];
 /** What V8 takes where there is memory enough. By the limit of a control group it would take 2, and twice the time. */
 const youngMb = 32;
 
-/** Starts a process that runs handlers of one bundle. Descriptor 3 is the channel of `protocol.ts`. */
+/** Starts a process that runs handlers of one bundle. Its channel carries the messages of `protocol.ts`. */
 export function spawnChild(plan: ChildPlan, settings: SpawnSettings): IsolatedChild {
   const { bundleFolder, memoryMb, entry, isUnrestricted = false } = plan;
   const program = {

@@ -1,7 +1,7 @@
+import { readResidentMb } from '../../processes/usage-watch.ts';
 import type { Assignment, Host } from './host.ts';
 import { createBlockingWatch } from './pipelining.ts';
 import type { RunEnded } from './run.ts';
-import { readResidentMb } from './usage-watch.ts';
 
 /**
  * The life of a process in a pool:

@@ -1,8 +1,8 @@
 import type { Logger } from '../../kernel/log/logger.ts';
 import { frameKinds } from '../../processes/frames.ts';
 import type { SpawnSettings } from '../../processes/isolation/spawn-isolated.ts';
-import { watchMemory } from '../../processes/memory-watch.ts';
 import { type SupervisedProcess, superviseProcess } from '../../processes/supervised-process.ts';
+import { watchMemory } from '../../processes/usage-watch.ts';
 import type { ExtractionOutcome, ExtractionTask } from '../extraction.ts';
 import { Unreadable } from '../unreadable.ts';
 import { createCountdown } from './countdown.ts';

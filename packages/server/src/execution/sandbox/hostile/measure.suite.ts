@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { probeMachine, probeSandbox } from '../../../processes/isolation/probe.ts';
 import type { SpawnSettings } from '../../../processes/isolation/spawn-isolated.ts';
+import { createUsageWatch } from '../../../processes/usage-watch.ts';
 import { createHost, type Host } from '../host.ts';
 import type { SandboxLimits, SandboxOutcome } from '../sandbox.ts';
 import { spawnChild } from '../spawn-child.ts';
 import { openTestBed, type TestBed } from '../testing/test-bed.suite.ts';
-import { createUsageWatch } from '../usage-watch.ts';
 import { type HostileCase, sourceOf, through } from './hostile-case.suite.ts';
 import { openWorld, type World } from './world.suite.ts';
 

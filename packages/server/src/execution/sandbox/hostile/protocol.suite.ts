@@ -9,7 +9,11 @@ const open = `const Socket = console._stdout.constructor; let channel;
   Socket.prototype.write = function (...values) { channel = this; return write.apply(this, values); };
   context.log('open');
   Socket.prototype.write = write;
-  const say = (text) => new Promise((done) => channel.write(text + '\\n', done));`;
+  const say = (text) => {
+    const head = Buffer.alloc(5);
+    head.writeUInt32LE(Buffer.byteLength(text));
+    return new Promise((done) => channel.write(Buffer.concat([head, Buffer.from(text)]), done));
+  };`;
 const other = 'AAAAAAAAAAAAAAAAAAAAAA';
 
 function says(does: string, lines: string, ends: HostileCase['ends'] = ['returned', 'crashed', 'failed']): HostileCase {
@@ -33,9 +37,11 @@ export const protocol: readonly HostileCase[] = [
   ]),
   says('send an array', `await say('[1]'); await new Promise(() => {});`, ['crashed']),
   says('send null', `await say('null'); await new Promise(() => {});`, ['crashed']),
-  says('send bytes that are no text', `channel.write(Buffer.of(0xff, 0xfe, 0x0a)); await new Promise(() => {});`, [
-    'crashed',
-  ]),
+  says(
+    'send bytes that are no text',
+    `channel.write(Buffer.of(2, 0, 0, 0, 0, 0xff, 0xfe)); await new Promise(() => {});`,
+    ['crashed'],
+  ),
   says(
     'send a log with a member __proto__',
     `await say('{"type":"log","run":"a","message":"m","fields":{"__proto__":{"a":1}}}'); await new Promise(() => {});`,
@@ -57,9 +63,16 @@ export const protocol: readonly HostileCase[] = [
     ['crashed'],
   ),
   says('send many messages', `for (;;) await say('{"type":"log","run":"a","message":"m"}');`, ['crashed']),
+  says('send a frame of no known kind', `channel.write(Buffer.of(0, 0, 0, 0, 9)); await new Promise(() => {});`, [
+    'crashed',
+  ]),
+  says('announce a frame of 4 GiB', `channel.write(Buffer.of(255, 255, 255, 255, 0)); await new Promise(() => {});`, [
+    'crashed',
+  ]),
+  says('send the frame that reports readiness again', `channel.write(Buffer.of(0, 0, 0, 0, 2));`),
   says(
-    'send a line without end',
-    `for (;;) channel.write('x'.repeat(2 ** 20)) || await new Promise((it) => channel.once('drain', it));`,
+    'send a frame without end',
+    `await new Promise((done) => channel.write(Buffer.of(0, 0, 16, 0, 0), done)); for (;;) channel.write('x'.repeat(2 ** 20)) || await new Promise((it) => channel.once('drain', it));`,
     ['crashed', 'out_of_memory'],
   ),
   says(
@@ -72,7 +85,7 @@ export const protocol: readonly HostileCase[] = [
     `await say('{"type":"log","run":"a","message":"m","fields":' + '{"a":'.repeat(1e5) + '1' + '}'.repeat(1e5) + '}'); await new Promise(() => {});`,
     ['crashed'],
   ),
-  says('send half a line and wait', `channel.write('{"type":"ret'); await new Promise(() => {});`, [
+  says('send half a frame and wait', `channel.write(Buffer.of(9, 0, 0, 0, 0, 0x7b)); await new Promise(() => {});`, [
     'timed_out',
     'crashed',
   ]),

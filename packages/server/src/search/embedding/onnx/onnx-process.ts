@@ -1,6 +1,6 @@
 import { frameKinds } from '../../../processes/frames.ts';
-import { watchMemory } from '../../../processes/memory-watch.ts';
 import { superviseProcess } from '../../../processes/supervised-process.ts';
+import { watchMemory } from '../../../processes/usage-watch.ts';
 import { EmbedderUnavailable } from '../embedder.ts';
 import { decodeMessage, encodeMessage, type FromChild, type ToChild } from './onnx-protocol.ts';
 import { type OnnxPlan, spawnOnnx } from './spawn-onnx.ts';
