@@ -112,7 +112,7 @@ test('[doubt] after a failed sync of the log of SQLite the process ends with 70 
   assert.equal(code, 70);
   const lines = service.log().trim().split('\n');
   assert.match(lines.at(-1) ?? '', /"level":"fatal".*database sync failed/);
-  const isOther = (line: string) => line.includes('"level":"info"') || line.includes('service runs as root');
+  const isOther = (line: string) => line.includes('"level":"info"') || line.includes('service started as root');
   assert.equal(lines.filter((line) => !isOther(line)).length, 1, service.log());
   const blobs = (await readdir(join(folder, 'blobs'), { recursive: true })).filter((name) => name.includes('blob'));
   assert.equal(blobs.length, 2, 'the bytes of both uploads stay');

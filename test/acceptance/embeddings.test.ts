@@ -85,7 +85,7 @@ test('[embeddings] a model in a local folder finds what means the same, without 
   /** The n-th process of the model; its line of the log comes up to a second later. */
   const processOf = async (n: number) => {
     for (;;) {
-      const pids = service.log().match(/(?<="pid":)\d+(?=,"msg":"the process of the local model runs")/g);
+      const pids = service.log().match(/(?<="pid":)\d+(?=,"msg":"embedding model process started")/g);
       if (pids?.[n - 1] !== undefined) return Number(pids[n - 1]);
       await pause(20);
     }

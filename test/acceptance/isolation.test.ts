@@ -72,10 +72,10 @@ test('[isolation] documents are read in a sandbox; the log says so once, and war
   const service = await startService(t);
   assert.equal(await readDocument(service), 'ready');
   assert.equal(await service.stop(), 0);
-  const [line = '', ...others] = linesOf(service, 'document reader isolation');
+  const [line = '', ...others] = linesOf(service, 'document reader isolation selected');
   assert.match(line, /"tier":"sandbox"/);
-  assert.deepEqual([others, linesOf(service, 'document readers run without a sandbox')], [[], []]);
-  assert.equal(linesOf(service, 'service runs as root').length, process.getuid?.() === 0 ? 1 : 0);
+  assert.deepEqual([others, linesOf(service, 'document readers started without a sandbox')], [[], []]);
+  assert.equal(linesOf(service, 'service started as root').length, process.getuid?.() === 0 ? 1 : 0);
 });
 
 test('[isolation] the operator decides otherwise by one setting', async (t) => {
@@ -113,9 +113,9 @@ for (const [what, change, reason] of poorMachines) {
     assert.match(health, /"bundle_failures":1/);
     assert.equal(await readDocument(service), 'ready');
     assert.equal(await service.stop(), 0);
-    const [line = '', ...others] = linesOf(service, 'document readers run without a sandbox');
+    const [line = '', ...others] = linesOf(service, 'document readers started without a sandbox');
     assert.ok(line.includes(`"missing":"${reason}"`) && line.includes('"remedy":'), line);
     assert.deepEqual(others, []);
-    assert.match(service.log(), /handlers that need a sandbox are refused/);
+    assert.match(service.log(), /handlers refused: no sandbox available/);
   });
 }

@@ -123,7 +123,7 @@ function goesWithCredentials({ url }: EgressRequest, { credentialsHost }: Egress
 function createRequestCount(registry: Registry): (result: EgressResult['kind']) => void {
   const requests = new Counter({
     name: 'quartermaster_egress_requests_total',
-    help: 'Outbound calls by how they ended.',
+    help: 'Outbound requests by outcome.',
     labelNames: ['result'],
     registers: [registry],
   });

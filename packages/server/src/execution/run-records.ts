@@ -11,20 +11,20 @@ export interface RunRecords {
 export function createRunRecords(logger: Logger, metrics: Registry): RunRecords {
   const executions = new Counter({
     name: 'quartermaster_executions_total',
-    help: 'Runs of plugins by how they ended.',
+    help: 'Plugin runs by outcome.',
     labelNames: ['bundle', 'plugin', 'outcome'] as const,
     registers: [metrics],
   });
   const seconds = new Histogram({
     name: 'quartermaster_execution_seconds',
-    help: 'Duration of runs, upstream calls included.',
+    help: 'Duration of runs in seconds, including upstream calls.',
     labelNames: ['bundle', 'plugin'] as const,
     buckets: [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
     registers: [metrics],
   });
   const violations = new Counter({
     name: 'quartermaster_output_violations_total',
-    help: 'Runs whose output broke its schema: the upstream has changed.',
+    help: 'Runs whose output violated its schema, usually because the upstream changed.',
     labelNames: ['bundle', 'plugin'] as const,
     registers: [metrics],
   });

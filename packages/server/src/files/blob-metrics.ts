@@ -26,7 +26,7 @@ export function createBlobHealth(
   const registers = [registry];
   new Gauge({
     name: 'quartermaster_blobs_damaged',
-    help: 'Stored contents that are missing or damaged.',
+    help: 'Stored blobs that are missing or damaged.',
     registers,
     async collect() {
       this.set(await damages.countDamaged());
@@ -34,7 +34,7 @@ export function createBlobHealth(
   });
   new Gauge({
     name: 'quartermaster_blobs_orphaned',
-    help: 'Stored contents without a row that were left in their place, because there are too many.',
+    help: 'Orphaned blobs that were not quarantined because there are too many.',
     registers,
     collect() {
       this.set(orphans);
@@ -42,7 +42,7 @@ export function createBlobHealth(
   });
   new Gauge({
     name: 'quartermaster_blob_verification_finished_seconds',
-    help: 'When all stored contents had last been compared with their hashes, in seconds since 1970; 0: never.',
+    help: 'Time at which the last verification of all stored blobs ended, in seconds since 1970. 0: never.',
     registers,
     async collect() {
       this.set(((await damages.findVerification())?.finishedAt ?? 0) / 1000);
@@ -50,7 +50,7 @@ export function createBlobHealth(
   });
   const verified = new Counter({
     name: 'quartermaster_blob_verified_bytes_total',
-    help: 'Bytes that the background verification has read.',
+    help: 'Bytes read by the background verification.',
     registers,
   });
   return {

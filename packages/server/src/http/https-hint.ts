@@ -7,7 +7,7 @@ export function hintAtHttps(app: App, { logger, setting }: { logger: Logger; set
   app.addHook('onRequest', (request, _reply, done) => {
     if (!isSaid && request.protocol === 'https') {
       isSaid = true;
-      logger.warn({ setting }, 'clients use https, and the public URL is not set to it');
+      logger.warn({ setting }, 'public URL is not https: clients use https');
     }
     done();
   });

@@ -31,20 +31,20 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   const registers = [registry];
   const requests = new Counter({
     name: 'quartermaster_http_requests_total',
-    help: 'Requests answered, by address, method, route and status.',
+    help: 'Requests by address, method, route and status.',
     labelNames,
     registers,
   });
   const duration = new Histogram({
     name: 'quartermaster_http_request_seconds',
-    help: 'Seconds from the first byte of a request to the last of its answer.',
+    help: 'Seconds from the first byte of a request to the last byte of its response.',
     labelNames,
     buckets,
     registers,
   });
   const readers = new Counter({
     name: 'quartermaster_http_readers_ended_total',
-    help: 'Connections ended because their clients did not read, by address and reason (idle, memory).',
+    help: 'Connections closed because the client did not read, by address and reason (idle, memory).',
     labelNames: ['address', 'reason'] as const,
     registers,
   });

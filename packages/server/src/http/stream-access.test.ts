@@ -43,7 +43,7 @@ test('a stream ends when the database refuses to tell for 25 checks whether its 
   });
   await once(response, 'close');
   assert.equal(lines.indexOf('stream ended: its key or session could not be checked'), 25);
-  assert.deepEqual([...new Set(lines.slice(0, 25))], ['access of open streams not checked']);
+  assert.deepEqual([...new Set(lines.slice(0, 25))], ['stream access not checked']);
 });
 
 test('a stream ends when the database does not answer', async (t) => {
@@ -61,6 +61,6 @@ test('a stream stays open when the database answers again in time', async (t) =>
   });
   await later.promise;
   assert.equal(response.destroyed, false);
-  assert.deepEqual([...new Set(lines)], ['access of open streams not checked']);
+  assert.deepEqual([...new Set(lines)], ['stream access not checked']);
   response.destroy();
 });

@@ -73,7 +73,7 @@ export function createStreamAccess({ findUsable, logger, intervalMs }: StreamAcc
     if (isChecking) return;
     isChecking = true;
     check()
-      .catch((error: unknown) => logger.warn({ err: error }, 'access of open streams not checked'))
+      .catch((error: unknown) => logger.warn({ err: error }, 'stream access not checked'))
       .finally(() => {
         isChecking = false;
       });

@@ -26,7 +26,7 @@ export function watchRequests(app: App, watchdog: Watchdog): void {
 export function registerWatchdogMetrics(registry: Registry, watchdog: Watchdog): void {
   new Gauge({
     name: 'quartermaster_event_loop_longest_silence_seconds',
-    help: 'Longest time since the start in which the event loop did not turn, in whole seconds.',
+    help: 'Longest time since the start that the event loop was blocked, in whole seconds.',
     registers: [registry],
     collect() {
       this.set(watchdog.longestSilence());

@@ -69,7 +69,7 @@ export async function embedRecord(
   const pending = end.kind === 'done' ? 0 : await vectors.countMissing(of);
   const refused = await vectors.countRefused(of);
   if (end.kind === 'unavailable') {
-    deps.logger.warn({ record_id: job.id, pending, reason: end.message }, 'a record is ready before its vectors');
+    deps.logger.warn({ record_id: job.id, pending, reason: end.message }, 'record published without vectors');
   }
   return tell(embedder, { numChunks, pending, refused, end });
 }

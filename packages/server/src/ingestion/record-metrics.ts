@@ -28,7 +28,7 @@ const bounds = [0.01, 0.05, 0.25, 1, 5, 30, 120, 600];
 export function createRecordMetrics({ registry, countRecords }: RecordMetricsDeps): RecordMetrics {
   new Gauge({
     name: 'quartermaster_records',
-    help: 'Records there are, by status.',
+    help: 'Records by status.',
     labelNames: ['status'],
     registers: [registry],
     async collect() {
@@ -38,19 +38,19 @@ export function createRecordMetrics({ registry, countRecords }: RecordMetricsDep
   });
   const seconds = new Histogram({
     name: 'quartermaster_record_stage_seconds',
-    help: 'Seconds that a try to make a record was in a stage.',
+    help: 'Seconds that an attempt to process a record spent in a stage.',
     labelNames: ['stage'],
     buckets: bounds,
     registers: [registry],
   });
   const chunks = new Counter({
     name: 'quartermaster_chunks_written_total',
-    help: 'Chunks that were written while records were made, those of tries that failed too.',
+    help: 'Chunks written while records were processed, including failed attempts.',
     registers: [registry],
   });
   const failedSweeps = new Counter({
     name: 'quartermaster_sweeps_failed_total',
-    help: 'Times that removing a deleted record or collection failed; it is tried again.',
+    help: 'Failed attempts to remove a deleted record or collection. They are retried.',
     registers: [registry],
   });
   return {

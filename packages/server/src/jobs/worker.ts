@@ -141,7 +141,7 @@ export function openWorker<Claimed extends Job>(options: WorkerOptions<Claimed>)
         policy: { firstMs: pollMs, longestMs: pollMs },
         signal: closing.signal,
         isRetryable: isTemporary,
-        onRetry: (error) => logger.warn({ err: error, job_id: job.id, jobs: name }, 'job not requeued; trying again'),
+        onRetry: (error) => logger.warn({ err: error, job_id: job.id, jobs: name }, 'job not requeued: retrying'),
       });
     } finally {
       unsettled -= 1;

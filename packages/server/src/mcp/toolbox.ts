@@ -58,7 +58,7 @@ function add(
     return;
   }
   const [first, second] = [other, plugin].map(({ bundle, id }) => `${bundle.id}/${id}`);
-  logger.error({ tool: name, first, second }, 'two plugins have the same tool name; the second is left out');
+  logger.error({ tool: name, first, second }, 'tool omitted: another plugin has the same tool name');
 }
 
 function createToolbox(

@@ -68,7 +68,7 @@ export function createRunPerformer(deps: RunPerformerDeps): (run: AsyncRun) => P
       if (run.hasBegun) deps.changed(run.stored.id);
       return run.hasBegun;
     };
-    const onRetry = (err: unknown) => logger.warn({ err, run_id: run.stored.id }, 'begin of a run not stored');
+    const onRetry = (err: unknown) => logger.warn({ err, run_id: run.stored.id }, 'run start not stored');
     // After an abort the last attempt stores nothing, so this never rejects.
     return await retryUntilStored(store, { policy: beginRetries, signal, onRetry });
   }
@@ -89,12 +89,12 @@ export function createRunPerformer(deps: RunPerformerDeps): (run: AsyncRun) => P
 
   /** A database that is not available does not lose the end. After the grace period another process ends the run. */
   async function storeEnd({ stored }: AsyncRun, stores: StoredEnd): Promise<void> {
-    const onRetry = (err: unknown) => logger.warn({ err, run_id: stored.id }, 'end of a run not stored');
+    const onRetry = (err: unknown) => logger.warn({ err, run_id: stored.id }, 'run end not stored');
     const options = { policy: endRetries, signal: deps.graceOver, onRetry };
     try {
       const isStored = await retryUntilStored(() => repository.end(stored, { owner, ...stores }), options);
       // This process was suspended for longer than a lease.
-      if (!isStored) logger.warn({ run_id: stored.id }, 'a run ended that another process has claimed');
+      if (!isStored) logger.warn({ run_id: stored.id }, 'run result dropped: another process claimed the run');
     } catch (error) {
       onRetry(error);
     }
@@ -105,7 +105,7 @@ export function createRunPerformer(deps: RunPerformerDeps): (run: AsyncRun) => P
       await repository.requeue([stored], owner);
       logger.info({ run_id: stored.id }, 'run requeued');
     } catch (error) {
-      logger.warn({ err: error, run_id: stored.id }, 'run not requeued; its lease runs out');
+      logger.warn({ err: error, run_id: stored.id }, 'run not requeued: its lease expires');
     }
   }
 

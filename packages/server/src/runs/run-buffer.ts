@@ -48,7 +48,7 @@ export function createRunBuffer({ repository, space, logger, metrics, ...deps }:
   const options = { ...defaults, ...deps.options };
   const dropped = new Counter({
     name: 'quartermaster_run_records_dropped_total',
-    help: 'Records of runs that were lost because the database could not keep up.',
+    help: 'Run records dropped because the write buffer was full.',
     registers: [metrics],
   });
   const warn = createRareWarning(logger);
@@ -89,7 +89,7 @@ export function createRunBuffer({ repository, space, logger, metrics, ...deps }:
       failures = 0;
     } catch (error) {
       failures += 1;
-      warn('records of runs could not be stored', { err: error, failures });
+      warn('run records not stored', { err: error, failures });
       if (failures < triesOfGroup || isAway(error)) return;
       drop(group, 'the database refuses them');
       group = [];

@@ -52,7 +52,7 @@ export function createRunRecorder(deps: RunRecorderDeps): RunRecorder {
   };
   new Gauge({
     name: 'quartermaster_runs_under_way',
-    help: 'Runs of plugins that have begun and not ended.',
+    help: 'Plugin runs in progress.',
     registers: [deps.metrics],
     collect() {
       this.set(live.size);

@@ -67,7 +67,7 @@ export async function openInputKeepers({ find, logger, refreshMs = 2000 }: Input
       (error: unknown) => {
         // Unknown means no.
         keepers = new Set();
-        logger.warn({ err: error }, 'settings of projects not refreshed');
+        logger.warn({ err: error }, 'project settings not refreshed');
       },
     );
   }, refreshMs);

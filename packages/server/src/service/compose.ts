@@ -67,7 +67,7 @@ export async function openService(config: Config, logger: Logger, options: Servi
     return await open({ config, logger, resources, options });
   } catch (error) {
     await closeAll(resources).catch((closing: unknown) =>
-      logger.error({ err: closing }, 'closing after a failed start'),
+      logger.error({ err: closing }, 'service closed after a failed start'),
     );
     throw error;
   }

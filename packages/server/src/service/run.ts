@@ -58,7 +58,7 @@ export async function runUntilSignal(): Promise<void> {
     if (error instanceof ConfigError || logger === undefined) console.error((error as Error).message);
     // Once: as a sentence for people, as a line of the log for everything else.
     else if (process.stderr.isTTY) console.error(`quartermaster: ${(error as Error).message}`);
-    else logger.fatal({ err: error }, 'the service cannot run');
+    else logger.fatal({ err: error }, 'service failed');
   } finally {
     await watchdog?.close();
     await destination.end();

@@ -24,7 +24,7 @@ export function openVectorSearch(
     onVectorMissing(collectionId: string) {
       const adopting = vectors.adopt(collectionId, embedder.model).then(backfill.wake);
       // The next start marks every collection for the backfill.
-      adopting.catch((error: unknown) => logger.warn({ err: error }, 'a chunk waits for its vector'));
+      adopting.catch((error: unknown) => logger.warn({ err: error }, 'chunk embedding delayed'));
     },
     ofCollections: {
       model: embedder.model,

@@ -121,7 +121,7 @@ async function openCollections(context: ServiceContext, files: FileAccess): Prom
   // Begun at the start, for the log; after a failure the next document tries again.
   const isFound = isolation().then(
     () => {},
-    (cause: unknown) => logger.error({ err: cause }, 'document readers cannot be started'),
+    (cause: unknown) => logger.error({ err: cause }, 'document readers not started'),
   );
   resources.defer(() => isFound);
   const extractor = openExtractor({

@@ -92,7 +92,7 @@ export function createStoredRefreshToken(
       try {
         const isStored = await storeOnce(rotation);
         deps.unstored.delete(id);
-        if (!isStored) logger.warn(fields, 'rotated refresh token dropped: the profile has other credentials now');
+        if (!isStored) logger.warn(fields, 'rotated refresh token dropped: the profile was changed');
         return;
       } catch (error) {
         if (tries >= maxStoreTries) {

@@ -57,7 +57,7 @@ export function watchDiskSpace({ folder, reserveBytes, ballast, logger, metrics 
 
   new Gauge({
     name: 'quartermaster_disk_free_bytes',
-    help: 'Bytes free for the service on the disk of the data folder.',
+    help: 'Free bytes for the service on the disk of the data folder.',
     registers: [metrics],
     async collect() {
       this.set(await look());
@@ -65,7 +65,7 @@ export function watchDiskSpace({ folder, reserveBytes, ballast, logger, metrics 
   });
   new Gauge({
     name: 'quartermaster_background_work_paused',
-    help: '1 while records, vectors and records of runs wait for disk space, otherwise 0.',
+    help: '1 while background work waits for disk space, otherwise 0.',
     registers: [metrics],
     collect() {
       this.set(low ? 1 : 0);

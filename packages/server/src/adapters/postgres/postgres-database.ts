@@ -104,7 +104,7 @@ const withOptions =
 function showSkew(registry: Registry, clock: PostgresClock): void {
   new Gauge({
     name: 'quartermaster_database_clock_skew_seconds',
-    help: 'Seconds by which the clock of this machine is ahead of that of PostgreSQL. Leases use the latter.',
+    help: 'Seconds that the clock of this machine is ahead of the clock of PostgreSQL. Leases use the latter.',
     registers: [registry],
     collect() {
       this.set(clock.skew() / 1000);
@@ -117,7 +117,7 @@ function countConnections(registry: Registry, pools: readonly CountedPool[], ref
   const sum = (part: 'open' | 'idle' | 'waiting') => pools.reduce((total, pool) => total + pool.counts()[part], 0);
   new Gauge({
     name: 'quartermaster_database_connections',
-    help: 'Connections to PostgreSQL that are open, those of them that are idle, and requests that wait for one.',
+    help: 'PostgreSQL connections: open, idle, and requests waiting for one.',
     labelNames: ['state'],
     registers,
     collect() {
@@ -126,7 +126,7 @@ function countConnections(registry: Registry, pools: readonly CountedPool[], ref
   });
   new Gauge({
     name: 'quartermaster_database_connections_refused',
-    help: 'Connections that PostgreSQL has refused since the start because it has too many.',
+    help: 'Connections refused by PostgreSQL since the start because it had too many.',
     registers,
     collect() {
       this.set(refused());

@@ -38,7 +38,7 @@ export function openPostgresPool(options: PoolOptions): CountedPool {
   const epochs = new WeakMap<pg.PoolClient, number>();
   // The pool replaces an idle connection that breaks; without a listener it ends the process.
   pool.on('error', (error) => {
-    logger.warn({ error: error.message }, 'idle database connection broke');
+    logger.warn({ error: error.message }, 'idle database connection lost');
     availability.suspect(error);
   });
   // One that breaks between the statements of a transaction fails the next of them; nobody else listens meanwhile.

@@ -100,7 +100,7 @@ test('the log has one line a failure and one for the whole', async (t) => {
   const { failures } = await loadCatalogue(options);
   const entries = lines.map((line) => JSON.parse(line));
   assert.equal(entries.filter(({ level }) => level === 'error').length, failures.length);
-  assert.match(entries[0].msg, /^bundle not loaded: broken\/bundle\.yaml:1 version: Is required but missing\.$/);
+  assert.match(entries[0].msg, /^bundle load failed: broken\/bundle\.yaml:1 version: Is required but missing\.$/);
   assert.equal(entries.at(-1).msg, 'catalogue loaded: 2 bundles, 2 plugins');
 });
 

@@ -116,8 +116,7 @@ export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueL
     if (source === undefined) return { name, stamp, inForce: undefined, isClean, failures, isKept: false };
     const bundle = compileBundle(source, means);
     const { refusal } = bundle;
-    if (refusal !== undefined)
-      logger.error({ bundle_id: name }, `handlers of the bundle ${name} are refused: ${refusal}`);
+    if (refusal !== undefined) logger.error({ bundle_id: name }, `bundle handlers refused: ${name}: ${refusal}`);
     return { name, stamp, inForce: { source, bundle }, isClean, failures, isKept: false };
   }
 }

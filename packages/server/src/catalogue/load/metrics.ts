@@ -6,7 +6,7 @@ import { wholeArchive } from '../manifest/findings.ts';
 export function registerCatalogueMetrics(registry: Registry, catalogue: () => Catalogue): void {
   new Gauge({
     name: 'quartermaster_bundle_failures',
-    help: 'Mistakes found in bundles at load; each keeps a bundle or a plugin out of the catalogue.',
+    help: 'Errors in bundles at load. Each excludes a bundle or a plugin from the catalogue.',
     registers: [registry],
     collect() {
       this.set(catalogue().failures.length);
@@ -14,7 +14,7 @@ export function registerCatalogueMetrics(registry: Registry, catalogue: () => Ca
   });
   new Gauge({
     name: 'quartermaster_bundles_changed',
-    help: 'Installed bundles that are not offered, because their files differ from their archive.',
+    help: 'Installed bundles that are not served because their files differ from their archive.',
     registers: [registry],
     collect() {
       this.set(catalogue().failures.filter(({ field }) => field === wholeArchive).length);

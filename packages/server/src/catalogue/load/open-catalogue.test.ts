@@ -66,7 +66,7 @@ test('a version with mistakes leaves the one before in force, says so, and is re
     second.failures.map(({ file, field }) => [file, field]),
     [['weather/get_weather.yaml', 'effects']],
   );
-  assert.ok(lines.some((line) => line.includes('the version before stays in force')));
+  assert.ok(lines.some((line) => line.includes('previous version kept')));
   await writeFile(join(folder, 'weather', 'bundle.yaml'), 'no: bundle');
   const third = await next(second);
   assert.equal(third.findBundle('weather'), first.findBundle('weather'));

@@ -74,7 +74,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Live
         waitMs = isComplete ? Math.max(lookMs, tookMs / share) : 0;
       } catch (error) {
         waitMs = lookMs;
-        if (!signal.aborted) logger.error({ err: error }, 'the folders of bundles could not be looked at');
+        if (!signal.aborted) logger.error({ err: error }, 'bundle folders not read');
       }
     }
   }

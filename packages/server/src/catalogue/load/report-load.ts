@@ -4,7 +4,7 @@ import type { BundleFailure, Catalogue } from '../catalogue.ts';
 
 /** One line for each mistake. */
 export function logFailure({ file, line, field, message }: BundleFailure, logger: Logger): void {
-  logger.error({ file, line, field }, `bundle not loaded: ${file}:${line ?? '-'} ${field}: ${message}`);
+  logger.error({ file, line, field }, `bundle load failed: ${file}:${line ?? '-'} ${field}: ${message}`);
 }
 
 export interface LoadFacts {
@@ -27,7 +27,7 @@ export function reportLoad(catalogue: Catalogue, { previous, milliseconds, read,
     logger.info({ ...facts, ...differences(previous.bundles, bundles), kept }, 'catalogue changed');
   }
   if (kept.length > 0) {
-    logger.warn({ kept }, `the version before stays in force, since the new one has mistakes: ${kept.join(', ')}`);
+    logger.warn({ kept }, `bundle load failed, previous version kept: ${kept.join(', ')}`);
   }
 }
 
@@ -52,6 +52,6 @@ export function reportUnsupported(
     const unsupported = plugins.filter((plugin) => plugin.unsupported.includes(format));
     if (unsupported.length === 0) continue;
     const named = unsupported.slice(0, 10).map(({ bundle, id }) => `${bundle.id}/${id}`);
-    logger.info({ format, plugins: unsupported.length }, `not wholly expressible as ${format}: ${named.join(', ')}`);
+    logger.info({ format, plugins: unsupported.length }, `provider format incomplete: ${format}: ${named.join(', ')}`);
   }
 }

@@ -57,9 +57,9 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { denied, endsWithServer } = machine;
   const { cgroups, state: cgroup } = await findCgroups(options, machine.settings);
   const capabilities: SandboxCapabilities = { ...machine.capabilities, sandbox: describeSandbox(sandbox), cgroup };
-  logger.info({ ...capabilities, endsWithServer, denied }, 'sandbox for plugins is open');
+  logger.info({ ...capabilities, endsWithServer, denied }, 'plugin sandbox opened');
   if (sandbox.settings === undefined) {
-    logger.warn({ missing: sandbox.missing, detail: sandbox.detail }, 'handlers that need a sandbox are refused');
+    logger.warn({ missing: sandbox.missing, detail: sandbox.detail }, 'handlers refused: no sandbox available');
   }
   const homes = new Map<string, Home>();
   const openings = new Map<string, Promise<Home>>();
@@ -86,7 +86,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       leastWaitMs: options.leastWaitMs ?? 5_000,
       startHost: () => createHost(spawnChild({ bundleFolder: folder, memoryMb }, child), usage),
       onCrash: (printed) => {
-        logger.warn({ bundle_id: bundleId }, "a plugin's process ended before its time");
+        logger.warn({ bundle_id: bundleId }, 'plugin process exited early');
         logger.debug({ bundle_id: bundleId, printed }, "what the plugin's process printed last");
       },
     });
@@ -154,7 +154,7 @@ function describeSandbox(probe: SandboxProbe): SandboxCapabilities['sandbox'] {
   return probe.settings === undefined ? { available: false, missing: probe.missing } : { available: true };
 }
 
-const unshared = 'not every user may read the bundle: its plugins run as the user of the server';
+const unshared = 'bundle not readable by all users: its plugins run as the user of the service';
 
 /** @param onUnshared called when nobody but the user of the server can be the one of the plugins */
 async function settingsFor(folder: string, settings: SpawnSettings, onUnshared: () => void): Promise<SpawnSettings> {
@@ -192,7 +192,7 @@ function registerMetrics(metrics: Registry, pools: ReadonlySet<Pool>): (outcome:
   const registers = [metrics];
   new Gauge({
     name: 'quartermaster_sandbox_children',
-    help: 'Processes for plugins.',
+    help: 'Plugin processes.',
     registers,
     collect() {
       this.set(sum('children'));
@@ -200,7 +200,7 @@ function registerMetrics(metrics: Registry, pools: ReadonlySet<Pool>): (outcome:
   });
   new Gauge({
     name: 'quartermaster_sandbox_waiting',
-    help: 'Runs that wait for a process.',
+    help: 'Runs waiting for a process.',
     registers,
     collect() {
       this.set(sum('waiting'));
@@ -208,7 +208,7 @@ function registerMetrics(metrics: Registry, pools: ReadonlySet<Pool>): (outcome:
   });
   const runs = new Counter({
     name: 'quartermaster_sandbox_runs_total',
-    help: 'Runs of handlers, by how they ended.',
+    help: 'Handler runs by outcome.',
     labelNames: ['outcome'],
     registers,
   });

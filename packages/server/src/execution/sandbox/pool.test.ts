@@ -135,7 +135,7 @@ test('a child that died while it was idle is replaced', async () => {
   const [pid = 0] = childrenOf(process.pid);
   process.kill(pid, 'SIGSEGV');
   await until('it is gone', () => childrenOf(process.pid).length === 0);
-  await until('the end is noticed', () => bed.log.some((line) => line.includes('ended before its time')));
+  await until('the end is noticed', () => bed.log.some((line) => line.includes('plugin process exited early')));
   assert.deepEqual(await bed.run('a'), { kind: 'returned', output: 1 });
 });
 
@@ -144,7 +144,7 @@ test('a child that died while it was idle is not the one that makes room for ano
   for (const id of ['a', 'b', 'c', 'd']) await bed.addBundle(id, { 'run.mjs': held });
   await bed.run('a');
   for (const pid of childrenOf(process.pid)) process.kill(pid, 'SIGSEGV');
-  await until('the end is noticed', () => bed.log.some((line) => line.includes('ended before its time')));
+  await until('the end is noticed', () => bed.log.some((line) => line.includes('plugin process exited early')));
   for (const id of ['b', 'c', 'd']) assert.deepEqual(await bed.run(id), { kind: 'returned', output: 1 });
 });
 
@@ -210,7 +210,7 @@ test('a bundle that not every user may read runs as the user of the server, and 
   await bed.addBundle('private', { 'run.mjs': held });
   await chmod(join(bed.folder, 'private'), 0o700);
   assert.equal((await bed.run('private')).kind, 'returned');
-  const said = bed.log.some((line) => line.includes('run as the user of the server') && line.includes('private'));
+  const said = bed.log.some((line) => line.includes('run as the user of the service') && line.includes('private'));
   assert.equal(said, bed.sandbox.capabilities.separateUser);
 });
 

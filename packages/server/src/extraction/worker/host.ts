@@ -110,7 +110,7 @@ function startReader({ logger, isolation, ...plan }: HostOptions & { readonly cp
   async function reportExit(): Promise<void> {
     const exit = await process.exited;
     const { printed: stderr, code, signal } = exit;
-    if (stderr !== '') logger.warn({ stderr, code, signal }, 'a process that reads documents has ended');
+    if (stderr !== '') logger.warn({ stderr, code, signal }, 'extraction worker exited');
     why = explainExit(exit, sentInvalid);
     listener?.exited(why);
   }

@@ -78,7 +78,7 @@ test('the service takes the sandbox for readers, and says so once', async () => 
   const settings = await findReaderIsolation(createLogger('info', { write: (line) => void log.push(line) }));
   assert.equal(settings.isSandboxed, true);
   assert.equal(log.length, 1);
-  assert.match(log.join(), /"tier":"sandbox".*document reader isolation/);
+  assert.match(log.join(), /"tier":"sandbox".*document reader isolation selected/);
 });
 
 /** The data folder of a service, closed to others, with what no reader may see. */

@@ -18,10 +18,10 @@ export async function findReaderIsolation(logger: Logger): Promise<SpawnSettings
     network_denied: settings.isSandboxed || networkDenied,
     no_new_privileges: settings.isSandboxed || settings.hasUtilLinux,
   };
-  if (found.sandbox.settings !== undefined) logger.info(facts, 'document reader isolation');
+  if (found.sandbox.settings !== undefined) logger.info(facts, 'document reader isolation selected');
   else {
     const { missing, detail } = found.sandbox;
-    logger.warn({ ...facts, missing, detail, remedy }, 'document readers run without a sandbox');
+    logger.warn({ ...facts, missing, detail, remedy }, 'document readers started without a sandbox');
   }
   return settings;
 }

@@ -39,7 +39,7 @@ export async function reconcileFiles(deps: ReconcileDeps, signal?: AbortSignal):
   const purged = await purgeQuarantine(deps, signal);
   const damaged = await findDamage(deps, signal);
   const result = { deletesFinished, orphans, purged, damaged };
-  if (deletesFinished + purged + damaged > 0) deps.logger.warn(result, 'files were reconciled');
+  if (deletesFinished + purged + damaged > 0) deps.logger.warn(result, 'files reconciled');
   return result;
 }
 

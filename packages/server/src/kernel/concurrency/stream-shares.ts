@@ -38,7 +38,7 @@ export function createStreamShares(deps: StreamSharesDeps = {}): StreamShares {
   if (deps.metrics !== undefined) {
     new Gauge({
       name: 'quartermaster_event_streams',
-      help: 'Event streams of records and runs that are open.',
+      help: 'Open event streams of records and runs.',
       registers: [deps.metrics],
       collect() {
         this.set(all);

@@ -24,7 +24,7 @@ export function startUpkeep(tasks: readonly UpkeepTask[], logger: Logger): Upkee
       await task.run(stopping.signal);
     } catch (error) {
       if (stopping.signal.aborted) return;
-      logger.error({ err: error, task: task.name }, 'upkeep failed');
+      logger.error({ err: error, task: task.name }, 'periodic task failed');
     }
   }
 

@@ -11,6 +11,6 @@ function logged(userId: number): readonly string[] {
 
 test('a start as root is one warning with the remedy, and a start as another user is none', () => {
   const [line, ...others] = logged(0);
-  assert.match(line ?? '', /"level":"warn".*as a user of its own.*"msg":"service runs as root"/);
+  assert.match(line ?? '', /"level":"warn".*as a user of its own.*"msg":"service started as root"/);
   assert.deepEqual([others, logged(1000)], [[], []]);
 });

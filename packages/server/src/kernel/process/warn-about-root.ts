@@ -5,5 +5,5 @@ const remedy =
 
 /** A defect in a process of root is one of the whole machine. */
 export function warnAboutRoot(logger: Logger, userId = process.getuid?.()): void {
-  if (userId === 0) logger.warn({ remedy }, 'service runs as root');
+  if (userId === 0) logger.warn({ remedy }, 'service started as root');
 }

@@ -14,20 +14,20 @@ const bounds = [0.005, 0.025, 0.1, 0.5, 1, 3, 10, 30];
 export function createEmbedderMetrics(registry: Registry): EmbedderMetrics {
   const texts = new Counter({
     name: 'quartermaster_embedded_texts_total',
-    help: 'Texts given to the embedder, by use (chunk or question) and outcome (made, refused, unavailable).',
+    help: 'Texts sent to the embedder, by use (chunk or question) and outcome (made, refused, unavailable).',
     labelNames: ['use', 'outcome'],
     registers: [registry],
   });
   const seconds = new Histogram({
     name: 'quartermaster_embedding_seconds',
-    help: 'Seconds until the embedder answered, by use: a batch of chunks, or a question.',
+    help: 'Response time of the embedder in seconds, by use: a batch of chunks or a question.',
     labelNames: ['use'],
     buckets: bounds,
     registers: [registry],
   });
   const starts = new Counter({
     name: 'quartermaster_embedder_starts_total',
-    help: 'Processes of the local model that were started; more than one means that it failed.',
+    help: 'Started processes of the local model. More than one means that it failed.',
     registers: [registry],
   });
 

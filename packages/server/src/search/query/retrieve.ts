@@ -74,7 +74,7 @@ function createVectorSearch(chunks: Pick<ChunkIndex, 'findVisible'>, deps: Vecto
     for (let count = Math.max(leastCandidates, candidatesPerResult * limit); ; count *= 8) {
       const candidates = await index.nearest(space, query, count);
       if (candidates === undefined) {
-        logger.warn({ collection_id: question.collectionId }, 'vectors do not fit into the memory they may take');
+        logger.warn({ collection_id: question.collectionId }, 'vector memory limit reached');
         return null;
       }
       const visible = await findVisible(chunks, candidates, question.filter);
@@ -89,7 +89,7 @@ function createVectorSearch(chunks: Pick<ChunkIndex, 'findVisible'>, deps: Vecto
       return await search(question, limit);
     } catch (error) {
       if (!(error instanceof EmbedderUnavailable)) throw error;
-      logger.warn({ reason: error.message }, 'a question is answered by words alone');
+      logger.warn({ reason: error.message }, 'query answered without vectors');
       return null;
     }
   };

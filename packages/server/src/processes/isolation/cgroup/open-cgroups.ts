@@ -36,7 +36,7 @@ export async function openCgroups({ user, logger }: CgroupOptions): Promise<Cgro
   } catch (cause) {
     const missing =
       cause instanceof CgroupRefusal ? cause.message : 'control groups do not work here (the log says why)';
-    logger.info({ missing, err: cause }, 'no control groups for plugins: prlimit and the watch on memory limit them');
+    logger.info({ missing, err: cause }, 'control groups not available: prlimit and memory monitoring limit plugins');
     return { cgroups: undefined, state: { available: false, missing } };
   }
 }
@@ -88,7 +88,7 @@ function openLayout(layout: Layout, logger: Logger): Cgroups {
       isRefused = false;
       return tracked(group);
     } catch (cause) {
-      if (!isRefused) logger.warn({ err: cause }, "a plugin's process starts without a control group");
+      if (!isRefused) logger.warn({ err: cause }, 'plugin process started without a control group');
       isRefused = true;
       return undefined;
     }

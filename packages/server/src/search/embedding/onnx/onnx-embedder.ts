@@ -47,7 +47,7 @@ export async function openOnnxEmbedder(options: OnnxEmbedderOptions): Promise<Em
       machine,
     });
     options.onStart?.(process.pid);
-    logger.info({ pid: process.pid }, 'the process of the local model runs');
+    logger.info({ pid: process.pid }, 'embedding model process started');
     return process;
   };
   const first = start();
@@ -61,7 +61,7 @@ export async function openOnnxEmbedder(options: OnnxEmbedderOptions): Promise<Em
       `QUARTERMASTER_EMBEDDING_DIMENSIONS is ${dimensions}, but the model in ${folder} has ${facts.dimensions}.`,
     );
   }
-  logger.info({ folder, ...facts, ...model }, 'a local model makes vectors');
+  logger.info({ folder, ...facts, ...model }, 'embedding model loaded');
   const processes = keepRunning({ first, start, fingerprint: facts.fingerprint, logger });
   const finish = (vector: Float32Array) =>
     dimensions === vector.length ? vector : normalise(vector.slice(0, dimensions));
@@ -106,7 +106,7 @@ function keepRunning({ first, start, fingerprint, logger }: Keeping) {
       if (performance.now() < restUntil) throw new EmbedderUnavailable('the local model rests after it failed');
       restMs = Math.min(Math.max(2 * restMs, shortestRestMs), longestRestMs);
       restUntil = performance.now() + restMs;
-      logger.warn({ rest_ms: restMs }, 'the process of the local model has ended and is started anew');
+      logger.warn({ rest_ms: restMs }, 'embedding model process restarted');
       current = start();
     }
     const process = current;
