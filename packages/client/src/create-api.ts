@@ -15,9 +15,6 @@ export type ResponseOf<T extends Operations<T>, E extends keyof T> = T[E]['respo
 /** The `data` member of that body. */
 export type DataOf<T extends Operations<T>, E extends keyof T> = Extract<ResponseOf<T, E>, { data: unknown }>['data'];
 
-/** The JSON body of a request. */
-export type BodyOf<T extends Operations<T>, E extends keyof T> = T[E]['request'] extends { body?: infer B } ? B : never;
-
 /** The query parameters of a request. */
 export type QueryOf<T extends Operations<T>, E extends keyof T> = T[E]['request'] extends { query?: infer Q }
   ? Exclude<Q, undefined>

@@ -1,9 +1,9 @@
 import { withoutTrailingSlashes } from '@quartermaster/contract';
 import { asPlugins, asResult } from './answers.ts';
-import { type Api, type ApiOptions, type BodyOf, createApi, type QueryOf } from './create-api.ts';
+import { type Api, type ApiOptions, createApi, type QueryOf } from './create-api.ts';
 import { fileCalls } from './file-calls.ts';
-import type { FilesApi } from './generated/files-api.ts';
-import type { PluginsApi } from './generated/plugins-api.ts';
+import type { ChunkQuery, CollectionCreate, FilesApi } from './generated/files-api.ts';
+import type { ExecuteRequest, PluginsApi } from './generated/plugins-api.ts';
 import { recordCalls } from './record-calls.ts';
 import { runCalls } from './run-calls.ts';
 
@@ -45,14 +45,14 @@ function bearer(apiKey: string): string {
 function collectionCalls(api: Api<FilesApi>) {
   const path = (collectionId: string) => ({ collection_id: collectionId });
   return {
-    create: (body: BodyOf<FilesApi, 'POST /v1/collections'>) => api.data('POST /v1/collections', { body }),
+    create: (body: CollectionCreate) => api.data('POST /v1/collections', { body }),
     get: (collectionId: string) => api.data('GET /v1/collections/{collection_id}', { path: path(collectionId) }),
     list: (query: QueryOf<FilesApi, 'GET /v1/collections'> = {}) => api.json('GET /v1/collections', { query }),
     delete: async (collectionId: string) => {
       await api.json('DELETE /v1/collections/{collection_id}', { path: path(collectionId) });
     },
     /** The chunks that answer a question best, best first. */
-    query: (collectionId: string, body: BodyOf<FilesApi, 'POST /v1/collections/{collection_id}/chunks/query'>) =>
+    query: (collectionId: string, body: ChunkQuery) =>
       api.data('POST /v1/collections/{collection_id}/chunks/query', { path: path(collectionId), body }),
   };
 }
@@ -62,7 +62,7 @@ function pluginCalls(api: Api<PluginsApi>) {
     listBundles: () => api.data('GET /v1/bundles'),
     list: async (bundleId?: string) => asPlugins(await api.data('GET /v1/plugins', { query: { bundle_id: bundleId } })),
     /** Runs a plugin and waits for its result. @throws ApiError PROVIDER_ERROR, PLUGIN_FAILED, PLUGIN_TIMEOUT … */
-    execute: async (body: BodyOf<PluginsApi, 'POST /v1/execute'>, signal?: AbortSignal) =>
+    execute: async (body: ExecuteRequest, signal?: AbortSignal) =>
       asResult(await api.data('POST /v1/execute', { body, signal })),
     verifyCredentials: async (bundleId: string, credentials: Readonly<Record<string, unknown>>) => {
       await api.json('POST /v1/verify_credentials', { body: { bundle_id: bundleId, credentials } });

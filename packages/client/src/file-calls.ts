@@ -1,10 +1,8 @@
-import type { Api, DataOf, QueryOf } from './create-api.ts';
-import type { FilesApi } from './generated/files-api.ts';
-
-type List = 'GET /v1/files';
+import type { Api, QueryOf } from './create-api.ts';
+import type { FilesApi, PurposeName } from './generated/files-api.ts';
 
 export interface FileUpload {
-  readonly purpose: DataOf<FilesApi, List>[number]['purpose'];
+  readonly purpose: PurposeName;
   readonly name: string;
   readonly content: Blob;
   /** A repeated call with the same key and content gives the same `file_id`. */
@@ -20,7 +18,7 @@ export function fileCalls(api: Api<FilesApi>) {
       body.set('file', content, name);
       return api.data('POST /v1/files', { body, idempotencyKey });
     },
-    list: (query: QueryOf<FilesApi, List> = {}) => api.json('GET /v1/files', { query }),
+    list: (query: QueryOf<FilesApi, 'GET /v1/files'> = {}) => api.json('GET /v1/files', { query }),
     get: (fileId: string) => api.data('GET /v1/files/{file_id}', { path: path(fileId) }),
     content: (fileId: string) => api.send('GET /v1/files/{file_id}/content', { path: path(fileId) }),
     delete: async (fileId: string) => {

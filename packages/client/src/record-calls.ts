@@ -1,10 +1,8 @@
 import { asPreview, asRecord } from './answers.ts';
 import { ApiError } from './api-error.ts';
-import type { Api, BodyOf, QueryOf } from './create-api.ts';
-import type { FilesApi } from './generated/files-api.ts';
+import type { Api, QueryOf } from './create-api.ts';
+import type { FilesApi, RecordCreate, RecordUpdate } from './generated/files-api.ts';
 
-type Create = 'POST /v1/collections/{collection_id}/records';
-type Update = 'POST /v1/collections/{collection_id}/records/{record_id}';
 type Chunks = 'GET /v1/collections/{collection_id}/records/{record_id}/chunks';
 type Rows = 'GET /v1/collections/{collection_id}/records/{record_id}/rows';
 
@@ -13,7 +11,7 @@ const pollMs = 1000;
 
 export function recordCalls(api: Api<FilesApi>) {
   const path = (collectionId: string, recordId: string) => ({ collection_id: collectionId, record_id: recordId });
-  const create = (collectionId: string, body: BodyOf<FilesApi, Create>, isDryRun: boolean, signal?: AbortSignal) =>
+  const create = (collectionId: string, body: RecordCreate, isDryRun: boolean, signal?: AbortSignal) =>
     api.data('POST /v1/collections/{collection_id}/records', {
       path: { collection_id: collectionId },
       query: { dry_run: isDryRun ? true : undefined },
@@ -21,15 +19,14 @@ export function recordCalls(api: Api<FilesApi>) {
       signal,
     });
   const records = {
-    create: async (collectionId: string, body: BodyOf<FilesApi, Create>) =>
-      asRecord(await create(collectionId, body, false)),
+    create: async (collectionId: string, body: RecordCreate) => asRecord(await create(collectionId, body, false)),
     /** Reads the source without storing anything. @returns the chunks it would have, and the rows that would be refused */
-    preview: async (collectionId: string, body: BodyOf<FilesApi, Create>, signal?: AbortSignal) =>
+    preview: async (collectionId: string, body: RecordCreate, signal?: AbortSignal) =>
       asPreview(await create(collectionId, body, true, signal)),
     get: (collectionId: string, recordId: string) =>
       api.data('GET /v1/collections/{collection_id}/records/{record_id}', { path: path(collectionId, recordId) }),
     /** A change of more than metadata creates the chunks again; the old ones stay until then. */
-    update: (collectionId: string, recordId: string, body: BodyOf<FilesApi, Update>) =>
+    update: (collectionId: string, recordId: string, body: RecordUpdate) =>
       api.data('POST /v1/collections/{collection_id}/records/{record_id}', {
         path: path(collectionId, recordId),
         body,

@@ -1,16 +1,12 @@
 import { asRun } from './answers.ts';
-import type { Api, BodyOf, DataOf, QueryOf } from './create-api.ts';
-import type { PluginsApi } from './generated/plugins-api.ts';
+import type { Api, QueryOf } from './create-api.ts';
+import type { ExecuteRequest, PluginsApi, Run, RunItem, RunProgress } from './generated/plugins-api.ts';
 import { readServerEvents } from './server-events.ts';
-
-type Execute = 'POST /v1/execute';
-export type Run = DataOf<PluginsApi, 'GET /v1/runs/{run_id}'>;
-type RunItem = DataOf<PluginsApi, 'GET /v1/runs'>[number];
 
 /** One event of a run. A new connection continues after the event with its `id`. */
 export type RunEvent =
   | { readonly kind: 'state'; readonly id: string | null; readonly run: RunItem }
-  | { readonly kind: 'progress'; readonly id: string | null; readonly progress: NonNullable<Run['progress']> };
+  | { readonly kind: 'progress'; readonly id: string | null; readonly progress: RunProgress };
 
 export interface FollowOptions {
   /** Id of the last event received: events up to it are left out. */
@@ -39,7 +35,7 @@ export function runCalls(api: Api<PluginsApi>) {
 
   const runs = {
     /** Starts a run and does not wait for it. With an idempotency key a repeated call gives the same run. */
-    start: async (body: BodyOf<PluginsApi, Execute>, { idempotencyKey }: { idempotencyKey?: string } = {}) =>
+    start: async (body: ExecuteRequest, { idempotencyKey }: { idempotencyKey?: string } = {}) =>
       asRun(await api.data('POST /v1/execute', { body, headers: { prefer: 'respond-async' }, idempotencyKey })),
     list: (query: QueryOf<PluginsApi, 'GET /v1/runs'> = {}) => api.json('GET /v1/runs', { query }),
     /** With the result of an asynchronous run, or its error. */
