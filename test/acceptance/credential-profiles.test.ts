@@ -197,7 +197,11 @@ test('[profiles] a profile is for keys of its project and for its bundle; only a
   assert.equal((await stranger('POST', '/v1/credential_profiles', wish)).status, 200);
 
   const wrong: Array<[object, number, RegExp]> = [
-    [{ ...execution(named('one')), bundle_id: 'header' }, 422, /\$profile: found a profile of the bundle "bearer"/],
+    [
+      { ...execution(named('one')), bundle_id: 'header' },
+      422,
+      /\$profile must be .* received a profile of the bundle "bearer"/,
+    ],
     [execution({ $profile: 'one', KEY: canary }), 422, /must be the only member of credentials/],
     [execution({ $profile: 5 }), 422, /must be the name of a credential profile/],
     [execution(named('none')), 404, /no credential profile named "none"/],

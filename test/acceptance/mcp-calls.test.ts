@@ -106,14 +106,14 @@ test('[mcp] credentials are never arguments, and what is wrong with them is said
   const { service, upstream } = await startBoth(t);
   const url = `${service.pluginsUrl}/mcp/watched`;
   const refusals: Array<[Record<string, string>, Record<string, unknown>, RegExp]> = [
-    [{}, { WATCHED_KEY: canary }, /credentials\/WATCHED_KEY: found nothing; expected this field/],
+    [{}, { WATCHED_KEY: canary }, /credentials\/WATCHED_KEY is required/],
     [{}, {}, /X-Credential-<NAME>/],
     [{ 'X-Credential-WATCHED_KEY': 'short' }, {}, /credentials\/WATCHED_KEY/],
     [{ 'X-Credential-WATCHED_KEY': 'x'.repeat(8 * 1024 + 1) }, {}, /credentials.*values have at most 8192 bytes each/],
     [{ 'X-Plugin-Credentials': canary }, {}, /x-plugin-credentials must be a JSON object/],
     [{ 'X-Plugin-Credentials': encoded([canary]) }, {}, /x-plugin-credentials must be a JSON object/],
     [{ 'X-Credential-WATCHED_KEY': canary }, { WATCHED_KEY: canary }, /arguments/],
-    [{ 'X-Credential-WATCHED_KEY': canary }, { path: 5 }, /arguments\/path: found number 5; expected string/],
+    [{ 'X-Credential-WATCHED_KEY': canary }, { path: 5 }, /arguments\/path must be a string; received a number \(5\)/],
   ];
   for (const [headers, input, message] of refusals) {
     const client = await connect(t, url, { revision: '2026-07-28', headers });

@@ -55,7 +55,7 @@ test('check names file, line and field of a mistake', async (t) => {
   await writeFile(path, (await readFile(path, 'utf8')).replace('effects: read', 'effects: reads'));
   const { status, stderr } = run('check', join(out, 'mine'));
   assert.equal(status, 1);
-  assert.match(stderr, /^mine\/greet\.yaml:4 effects: Expected one of "read"/);
+  assert.match(stderr, /^mine\/greet\.yaml:4 effects: Must be one of "read"/);
 });
 
 test('the examples of our own bundles pass, with and without recordings', () => {

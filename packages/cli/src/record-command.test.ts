@@ -170,7 +170,10 @@ test('outputs are written into the examples, and an upstream that has changed is
   // This upstream counts its answers.
   const again = await record();
   assert.equal(again.status, 1);
-  assert.match(again.stderr, /get_now example 1: recorded into .*, but expected \{"celsius":2.*found \{"celsius":4/);
+  assert.match(
+    again.stderr,
+    /get_now example 1: recorded into .*, but output must be \{"celsius":2.*received \{"celsius":4/,
+  );
 });
 
 test('a request that was not recorded is not answered, nor is a recorded one that is not made any more', async (t) => {

@@ -133,6 +133,8 @@ export const tools = {
   'try.verified': '第三方已接受这些凭据。',
   'try.verify': '校验凭据',
   'try.violation': '实际为 {found}；应为 {expected}',
+  'try.violationMissing': '为必填项',
+  'try.violationUnknown': '未知。允许：{expected}',
   'try.violations': '输出有 {count} 处不符合其 schema。',
   'try.writes': '此插件会更改第三方的数据。',
   'try.yes': '是',

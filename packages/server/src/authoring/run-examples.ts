@@ -7,6 +7,7 @@ import { loadFolder } from '../catalogue/load/load-folder.ts';
 import type { Executor } from '../execution/executor.ts';
 import type { Outcome } from '../execution/outcome.ts';
 import { Problem } from '../kernel/problem.ts';
+import { sentenceOf } from '../kernel/validation/validation-error.ts';
 import { openBundleRuntime } from './bundle-runtime.ts';
 import { examplesOf, findRecording, type PlacedExample } from './example-recordings.ts';
 import { openUpstreamStage, type Recording, type UpstreamStage } from './upstream-stage.ts';
@@ -152,9 +153,7 @@ export function readOutcome(outcome: Awaited<ReturnType<typeof runExample>>): Pl
   }
   const [violation] = outcome.violations;
   if (violation === undefined) return { output: outcome.output };
-  return {
-    wrong: `the output breaks its schema: ${violation.path}: found ${violation.found}; expected ${violation.expected}`,
-  };
+  return { wrong: sentenceOf({ ...violation, path: `output${violation.path}` }) };
 }
 
 function judgeRun(outcome: Awaited<ReturnType<typeof runExample>>, stage: UpstreamStage): Played {
@@ -166,7 +165,7 @@ function judgeRun(outcome: Awaited<ReturnType<typeof runExample>>, stage: Upstre
 /** What differs from what is expected, in words; null when nothing does, or nothing is expected. */
 export function compare(output: unknown, expected: unknown): string | null {
   if (expected === undefined || isDeepStrictEqual(plain(output), plain(expected))) return null;
-  return `expected ${JSON.stringify(expected)}, found ${JSON.stringify(output)?.slice(0, 500)}`;
+  return `output must be ${JSON.stringify(expected)}; received ${JSON.stringify(output)?.slice(0, 500)}`;
 }
 
 /** As JSON has it: what comes out of a process may have other prototypes. */

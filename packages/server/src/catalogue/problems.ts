@@ -1,6 +1,7 @@
 import type { Violation } from '@quartermaster/contract';
 import { fieldInvalid, Problem } from '../kernel/problem.ts';
 import { quoteText } from '../kernel/quote-text.ts';
+import { validationFailed } from '../kernel/validation/validation-error.ts';
 
 export function bundleNotFound(bundleId: string): Problem {
   return new Problem(
@@ -31,15 +32,14 @@ export function listFormatUnknown(found: string, supported: readonly string[]): 
   return fieldInvalid('query/format', quoteText(found), `one of ${supported.join(', ')}`);
 }
 
-/** `part` is `credentials` or `input_params`; the checks name paths and rules, never values. */
+/**
+ * @param part `credentials` or `input_params`
+ * @param violations at least one; none shows a value of the credentials
+ */
 export function valueInvalid(part: string, violations: readonly Violation[]): Problem {
-  const details = violations.map(({ path, ...rest }) => ({ path: `body/${part}${pointer(path)}`, ...rest }));
-  const [first] = details;
-  const message =
-    first === undefined
-      ? `body/${part}: not valid.`
-      : `${first.path}: found ${first.found}; expected ${first.expected}.`;
-  return new Problem('REQUEST_VALIDATION_ERROR', message, { details });
+  const [first, ...others] = violations.map(({ path, ...rest }) => ({ path: `body/${part}${pointer(path)}`, ...rest }));
+  if (first === undefined) throw new Error(`No violation of body/${part} was found.`);
+  return validationFailed([first, ...others]);
 }
 
 /** A check may say `/a/b`, `a/b` or nothing for the value itself. */

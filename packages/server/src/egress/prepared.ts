@@ -15,7 +15,7 @@ export type Prepared<T> = T | { readonly refusal: InjectionRefusal } | null;
 
 /** Something is signed with or sent beside another credential that was given. */
 export function missing(credential: string): { readonly refusal: InjectionRefusal } {
-  return { refusal: { credential, message: 'is needed beside the credentials that were given' } };
+  return { refusal: { credential, message: 'is missing beside the credentials that were given' } };
 }
 
 /** No header can carry the value. */

@@ -31,7 +31,7 @@ test('errors are in the envelope and name the place where the caller put the val
   };
   const wrongInput = await post({ q: 5 }, withKey);
   assert.deepEqual([wrongInput.status, wrongInput.details[0].path], [422, 'body/q']);
-  assert.match(wrongInput.message, /^body\/q: found number 5; expected string/);
+  assert.match(wrongInput.message, /^body\/q must be a string; received a number \(5\)\./);
   const none = await post({}, {});
   assert.deepEqual([none.status, none.details[0].path], [422, 'headers/x-plugin-credentials/api_key']);
   assert.equal((await post({}, withKey)).code, 'PROVIDER_ERROR');

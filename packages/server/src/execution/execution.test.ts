@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
+import { sentenceOf } from '../kernel/validation/validation-error.ts';
 import { mark, openBench, plainSecret, secret } from './testing/execution.suite.ts';
 
 const json =
@@ -66,7 +67,7 @@ describe('POST /v1/execute', () => {
       assert.ok(!answer.text.includes(mark), answer.text);
       // The same shape as that of any other field, docs/contract.md "Both addresses": found and expected stand in the message too.
       const [{ path, found, expected }] = answer.body.error.details;
-      assert.equal(answer.body.error.message, `${path}: found ${found}; expected ${expected}.`);
+      assert.equal(answer.body.error.message, sentenceOf({ path, found, expected }));
       return answer.body.error.details.map((detail: { path: string }) => {
         assert.deepEqual(Object.keys(detail).sort(), ['expected', 'found', 'path']);
         return detail.path;

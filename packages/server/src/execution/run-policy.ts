@@ -53,8 +53,8 @@ export function makeRunPolicy(
     const { credential, message } = prepared.refusal;
     const violation = {
       path: `/${credential}`,
-      found: 'a value that cannot be used',
-      expected: `another: it ${message}`,
+      found: `a value that ${message}`,
+      expected: 'a value that can be sent',
     };
     throw valueInvalid('credentials', [violation]);
   }

@@ -93,15 +93,15 @@ test('a field that is wrong is named with what was found and what is expected', 
     fetch(`${url}/v1/things/1`, { method: 'POST', body, headers: { 'Content-Type': type } });
   const tooLarge = 'must be a number up to 1.7976931348623157e+308; received a larger number.';
   const cases = [
-    ['{"count":"3"}', 422, 'REQUEST_VALIDATION_ERROR', 'body/count: found "3"; expected type integer.'],
-    ['{"count":true}', 422, 'REQUEST_VALIDATION_ERROR', 'body/count: found true; expected type integer.'],
-    ['{}', 422, 'REQUEST_VALIDATION_ERROR', 'body/count: found nothing; expected this field.'],
-    ['{"count":0}', 422, 'REQUEST_VALIDATION_ERROR', 'body/count: found 0; expected a value >= 1.'],
+    ['{"count":"3"}', 422, 'REQUEST_VALIDATION_ERROR', 'body/count must be an integer; received a string ("3").'],
+    ['{"count":true}', 422, 'REQUEST_VALIDATION_ERROR', 'body/count must be an integer; received a boolean (true).'],
+    ['{}', 422, 'REQUEST_VALIDATION_ERROR', 'body/count is required.'],
+    ['{"count":0}', 422, 'REQUEST_VALIDATION_ERROR', 'body/count must be at least 1; received a number (0).'],
     [
       '{"count":1,"credentials":"sk-123"}',
       422,
       'REQUEST_VALIDATION_ERROR',
-      'body/credentials: found a string; expected type object.',
+      'body/credentials must be an object; received a string.',
     ],
     ['{"count":', 400, 'INVALID_REQUEST', 'The body must be valid JSON; received a syntax error (it ends too early).'],
     [
@@ -114,7 +114,12 @@ test('a field that is wrong is named with what was found and what is expected', 
     ['{"count":1e999}', 422, 'REQUEST_VALIDATION_ERROR', `body/count ${tooLarge}`],
     ['{"count":1,"x":[{"y":-1e999}]}', 422, 'REQUEST_VALIDATION_ERROR', `body/x/0/y ${tooLarge}`],
     [`{"count":1${'0'.repeat(309)}}`, 422, 'REQUEST_VALIDATION_ERROR', `body/count ${tooLarge}`],
-    [`{"count":0,"x":"1e999"}`, 422, 'REQUEST_VALIDATION_ERROR', 'body/count: found 0; expected a value >= 1.'],
+    [
+      `{"count":0,"x":"1e999"}`,
+      422,
+      'REQUEST_VALIDATION_ERROR',
+      'body/count must be at least 1; received a number (0).',
+    ],
     [
       `${'['.repeat(65)}${']'.repeat(65)}`,
       400,
@@ -140,9 +145,9 @@ test('a field that is wrong is named with what was found and what is expected', 
   const large = await post(`{"count":1,"x":"${'x'.repeat(1024 * 1024)}"}`);
   assert.deepEqual([large.status, (await errorOf(large)).code], [413, 'FILE_TOO_LARGE']);
   const query = await fetch(`${url}/v1/things?limit=x`);
-  assert.equal((await errorOf(query)).message, 'query/limit: found "x"; expected type integer.');
+  assert.equal((await errorOf(query)).message, 'query/limit must be an integer; received a string ("x").');
   const infinite = await errorOf(await fetch(`${url}/v1/things?limit=-Infinity`));
-  assert.equal(infinite.message, 'query/limit: found "-Infinity"; expected type integer.');
+  assert.equal(infinite.message, 'query/limit must be an integer; received a string ("-Infinity").');
   assert.deepEqual(await (await fetch(`${url}/v1/things?limit=5`)).json(), { limit: 5 });
 });
 

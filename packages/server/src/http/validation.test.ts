@@ -19,69 +19,73 @@ const is = (n: number) => ({ type: 'eq', key: 'a', value: n });
 const comparisons = '"eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"';
 
 const cases: ReadonlyArray<readonly [what: string, body: object, complaint: string]> = [
-  ['no form at all', { filters: 'x' }, 'filters: found "x"; expected type object.'],
-  ['no name of a form', { filters: { key: 'a', value: 1 } }, 'filters/type: found nothing; expected this field.'],
+  ['no form at all', { filters: 'x' }, 'filters must be an object; received a string ("x").'],
+  ['no name of a form', { filters: { key: 'a', value: 1 } }, 'filters/type is required.'],
   [
     'the name of no form',
     { filters: { type: 'is', key: 'a', value: 1 } },
-    `filters/type: found "is"; expected one of ${comparisons}, "and", "or".`,
+    `filters/type must be one of ${comparisons}, "and", "or"; received a string ("is").`,
   ],
-  [
-    'a form without a member',
-    { filters: { type: 'gt', key: 'a' } },
-    'filters/value: found nothing; expected this field.',
-  ],
+  ['a form without a member', { filters: { type: 'gt', key: 'a' } }, 'filters/value is required.'],
   [
     'a member of a wrong type',
     { filters: { type: 'gt', key: 'a', value: true } },
-    'filters/value: found true; expected type string or number.',
+    'filters/value must be a string or a number; received a boolean (true).',
   ],
   [
     'too few',
     { filters: { type: 'in', key: 'a', value: [] } },
-    'filters/value: found an array of 0; expected at least one item.',
+    'filters/value must be an array of at least 1 item; received an array of 0 items.',
   ],
   [
     'too many',
     { filters: { type: 'or', filters: Array.from({ length: 17 }, (_, n) => is(n)) } },
-    'filters/filters: found an array of 17; expected at most 16 items.',
+    'filters/filters must be an array of at most 16 items; received an array of 17 items.',
   ],
   [
     'a form within a form',
     { filters: { type: 'and', filters: [is(1), { type: 'lt', key: '', value: 2 }] } },
-    'filters/filters/1/key: found ""; expected at least one character.',
+    'filters/filters/1/key must be a string of at least 1 character; received a string ("").',
   ],
   [
     'what a form may not hold',
     { filters: { type: 'and', filters: [{ type: 'or', filters: [{ type: 'or', filters: [is(1)] }] }] } },
-    `filters/filters/0/filters/0/type: found "or"; expected one of ${comparisons}.`,
+    `filters/filters/0/filters/0/type must be one of ${comparisons}; received a string ("or").`,
   ],
-  ['a text that is too long', { value: 'four' }, 'value: found "four"; expected at most 3 characters.'],
-  ['a number that is too small', { value: 0 }, 'value: found 0; expected a value >= 1.'],
-  ['no type of a union', { value: [] }, 'value: found an array of 0; expected type string or integer or null.'],
+  [
+    'a text that is too long',
+    { value: 'four' },
+    'value must be a string of at most 3 characters; received a string ("four").',
+  ],
+  ['a number that is too small', { value: 0 }, 'value must be at least 1; received a number (0).'],
+  ['no type of a union', { value: [] }, 'value must be a string or an integer or null; received an array of 0 items.'],
 ];
 
 for (const [what, body, complaint] of cases) {
-  test(`a value that may have several forms is judged by the one it was meant to have: ${what}`, () => {
+  test(`a union error is reported against the branch that the value names: ${what}`, () => {
     assert.equal(complaintAbout(body), `body/${complaint}`);
   });
 }
 
 const secret = 824_155_019;
 const secrets: ReadonlyArray<readonly [schema: object, body: unknown, complaint: string]> = [
-  [SetUp, { token: secret, name: 'a', password: 'b' }, 'body/token: found a number; expected type string.'],
-  [SetUp, { token: '', name: 'a', password: 'b' }, 'body/token: found a string; expected at least one character.'],
-  [SetUp, secret, 'body: found a number; expected type object.'],
-  [SignIn, { name: 'a', password: secret }, 'body/password: found a number; expected type string.'],
+  [SetUp, { token: secret, name: 'a', password: 'b' }, 'body/token must be a string; received a number.'],
+  [
+    SetUp,
+    { token: '', name: 'a', password: 'b' },
+    'body/token must be a string of at least 1 character; received a string.',
+  ],
+  [SetUp, secret, 'body must be an object; received a number.'],
+  [SignIn, { name: 'a', password: secret }, 'body/password must be a string; received a number.'],
   [
     PasswordChange,
     { current_password: [secret], new_password: 'b' },
-    'body/current_password: found an array of 1; expected type string.',
+    'body/current_password must be a string; received an array.',
   ],
   [
     PasswordChange,
     { current_password: 'a', new_password: secret },
-    'body/new_password: found a number; expected type string.',
+    'body/new_password must be a string; received a number.',
   ],
 ];
 
@@ -100,7 +104,7 @@ for (const text of ['0x10', '1e1', ' 5', '5 ', '+5', '5.0', '0b1', '']) {
     const check = compileValidator({ schema: ListQuery, method: 'GET', url: '/', httpPart: 'querystring' });
     assert.equal(check({ limit: text }), false);
     const { message } = validationProblem(check.errors as Parameters<typeof validationProblem>[0], 'querystring');
-    assert.equal(message, `querystring/limit: found ${JSON.stringify(text)}; expected type integer.`);
+    assert.equal(message, `querystring/limit must be an integer; received a string (${JSON.stringify(text)}).`);
   });
 }
 

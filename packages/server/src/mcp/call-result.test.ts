@@ -34,7 +34,7 @@ test('pictures and sounds in the output are contents of their own, four at most;
 });
 
 test('an output that is not as promised is given as text only, marked so that clients let it pass', () => {
-  const violations = [{ path: '/a', found: 'number 1', expected: 'string' }];
+  const violations = [{ path: '/a', found: 'a number (1)', expected: 'a string' }];
   for (const result of [
     resultOfRun(run({ a: 1 }, { output_violations: violations })),
     resultOfRun(run([1])),
@@ -54,9 +54,9 @@ test('an output that is not as promised is given as text only, marked so that cl
 test('a failure is told in the words of a tool, with its code, findings and excerpt', () => {
   const details = [
     { path: 'body/input_params/a', found: 'nothing', expected: 'this field' },
-    { path: 'body/input_params/b', found: 'string "xyz"', expected: 'at most 2 characters' },
+    { path: 'body/input_params/b', found: 'a string ("xyz")', expected: 'a string of at most 2 characters' },
   ];
-  const problem = new Problem('REQUEST_VALIDATION_ERROR', 'body/input_params/a: found nothing; expected this field.', {
+  const problem = new Problem('REQUEST_VALIDATION_ERROR', 'body/input_params/a is required.', {
     details,
   });
   const { content, isError, structuredContent, _meta } = resultOfProblem(problem, null);
@@ -64,7 +64,7 @@ test('a failure is told in the words of a tool, with its code, findings and exce
   assert.deepEqual(content, [
     {
       type: 'text',
-      text: 'arguments/a: found nothing; expected this field.\narguments/b: found string "xyz"; expected at most 2 characters.',
+      text: 'arguments/a is required.\narguments/b must be a string of at most 2 characters; received a string ("xyz").',
     },
   ]);
   assert.deepEqual(_meta?.['quartermaster/error'], { code: problem.code, message: problem.message, details });

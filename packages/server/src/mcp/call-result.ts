@@ -2,6 +2,7 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server'
 import type { ExecuteResult } from '@quartermaster/contract';
 import { isJsonObject } from '../kernel/json/json-object.ts';
 import type { Problem } from '../kernel/problem.ts';
+import { sentenceOf } from '../kernel/validation/validation-error.ts';
 import { metaKeys } from './meta-keys.ts';
 
 /** At most so many pictures and sounds of an output are given to the model as such. */
@@ -32,7 +33,7 @@ function driftedResult(text: ContentBlock, _meta: Record<string, unknown>): Call
 
 /** What a run that failed or never began is told as: words for the model, the code for programs. */
 export function resultOfProblem({ code, message, details }: Problem, hint: string | null): CallToolResult {
-  const findings = (details ?? []).slice(0, maxFindings).flatMap(sentenceOf);
+  const findings = (details ?? []).slice(0, maxFindings).flatMap(describeDetail);
   const lines = [message, ...findings.filter((line) => line !== message), ...(hint === null ? [] : [hint])];
   const error = { code, message, ...(details === undefined ? {} : { details }) };
   return {
@@ -42,11 +43,11 @@ export function resultOfProblem({ code, message, details }: Problem, hint: strin
   };
 }
 
-function sentenceOf(detail: Readonly<Record<string, unknown>>): string[] {
+function describeDetail(detail: Readonly<Record<string, unknown>>): string[] {
   const { path, found, expected, message, upstream_status: status, excerpt } = detail;
   if (typeof excerpt === 'string') return [`The third party answered (status ${status ?? 'unknown'}): ${excerpt}`];
   if (typeof path !== 'string') return [];
-  if (typeof found === 'string') return [`${path}: found ${found}; expected ${expected}.`];
+  if (typeof found === 'string') return [sentenceOf({ path, found, expected: String(expected) })];
   return typeof message === 'string' ? [`${path}: ${message}`] : [];
 }
 

@@ -4,6 +4,12 @@ import { useLanguage } from '../../language/language.tsx';
 import { JsonBox } from '../schema/json-tree.tsx';
 import { Snippet } from '../snippet.tsx';
 
+/** Violations whose sentence does not repeat what was found. */
+const sentenceKeys: Readonly<Record<string, 'try.violationMissing' | 'try.violationUnknown'>> = {
+  nothing: 'try.violationMissing',
+  'an unknown parameter': 'try.violationUnknown',
+};
+
 /** The output of a run, and its schema violations. */
 export function RunOutput({ result }: { result: ExecuteResult }) {
   const { t } = useLanguage();
@@ -14,7 +20,7 @@ export function RunOutput({ result }: { result: ExecuteResult }) {
         <Alert color="orange" variant="light" mb="sm" title={t('try.violations', { count: violations.length })}>
           {violations.map(({ path, found, expected }) => (
             <div key={path + found + expected}>
-              <code>{path}</code> {t('try.violation', { found, expected })}
+              <code>{path}</code> {t(sentenceKeys[found] ?? 'try.violation', { found, expected })}
             </div>
           ))}
         </Alert>

@@ -27,9 +27,9 @@ export function checkCredentials(manifest: BundleManifest, findings: Findings): 
   const properties = credentialProperties(manifest);
   for (const [name, property] of properties) {
     const path = ['credentials_schema', 'properties', name];
-    if (property.type !== 'string') findings.add(path, 'A credential is text: expected "type: string".');
+    if (property.type !== 'string') findings.add(path, 'Must have "type: string": a credential is a string.');
     if (property['x-secret'] !== undefined && typeof property['x-secret'] !== 'boolean') {
-      findings.add([...path, 'x-secret'], 'Expected true or false.');
+      findings.add([...path, 'x-secret'], 'Must be true or false.');
     }
   }
   const { inject = [] } = manifest;
@@ -37,7 +37,10 @@ export function checkCredentials(manifest: BundleManifest, findings: Findings): 
   if (!leavesHosts(manifest)) return;
   const to = credentialsHostOf(manifest);
   if (to === undefined && inject.length > 0) {
-    findings.add(['hosts', 'credentials_to'], 'Expected the credential that names the host the others are sent to.');
+    findings.add(
+      ['hosts', 'credentials_to'],
+      'Must be the credential that names the host to which the others are sent.',
+    );
   }
   if (to !== undefined && !properties.has(to)) {
     findings.add(['hosts', 'credentials_to'], `${JSON.stringify(to)} is not in credentials_schema.`);

@@ -25,7 +25,7 @@ export function checkInjections({ inject, path, known, hosts }: Injections, find
     else if ('template' in injection) checkTemplate(injection.template, '{credential}', say);
   }
   const tokens = inject.filter((injection) => injection.in === 'oauth2');
-  if (tokens.length > 1) findings.add(path, 'A request carries one access token: expected one "in: oauth2" at most.');
+  if (tokens.length > 1) findings.add(path, 'Must hold at most one "in: oauth2": a request carries one access token.');
 }
 
 interface Named {

@@ -1,8 +1,9 @@
 import { BundleManifest, type LocalisedText, PluginManifest } from '@quartermaster/plugin-kit';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { lazily } from '../../kernel/concurrency/lazily.ts';
-import { describeErrors } from '../schema/describe-errors.ts';
-import { capitalised, type FieldPath, type Findings } from './findings.ts';
+import { describeErrors } from '../../kernel/validation/describe-errors.ts';
+import { sentenceWithoutPath, toViolation } from '../../kernel/validation/validation-error.ts';
+import type { FieldPath, Findings } from './findings.ts';
 import { languageName } from './languages.ts';
 
 /**
@@ -15,12 +16,12 @@ const engine = lazily(
 );
 const bundleCheck = lazily(() => engine().compile<BundleManifest>(BundleManifest));
 const pluginCheck = lazily(() => engine().compile<PluginManifest>(PluginManifest));
-const told = { showValues: true, limit: 20 };
+const maxErrors = 20;
 
 /** The manifest when its shape is right; undefined and findings otherwise. Adds defaults to `value`. */
 export function readBundleManifest(value: unknown, findings: Findings): BundleManifest | undefined {
   const check = bundleCheck();
-  if (!check(value)) return report(check.errors, [], findings);
+  if (!check(value)) return report({ schema: BundleManifest, errors: check.errors }, [], findings);
   checkLanguages({ name: value.name, description: value.description }, findings);
   return value;
 }
@@ -28,7 +29,7 @@ export function readBundleManifest(value: unknown, findings: Findings): BundleMa
 /** As readBundleManifest, for a plugin. */
 export function readPluginManifest(value: unknown, findings: Findings): PluginManifest | undefined {
   const check = pluginCheck();
-  if (!check(value)) return report(check.errors, [], findings);
+  if (!check(value)) return report({ schema: PluginManifest, errors: check.errors }, [], findings);
   checkLanguages({ name: value.name, description: value.description }, findings);
   return value;
 }
@@ -42,13 +43,19 @@ export function checkMetaSchema(
   // `$schema` would choose another meta-schema; it is checked by itself.
   const { $schema: _, ...rest } = schema;
   if (engine().validateSchema(rest) === true) return true;
-  report(engine().errors, root, findings);
+  report({ schema: {}, errors: engine().errors }, root, findings);
   return false;
 }
 
-function report(errors: readonly ErrorObject[] | null | undefined, root: FieldPath, findings: Findings): undefined {
-  for (const flaw of describeErrors(errors ?? [], told)) {
-    findings.add([...root, ...flaw.segments], `${capitalised(flaw.message)}.`);
+interface Checked {
+  readonly schema: object;
+  readonly errors: readonly ErrorObject[] | null | undefined;
+}
+
+function report(check: Checked, root: FieldPath, findings: Findings): undefined {
+  const options = { schema: check.schema, showsValue: () => true, limit: maxErrors };
+  for (const error of describeErrors(check.errors ?? [], options)) {
+    findings.add([...root, ...error.segments], sentenceWithoutPath(toViolation(error)));
   }
 }
 
@@ -57,7 +64,7 @@ function checkLanguages(texts: Readonly<Record<string, LocalisedText>>, findings
     if (typeof text === 'string') continue;
     for (const language of Object.keys(text)) {
       if (languageName.test(language)) continue;
-      findings.add([field, language], 'Expected the name of a language, such as en, zh or pt-BR.');
+      findings.add([field, language], 'Must be the name of a language, such as en, zh or pt-BR.');
     }
   }
 }

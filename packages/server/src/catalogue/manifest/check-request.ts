@@ -52,11 +52,11 @@ export function checkRequest(
     findings.add([...root, 'body_type'], 'There is no "body" it could be the type of.');
   }
   if (isForm(request) && !isJsonObject(request.body)) {
-    findings.add([...root, 'body'], 'A form is an object: expected names and values.');
+    findings.add([...root, 'body'], 'Must be an object: a form consists of names and values.');
   }
   for (const name of Object.keys(request.files ?? {})) {
     if (request.body_type === 'multipart' && Object.hasOwn(Object(request.body), name)) continue;
-    findings.add([...root, 'files', name], 'Expected a field of a "body" with "body_type: multipart".');
+    findings.add([...root, 'files', name], 'Must be a field of a "body" with "body_type: multipart".');
   }
 }
 

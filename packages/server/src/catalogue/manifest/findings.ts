@@ -41,7 +41,3 @@ function fieldName(path: FieldPath): string {
     return name === '' ? segment : `${name}.${segment}`;
   }, '');
 }
-
-export function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}

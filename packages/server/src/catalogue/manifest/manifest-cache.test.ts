@@ -79,7 +79,7 @@ test('a bundle with a changed byte is read again, even when size and modificatio
   await writeFile(path, pluginYaml.replace('minimum: -90', 'minimum: -9o'));
   await utimes(path, atime, mtime);
   assert.deepEqual(failuresOf(await start(place)), [
-    'weather/get_weather.yaml:11 input_schema.properties.lat.minimum: Expected number, found string "-9o".',
+    'weather/get_weather.yaml:11 input_schema.properties.lat.minimum: Must be a number; received a string ("-9o").',
   ]);
 });
 
@@ -118,9 +118,9 @@ test('a bundle that was valid under one name is checked again under another', as
   await start(place);
   const folder = join(place.bundles, 'weather');
   await rename(join(folder, 'get_weather.yaml'), join(folder, 'see_weather.yaml'));
-  assert.match(failuresOf(await start(place)).join(), /^weather\/see_weather\.yaml:1 id: Expected "see_weather"/);
+  assert.match(failuresOf(await start(place)).join(), /^weather\/see_weather\.yaml:1 id: Must be "see_weather"/);
   await rename(folder, join(place.bundles, 'climate'));
-  assert.match(failuresOf(await start(place)).join(), /^climate\/bundle\.yaml:1 id: Expected "climate"/);
+  assert.match(failuresOf(await start(place)).join(), /^climate\/bundle\.yaml:1 id: Must be "climate"/);
 });
 
 test('a handler or an icon that is gone or wrong is noticed, with its line', async (t) => {
@@ -212,7 +212,7 @@ test('what the installation cached does not count for other contents with the sa
   const { atime, mtime } = await stat(path);
   await writeFile(path, pluginYaml.replace('minimum: -90', 'minimum: -9o'));
   await utimes(path, atime, mtime);
-  assert.match(failuresOf(await start(place)).join(), /get_weather\.yaml:11 .*Expected number/);
+  assert.match(failuresOf(await start(place)).join(), /get_weather\.yaml:11 .*Must be a number/);
   await writeFile(path, pluginYaml);
   assert.equal((await start({ ...place, version: '1.0.1' })).read, 2);
 });

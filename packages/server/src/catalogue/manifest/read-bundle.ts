@@ -60,7 +60,7 @@ function checkBundle(value: unknown, name: string, findings: Findings): BundleMa
   if (manifest === undefined) return undefined;
   if (manifest.id !== name) {
     const found = JSON.stringify(manifest.id);
-    findings.add(['id'], `Expected ${JSON.stringify(name)}, the name of the folder, found ${found}.`);
+    findings.add(['id'], `Must be ${JSON.stringify(name)}, the name of the folder; received ${found}.`);
   }
   const hosts = declaredHosts(manifest);
   const twice = hosts.findIndex((host, index) => hosts.indexOf(host) !== index);

@@ -50,7 +50,7 @@ function checkPlugin(value: unknown, file: PluginFile, findings: Findings): Plug
   if (manifest === undefined) return undefined;
   if (manifest.id !== file.pluginId) {
     const found = JSON.stringify(manifest.id);
-    findings.add(['id'], `Expected ${JSON.stringify(file.pluginId)}, the name of the file, found ${found}.`);
+    findings.add(['id'], `Must be ${JSON.stringify(file.pluginId)}, the name of the file; received ${found}.`);
   }
   checkSchema(manifest.input_schema, ['input_schema'], findings);
   checkSchema(manifest.output_schema, ['output_schema'], findings);

@@ -10,8 +10,9 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml';
+import { sentenceWithoutPath, toViolation } from '../../kernel/validation/validation-error.ts';
 import { copyJson } from '../schema/copy-json.ts';
-import { capitalised, type FieldPath } from './findings.ts';
+import type { FieldPath } from './findings.ts';
 
 /** A YAML file as JSON data that still knows its lines. */
 export interface YamlFile {
@@ -52,8 +53,9 @@ export function readYaml(text: string): ReturnType<ReadYaml> {
     const lineOf = (path: FieldPath) => lineAt(document, lineCounter, path);
     const copied = copyJson<unknown>(document.toJS({ maxAliasCount: maxAliases }), bounds);
     if ('copy' in copied) return { value: copied.copy, lineOf };
-    const { segments, message } = copied.refusal;
-    return { mistakes: [{ line: lineOf(segments), path: segments, message: `${capitalised(message)}.` }] };
+    const { segments } = copied.refusal;
+    const message = sentenceWithoutPath(toViolation(copied.refusal));
+    return { mistakes: [{ line: lineOf(segments), path: segments, message }] };
   } catch (error) {
     // Unresolved and too many aliases are thrown, as is an exhausted stack.
     const message = error instanceof Error ? firstLine(error.message) : 'It cannot be read.';

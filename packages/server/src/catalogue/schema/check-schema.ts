@@ -1,8 +1,8 @@
+import { didYouMean } from '../../kernel/validation/did-you-mean.ts';
 import { checkMetaSchema } from '../manifest/check-manifest.ts';
 import { checkReferences } from '../manifest/check-references.ts';
 import type { FieldPath, Findings } from '../manifest/findings.ts';
 import { compileLinearRegExp } from './linear-regexp.ts';
-import { meantKeyword } from './meant-keyword.ts';
 import { type SchemaNode, subschemasOf } from './subschemas.ts';
 
 const maxSubschemas = 2_000;
@@ -45,7 +45,7 @@ export function checkSchema(schema: Readonly<Record<string, unknown>>, root: Fie
     checkNode(node, findings);
   }
   if (schema.$schema !== undefined && schema.$schema !== dialect) {
-    findings.add([...root, '$schema'], `Expected ${dialect}, the only dialect, or nothing.`);
+    findings.add([...root, '$schema'], `Must be ${dialect}, the only supported dialect, or absent.`);
   }
   checkRequired(schema, root, findings);
   checkReferences({ schema, root, nodes, findings });
@@ -58,8 +58,8 @@ function checkNode(node: SchemaNode, findings: Findings): void {
     if (Object.hasOwn(schema, keyword)) findings.add([...path, keyword], `"${keyword}" ${reason}.`);
   }
   for (const keyword of Object.keys(schema)) {
-    const meant = meantKeyword(keyword);
-    if (meant !== undefined) findings.add([...path, keyword], `"${keyword}" says nothing; is "${meant}" meant?`);
+    const known = didYouMean(keyword);
+    if (known !== undefined) findings.add([...path, keyword], `Unknown keyword "${keyword}". Did you mean "${known}"?`);
   }
   checkItems(schema, path, findings);
   if (Array.isArray(schema.enum) && schema.enum.length === 0) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sentenceOf } from '../../kernel/validation/validation-error.ts';
 import { createSchemaCompiler, type JsonSchema } from './compile-schema.ts';
 
 const compiler = createSchemaCompiler();
@@ -8,45 +9,12 @@ function object(properties: Record<string, unknown>, more: Record<string, unknow
   return { type: 'object', properties, ...more };
 }
 
-/** `path: found …; expected …` of each violation. */
+/** The sentence about each violation. */
 function complaints(schema: JsonSchema, value: Record<string, unknown>): string[] {
   return compiler
     .compileInput(() => schema)(value)
-    .violations.map(({ path, found, expected }) => `${path}: found ${found}; expected ${expected}`);
+    .violations.map(sentenceOf);
 }
-
-test('each keyword says what is expected and what was found', () => {
-  const cases: ReadonlyArray<readonly [unknown, unknown, string]> = [
-    [{ type: 'number' }, 'x', 'found string "x"; expected number'],
-    [{ type: ['string', 'null'] }, 5, 'found number 5; expected string or null'],
-    [{ type: 'integer' }, 1.5, 'found number 1.5; expected integer'],
-    [{ enum: ['a', 1] }, 'b', 'found string "b"; expected one of "a", 1'],
-    [{ const: 'a' }, 1, 'found number 1; expected "a"'],
-    [{ minimum: 1 }, 0, 'found number 0; expected a number >= 1'],
-    [{ exclusiveMaximum: 1 }, 1, 'found number 1; expected a number < 1'],
-    [{ multipleOf: 5 }, 7, 'found number 7; expected a multiple of 5'],
-    [{ minLength: 1 }, '', 'found string ""; expected at least 1 character'],
-    [{ maxLength: 2 }, 'abc', 'found string "abc"; expected at most 2 characters'],
-    [{ pattern: '^[A-Z]{3}$' }, 'eur', 'found string "eur"; expected text that matches ^[A-Z]{3}$'],
-    [{ type: 'array', items: {}, minItems: 2 }, [1], 'found array of 1; expected at least 2 items'],
-    [
-      { type: 'array', items: {}, uniqueItems: true },
-      [
-        { a: 1, b: 2 },
-        { b: 2, a: 1 },
-      ],
-      'found array of 2; expected items that all differ',
-    ],
-    [{ format: 'date' }, '2024-02-30', 'found string "2024-02-30"; expected the format date'],
-    [{ anyOf: [{ type: 'string' }, { type: 'number' }] }, true, 'found boolean true; expected string or number'],
-    [{ oneOf: [{ minimum: 1 }, { minimum: 2 }] }, 3, 'found number 3; expected exactly one of the forms'],
-    [{ not: { type: 'string' } }, 'x', 'found string "x"; expected a value that is not of the excluded form'],
-    [false, 1, 'found number 1; expected nothing here'],
-  ];
-  for (const [schema, value, says] of cases) {
-    assert.deepEqual(complaints(object({ a: schema }), { a: value }), [`/a: ${says}`]);
-  }
-});
 
 test('all mistakes are listed, each with the path to it', () => {
   const schema = object(
@@ -54,10 +22,10 @@ test('all mistakes are listed, each with the path to it', () => {
     { required: ['lat', 'lon'], additionalProperties: false },
   );
   assert.deepEqual(complaints(schema, { lat: '1', stops: [{}, { 'a/b': 2 }], extra: 1 }), [
-    '/lon: found nothing; expected this field',
-    '/extra: found a name that is not known; expected no names but lat, stops',
-    '/lat: found string "1"; expected number',
-    '/stops/1/a~1b: found number 2; expected string',
+    '/lon is required.',
+    'Unknown parameter "extra". Allowed: lat, stops.',
+    '/lat must be a number; received a string ("1").',
+    '/stops/1/a~1b must be a string; received a number (2).',
   ]);
 });
 
@@ -79,7 +47,7 @@ test('null where the schema knows no null means left out, at every depth; elsewh
   const read = createSchemaCompiler().compileInput(() => schema);
   const nulls = { units: null, limit: null, page: { size: null, at: null }, list: null, other: null };
   assert.deepEqual(read(nulls), { input: { units: 'metric', page: { at: null }, other: null }, violations: [] });
-  assert.deepEqual(complaints(schema, { list: [null] }), ['/list/0: found null; expected integer']);
+  assert.deepEqual(complaints(schema, { list: [null] }), ['/list/0 must be an integer; received null.']);
   assert.deepEqual(complaints(schema, { limit: null, list: 1 }).length, 3);
 });
 
@@ -104,7 +72,7 @@ test('an output is checked as it is, without defaults', () => {
   const output = {};
   assert.deepEqual(check(output), [{ path: '/a', found: 'nothing', expected: 'this field' }]);
   assert.deepEqual(output, {});
-  assert.deepEqual(check('text'), [{ path: '', found: 'string "text"', expected: 'object' }]);
+  assert.deepEqual(check('text'), [{ path: '', found: 'a string ("text")', expected: 'an object' }]);
 });
 
 test('no message about credentials repeats a value or a name that is not declared', () => {
@@ -116,9 +84,9 @@ test('no message about credentials repeats a value or a name that is not declare
   const secret = 'topsecretvalue';
   const text = JSON.stringify(check({ KEY: secret, REGION: secret, [secret]: secret }));
   assert.equal(text.includes(secret), false, text);
-  assert.deepEqual(check({ KEY: 5 }), [{ path: '/KEY', found: 'number', expected: 'string' }]);
+  assert.deepEqual(check({ KEY: 5 }), [{ path: '/KEY', found: 'a number', expected: 'a string' }]);
   assert.deepEqual(check({ other: 'x' }), [
-    { path: '', found: 'a name that is not known', expected: 'no names but KEY, REGION' },
+    { path: '', found: 'a parameter with an unknown name', expected: 'KEY, REGION' },
   ]);
 });
 
@@ -183,18 +151,19 @@ test('__proto__ never passes, whatever the schema allows', () => {
 
 test('a name every object inherits is not a member of the data', () => {
   const schema = object({ toString: { type: 'string' } }, { required: ['toString', 'constructor'] });
-  assert.deepEqual(complaints(schema, {}), [
-    '/toString: found nothing; expected this field',
-    '/constructor: found nothing; expected this field',
-  ]);
+  assert.deepEqual(complaints(schema, {}), ['/toString is required.', '/constructor is required.']);
 });
 
 test('data that is nested too deeply or holds too much is refused, not followed', () => {
   const schema = { type: 'object', properties: { a: { $ref: '#' } } };
   const deep = JSON.parse(`${'{"a":'.repeat(5_000)}{}${'}'.repeat(5_000)}`);
-  assert.deepEqual(complaints(schema, deep), ['/a/a/a: found deeper nesting; expected at most 64 levels']);
+  assert.deepEqual(complaints(schema, deep), [
+    '/a/a/a must be nested at most 64 levels deep; received deeper nesting.',
+  ]);
   const wide = { a: Array.from({ length: 200_001 }, () => 1) };
-  assert.deepEqual(complaints({ type: 'object' }, wide), [': found more; expected at most 200000 values']);
+  assert.deepEqual(complaints({ type: 'object' }, wide), [
+    ' must be a value of at most 200000 nested values; received more.',
+  ]);
   const check = compiler.compileOutput(() => schema);
   assert.ok(check(JSON.parse(`${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`)).length > 0);
 });
@@ -202,7 +171,7 @@ test('data that is nested too deeply or holds too much is refused, not followed'
 test('a large value with many mistakes is answered with one', () => {
   const schema = object({ a: { type: 'array', items: { type: 'number' } } });
   const many = Array.from({ length: 50_000 }, () => 'x');
-  assert.deepEqual(complaints(schema, { a: many }), ['/a/0: found string "x"; expected number']);
+  assert.deepEqual(complaints(schema, { a: many }), ['/a/0 must be a number; received a string ("x").']);
   assert.equal(complaints(schema, { a: many.slice(0, 100) }).length, 20);
 });
 
@@ -229,5 +198,5 @@ test('examples and extensions may hold anything', () => {
   const remarks = { examples: [{ $id: 'https://example.com/' }], 'x-more': { $anchor: '', id: 1, $ref: '#/nope' } };
   const schema = object({ a: { type: 'string', ...remarks }, $id: { type: 'number' } }, remarks);
   assert.deepEqual(complaints(schema, { a: 'x', $id: 1 }), []);
-  assert.deepEqual(complaints(schema, { $id: 'x' }), ['/$id: found string "x"; expected number']);
+  assert.deepEqual(complaints(schema, { $id: 'x' }), ['/$id must be a number; received a string ("x").']);
 });

@@ -1,10 +1,11 @@
 import type { Violation } from '@quartermaster/contract';
 import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import { lazily } from '../../kernel/concurrency/lazily.ts';
+import { describeErrors } from '../../kernel/validation/describe-errors.ts';
+import { toViolation, type ValidationError } from '../../kernel/validation/validation-error.ts';
 import type { Check, CompiledPlugin } from '../catalogue.ts';
 import { replaceComparingKeywords } from './comparing-keywords.ts';
 import { copyJson } from './copy-json.ts';
-import { describeErrors, type Flaw, toPointer } from './describe-errors.ts';
 import { addLinearFormats } from './formats.ts';
 import { compileLinearRegExp } from './linear-regexp.ts';
 import { withoutRemarks } from './subschemas.ts';
@@ -25,7 +26,7 @@ export interface SchemaCompiler {
 type GetSchema = () => JsonSchema;
 
 const maxViolations = 20;
-/** Listing every mistake of a large value costs more than it helps: then the first one is told. */
+/** Listing every error of a large value costs more than it helps: then only the first is reported. */
 const maxNodesForAllErrors = 2_000;
 
 const baseOptions = {
@@ -56,11 +57,11 @@ export function createSchemaCompiler(): SchemaCompiler {
   };
 }
 
-/** Says what is wrong with a value: all of it, or the first mistake only. */
-type FindFlaws = (value: unknown, options: { all: boolean; showValues: boolean }) => Flaw[];
+/** Validates a value: reports every validation error, or the first only. */
+type Validate = (value: unknown, options: { all: boolean; showValues: boolean }) => ValidationError[];
 
 /** Two engines: stopping at the first error is what bounds the work on hostile data, listing all is what helps people. */
-function createEngines(options: Options): (schema: GetSchema) => FindFlaws {
+function createEngines(options: Options): (schema: GetSchema) => Validate {
   const first = lazily(() => createEngine({ ...options, allErrors: false }));
   const all = lazily(() => createEngine({ ...options, allErrors: true }));
   let count = 0;
@@ -74,8 +75,8 @@ function createEngines(options: Options): (schema: GetSchema) => FindFlaws {
       if (passes(validateFirst(), value)) return [];
       const validate = asked.all ? validateAll() : validateFirst();
       if (asked.all) passes(validate, value);
-      const limits = { showValues: asked.showValues, limit: maxViolations };
-      return describeErrors(validate.errors ?? [], limits);
+      const described = { schema: schema(), showsValue: () => asked.showValues, limit: maxViolations };
+      return describeErrors(validate.errors ?? [], described);
     };
   };
 }
@@ -92,26 +93,30 @@ function passes(validate: ValidateFunction, value: unknown): boolean {
   return validate(value) === true;
 }
 
-function createReadInput(findFlaws: FindFlaws): ReadInput {
+function createReadInput(validate: Validate): ReadInput {
   return (value) => {
     const copied = copyJson(value);
     if ('refusal' in copied) return { input: {}, violations: toViolations([copied.refusal]) };
     const all = copied.nodes <= maxNodesForAllErrors;
-    const find = (input: unknown) => guarded(() => findFlaws(input, { all, showValues: true }));
-    const flaws = find(copied.copy);
+    const find = (input: unknown) => guarded(() => validate(input, { all, showValues: true }));
+    const errors = find(copied.copy);
     const input = copied.copy;
     // Strict function calling has no other way to leave out a parameter than null.
-    if (flaws.length > 0 && dropNulls(input, flaws, find)) return { input, violations: [] };
-    return { input, violations: toViolations(flaws) };
+    if (errors.length > 0 && dropNulls(input, errors, find)) return { input, violations: [] };
+    return { input, violations: toViolations(errors) };
   };
 }
 
-/** More rounds than this are not worth it: each one takes out every null that is told of. */
+/** More rounds than this are not worth it: each one removes every null that an error names. */
 const maxNullRounds = 5;
 
 /** Takes out the members that are null where their schema knows no null; whether all is right then. Changes `input`. */
-function dropNulls(input: unknown, flaws: readonly Flaw[], find: (input: unknown) => Flaw[]): boolean {
-  let found = flaws;
+function dropNulls(
+  input: unknown,
+  errors: readonly ValidationError[],
+  find: (input: unknown) => ValidationError[],
+): boolean {
+  let found = errors;
   for (let round = 0; round < maxNullRounds; round += 1) {
     const dropped = found.filter(({ segments }) => dropNull(input, segments));
     if (dropped.length === 0) return false;
@@ -129,19 +134,18 @@ function dropNull(input: unknown, segments: readonly string[]): boolean {
   return Reflect.get(holder, name) === null && Reflect.deleteProperty(holder, name);
 }
 
-function createCheck(findFlaws: FindFlaws, { showValues }: { showValues: boolean }): Check {
-  return (value) => toViolations(guarded(() => findFlaws(value, { all: hasFewNodes(value), showValues })));
+function createCheck(validate: Validate, { showValues }: { showValues: boolean }): Check {
+  return (value) => toViolations(guarded(() => validate(value, { all: hasFewNodes(value), showValues })));
 }
 
-const tooDeep: Flaw = {
+const tooDeep: ValidationError = {
   segments: [],
-  message: 'is nested too deeply to be checked',
   found: 'a value nested too deeply to be checked',
-  expected: 'a flatter one',
+  expected: 'nested less deeply',
 };
 
 /** A recursive schema follows the data down; what is too deep for the stack is told as such. */
-function guarded(find: () => Flaw[]): Flaw[] {
+function guarded(find: () => ValidationError[]): ValidationError[] {
   try {
     return find();
   } catch (error) {
@@ -154,6 +158,6 @@ function hasFewNodes(value: unknown): boolean {
   return 'copy' in copyJson(value, { maxDepth: 64, maxNodes: maxNodesForAllErrors });
 }
 
-function toViolations(flaws: readonly Flaw[]): Violation[] {
-  return flaws.map(({ segments, found, expected }) => ({ path: toPointer(segments), found, expected }));
+function toViolations(errors: readonly ValidationError[]): Violation[] {
+  return errors.map((error) => toViolation(error));
 }

@@ -1,4 +1,4 @@
-import type { Flaw } from './describe-errors.ts';
+import type { ValidationError } from '../../kernel/validation/validation-error.ts';
 
 export interface CopyBounds {
   readonly maxDepth: number;
@@ -8,7 +8,7 @@ export interface CopyBounds {
 /** What callers send; a plugin's schema is recursive at most, its data is not that deep. */
 export const inputBounds: CopyBounds = { maxDepth: 64, maxNodes: 200_000 };
 
-type Copied<T> = { readonly copy: T; readonly nodes: number } | { readonly refusal: Flaw };
+type Copied<T> = { readonly copy: T; readonly nodes: number } | { readonly refusal: ValidationError };
 
 /**
  * A deep copy of JSON data that shares nothing with the original. Refuses what is no JSON, what nests deeper or holds
@@ -17,7 +17,7 @@ type Copied<T> = { readonly copy: T; readonly nodes: number } | { readonly refus
  */
 export function copyJson<T>(value: T, bounds: CopyBounds = inputBounds): Copied<T> {
   const state = { nodes: 0, bounds };
-  const refusal: { value?: Flaw } = {};
+  const refusal: { value?: ValidationError } = {};
   const copy = copyValue(value, [], { state, refuse: (found) => (refusal.value ??= found) });
   // copyValue rebuilds what it is given, member by member.
   return refusal.value === undefined ? { copy: copy as T, nodes: state.nodes } : { refusal: refusal.value };
@@ -25,7 +25,7 @@ export function copyJson<T>(value: T, bounds: CopyBounds = inputBounds): Copied<
 
 interface Copying {
   readonly state: { nodes: number; readonly bounds: CopyBounds };
-  readonly refuse: (refusal: Flaw) => void;
+  readonly refuse: (refusal: ValidationError) => void;
 }
 
 function copyValue(value: unknown, segments: string[], copying: Copying): unknown {
@@ -33,28 +33,18 @@ function copyValue(value: unknown, segments: string[], copying: Copying): unknow
   state.nodes++;
   if (state.nodes > state.bounds.maxNodes) {
     const { maxNodes } = state.bounds;
-    copying.refuse({
-      segments: [],
-      message: `holds more than ${maxNodes} values`,
-      found: 'more',
-      expected: `at most ${maxNodes} values`,
-    });
+    copying.refuse({ segments: [], found: 'more', expected: `a value of at most ${maxNodes} nested values` });
     return undefined;
   }
   if (typeof value !== 'object' || value === null) {
-    const message = `is no JSON value (${typeof value})`;
-    if (!isJsonScalar(value))
-      copying.refuse({ segments: [...segments], message, found: typeof value, expected: 'a JSON value' });
+    const refusal = { segments: [...segments], found: `a value of type ${typeof value}`, expected: 'a JSON value' };
+    if (!isJsonScalar(value)) copying.refuse(refusal);
     return value;
   }
   if (segments.length >= state.bounds.maxDepth) {
     const { maxDepth } = state.bounds;
-    copying.refuse({
-      segments: segments.slice(0, 3),
-      message: `is nested deeper than ${maxDepth} levels`,
-      found: 'deeper nesting',
-      expected: `at most ${maxDepth} levels`,
-    });
+    const expected = `nested at most ${maxDepth} levels deep`;
+    copying.refuse({ segments: segments.slice(0, 3), found: 'deeper nesting', expected });
     return undefined;
   }
   return Array.isArray(value) ? copyArray(value, segments, copying) : copyObject(value, segments, copying);
@@ -71,17 +61,12 @@ function copyArray(value: readonly unknown[], segments: string[], copying: Copyi
   return copy;
 }
 
-const forbiddenName = {
-  message: 'is a name that is not allowed',
-  found: 'this name',
-  expected: 'another one',
-};
+const forbiddenName = { found: 'a reserved name', expected: 'named differently' };
 
 function copyObject(value: object, segments: string[], copying: Copying): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
   if (!isPlain(value)) {
-    const [message, found] = ['is no JSON object', 'an object of another kind'];
-    copying.refuse({ segments: [...segments], message, found, expected: 'a JSON object' });
+    copying.refuse({ segments: [...segments], found: 'an object of a class', expected: 'a JSON object' });
     return copy;
   }
   for (const [name, member] of Object.entries(value)) {

@@ -86,6 +86,8 @@ const assertions = new Set([
 export function withoutRemarks(schema: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(schema)) if (assertions.has(keyword)) copy[keyword] = value;
+  // Error messages do not show the values of such a field.
+  if (schema['x-secret'] === true) copy['x-secret'] = true;
   for (const keyword of [...single, ...singleInPlace]) {
     const inner = schema[keyword];
     if (isSubschema(inner)) copy[keyword] = stripped(inner);

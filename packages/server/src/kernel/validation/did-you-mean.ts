@@ -1,4 +1,4 @@
-/** Keywords of JSON Schema 2020-12 that a bundle may use. */
+/** Keywords of JSON Schema 2020-12 that a schema may use. */
 const keywords = [
   ...['type', 'enum', 'const', 'title', 'description', 'default', 'examples', 'format', 'pattern', 'deprecated'],
   ...['multipleOf', 'maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum', 'maxLength', 'minLength'],
@@ -9,22 +9,22 @@ const keywords = [
   ...['contentSchema'],
 ];
 const known: ReadonlySet<string> = new Set(keywords);
-/** Others use it, and it looks like one that is known. */
-const remarks: ReadonlySet<string> = new Set(['example']);
+/** Keywords of other dialects that look like a typing error. */
+const otherDialects: ReadonlySet<string> = new Set(['example']);
 
 /**
- * The keyword that was meant by one that is unknown: validators pass over those without a word, and a `requierd` that
- * requires nothing is found by nobody. Undefined for what resembles none, which is somebody's remark.
+ * Suggests the keyword for a misspelt one: validators ignore unknown keywords, so nobody would notice that a `requierd`
+ * requires nothing. Undefined for a name that resembles no keyword: schemas may hold annotations.
  */
-export function meantKeyword(written: string): string | undefined {
-  if (known.has(written) || remarks.has(written) || /^(\$|x-|.{0,3}$|.{31})/.test(written)) return undefined;
+export function didYouMean(written: string): string | undefined {
+  if (known.has(written) || otherDialects.has(written) || /^(\$|x-|.{0,3}$|.{31})/.test(written)) return undefined;
   const most = written.length < 6 ? 1 : 2;
   return keywords.find(
     (keyword) => Math.abs(keyword.length - written.length) <= most && distance(written, keyword) <= most,
   );
 }
 
-/** How many letters were left out, added, replaced, or swapped with their neighbour. Upper case counts as lower. */
+/** The Damerau–Levenshtein distance, ignoring case. */
 function distance(written: string, meant: string): number {
   const [a, b] = [written.toLowerCase(), meant.toLowerCase()];
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, index) => index)];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { meantKeyword } from './meant-keyword.ts';
+import { didYouMean } from './did-you-mean.ts';
 
-test('a keyword that is nearly one is told, and remarks of others are left alone', () => {
+test('a misspelt keyword gets a suggestion, an annotation gets none', () => {
   for (const [written, meant] of [
     ['requierd', 'required'],
     ['minLenght', 'minLength'],
@@ -11,7 +11,7 @@ test('a keyword that is nearly one is told, and remarks of others are left alone
     ['additonalProperties', 'additionalProperties'],
     ['item', 'items'],
   ] as const) {
-    assert.equal(meantKeyword(written), meant);
+    assert.equal(didYouMean(written), meant);
   }
   const left = [
     'required',
@@ -34,6 +34,6 @@ test('a keyword that is nearly one is told, and remarks of others are left alone
     'markdownDescription',
     'ui',
   ]) {
-    assert.equal(meantKeyword(written), undefined, written);
+    assert.equal(didYouMean(written), undefined, written);
   }
 });
