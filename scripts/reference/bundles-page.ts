@@ -34,7 +34,7 @@ export async function describeBundles(): Promise<Record<string, string>> {
     'What is said of the APIs here was written down from general knowledge of their documentation: no API was called, and no',
     'payload was recorded. *As of* is the month up to which that knowledge is believed to go; the payloads of the examples are',
     'in the shape that is documented, most of them made up. Whether an API answers like that today shows when its credentials',
-    'are verified, and with `quartermaster bundle record`.',
+    'are verified, and with `npm run quartermaster -- bundle record`.',
     '',
     '| Bundle | Plugins | Credentials | Hosts |',
     '|---|---|---|---|',

@@ -70,7 +70,7 @@ test('[profiles] a store in SQLite creates its encryption key once, for its owne
 
   // Without the key the store starts again when what it encrypted is given up.
   await rename(file, join(into, 'lost-key'));
-  await assert.rejects(startService(t, { folder, settings }), /encryption-key\\".*quartermaster profile forget/);
+  await assert.rejects(startService(t, { folder, settings }), /encryption-key\\".*quartermaster -- profile forget/);
   assert.match(await command({ DATA: folder }, 'profile', 'forget', '--unreadable'), /^removed proj\w+\/one$/);
   const again = await startService(t, { folder, settings });
   assert.equal(await profile(again, 'GET', 'one'), 404);
@@ -109,7 +109,7 @@ test('[profiles] with PostgreSQL a process with another key does not start and s
   assert.equal(await profile(both, 'POST', 'one'), 200);
   await command({ ...settings(`${newer},${older}`), DATA: folder }, 'profile', 'rotate');
   assert.equal(await both.stop(), 0);
-  await assert.rejects(start(older), /1 with the key [0-9a-f]{12}.*quartermaster profile forget --unreadable/);
+  await assert.rejects(start(older), /1 with the key [0-9a-f]{12}.*quartermaster -- profile forget --unreadable/);
   const rotated = await start(newer);
   assert.equal(await profile(rotated, 'GET', 'one'), 200);
   assert.equal(await rotated.stop(), 0);

@@ -42,7 +42,7 @@ test('[keys] a new key has the scopes files, collections and plugins unless othe
   const service = await startService(t, { settings });
   const byApi = await createKey(service, { name: 'plain' });
   assert.deepEqual(byApi.scopes, ['files', 'collections', 'plugins']);
-  const created = await runCommand(service, 'key', 'create', byApi.project_id, '--name', 'plain');
+  const created = await runCommand(service, 'key', 'create', 'default', '--name', 'plain');
   assert.equal(created.code, 0, created.errors);
   const { filesUrl, pluginsUrl } = service;
   for (const key of [byApi.key, created.output]) {

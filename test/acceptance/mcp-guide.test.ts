@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/client';
@@ -42,4 +44,23 @@ test('[mcp] the program of the guide starts, here with the address of a test', a
   });
   await client.connect(transport);
   assert.ok((await client.listTools()).tools.some(({ name }) => name === 'get_current_weather'));
+});
+
+test('[mcp] the programs of the guide run as they are printed', async (t) => {
+  const { pluginsUrl } = await startService(t);
+  const programs = blocks('js');
+  assert.equal(programs.length, 3);
+  // Below the root of the repository, so that their packages are found.
+  const folder = await mkdtemp(join(process.cwd(), 'node_modules', 'mcp-guide-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const printed: string[] = [];
+  for (const program of programs) {
+    const file = join(folder, 'tools.mjs');
+    await writeFile(file, program.replaceAll(address, pluginsUrl));
+    const { stdout } = await promisify(execFile)(process.execPath, [file], { signal: t.signal });
+    printed.push(stdout.trim());
+  }
+  const [langChain, aiSdk, sdk] = printed;
+  assert.ok(Number(langChain) > 100 && langChain === aiSdk, `${langChain} and ${aiSdk} tools`);
+  assert.equal(sdk, "{ result: '4', value: 4 }");
 });

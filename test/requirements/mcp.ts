@@ -18,6 +18,7 @@ export const mcpRequirements: Requirements = {
       '[mcp] quartermaster mcp serves one bundle, with the key of a file and a credential of the environment',
       '[mcp] quartermaster mcp says what the service refuses, and that there is none',
       '[mcp] the lines of the guide that need no application work as they stand',
+      '[mcp] the programs of the guide run as they are printed',
       '[mcp] the program of the guide starts, here with the address of a test',
     ],
   },

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 
 const main = resolve(import.meta.dirname, 'main.ts');
@@ -37,6 +37,28 @@ test('a new bundle loads, its test fails until it is written, and its types are 
   assert.deepEqual(run('test', folder), { status: 0, stdout: `${folder}: 1 of 1 examples pass\n`, stderr: '' });
   assert.match(run('new', 'mine', '--out', out).stderr, /mine already exists/);
   assert.match(run('new', '../mine', '--out', out).stderr, /The id of a bundle must be/);
+});
+
+test('the bundles of the guide pass check and test as they are printed', async (t) => {
+  const out = await temporaryFolder(t);
+  const guide = await readFile(resolve(bundles, '../docs/guides/bundles.md'), 'utf8');
+  const files = [...guide.matchAll(/^```\w+ (\S+\/\S+)\n(.*?)^```$/gms)];
+  for (const [, path = '', content = ''] of files) {
+    await mkdir(dirname(join(out, path)), { recursive: true });
+    await writeFile(join(out, path), content);
+  }
+  for (const [id, count] of [
+    ['weather', 1],
+    ['statistics', 2],
+  ] as const) {
+    const folder = join(out, id);
+    assert.equal(run('check', folder).status, 0);
+    assert.deepEqual(run('test', folder), {
+      status: 0,
+      stdout: `${folder}: ${count} of ${count} examples pass\n`,
+      stderr: '',
+    });
+  }
 });
 
 test('check refuses what is no bundle', async (t) => {

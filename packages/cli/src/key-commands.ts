@@ -1,6 +1,7 @@
 import { defaultScopes, type Scope, scopes } from '@quartermaster/contract';
 import { withAdministration } from '@quartermaster/server/administration';
 import { Command, InvalidArgumentError } from 'commander';
+import { findProjectId } from './find-project.ts';
 import { printTable, time } from './print.ts';
 
 /** Manages API keys. A new key is printed once, alone on its line of standard output, for scripts. */
@@ -8,15 +9,16 @@ export function keyCommands(): Command {
   const key = new Command('key').description('manage the API keys of a project');
   key
     .command('create')
-    .argument('<project>', 'id of the project')
+    .argument('<project>', 'id or name of the project')
     .requiredOption('--name <name>', 'purpose of the key')
     .option('--scopes <list>', `scopes of the key: ${scopes.join(',')}`, readScopes, [...defaultScopes])
     .option('--expires-in <days>', 'days until it expires (default: never)', readDays)
     .description('create a key and print it once')
-    .action((projectId: string, options: { name: string; scopes: Scope[]; expiresIn?: number }) =>
+    .action((project: string, options: { name: string; scopes: Scope[]; expiresIn?: number }) =>
       withAdministration(async ({ projects }) => {
         const expiresAt =
           options.expiresIn === undefined ? null : Math.ceil(Date.now() + options.expiresIn * 86_400_000);
+        const projectId = await findProjectId(projects, project);
         const made = await projects.createKey({ projectId, name: options.name, scopes: options.scopes, expiresAt });
         console.error(`Created key ${made.stored.id}. It is shown only once:`);
         console.log(made.key.reveal());
@@ -24,11 +26,13 @@ export function keyCommands(): Command {
     );
   key
     .command('list')
-    .argument('[project]', 'id of a project')
+    .argument('[project]', 'id or name of a project')
     .description('list keys, without their secrets')
-    .action((projectId: string | undefined) =>
+    .action((project: string | undefined) =>
       withAdministration(async ({ projects }) => {
-        const rows = await projects.listKeys(projectId);
+        const rows = await projects.listKeys(
+          project === undefined ? undefined : await findProjectId(projects, project),
+        );
         printTable(
           ['key', 'project', 'name', 'ends with', 'scopes', 'created', 'expires', 'revoked', 'last used'],
           rows.map((row) => [

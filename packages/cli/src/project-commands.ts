@@ -1,5 +1,6 @@
 import { withAdministration } from '@quartermaster/server/administration';
 import { Argument, Command } from 'commander';
+import { findProjectId } from './find-project.ts';
 import { printTable, time } from './print.ts';
 
 export function projectCommands(): Command {
@@ -30,13 +31,13 @@ export function projectCommands(): Command {
     );
   project
     .command('inputs')
-    .argument('<project-id>', 'id of the project')
+    .argument('<project-id>', 'id or name of the project')
     .addArgument(new Argument('<what>').choices(['keep', 'drop']))
     .description(
       'keep or drop the inputs and messages of runs in their records (default: drop); credentials are never kept',
     )
-    .action((projectId: string, what: 'keep' | 'drop') =>
-      withAdministration(({ projects }) => projects.setRunInputs(projectId, what)),
+    .action((project: string, what: 'keep' | 'drop') =>
+      withAdministration(async ({ projects }) => projects.setRunInputs(await findProjectId(projects, project), what)),
     );
   return project;
 }

@@ -70,19 +70,21 @@ export function deletedTooFast(rounds: number): BackupError {
 }
 
 export function noBackupFolder(folder: string): BackupError {
-  return new BackupError(`The folder ${folder} does not exist. Name a folder that "quartermaster backup" created.`);
+  return new BackupError(
+    `The folder ${folder} does not exist. Name a folder that "npm run quartermaster -- backup" created.`,
+  );
 }
 
 export function notABackup(folder: string, cause?: unknown): BackupError {
   return new BackupError(
-    `${folder} is not a backup of this version: its backup.json is missing or not valid. Name a folder that "quartermaster backup" created. docs/guides/operating.md explains how to restore older backups.`,
+    `${folder} is not a backup of this version: its backup.json is missing or not valid. Name a folder that "npm run quartermaster -- backup" created. docs/guides/operating.md explains how to restore older backups.`,
     cause,
   );
 }
 
 export function backupDamaged(file: string): BackupError {
   return new BackupError(
-    `The backup is damaged: ${file} was changed after "quartermaster backup" wrote it. Nothing was restored. Use another backup.`,
+    `The backup is damaged: ${file} was changed after "npm run quartermaster -- backup" wrote it. Nothing was restored. Use another backup.`,
   );
 }
 

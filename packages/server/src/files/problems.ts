@@ -166,7 +166,9 @@ export function rowsOfAnotherFolder(folder: string, identity: string, wanted: ob
 
 /** The errors from here on are for the command line. */
 export function blobNotQuarantined(blobId: string): Error {
-  return new Error(`The quarantine holds no blob ${blobId}. Run "quartermaster quarantine list" to see what it holds.`);
+  return new Error(
+    `The quarantine holds no blob ${blobId}. Run "npm run quartermaster -- quarantine list" to see what it holds.`,
+  );
 }
 
 export function notTheContent(blobId: string, { id, name }: { readonly id: string; readonly name: string }): Error {
@@ -177,10 +179,12 @@ export function notTheContent(blobId: string, { id, name }: { readonly id: strin
 
 export function blobStillNamed(blobId: string): Error {
   return new Error(
-    `Blob ${blobId} is in use, so nothing was changed. Run "quartermaster fsck --hash --repair" to compare it with its copy in the quarantine.`,
+    `Blob ${blobId} is in use, so nothing was changed. Run "npm run quartermaster -- fsck --hash --repair" to compare it with its copy in the quarantine.`,
   );
 }
 
 export function projectUnknown(projectId: string): Error {
-  return new Error(`Project ${projectId} does not exist. Run "quartermaster project list" to see the projects.`);
+  return new Error(
+    `Project ${projectId} does not exist. Run "npm run quartermaster -- project list" to see the projects.`,
+  );
 }

@@ -18,19 +18,19 @@ export const pluginSettings = {
   },
   INSTALLED_BUNDLES: {
     description:
-      'Install bundles into this folder with `quartermaster bundle install`. It is created if it does not exist. Unset: `bundles` in the data folder',
+      'Install bundles into this folder with `npm run quartermaster -- bundle install`. It is created if it does not exist. Unset: `bundles` in the data folder',
     default: null,
     check: anyText,
   },
   BUNDLE_PUBLISHERS: {
     description:
-      'Trust the publishers with these public keys, separated by commas, in addition to those of `quartermaster bundle trust`',
+      'Trust the publishers with these public keys, separated by commas, in addition to those of `npm run quartermaster -- bundle trust`',
     default: '',
     check: checkPublishers,
   },
   EGRESS_OVERRIDES: {
     description:
-      'Redirect calls from one origin to another, as a JSON object such as {"https://api.example.com":"http://127.0.0.1:9000"}',
+      'Redirect calls from one origin to another, as a JSON object such as \'{"https://api.example.com":"http://127.0.0.1:9000"}\' (with the quotes in a shell)',
     default: null,
     check: checkOverrides,
   },
@@ -42,7 +42,7 @@ export const pluginSettings = {
   },
   BUNDLE_HOSTS: {
     description:
-      'Allow bundles that leave their hosts to the operator to call these hosts, as a JSON object such as {"http_request":["api.example.com","crm.example.com:8443"]}. Names are exact; other bundles are not affected. Addresses that are not public also need EGRESS_ALLOW',
+      'Allow bundles that leave their hosts to the operator to call these hosts, as a JSON object such as \'{"http_request":["api.example.com","crm.example.com:8443"]}\' (with the quotes in a shell). Names are exact; other bundles are not affected. Addresses that are not public also need EGRESS_ALLOW',
     default: null,
     check: checkBundleHosts,
   },

@@ -29,13 +29,15 @@ export function isPlainUrl(text: string): boolean {
 }
 
 export function checkOverrides(text: string): string | null {
-  const complaint = 'must be a JSON object of origins, such as {"https://api.example.com":"http://127.0.0.1:9000"}';
+  const complaint =
+    'must be a JSON object of origins, such as \'{"https://api.example.com":"http://127.0.0.1:9000"}\', in single quotes in a shell';
   const entries = entriesOf(text);
   return entries?.flat().every(isOrigin) ? null : complaint;
 }
 
 export function checkBundleHosts(text: string): string | null {
-  const complaint = 'must be a JSON object of lists of hosts, such as {"http_request":["api.example.com"]}';
+  const complaint =
+    'must be a JSON object of lists of hosts, such as \'{"http_request":["api.example.com"]}\', in single quotes in a shell';
   const isHost = (host: unknown) => typeof host === 'string' && /^[a-z0-9.-]+(:\d{1,5})?$/.test(host);
   const entries = entriesOf(text);
   return entries?.every(([, hosts]) => Array.isArray(hosts) && hosts.every(isHost)) ? null : complaint;

@@ -32,7 +32,7 @@ export function passwordNotChecked(seconds: number): Problem {
 export function setUpLinkRefused(): Problem {
   return new Problem(
     'PERMISSION_DENIED',
-    'The setup link has expired, or a newer one replaced it. Run "quartermaster administrator link" or restart the service to create a new one.',
+    'The setup link has expired, or a newer one replaced it. Run "npm run quartermaster -- administrator link" or restart the service to create a new one.',
   );
 }
 

@@ -71,7 +71,7 @@ async function warnOfOtherReaders(file: string, logger: EncryptionDeps['logger']
 
 function otherEncryptionKey(recorded: string, given: string): Error {
   return new Error(
-    `The encryption key ${given} of the settings is not the one of this store, ${recorded}. Set QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE to the key that the other processes have. To change the key, set both, the new one first, and run "quartermaster profile rotate". If the old key is lost, run "quartermaster profile forget --unreadable".`,
+    `The encryption key ${given} of the settings is not the one of this store, ${recorded}. Set QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE to the key that the other processes have. To change the key, set both, the new one first, and run "npm run quartermaster -- profile rotate". If the old key is lost, run "npm run quartermaster -- profile forget --unreadable".`,
   );
 }
 

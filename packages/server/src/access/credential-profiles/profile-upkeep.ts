@@ -95,6 +95,6 @@ export async function checkSealingKeys(repository: CredentialProfileRepository, 
   throw new Error(
     `Stored credentials are encrypted with keys that are missing (${sealed}). Put the keys back: into ` +
       'QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE, or the file "encryption-key" into the data folder ' +
-      'of a store in SQLite. If they are lost, remove these credentials by "quartermaster profile forget --unreadable".',
+      'of a store in SQLite. If they are lost, remove these credentials by "npm run quartermaster -- profile forget --unreadable".',
   );
 }

@@ -41,7 +41,7 @@ function parseKeys(source: string, texts: readonly string[]): SealingKey[] {
     const key = readSealingKey(text);
     if (key !== null) return key;
     throw new Error(
-      `${source}: key ${index + 1} is not the base64 of 32 bytes; "quartermaster profile new-key" prints one.`,
+      `${source}: key ${index + 1} is not the base64 of 32 bytes; "npm run quartermaster -- profile new-key" prints one.`,
     );
   });
 }

@@ -108,7 +108,7 @@ export function databaseNotAccessible(cause: unknown): Problem {
 export function databaseUnreadable(cause: unknown): Problem {
   return new Problem(
     'SERVICE_UNAVAILABLE',
-    'The disk of the database failed, or the database is damaged. Retry the request. If it fails again, run "quartermaster fsck".',
+    'The disk of the database failed, or the database is damaged. Retry the request. If it fails again, run "npm run quartermaster -- fsck".',
     {
       retryAfter: 1,
       cause,
@@ -130,7 +130,7 @@ export function databaseSyncFailed(path: string, cause: unknown): FatalError {
 /** @param said the message of SQLite */
 export function databaseFileDamaged(file: string, said: string, cause: unknown): Error {
   return new Error(
-    `The database ${file} is damaged: ${said}. Stop the service, keep a copy of the file, and restore a backup ("quartermaster restore", docs/guides/operating.md).`,
+    `The database ${file} is damaged: ${said}. Stop the service, keep a copy of the file, and restore a backup ("npm run quartermaster -- restore", docs/guides/operating.md).`,
     { cause },
   );
 }

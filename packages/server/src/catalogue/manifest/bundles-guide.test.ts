@@ -17,7 +17,7 @@ const examples = Object.fromEntries(
 );
 
 test('the examples of the guide load as they are printed', async (t) => {
-  assert.equal(Object.keys(examples).length, 5);
+  assert.equal(Object.keys(examples).length, 6);
   const catalogue = await load(await makeFolder(t, examples));
   assert.deepEqual(catalogue.failures, []);
   assert.equal(catalogue.findBundle('weather')?.isolation, 'none');

@@ -40,7 +40,7 @@ export async function sweepOrphans(deps: SweepDeps, anyNumber: boolean, signal?:
   if (!anyNumber && orphans > fewOrphans && orphans > all * smallPart) {
     deps.logger.error(
       { orphans, blobs: all },
-      'too many orphaned blobs: nothing was moved. The database may have lost rows: restore its newest backup, or run "quartermaster quarantine sweep" when the files are not needed',
+      'too many orphaned blobs: nothing was moved. The database may have lost rows: restore its newest backup, or run "npm run quartermaster -- quarantine sweep" when the files are not needed',
     );
     return { quarantined: 0, left: orphans };
   }
