@@ -10,7 +10,7 @@ export function tooManyAsyncRuns(): Problem {
   );
 }
 
-export function tooManyRunsOfKey(most: number): Problem {
+export function tooManyAsyncRunsOfKey(most: number): Problem {
   return new Problem(
     'TOO_MANY_REQUESTS',
     `${most} asynchronous runs of this key are waiting or running, which is the maximum. Retry when some have ended.`,

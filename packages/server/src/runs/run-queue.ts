@@ -1,6 +1,6 @@
 import { createFairQueue } from '../kernel/concurrency/fair-queue.ts';
 import type { AsyncRun } from './async-run.ts';
-import { tooManyAsyncRuns, tooManyRunsOfKey } from './problems.ts';
+import { tooManyAsyncRuns, tooManyAsyncRunsOfKey } from './problems.ts';
 
 export interface QueueBounds {
   /** Runs at the same time; the others wait. */
@@ -66,7 +66,7 @@ export function createRunQueue(bounds: QueueBounds, work: (run: AsyncRun) => Pro
       if (all.size >= bounds.maxAccepted || size + run.size > bounds.maxSize) throw tooManyAsyncRuns();
       const { keyId } = run;
       const ofKey = keyId === null ? 0 : (ofKeys.get(keyId) ?? 0);
-      if (ofKey >= bounds.maxAcceptedOfKey) throw tooManyRunsOfKey(bounds.maxAcceptedOfKey);
+      if (ofKey >= bounds.maxAcceptedOfKey) throw tooManyAsyncRunsOfKey(bounds.maxAcceptedOfKey);
       all.set(run.stored.id, run);
       count(run, 1);
     },
