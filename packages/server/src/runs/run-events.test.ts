@@ -15,9 +15,9 @@ const run: Run = {
 const onePlace = () => createStreamShares({ limits: { ofKey: 1, ofProject: 1, ofProcess: 1 } });
 
 test('a stream of events says now and then that it is still there, and there are only so many', async () => {
-  const recorder = { watch: () => ({ stop: () => {} }) };
+  const store = { watch: () => ({ stop: () => {} }) };
   const bounds = { shares: onePlace(), pollMs: 5, heartbeatMs: 1 };
-  const events = createRunEvents({ ...bounds, runs: { get: async () => run }, recorder });
+  const events = createRunEvents({ ...bounds, runs: { get: async () => run }, store });
   const wish = { projectId: '-', keyId: null, runId: 'xrun' };
   const gone = new AbortController();
   const stream = await events.follow(wish, gone.signal);
@@ -40,9 +40,9 @@ test('a stream of events says now and then that it is still there, and there are
 });
 
 test('a client that goes away before its stream begins takes no place', async () => {
-  const recorder = { watch: () => ({ stop: () => {} }) };
+  const store = { watch: () => ({ stop: () => {} }) };
   const events = createRunEvents({
-    ...{ shares: onePlace(), pollMs: 5, heartbeatMs: 1, recorder },
+    ...{ shares: onePlace(), pollMs: 5, heartbeatMs: 1, store },
     runs: { get: async () => run },
   });
   const wish = { projectId: '-', keyId: null, runId: 'xrun' };

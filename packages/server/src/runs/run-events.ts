@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { type Run, RunItem } from '@quartermaster/contract';
 import { createBell } from '../kernel/concurrency/bell.ts';
 import type { StreamShares } from '../kernel/concurrency/stream-shares.ts';
-import type { RunRecorder } from './run-recorder.ts';
+import type { RunStore } from './run-store.ts';
 import type { Runs } from './runs.ts';
 
 export interface RunEventsDeps {
   readonly runs: Pick<Runs, 'get'>;
-  readonly recorder: Pick<RunRecorder, 'watch'>;
+  readonly store: Pick<RunStore, 'watch'>;
   readonly shares: StreamShares;
   /** Milliseconds between looks: another process may have the run. */
   readonly pollMs: number;
@@ -47,7 +47,7 @@ export function createRunEvents(deps: RunEventsDeps): RunEvents {
 
   async function* stream(wish: FollowWish, signal: AbortSignal, leave: () => void): AsyncGenerator<string> {
     const bell = createBell();
-    const watch = deps.recorder.watch(wish.runId, { changed: bell.ring, progressed: bell.ring });
+    const watch = deps.store.watch(wish.runId, { changed: bell.ring, progressed: bell.ring });
     try {
       let had = wish.lastEventId;
       let [state, progress] = [undefined as string | undefined, undefined as string | undefined];

@@ -6,8 +6,8 @@ import { isId } from '../kernel/identifier.ts';
 import { cursorsConflict, fieldInvalid, objectNotFound } from '../kernel/problem.ts';
 import type { AsyncRuns } from './async-runs.ts';
 import { toRun, toRunItem } from './run-items.ts';
-import type { RunRecorder } from './run-recorder.ts';
 import type { RunRepository, StoredRun } from './run-repository.ts';
+import type { RunStore } from './run-store.ts';
 
 /** The runs of a project, for whoever asks about them. */
 export interface Runs extends BackgroundRuns {
@@ -20,7 +20,7 @@ export interface Runs extends BackgroundRuns {
 
 export interface RunsDeps {
   readonly repository: RunRepository;
-  readonly recorder: RunRecorder;
+  readonly store: RunStore;
   readonly asyncRuns: Pick<AsyncRuns, 'accept' | 'find'>;
   readonly clock: Clock;
 }
@@ -28,9 +28,9 @@ export interface RunsDeps {
 /** Milliseconds that a cancellation waits for the end of the run: usually it comes at once. */
 const patienceMs = 5_000;
 
-export function createRuns({ repository, recorder, asyncRuns, clock }: RunsDeps): Runs {
+export function createRuns({ repository, store, asyncRuns, clock }: RunsDeps): Runs {
   async function find(projectId: string, runId: string): Promise<StoredRun> {
-    const recent = recorder.findRecent(projectId, runId);
+    const recent = store.findRecent(projectId, runId);
     const run = recent?.end == null ? ((await repository.find(projectId, runId)) ?? recent) : recent;
     if (run === undefined) throw objectNotFound('run', runId);
     return run;
@@ -40,7 +40,7 @@ export function createRuns({ repository, recorder, asyncRuns, clock }: RunsDeps)
     const run = await find(projectId, runId);
     const hasResult = run.asynchronous && run.end !== null;
     const result = hasResult ? await repository.findResult(projectId, runId, clock.now()) : undefined;
-    const progress = run.end === null ? toProgress(recorder.progressOf(runId)) : null;
+    const progress = run.end === null ? toProgress(store.progressOf(runId)) : null;
     return toRun(run, { result, progress });
   }
 
@@ -52,10 +52,10 @@ export function createRuns({ repository, recorder, asyncRuns, clock }: RunsDeps)
       await withPatience(accepted.done);
       return true;
     }
-    const live = recorder.findLive(projectId, runId);
+    const live = store.findLive(projectId, runId);
     if (live?.caller.cancel === undefined) return false;
     const { promise: ended, resolve } = Promise.withResolvers<void>();
-    const watch = recorder.watch(runId, { changed: resolve, progressed: () => {} });
+    const watch = store.watch(runId, { changed: resolve, progressed: () => {} });
     live.caller.cancel();
     await withPatience(ended);
     watch.stop();
@@ -68,7 +68,7 @@ export function createRuns({ repository, recorder, asyncRuns, clock }: RunsDeps)
     list: async (projectId, query) => {
       checkCursors(query);
       // Before the database is asked: a run that is stored in between is found there.
-      const recent = recorder.recent(projectId);
+      const recent = store.recent(projectId);
       const { items, hasMore } = await repository.list(projectId, query, recent);
       return { items: items.map((run) => toRunItem(run)), hasMore };
     },
@@ -86,7 +86,7 @@ async function withPatience(done: Promise<void>): Promise<void> {
   enough.abort();
 }
 
-function toProgress(said: ReturnType<RunRecorder['progressOf']>): RunProgress | null {
+function toProgress(said: ReturnType<RunStore['progressOf']>): RunProgress | null {
   return said === null ? null : { fraction: said.fraction, message: said.message ?? null };
 }
 

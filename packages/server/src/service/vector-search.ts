@@ -1,4 +1,4 @@
-import { openBackfill } from '../ingestion/catch-up.ts';
+import { openBackfill } from '../ingestion/backfill.ts';
 import { defaultPatienceMs } from '../ingestion/embed-record.ts';
 import type { CodePage, VectorSpace } from '../search/embedding/vector-index.ts';
 import type { VectorRepository } from '../search/vector-repository.ts';

@@ -15,13 +15,13 @@ import { createFolderPath } from '../kernel/disk/create-folder-path.ts';
 import { version } from '../kernel/version.ts';
 import { describeChange } from '../packaging/changed-files.ts';
 import { versionsName } from '../packaging/installed-bundles.ts';
-import type { RunRecorder } from '../runs/run-recorder.ts';
+import type { RunStore } from '../runs/run-store.ts';
 import type { Config } from '../settings/config.ts';
 import { checkBundleFolders } from './check-folder-access.ts';
 import type { ServiceContext } from './context.ts';
 
 interface ExecutionWish {
-  readonly recorder: RunRecorder;
+  readonly runStore: RunStore;
   /** Where the icons of bundles are found. */
   readonly publicUrl: string;
   /** Told of bundles that came, went or changed. */
@@ -29,7 +29,7 @@ interface ExecutionWish {
 }
 
 /** What runs plugins. The catalogue is read while the sandbox is probed. */
-export async function openExecution(context: ServiceContext, { recorder, publicUrl, onChange }: ExecutionWish) {
+export async function openExecution(context: ServiceContext, { runStore, publicUrl, onChange }: ExecutionWish) {
   const { config, logger, resources, registry: metrics } = context;
   const { egressOverrides: overrides, egressAllow: allow } = config;
   const broker = createBroker({ overrides, allow, version, logger, metrics });
@@ -77,7 +77,7 @@ export async function openExecution(context: ServiceContext, { recorder, publicU
     logger,
     metrics,
     limits,
-    journal: recorder,
+    journal: runStore,
     version,
   });
   return { catalogue: live.current, sandbox, executor };

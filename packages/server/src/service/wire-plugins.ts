@@ -31,13 +31,13 @@ import { openAsyncRuns, openRunRoom } from './wire-runs.ts';
 /** The plugins address: catalogue and execution. */
 export async function openPluginsAddress(context: ServiceContext): Promise<ListenAddress> {
   const { config, logger } = context;
-  const { recorder, ...runRoom } = await openRunRoom(context);
+  const { runStore, ...runRoom } = await openRunRoom(context);
   // The catalogue names its own address (icons), so the port must be known before there is a server.
   const reserved = config.pluginsPort === 0 ? await reservePort(config.host) : undefined;
   const port = reserved?.port ?? config.pluginsPort;
   let mcp: Promise<Mcp> | undefined;
   const { catalogue, sandbox, executor } = await openExecution(context, {
-    recorder,
+    runStore,
     publicUrl: config.publicPluginsUrl ?? `http://${config.host}:${port}`,
     onChange: (now, before) => void mcp?.then(({ endpoints }) => endpoints.toolsChanged(now, before)),
   });
@@ -60,7 +60,7 @@ export async function openPluginsAddress(context: ServiceContext): Promise<Liste
     hashes: await openAnswerHashes(sealer?.hashes ?? null, createAnswerKeyRepository(context.database)),
   });
   const hasBundle = (bundleId: string) => catalogue().findBundle(bundleId) !== undefined;
-  const wish = { ...runRoom, recorder, executor, resolveCredentials, hasBundle, sealer };
+  const wish = { ...runRoom, runStore, executor, resolveCredentials, hasBundle, sealer };
   const { runs, events, asyncRuns } = openAsyncRuns(context, wish);
   const { check: onRequest, projectOf, keyOf } = gate;
   executionRoutes(app, { executor, onRequest, projectOf, keyOf, once, resolveCredentials, background: runs });

@@ -7,15 +7,15 @@ import { startUpkeep } from '../kernel/concurrency/upkeep.ts';
 import type { RequestSealer } from '../runs/async-run.ts';
 import { type AsyncRuns, createAsyncRuns } from '../runs/async-runs.ts';
 import { createRunEvents, eventDefaults, type RunEvents } from '../runs/run-events.ts';
-import { createRunRecorder, type RunRecorder } from '../runs/run-recorder.ts';
 import type { RunRepository } from '../runs/run-repository.ts';
 import { openInputKeepers, runUpkeep } from '../runs/run-retention.ts';
+import { createRunStore, type RunStore } from '../runs/run-store.ts';
 import { createRuns, type Runs } from '../runs/runs.ts';
 import type { ServiceContext } from './context.ts';
 
 /** What keeps account of runs. */
 export interface RunRoom {
-  readonly recorder: RunRecorder;
+  readonly runStore: RunStore;
   readonly repository: RunRepository;
   /** Whether the records of a project hold inputs. */
   readonly keepsInputs: (projectId: string) => boolean;
@@ -38,9 +38,9 @@ export async function openRunRoom({
   const keepers = await openInputKeepers({ find: () => projects.projectsThatKeepInputs(), logger });
   resources.defer(() => keepers.close());
   const keepsInputs = (projectId: string) => keepers.has(projectId);
-  const recorder = createRunRecorder({ repository, keepsInputs, space, logger, metrics: registry });
-  resources.defer(() => recorder.close());
-  return { recorder, repository, keepsInputs };
+  const runStore = createRunStore({ repository, keepsInputs, space, logger, metrics: registry });
+  resources.defer(() => runStore.close());
+  return { runStore, repository, keepsInputs };
 }
 
 export interface AsyncRunsOptions extends RunRoom {
@@ -53,15 +53,15 @@ export interface AsyncRunsOptions extends RunRoom {
 /** To be opened after whatever runs plugins, so that it is closed before. */
 export function openAsyncRuns(
   { clock, logger, resources, shares }: ServiceContext,
-  { recorder, repository, ...wish }: AsyncRunsOptions,
+  { runStore, repository, ...wish }: AsyncRunsOptions,
 ): { readonly runs: Runs; readonly events: RunEvents; readonly asyncRuns: AsyncRuns } {
   const asyncRuns = createAsyncRuns({
     ...{ ...wish, repository, clock, logger, owner: randomUUID() },
-    changed: (runId) => recorder.changed(runId),
+    changed: (runId) => runStore.changed(runId),
   });
   const upkeep = startUpkeep([asyncRuns.upkeep], logger);
   resources.defer(() => upkeep.close());
   resources.defer(() => asyncRuns.close());
-  const runs = createRuns({ repository, recorder, asyncRuns, clock });
-  return { runs, events: createRunEvents({ ...eventDefaults, runs, recorder, shares }), asyncRuns };
+  const runs = createRuns({ repository, store: runStore, asyncRuns, clock });
+  return { runs, events: createRunEvents({ ...eventDefaults, runs, store: runStore, shares }), asyncRuns };
 }

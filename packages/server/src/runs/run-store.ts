@@ -2,11 +2,11 @@ import type { JournalRun, RunJournal, RunProgress } from '../execution/run-journ
 import type { DiskSpace } from '../kernel/disk/disk-space.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { Gauge, type Registry } from '../kernel/metrics.ts';
-import { createRunBuffer } from './run-buffer.ts';
 import { endedRun, underWay } from './run-outcome.ts';
 import type { PackedRun, RunRepository, StoredRun } from './run-repository.ts';
+import { createWriteBehindBuffer } from './write-behind-buffer.ts';
 
-export interface RunRecorderDeps {
+export interface RunStoreDeps {
   readonly repository: Pick<RunRepository, 'pack' | 'unpack' | 'add'>;
   /** Whether the records of a project hold inputs. */
   readonly keepsInputs: (projectId: string) => boolean;
@@ -17,22 +17,22 @@ export interface RunRecorderDeps {
 }
 
 /**
- * Keeps account of the runs of this process. On the way of a run it only notes things in memory; the records of those
- * that have ended are stored in groups. When the database cannot keep up, records are lost, never time (ADR 0026).
+ * Observes the runs of this process and stores them after they end. A run never waits for the database: while it runs
+ * only memory changes. When the database cannot keep up, the oldest runs are not stored (ADR 0026).
  */
-export interface RunRecorder extends RunJournal {
+export interface RunStore extends RunJournal {
   /** Runs of a project that may not be stored: those under way, and those that wait. */
   recent(projectId: string): StoredRun[];
   findRecent(projectId: string, runId: string): StoredRun | undefined;
   /** The run under way, of this process. */
   findLive(projectId: string, runId: string): JournalRun | undefined;
-  /** Tells about a run under way until `stop` is called. */
+  /** Calls the listener about a run under way until `stop` is called. */
   watch(runId: string, listener: RunListener): { stop(): void };
   /** An asynchronous run has begun, or its end is stored. */
   changed(runId: string): void;
-  /** What a run under way of this process has told last. */
+  /** The last progress that a run under way of this process has reported. */
   progressOf(runId: string): RunProgress | null;
-  /** Stores what waits. */
+  /** Stores the runs that wait. */
   close(): Promise<void>;
 }
 
@@ -41,12 +41,12 @@ export interface RunListener {
   changed(): void;
 }
 
-export function createRunRecorder(deps: RunRecorderDeps): RunRecorder {
+export function createRunStore(deps: RunStoreDeps): RunStore {
   const { pack, unpack } = deps.repository;
   const live = new Set<JournalRun>();
   const listeners = new Map<string, Set<RunListener>>();
   const progress = new Map<string, RunProgress>();
-  const store = createRunBuffer(deps);
+  const buffer = createWriteBehindBuffer(deps);
   const changed = (runId: string) => {
     for (const listener of listeners.get(runId) ?? []) listener.changed();
   };
@@ -64,7 +64,7 @@ export function createRunRecorder(deps: RunRecorderDeps): RunRecorder {
   }
 
   function ended(projectId: string): PackedRun[] {
-    return store.waiting().filter((run) => run.projectId === projectId);
+    return buffer.waiting().filter((run) => run.projectId === projectId);
   }
 
   return {
@@ -79,7 +79,7 @@ export function createRunRecorder(deps: RunRecorderDeps): RunRecorder {
       const keeps = deps.keepsInputs(run.caller.projectId);
       // Stored before it is no longer under way: whoever looks finds it in one of the two.
       if (run.caller.keepsOwnRecord !== true) {
-        store.add(pack(endedRun(run, execution, { words: keeps, input: keeps })));
+        buffer.add(pack(endedRun(run, execution, { words: keeps, input: keeps })));
       }
       live.delete(run);
       progress.delete(run.runId);
@@ -111,6 +111,6 @@ export function createRunRecorder(deps: RunRecorderDeps): RunRecorder {
         },
       };
     },
-    close: () => store.close(),
+    close: () => buffer.close(),
   };
 }

@@ -4,15 +4,15 @@ import { until } from '../execution/sandbox/testing/test-bed.suite.ts';
 import { createLogger } from '../kernel/log/logger.ts';
 import { createMetrics } from '../kernel/metrics.ts';
 import { Problem } from '../kernel/problem.ts';
-import { createRunBuffer, type RunBufferOptions } from './run-buffer.ts';
 import type { PackedRun } from './run-repository.ts';
+import { createWriteBehindBuffer, type WriteBehindOptions } from './write-behind-buffer.ts';
 
 const pack = (id: number, row = `[${id}]`): PackedRun => ({ projectId: '-', id: String(id), row });
 const away = new Problem('SERVICE_UNAVAILABLE', 'The database cannot be reached.');
 const refusal = new Error('disk full');
 
 /** A buffer over what stands for a database that fails at will, or until it was tried so often. */
-function openBuffer(t: TestContext, options: Partial<RunBufferOptions> = {}) {
+function openBuffer(t: TestContext, options: Partial<WriteBehindOptions> = {}) {
   const log: string[] = [];
   const database = { stored: [] as string[], groups: 0, tries: 0, failing: undefined as Error | undefined };
   let mendsAfter = Number.POSITIVE_INFINITY;
@@ -27,7 +27,7 @@ function openBuffer(t: TestContext, options: Partial<RunBufferOptions> = {}) {
   const metrics = createMetrics();
   const logger = createLogger('info', { write: (line) => log.push(line) });
   const quick = { waitMs: 1, pauseMs: 1, ...options };
-  const buffer = createRunBuffer({ repository, logger, metrics, options: quick });
+  const buffer = createWriteBehindBuffer({ repository, logger, metrics, options: quick });
   t.after(() => buffer.close());
   const dropped = async () =>
     /run_records_dropped_total (\d+)/.exec(await metrics.metrics())?.[1] ?? assert.fail('no such metric');

@@ -4,24 +4,24 @@ import { Counter, type Registry } from '../kernel/metrics.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { PackedRun, RunRepository } from './run-repository.ts';
 
-/** Records of runs that have ended, until they are stored. */
-export interface RunBuffer {
+/** Runs that have ended, until they are stored. */
+export interface WriteBehindBuffer {
   add(run: PackedRun): void;
   /** The oldest first. */
   waiting(): readonly PackedRun[];
-  /** Stores what waits, if the database takes it. */
+  /** Stores the runs that wait, if the database is available. */
   close(): Promise<void>;
 }
 
-export interface RunBufferDeps {
+export interface WriteBehindDeps {
   readonly repository: Pick<RunRepository, 'add'>;
   readonly space?: DiskSpace | undefined;
   readonly logger: Logger;
   readonly metrics: Registry;
-  readonly options?: Partial<RunBufferOptions>;
+  readonly options?: Partial<WriteBehindOptions>;
 }
 
-export interface RunBufferOptions {
+export interface WriteBehindOptions {
   /** Milliseconds that a record waits for others to be stored with. */
   readonly waitMs: number;
   /** Milliseconds until a group that was not stored is tried again. */
@@ -33,9 +33,12 @@ export interface RunBufferOptions {
   readonly mostCharacters: number;
 }
 
-const defaults: RunBufferOptions = {
-  ...{ waitMs: 250, pauseMs: 1000, groupSize: 500 },
-  ...{ most: 20_000, mostCharacters: 64 * 1024 * 1024 },
+const defaults: WriteBehindOptions = {
+  waitMs: 250,
+  pauseMs: 1000,
+  groupSize: 500,
+  most: 20_000,
+  mostCharacters: 64 * 1024 * 1024,
 };
 
 /** Tries of one group that the database refuses. One that is away is waited for, as long as there is room. */
@@ -44,7 +47,13 @@ const triesOfGroup = 8;
 const warnEveryMs = 10_000;
 
 /** Stores records in groups; when the database cannot keep up they are lost, the oldest first (ADR 0026). */
-export function createRunBuffer({ repository, space, logger, metrics, ...deps }: RunBufferDeps): RunBuffer {
+export function createWriteBehindBuffer({
+  repository,
+  space,
+  logger,
+  metrics,
+  ...deps
+}: WriteBehindDeps): WriteBehindBuffer {
   const options = { ...defaults, ...deps.options };
   const dropped = new Counter({
     name: 'quartermaster_run_records_dropped_total',
