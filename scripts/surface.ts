@@ -1,5 +1,5 @@
 // `node scripts/surface.ts` compares the public surface with its pins in test/surface and exits with 1 on a difference;
-// `--write` writes the pins anew.
+// `--write` updates the pins.
 import { comparePin, pinNames, readSurface, writePin } from './surface/pins.ts';
 
 const surface = await readSurface();

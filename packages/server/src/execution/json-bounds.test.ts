@@ -10,7 +10,7 @@ function interpret(output: string, items: number) {
 }
 
 test('the limit output_parts accepts an output of exactly as many values and fails the run of one with more', () => {
-  // Three lists and a number stand beside the items of two lists.
+  // Besides the items, the output has three lists (the outer and two inner ones) and a number.
   const items = (maxOutputParts - 4) / 2;
   assert.equal(interpret('[body, body, `1`]', items).kind, 'returned');
   const refused = interpret('[body, body, `1`, `1`]', items);

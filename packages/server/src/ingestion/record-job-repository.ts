@@ -74,7 +74,10 @@ export interface RecordJobRepository {
   endLeases(): Promise<void>;
   /** Prolongs the lease and stores the progress. @returns false when the lease is lost. */
   renew(held: Held, progress: WorkProgress): Promise<boolean>;
-  /** Writes chunks of the next generation, in order, with their words; nobody sees them yet. @returns false when the lease is lost. */
+  /**
+   * Writes chunks of the next generation, in order, with their words. Queries return them after the publication.
+   * @returns false when the lease is lost
+   */
   addChunks(job: RecordJob, chunks: readonly NewChunk[]): Promise<boolean>;
   /** Writes rows of the next generation that became no chunk. @returns false when the lease is lost. */
   addRows(job: RecordJob, rows: readonly NewRow[]): Promise<boolean>;

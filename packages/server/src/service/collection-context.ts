@@ -50,7 +50,7 @@ export interface CollectionRoomDeps {
   readonly newId: NewId;
   readonly logger: Logger;
   readonly limits: CollectionLimits;
-  /** Absent: nobody counts. */
+  /** Counts refused requests. Absent: they are not counted. */
   readonly countExceeded?: CountExceeded | undefined;
   /** As many records are made at the same time. */
   readonly extractionProcesses: number;

@@ -6,7 +6,7 @@ import type { RecordRepository } from './record-repository.ts';
 export interface RecordLimitsDeps {
   readonly records: Pick<RecordRepository, 'areWaiting'>;
   readonly limits: Pick<CollectionLimits, 'records' | 'waitingRecords'>;
-  /** Absent: nobody counts. */
+  /** Counts refused requests. Absent: they are not counted. */
   readonly countExceeded?: CountExceeded | undefined;
 }
 
@@ -15,7 +15,7 @@ export interface RecordLimitsDeps {
  * number: the limits bound the work of the service, which does not depend on the exact number.
  */
 export interface RecordLimits {
-  /** @throws Problem RESOURCE_LIMIT_REACHED when a collection with so many records may have no more */
+  /** @throws Problem RESOURCE_LIMIT_REACHED when the collection has its maximum of records */
   checkNumber(numRecords: number): void;
   /** @throws Problem RESOURCE_LIMIT_REACHED when no further record of the project may wait */
   checkWaiting(projectId: string): Promise<void>;

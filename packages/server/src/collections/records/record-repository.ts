@@ -78,7 +78,7 @@ export interface RecordRepository {
   list(projectId: string, collectionId: string, query: ListQuery): Promise<Page<StoredRecord> | undefined>;
   /** @returns false when there is no such record, or its source is not what the change goes out from. */
   change(key: RecordKey, change: RecordChange): Promise<boolean>;
-  /** Whether at least `most` records of the project wait or are in work. Reads no more than so many entries of an index. */
+  /** Whether at least `most` records of the project are waiting or being processed. Reads at most `most` index entries. */
   areWaiting(projectId: string, most: number): Promise<boolean>;
   /** How many there are of each status, of all projects. */
   countByStatus(): Promise<ReadonlyMap<RecordStatus, number>>;
