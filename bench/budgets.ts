@@ -10,7 +10,7 @@ import { runLoad } from './load.ts';
 import { generateBundles, prepareCall } from './mcp-benches.ts';
 import { type Service, start, startService } from './processes.ts';
 import { at, measureQuestions } from './query-benches.ts';
-import { makeRecord } from './record-benches.ts';
+import { createRecord } from './record-benches.ts';
 import { csv } from './sheets.ts';
 import { measureStart } from './start-bench.ts';
 import { printTable } from './table.ts';
@@ -85,8 +85,8 @@ async function measureStartBudgets(folder: string): Promise<Budget[]> {
 
 async function measureCsv(service: Service, folder: string): Promise<Budget[]> {
   const client = createClient({ filesUrl: service.filesUrl, pluginsUrl: service.pluginsUrl, apiKey: service.key });
-  await makeRecord({ service, client, folder }, 'warm.csv', csv(5_000));
-  const { seconds } = await makeRecord({ service, client, folder }, 'pairs.csv', csv(100_000));
+  await createRecord({ service, client, folder }, 'warm.csv', csv(5_000));
+  const { seconds } = await createRecord({ service, client, folder }, 'pairs.csv', csv(100_000));
   return [{ name: 'CSV of 100,000 rows becomes a record', measured: seconds, unit: 's', limit: 8 }];
 }
 

@@ -83,7 +83,7 @@ async function checkAnswer({ pluginsUrl }: Service, headers: Record<string, stri
 
 /** 20 bundles of 10 plugins that give back what they are given. */
 export async function generateBundles(folder: string): Promise<void> {
-  const about = { name: 'Generated', description: 'Made for the bench.' };
+  const about = { name: 'Generated', description: 'ChunkCounts for the bench.' };
   const schema = {
     type: 'object',
     required: ['text'],

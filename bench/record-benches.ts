@@ -29,10 +29,10 @@ export async function recordBenches(folder: string): Promise<Row[]> {
   const client = createClient({ filesUrl: service.filesUrl, pluginsUrl: service.pluginsUrl, apiKey: service.key });
   const bench = { service, client, folder };
   try {
-    await makeRecord(bench, 'warm.csv', csv(sheetRows.warm));
-    const made = await makeRecord(bench, 'pairs.csv', csv(sheetRows.csv));
-    const sheet = await makeRecord(bench, 'pairs.xlsx', [xlsx(sheetRows.xlsx)]);
-    const long = await makeRecord(bench, 'long.csv', csv(sheetRows.long));
+    await createRecord(bench, 'warm.csv', csv(sheetRows.warm));
+    const made = await createRecord(bench, 'pairs.csv', csv(sheetRows.csv));
+    const sheet = await createRecord(bench, 'pairs.xlsx', [xlsx(sheetRows.xlsx)]);
+    const long = await createRecord(bench, 'long.csv', csv(sheetRows.long));
     return [
       rateRow(`CSV of ${sheetRows.csv.toLocaleString('en')} pairs`, made, bars.csvRate),
       rateRow(`XLSX of ${sheetRows.xlsx.toLocaleString('en')} rows`, sheet, bars.xlsxRate),
@@ -49,7 +49,7 @@ interface Bench {
   readonly folder: string;
 }
 
-interface Made {
+interface ChunkCounts {
   readonly chunks: number;
   readonly seconds: number;
   /** Of the service and its children. */
@@ -60,11 +60,11 @@ interface Made {
   readonly peakMb: number;
 }
 
-export async function makeRecord(
+export async function createRecord(
   { service, client, folder }: Bench,
   name: string,
   content: Iterable<string | Uint8Array>,
-): Promise<Made> {
+): Promise<ChunkCounts> {
   const path = join(folder, name);
   await writeAll(path, content);
   const file = await client.files.upload({ purpose: 'qa_record_file', name, content: await openAsBlob(path) });
@@ -99,7 +99,7 @@ async function writeAll(path: string, content: Iterable<string | Uint8Array>): P
   await new Promise((resolve) => stream.end(resolve));
 }
 
-function rateRow(bench: string, made: Made, bar: number): Row {
+function rateRow(bench: string, made: ChunkCounts, bar: number): Row {
   const rate = made.chunks / made.seconds;
   return {
     bench,
@@ -112,7 +112,7 @@ function rateRow(bench: string, made: Made, bar: number): Row {
   };
 }
 
-function memoryRow(bench: string, made: Made): Row {
+function memoryRow(bench: string, made: ChunkCounts): Row {
   return {
     bench,
     ours: `child ${made.childMb.toFixed(0)} MiB, server +${made.growthMb.toFixed(0)} MiB, ${(made.chunks / made.seconds).toFixed(0)} pairs/s`,

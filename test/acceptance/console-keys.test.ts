@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NewApiKey } from '@quartermaster/contract';
-import { makeKey, openConsole, openPage } from '../support/console.ts';
+import { createKeyInConsole, openConsole, openPage } from '../support/console.ts';
 
 test('[console] revoking a key that may create keys offers to revoke those as well', async (t) => {
   const opened = await openConsole(t);
@@ -13,7 +13,7 @@ test('[console] revoking a key that may create keys offers to revoke those as we
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   const statusOf = async (key: string) => (await ask(key, '/v1/files')).status;
-  const [together, alone] = [await makeKey(opened, 'together'), await makeKey(opened, 'alone')];
+  const [together, alone] = [await createKeyInConsole(opened, 'together'), await createKeyInConsole(opened, 'alone')];
   const { data: projects } = (await (await ask(together, '/v1/projects')).json()) as { data: [{ project_id: string }] };
   const createBy = async (maker: string, name: string) => {
     const answer = await ask(maker, `/v1/projects/${projects[0].project_id}/keys`, { name, scopes: ['files'] });

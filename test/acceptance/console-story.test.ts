@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';
 import { test } from 'node:test';
-import { dropFiles, makeKey, openConsole, openPage } from '../support/console.ts';
+import { createKeyInConsole, dropFiles, openConsole, openPage } from '../support/console.ts';
 import { writeHandbook } from '../support/sample-handbook.ts';
 
 test('[console] set-up, key, three documents dropped, records ready, a question, a plugin, its run, the key revoked: 401', async (t) => {
@@ -10,7 +10,7 @@ test('[console] set-up, key, three documents dropped, records ready, a question,
   const { paths, remove } = await writeHandbook();
   t.after(remove);
   const names = paths.map((path) => basename(path));
-  const key = await makeKey(opened, 'story');
+  const key = await createKeyInConsole(opened, 'story');
   const use = () => fetch(`${service.filesUrl}/v1/files`, { headers: { Authorization: `Bearer ${key}` } });
   assert.equal((await use()).status, 200);
 

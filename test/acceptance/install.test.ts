@@ -22,7 +22,7 @@ const schemas = { input_schema: { type: 'object', properties: {} }, effects: 're
 async function writeHeldBundle(folder: string, version: string): Promise<string> {
   const place = join(folder, version, 'held');
   await mkdir(place, { recursive: true });
-  const about = { name: 'Held', description: 'Made for a test.' };
+  const about = { name: 'Held', description: 'ChunkCounts for a test.' };
   const greeting = { type: 'string', description: 'With the version that gave it.' };
   const plugin = { ...about, ...schemas, output_schema: { type: 'object', properties: { greeting } } };
   const files = {

@@ -14,7 +14,7 @@ import {
 } from '../support/released-store.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
-/** Made by `scripts/capture-store.ts`. */
+/** ChunkCounts by `scripts/capture-store.ts`. */
 const fixture = new URL('../fixtures/store-f3b76cb/', import.meta.url);
 
 async function restore(t: TestContext, database: 'sqlite' | 'postgres'): Promise<Record<string, string>> {

@@ -13,12 +13,12 @@ import {
 } from '@quartermaster/contract';
 import { administrator, cookieOf, setUp, setUpToken } from '../support/administrator.ts';
 import { servedOperations } from '../support/operations.ts';
-import { type ServiceWish, startService } from '../support/service.ts';
+import { type ServiceRequest, startService } from '../support/service.ts';
 
 const settings = { LOG_LEVEL: 'warn' };
 const json = { 'Content-Type': 'application/json' };
 
-async function start(t: TestContext, wish: ServiceWish = {}) {
+async function start(t: TestContext, wish: ServiceRequest = {}) {
   const service = await startService(t, { settings: { ...settings, ...wish.settings } });
   return { service, admin: await setUp(service) };
 }

@@ -18,7 +18,7 @@ const { PNG } = createRequire(import.meta.url)('pngjs') as { PNG: { sync: { read
 type Level = 'L' | 'M' | 'Q' | 'H';
 const levels: readonly Level[] = ['L', 'M', 'Q', 'H'];
 
-interface Made {
+interface ChunkCounts {
   readonly url: string;
   readonly svg: string;
   readonly version: number;
@@ -28,23 +28,23 @@ interface Made {
 
 async function make(text: string, options: { error_correction?: Level; scale?: number; margin?: number } = {}) {
   const input = { error_correction: 'M' as Level, scale: 3, margin: 4, ...options, text };
-  return (await run(input, context)) as Made; // the handler's own output, checked by its schema elsewhere
+  return (await run(input, context)) as ChunkCounts; // the handler's own output, checked by its schema elsewhere
 }
 
-function pictureOf({ url }: Made): Picture {
+function pictureOf({ url }: ChunkCounts): Picture {
   const [head, base64 = ''] = url.split(',');
   assert.equal(head, 'data:image/png;base64');
   return PNG.sync.read(Buffer.from(base64, 'base64'));
 }
 
-function read(made: Made): { text: string; version: number } {
+function read(made: ChunkCounts): { text: string; version: number } {
   const { data, width, height } = pictureOf(made);
   const code = jsqr.default(new Uint8ClampedArray(data), width, height, { inversionAttempts: 'dontInvert' });
   assert.ok(code !== null, `version ${made.version}: no code found`);
   return { text: code.data, version: code.version };
 }
 
-async function assertReadable(text: string, options: Parameters<typeof make>[1]): Promise<Made> {
+async function assertReadable(text: string, options: Parameters<typeof make>[1]): Promise<ChunkCounts> {
   const made = await make(text, options);
   assert.deepEqual(read(made), { text, version: made.version });
   return made;

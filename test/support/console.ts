@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { administrator } from './administrator.ts';
 import { type OpenedBrowser, openBrowser } from './browser.ts';
-import { type Ending, type ServiceWish, type StartedService, startService } from './service.ts';
+import { type Ending, type ServiceRequest, type StartedService, startService } from './service.ts';
 
 /** Of the page: what is passed to `evaluate` runs there. */
 declare const DataTransfer: new () => { readonly items: { add(file: File): void } };
@@ -12,7 +12,7 @@ export interface OpenedConsole extends OpenedBrowser {
 }
 
 /** The console of a fresh service, its administrator just made through its pages. */
-export async function openConsole(t: Ending, wish: ServiceWish = {}): Promise<OpenedConsole> {
+export async function openConsole(t: Ending, wish: ServiceRequest = {}): Promise<OpenedConsole> {
   const service = await startService(t, { settings: { LOG_LEVEL: 'warn', ...wish.settings } });
   const opened = await openBrowser(t);
   const { page } = opened;
@@ -32,7 +32,7 @@ export async function openPage({ page }: OpenedConsole, name: string): Promise<v
 }
 
 /** Makes a key of every scope through the pages; gives it as it was shown. */
-export async function makeKey(opened: OpenedConsole, name: string): Promise<string> {
+export async function createKeyInConsole(opened: OpenedConsole, name: string): Promise<string> {
   const { page } = opened;
   await openPage(opened, 'Project settings');
   await page.getByRole('button', { name: 'Create key' }).click();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import type { Limit } from '@quartermaster/contract';
-import { type ServiceWish, type StartedService, startService } from './service.ts';
+import { type ServiceRequest, type StartedService, startService } from './service.ts';
 
 export interface LimitedService {
   /** Started before the first test of the file. */
@@ -21,7 +21,7 @@ export interface LimitAnswer {
 }
 
 /** One running service for all tests of a file, and its table of limits. */
-export function limitedService(wish: ServiceWish = {}): LimitedService {
+export function limitedService(wish: ServiceRequest = {}): LimitedService {
   const endings: Array<() => unknown> = [];
   let service: StartedService | undefined;
   let rows: readonly Limit[] = [];

@@ -88,7 +88,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'problems',
       'remote-tools/mcp-session',
       'remote-tools/tool-definition',
-      'run-journal',
+      'run-observer',
       'run-once',
       'run-trace',
       'sandbox/open-sandbox',

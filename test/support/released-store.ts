@@ -25,12 +25,12 @@ export interface Question {
 }
 
 /** Test-only: every copy of these stores has it. */
-export const releasedSealingKey = Buffer.alloc(32, 'released store').toString('base64url');
+export const releasedEncryptionKey = Buffer.alloc(32, 'released store').toString('base64url');
 
 /** Settings that the stores need: their third party is a server of the test, and no run is old enough to be removed. */
 export function releasedSettings(upstream: string): Record<string, string> {
   return {
-    SEALING_KEY: releasedSealingKey,
+    SEALING_KEY: releasedEncryptionKey,
     EGRESS_OVERRIDES: JSON.stringify({ 'https://api.example.com': upstream }),
     EMBEDDING_PROVIDER: 'hash',
     EMBEDDING_DIMENSIONS: '64',

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { ServiceWish, StartedService } from './service.ts';
+import type { ServiceRequest, StartedService } from './service.ts';
 
 export interface CommandResult {
   readonly code: number;
@@ -11,7 +11,7 @@ export interface CommandResult {
 
 /** Runs `quartermaster` on the store of a service. */
 export async function runCommand(
-  service: Pick<StartedService, 'folder'> & Pick<ServiceWish, 'settings'>,
+  service: Pick<StartedService, 'folder'> & Pick<ServiceRequest, 'settings'>,
   ...args: readonly string[]
 ): Promise<CommandResult> {
   const settings = Object.fromEntries(

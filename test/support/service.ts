@@ -24,7 +24,7 @@ export interface StartedService {
   kill(): Promise<void>;
 }
 
-export interface ServiceWish {
+export interface ServiceRequest {
   /** A data folder to keep; default: a new one that goes with the test. */
   readonly folder?: string;
   /** Default: the one that the first start wrote into the folder. */
@@ -41,7 +41,7 @@ export interface Ending {
 }
 
 /** Starts the service on free ports and ends it with the test. */
-export async function startService(t: Ending, wish: ServiceWish = {}): Promise<StartedService> {
+export async function startService(t: Ending, wish: ServiceRequest = {}): Promise<StartedService> {
   const folder = wish.folder ?? (await temporaryFolder(t));
   const settings = { FILES_PORT: '0', PLUGINS_PORT: '0', DATA: folder, DRAIN_SECONDS: '0', ...wish.settings };
   const env = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));

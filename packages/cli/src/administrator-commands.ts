@@ -9,8 +9,8 @@ export function administratorCommands(): Command {
     .option('--reset', 'remove the current administrator and end all sessions (for a forgotten password)', false)
     .description('create a one-time setup link, valid for one hour; it replaces an earlier link')
     .action((options: { reset: boolean }) =>
-      withAdministration(async ({ makeSetUpLink }) => {
-        const made = await makeSetUpLink(options);
+      withAdministration(async ({ createSetUpLink }) => {
+        const made = await createSetUpLink(options);
         if (made === undefined)
           throw new Error('The console already has an administrator. Use --reset to remove it and create a new link.');
         console.log(made.link.reveal());

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { processEnvironment } from '@quartermaster/server';
-import { createBundleStore, packFolder, replaceFile, writeNewKey } from '@quartermaster/server/bundle-store';
+import { createPackageManager, packFolder, replaceFile, writeNewKey } from '@quartermaster/server/bundle-store';
 import type { Command } from 'commander';
 import { printTable } from './print.ts';
 
@@ -46,7 +46,7 @@ export function addInstallCommands(bundle: Command): void {
 }
 
 function store() {
-  return createBundleStore(processEnvironment());
+  return createPackageManager(processEnvironment());
 }
 
 function addPackCommands(bundle: Command): void {

@@ -1,4 +1,4 @@
-import { makeSealingKey, withAdministration } from '@quartermaster/server/administration';
+import { createEncryptionKey, withAdministration } from '@quartermaster/server/administration';
 import { Command } from 'commander';
 
 /** Manages the encryption keys of credential profiles. The profiles themselves are created over HTTP. */
@@ -7,7 +7,7 @@ export function profileCommands(): Command {
   profile
     .command('new-key')
     .description('print a new key for QUARTERMASTER_SEALING_KEY or for a line of a key file')
-    .action(() => console.log(makeSealingKey()));
+    .action(() => console.log(createEncryptionKey()));
   profile
     .command('rotate')
     .description('encrypt all stored credentials with the first key, while the service runs or is stopped')

@@ -92,7 +92,7 @@ function placeOfError(node: SyntaxNode): MessagePlace | null {
   const name = nameOf(node.callee) ?? '';
   const [first, second] = node.arguments as unknown[];
   if (name === 'Problem') return { kind: 'problem', code: textOf(first) ?? gap, value: second };
-  if (!/(Error|Refused|Unavailable|Unreadable)$/.test(name) || name === 'AggregateError') return null;
+  if (!/(Error|Refused|Unavailable|ExtractionError)$/.test(name) || name === 'AggregateError') return null;
   return { kind: 'error', code: '', value: name === 'ProtocolError' ? second : first };
 }
 

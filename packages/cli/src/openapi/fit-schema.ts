@@ -1,4 +1,4 @@
-import { findSchemaFlaws } from '@quartermaster/server/authoring';
+import { findSchemaErrors } from '@quartermaster/server/authoring';
 import { isJson, type Json } from './document.ts';
 
 /** A manifest has at most 256 KiB, of which one schema may take this many characters. */
@@ -22,7 +22,7 @@ export function fitSchema(schema: Json): { readonly schema: Json; readonly note:
 
 function refusalOf(schema: Json): string | null {
   if (JSON.stringify(schema).length > maxSchemaText) return `it has more than ${maxSchemaText} characters.`;
-  return findSchemaFlaws(schema)[0] ?? null;
+  return findSchemaErrors(schema)[0] ?? null;
 }
 
 const kept = new Set(['type', 'enum', 'const', 'title', 'description', 'format', 'required', 'minimum', 'maximum']);

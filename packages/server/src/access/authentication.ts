@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import type { Scope } from '@quartermaster/contract';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
-import type { Gate } from '../http/gate.ts';
+import type { Guard } from '../http/guard.ts';
 import type { Caller } from '../kernel/caller.ts';
 import { identify } from '../kernel/log/request-identity.ts';
-import { createAdmitted } from './admitted.ts';
+import { createAuthenticatedRequests } from './authenticated-requests.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import { scopeMissing } from './projects/problems.ts';
 import type { SessionCallers } from './session-callers.ts';
 
-/** The gate of the files address: always a key, or the session of an administrator who chose a project. */
-export function createGate(keyRing: KeyRing, sessions: SessionCallers): Gate {
-  const callers = createAdmitted<Caller>();
+/** The guard of the files address: always a key, or the session of an administrator who chose a project. */
+export function createGuard(keyRing: KeyRing, sessions: SessionCallers): Guard {
+  const callers = createAuthenticatedRequests<Caller>();
   return {
     requires: (scope) => async (request) => {
       const caller = sessions.isMeant(request)
@@ -31,8 +31,8 @@ export async function authenticateKey(keyRing: KeyRing, request: FastifyRequest)
   return caller;
 }
 
-/** The gate of the plugins address: a key where it is asked for; one that is sent is always checked. */
-export interface PluginsGate extends Gate {
+/** The guard of the plugins address: a key where it is asked for; one that is sent is always checked. */
+export interface PluginsGuard extends Guard {
   readonly check: onRequestHookHandler;
   /** As `check`, for a key of scope `metrics` or `plugins`. */
   readonly checkMetrics: onRequestHookHandler;
@@ -43,12 +43,12 @@ export interface PluginsGate extends Gate {
 }
 
 /** @param mounted callers of requests that came in by the files address, which has authenticated them. */
-export function createPluginsGate(
+export function createPluginsGuard(
   keyRing: KeyRing,
   keyRequired: boolean,
   mounted: WeakMap<IncomingMessage, Caller>,
-): PluginsGate {
-  const callers = createAdmitted<Caller>();
+): PluginsGuard {
+  const callers = createAuthenticatedRequests<Caller>();
 
   /** @param scope what the key must have, or @param other instead of it. */
   async function authenticate(request: FastifyRequest, scope: Scope, other = scope): Promise<void> {

@@ -8,13 +8,13 @@ import { compileLinearRegExp } from '../catalogue/schema/linear-regexp.ts';
 
 export { digestOf, type ToolDefinition } from '../execution/remote-tools/tool-definition.ts';
 export { type McpSnapshot, readMcpServer } from './read-mcp-server.ts';
-export { type ExampleRecording, type RecordWish, recordExamples } from './record-examples.ts';
+export { type ExampleRecording, type RecordOptions, recordExamples } from './record-examples.ts';
 export { type ExampleResult, runExamples } from './run-examples.ts';
 
 /** What the authors of bundles need of the service, without a running one. */
 
 /** What the catalogue refuses about a schema of a plugin, in sentences; none when it takes it. */
-export function findSchemaFlaws(schema: Readonly<Record<string, unknown>>): string[] {
+export function findSchemaErrors(schema: Readonly<Record<string, unknown>>): string[] {
   const findings = createFindings('', () => null);
   checkSchema(schema, [], findings);
   return findings.list.map(({ field, message }) => `${field}: ${message}`);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
 import { derivedSecrets } from '../egress/redact/derived-secrets.ts';
-import { createScrubber, type Scrubber } from '../egress/redact/scrub.ts';
+import { createRedactor, type Redactor } from '../egress/redact/redactor.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { Secret } from '../kernel/secret.ts';
 import { type Environment, parseConfig } from '../settings/config.ts';
@@ -21,7 +21,7 @@ import {
 } from './run-examples.ts';
 import { writeOutputs } from './write-outputs.ts';
 
-export interface RecordWish {
+export interface RecordOptions {
   readonly folder: string;
   readonly credentials: Readonly<Record<string, string>>;
   /** Only these plugins; empty: all. */
@@ -49,7 +49,7 @@ export interface ExampleRecording {
  * what was asked and answered. Each recording is played back at once: what does not give the same again is wrong.
  * @throws Error when the bundle does not load, ConfigError when the settings are wrong
  */
-export async function recordExamples(wish: RecordWish): Promise<ExampleRecording[]> {
+export async function recordExamples(wish: RecordOptions): Promise<ExampleRecording[]> {
   const { egressOverrides: overrides, egressAllow: allow, bundleHosts } = parseConfig(wish.environment);
   const { catalogue, bundle } = await loadBundle(wish.folder, bundleHosts);
   const plugins = choosePlugins(bundle, wish.plugins);
@@ -66,7 +66,7 @@ export async function recordExamples(wish: RecordWish): Promise<ExampleRecording
 }
 
 interface Session {
-  readonly wish: RecordWish;
+  readonly wish: RecordOptions;
   readonly recorder: CallRecorder;
   readonly player: ExamplePlayer;
   readonly live: (placed: PlacedExample) => ReturnType<typeof runExample>;
@@ -118,9 +118,9 @@ function today(): string {
 }
 
 /** Every credential that was given, in all its encodings, and what it is sent as. */
-function scrubberOf(bundle: CompiledBundle, credentials: Readonly<Record<string, string>>): Scrubber {
+function scrubberOf(bundle: CompiledBundle, credentials: Readonly<Record<string, string>>): Redactor {
   const secrets = new Map(Object.entries(credentials).map(([name, value]) => [name, new Secret(value)]));
   const own = [...bundle.plugins.values()].flatMap(({ manifest }) => manifest.request?.inject ?? []);
   const derived = derivedSecrets([...(bundle.manifest.inject ?? []), ...own], secrets);
-  return createScrubber([...Object.values(credentials), ...derived]);
+  return createRedactor([...Object.values(credentials), ...derived]);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newId, openTestService } from './testing/test-room.suite.ts';
+import { newId, openTestService } from './testing/test-collections.suite.ts';
 
 test('the life of a collection, with the bodies the official client sends', async (t) => {
   const { call } = (await openTestService(t)).createProject();

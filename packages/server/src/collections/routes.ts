@@ -10,7 +10,7 @@ import {
 import { collectionOperations } from '@quartermaster/contract/operations';
 import { Type } from 'typebox';
 import type { App } from '../http/app.ts';
-import type { Gate } from '../http/gate.ts';
+import type { Guard } from '../http/guard.ts';
 import { chunkRoutes } from './chunks/chunk-routes.ts';
 import type { Chunks } from './chunks/chunks.ts';
 import type { Collections } from './collections.ts';
@@ -24,7 +24,7 @@ import { rowRoutes } from './records/row-routes.ts';
 import { dropNulls, listAnswer, pathId } from './route-parts.ts';
 
 export interface CollectionRoutesDeps {
-  readonly gate: Gate;
+  readonly guard: Guard;
   readonly collections: Collections;
   readonly records: Records;
   readonly chunks: Chunks;
@@ -46,8 +46,8 @@ export function collectionRoutes(app: App, deps: CollectionRoutesDeps): void {
 
 const CollectionParams = Type.Object({ collection_id: pathId });
 
-function collectionListRoutes(app: App, { gate, collections }: CollectionRoutesDeps): void {
-  const onRequest = gate.requires('collections');
+function collectionListRoutes(app: App, { guard, collections }: CollectionRoutesDeps): void {
+  const onRequest = guard.requires('collections');
   app.post(
     '/v1/collections',
     {
@@ -60,7 +60,7 @@ function collectionListRoutes(app: App, { gate, collections }: CollectionRoutesD
       },
     },
     async (request) => {
-      const { projectId } = gate.callerOf(request);
+      const { projectId } = guard.callerOf(request);
       return { status: 'success', data: await collections.create(projectId, request.body) } as const;
     },
   );
@@ -75,7 +75,7 @@ function collectionListRoutes(app: App, { gate, collections }: CollectionRoutesD
       },
     },
     async (request) => {
-      return listAnswer(await collections.list(gate.callerOf(request).projectId, request.query));
+      return listAnswer(await collections.list(guard.callerOf(request).projectId, request.query));
     },
   );
 }
@@ -83,8 +83,8 @@ function collectionListRoutes(app: App, { gate, collections }: CollectionRoutesD
 const url = '/v1/collections/:collection_id';
 const response = { 200: Success(Collection) };
 
-function collectionItemRoutes(app: App, { gate, collections }: CollectionRoutesDeps): void {
-  const onRequest = gate.requires('collections');
+function collectionItemRoutes(app: App, { guard, collections }: CollectionRoutesDeps): void {
+  const onRequest = guard.requires('collections');
   app.get(
     url,
     {
@@ -92,7 +92,7 @@ function collectionItemRoutes(app: App, { gate, collections }: CollectionRoutesD
       schema: { ...collectionOperations.getCollection, params: CollectionParams, response },
     },
     async (request) => {
-      const { projectId } = gate.callerOf(request);
+      const { projectId } = guard.callerOf(request);
       return { status: 'success', data: await collections.get(projectId, request.params.collection_id) } as const;
     },
   );
@@ -107,14 +107,14 @@ function collectionItemRoutes(app: App, { gate, collections }: CollectionRoutesD
       },
     },
     async (request) => {
-      await collections.remove(gate.callerOf(request).projectId, request.params.collection_id);
+      await collections.remove(guard.callerOf(request).projectId, request.params.collection_id);
       return { status: 'success' } as const;
     },
   );
 }
 
-function collectionChangeRoutes(app: App, { gate, collections }: CollectionRoutesDeps): void {
-  const onRequest = gate.requires('collections');
+function collectionChangeRoutes(app: App, { guard, collections }: CollectionRoutesDeps): void {
+  const onRequest = guard.requires('collections');
   app.post(
     url,
     {
@@ -128,7 +128,7 @@ function collectionChangeRoutes(app: App, { gate, collections }: CollectionRoute
       },
     },
     async (request) => {
-      const { projectId } = gate.callerOf(request);
+      const { projectId } = guard.callerOf(request);
       const data = await collections.update(projectId, request.params.collection_id, request.body);
       return { status: 'success', data } as const;
     },
@@ -145,7 +145,7 @@ function collectionChangeRoutes(app: App, { gate, collections }: CollectionRoute
       },
     },
     async (request) => {
-      const { projectId } = gate.callerOf(request);
+      const { projectId } = guard.callerOf(request);
       return { status: 'success', data: await collections.reembed(projectId, request.params.collection_id) } as const;
     },
   );

@@ -1,8 +1,8 @@
 import type { Injection } from '@quartermaster/plugin-kit';
 import type { StoredRefreshToken } from '../access/credential-profiles/resolve-credentials.ts';
 import type { Secret } from '../kernel/secret.ts';
-import type { CallTrace } from './call-trace.ts';
-import type { Scrubber } from './redact/scrub.ts';
+import type { CallTimings } from './call-timings.ts';
+import type { Redactor } from './redact/redactor.ts';
 import type { Injected } from './signing/inject.ts';
 
 /** The one way out: every outbound call of the service goes through a broker. */
@@ -39,9 +39,9 @@ export interface EgressPolicy {
   /** Where a new refresh token is stored; absent: the credentials came with the request, and nothing is stored. */
   readonly storedRefreshToken?: StoredRefreshToken | undefined;
   /** Takes the credentials out of what comes back. Absent: made of all `credentials`. */
-  readonly scrubber?: Scrubber;
+  readonly redactor?: Redactor;
   /** Where each request that goes out is noted, redirects and retries too. */
-  readonly trace?: CallTrace | undefined;
+  readonly trace?: CallTimings | undefined;
   /** How often a request that may be sent twice is sent again when the answer asks for that; default: never. */
   readonly maxRetries?: number;
   /** Whatever its method, it may be sent twice. */

@@ -1,4 +1,4 @@
-import type { Scrubber } from './redact/scrub.ts';
+import type { Redactor } from './redact/redactor.ts';
 
 /** By the charset that a content type names, else UTF-8; one that nobody knows counts as none. */
 export function decoderFor(contentType: string | undefined): TextDecoder {
@@ -30,11 +30,11 @@ interface Body {
  * Takes the secrets out of a body that is not UTF-8, whose bytes do not show them: of UTF-16, or of a charset whose
  * sequences stand between the letters. What held one comes back as UTF-8, and says so.
  */
-export function scrubCharset({ body, contentType }: Body, scrubber: Scrubber): Body {
+export function redactCharset({ body, contentType }: Body, redactor: Redactor): Body {
   const decoder = decoderFor(contentType);
   if (decoder.encoding === 'utf-8') return { body, contentType };
   const text = decoder.decode(body);
-  const scrubbed = scrubber.text(text);
+  const scrubbed = redactor.text(text);
   if (scrubbed === text) return { body, contentType };
   return { body: Buffer.from(scrubbed), contentType: contentType?.replace(charsetPattern, '$1utf-8') };
 }

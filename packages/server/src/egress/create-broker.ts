@@ -8,7 +8,7 @@ import { startCall } from './call.ts';
 import { createConnections, type Resolve } from './connections.ts';
 import { followHops } from './hops.ts';
 import { derivedSecrets } from './redact/derived-secrets.ts';
-import { createGrowingScrubber, createScrubber, type Scrubber } from './redact/scrub.ts';
+import { createGrowingRedactor, createRedactor, type Redactor } from './redact/redactor.ts';
 import { withRetries } from './retries.ts';
 import { authorise } from './signing/authorise.ts';
 import { type Injected, nothingInjected, prepareInjection } from './signing/inject.ts';
@@ -47,21 +47,21 @@ export function createBroker(deps: BrokerDeps): Broker {
     connectTimeoutMs: deps.connectTimeoutMs ?? 5000,
     ...(deps.ca === undefined ? {} : { ca: deps.ca }),
   });
-  const scrubbers = new WeakMap<EgressPolicy['credentials'], Scrubber>();
+  const scrubbers = new WeakMap<EgressPolicy['credentials'], Redactor>();
   const clock = deps.clock ?? systemClock;
   const tokens = createTokens(clock);
   const count = deps.metrics === undefined ? () => {} : createRequestCount(deps.metrics);
 
-  function scrubberOf(policy: EgressPolicy): Scrubber {
-    if (policy.scrubber !== undefined) return policy.scrubber;
+  function scrubberOf(policy: EgressPolicy): Redactor {
+    if (policy.redactor !== undefined) return policy.redactor;
     const known = scrubbers.get(policy.credentials);
     if (known !== undefined) return known;
     const values = [...policy.credentials.values()].map((secret) => secret.reveal());
     const secrets = [...values, ...derivedSecrets(policy.inject, policy.credentials)];
     const grows = policy.inject.some((injection) => injection.in === 'oauth2');
-    const scrubber = grows ? createGrowingScrubber(secrets) : createScrubber(secrets);
-    scrubbers.set(policy.credentials, scrubber);
-    return scrubber;
+    const redactor = grows ? createGrowingRedactor(secrets) : createRedactor(secrets);
+    scrubbers.set(policy.credentials, redactor);
+    return redactor;
   }
 
   async function send(request: EgressRequest, policy: EgressPolicy, signal: AbortSignal): Promise<EgressResult> {
@@ -75,9 +75,9 @@ export function createBroker(deps: BrokerDeps): Broker {
       return { kind: 'refused', message: `the credential ${JSON.stringify(credential)} ${message}` };
     }
     const call = startCall(policy.timeoutMs, signal);
-    const scrubber = scrubberOf(policy);
+    const redactor = scrubberOf(policy);
     const userAgent = `Quartermaster/${deps.version}`;
-    const rules = { overrides, isAllowed, connections, userAgent, call, scrubber, clock };
+    const rules = { overrides, isAllowed, connections, userAgent, call, redactor, clock };
     const retrying = { method: request.method, policy, call, clock };
     const follow = (injected: Injected) =>
       withRetries(retrying, () => followHops(request, policy, { ...rules, injected }));
@@ -86,7 +86,7 @@ export function createBroker(deps: BrokerDeps): Broker {
       const result =
         injected.token === null
           ? await follow(injected)
-          : await authorise({ request, policy, injected, scrubber, call, tokens, follow, send: broker.send });
+          : await authorise({ request, policy, injected, redactor, call, tokens, follow, send: broker.send });
       signal.throwIfAborted();
       return call.ended === 'timed_out' && result.kind !== 'response'
         ? { kind: 'timed_out', limitMs: policy.timeoutMs }

@@ -1,18 +1,18 @@
 import type { EgressPolicy, EgressResult } from './broker.ts';
 import { isAddressRefusal } from './connections.ts';
 import type { ExchangeFailure } from './exchange.ts';
-import type { Scrubber } from './redact/scrub.ts';
+import type { Redactor } from './redact/redactor.ts';
 
 /** What the caller is told when no answer came. */
 export function describeFailure(
   { error, beforeAnswer }: ExchangeFailure,
-  scrubber: Scrubber,
+  redactor: Redactor,
   { hosts }: Pick<EgressPolicy, 'hosts'>,
 ): EgressResult {
   const code = codeOf(error);
   // Where the caller chooses the host, the answer must not tell which names exist in the internal network.
   if (hosts === 'any' && (isAddressRefusal(error) || code === 'ENOTFOUND')) return noPublicAddress;
-  if (isAddressRefusal(error)) return { kind: 'refused', message: scrubber.text(error.message) };
+  if (isAddressRefusal(error)) return { kind: 'refused', message: redactor.text(error.message) };
   const message = (code !== undefined && reasons[code]) || (beforeAnswer ? 'the call failed' : 'the answer broke off');
   return { kind: 'unreachable', message: code === undefined ? message : `${message} (${code})` };
 }

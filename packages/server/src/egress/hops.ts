@@ -2,14 +2,14 @@ import type { Clock } from '../kernel/clock.ts';
 import { quoteText } from '../kernel/quote-text.ts';
 import type { EgressPolicy, EgressRequest, EgressResult } from './broker.ts';
 import type { Call } from './call.ts';
-import { traceCall, traceRefusal } from './call-trace.ts';
-import { scrubCharset } from './charset.ts';
+import { timeCall, timeRefusal } from './call-timings.ts';
+import { redactCharset } from './charset.ts';
 import type { ConnectionPool, Connections } from './connections.ts';
 import { decodeBody } from './decode.ts';
 import { type Exchanged, exchange, type WireRequest, type WireResponse } from './exchange.ts';
 import { codeOf, describeFailure } from './failures.ts';
 import { isHeaderName, isHeaderValue, reservedHeaders } from './header-text.ts';
-import type { Scrubber } from './redact/scrub.ts';
+import type { Redactor } from './redact/redactor.ts';
 import { isReading } from './retries.ts';
 import { fillPath, type Injected } from './signing/inject.ts';
 import { judgeTarget, type Target } from './target.ts';
@@ -22,7 +22,7 @@ export interface HopRules {
   readonly userAgent: string;
   readonly injected: Injected;
   readonly call: Call;
-  readonly scrubber: Scrubber;
+  readonly redactor: Redactor;
   readonly clock: Clock;
 }
 
@@ -37,17 +37,17 @@ export async function followHops(request: EgressRequest, policy: EgressPolicy, r
   for (let redirects = 0; ; redirects += 1) {
     const judged = judgeTarget(hop.url, policy, rules);
     if ('refused' in judged) {
-      traceRefusal(policy.trace, { host: rules.scrubber.text(hop.url.host), method: hop.method });
-      return { kind: 'refused', message: rules.scrubber.text(judged.refused) };
+      timeRefusal(policy.trace, { host: rules.redactor.text(hop.url.host), method: hop.method });
+      return { kind: 'refused', message: rules.redactor.text(judged.refused) };
     }
     const injected = hop.url.origin === home ? rules.injected : null;
     const wire = wireRequest(hop, injected, { ...rules, dialOrigin: judged.target.dialOrigin });
     if ('refused' in wire) return { kind: 'refused', message: wire.refused };
     const exchanged = await sendHop(judged.target, wire, { policy, rules });
     if ('tooLarge' in exchanged) return tooLarge(policy);
-    if ('failure' in exchanged) return describeFailure(exchanged.failure, rules.scrubber, policy);
+    if ('failure' in exchanged) return describeFailure(exchanged.failure, rules.redactor, policy);
     const next = nextHop(hop, exchanged.response, judged.target);
-    if (next === null) return await finish(exchanged.response, hop, { policy, scrubber: rules.scrubber });
+    if (next === null) return await finish(exchanged.response, hop, { policy, redactor: rules.redactor });
     if (redirects >= policy.maxRedirects) {
       return { kind: 'unreachable', message: `the upstream redirected more than ${policy.maxRedirects} times` };
     }
@@ -86,7 +86,7 @@ async function sendHop(
   const limits = { call: rules.call, maxBytes: policy.maxResponseBytes };
   const opened = pool.opened();
   const sent = { host: target.url.host, method: request.method, maxBytes: policy.maxResponseBytes };
-  const send = () => traceCall(policy.trace, sent, () => exchange(pool.dispatcher, request, limits));
+  const send = () => timeCall(policy.trace, sent, () => exchange(pool.dispatcher, request, limits));
   const exchanged = await send();
   return isStale(exchanged, request.method, { pool, opened }) ? await send() : exchanged;
 }
@@ -133,7 +133,7 @@ function backToDeclared(url: URL, target: Target): URL {
 async function finish(
   response: WireResponse,
   hop: Hop,
-  { policy, scrubber }: { policy: EgressPolicy; scrubber: Scrubber },
+  { policy, redactor }: { policy: EgressPolicy; redactor: Redactor },
 ): Promise<EgressResult> {
   const decoded = await decodeBody(response.body, response.headers['content-encoding'], policy.maxResponseBytes);
   if (decoded.kind === 'too_large') return tooLarge(policy);
@@ -141,18 +141,18 @@ async function finish(
     return { kind: 'unreachable', message: `the answer's encoding ${quoteText(decoded.encoding)} could not be undone` };
   }
   const { origin, pathname } = hop.url;
-  const headers = scrubber.deep(response.headers);
+  const headers = redactor.deep(response.headers);
   const contentType = headers['content-type'];
-  const scrubbed = scrubCharset({ body: decoded.body, contentType }, scrubber);
+  const scrubbed = redactCharset({ body: decoded.body, contentType }, redactor);
   return {
     kind: 'response',
     status: response.status,
     headers:
       scrubbed.contentType === contentType ? headers : { ...headers, 'content-type': scrubbed.contentType ?? '' },
-    body: scrubber.bytes(scrubbed.body),
+    body: redactor.bytes(scrubbed.body),
     // Made when it is asked for: the credential may stand in the path, and most callers do not ask.
     get finalUrl() {
-      return scrubber.text(`${origin}${pathname}`);
+      return redactor.text(`${origin}${pathname}`);
     },
   };
 }

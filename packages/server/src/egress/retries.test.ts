@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
-import { createRunTrace, phasesOf } from '../execution/run-trace.ts';
+import { createRunTimings, phasesOf } from '../execution/run-timings.ts';
 import type { EgressPolicy } from './broker.ts';
 import { apiOrigin, policyFor, startBroker, startServer } from './testing/broker.suite.ts';
 
@@ -30,7 +30,7 @@ async function openBroker(t: TestContext, answers: readonly Answer[]) {
 
 test('a read that the third party is too busy for is sent again, as late as it asks for', async (t) => {
   const { server, send } = await openBroker(t, [busy(503), busy(429, '1'), well]);
-  const trace = createRunTrace();
+  const trace = createRunTimings();
   assert.equal(await send('GET', { timeoutMs: 60_000, trace }), 200);
   assert.equal(server.requests.length, 3);
   assert.deepEqual(

@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { readRetryAfter } from '../kernel/retry-after.ts';
 import type { EgressPolicy, EgressResult } from './broker.ts';
 import type { Call } from './call.ts';
-import { traceWait } from './call-trace.ts';
+import { timeWait } from './call-timings.ts';
 
 /** The third party is busy or away, and says so: nothing was done. */
 const passing = new Set([429, 502, 503, 504]);
@@ -37,7 +37,7 @@ export async function withRetries(
     const asked = readRetryAfter(result.headers['retry-after'], clock.now());
     const pauseMs = asked ?? firstPauseMs * 2 ** retries;
     if (pauseMs > longestPauseMs || performance.now() + pauseMs >= latest) return result;
-    if (!(await traceWait(policy.trace, () => pause(call, pauseMs)))) return result;
+    if (!(await timeWait(policy.trace, () => pause(call, pauseMs)))) return result;
   }
 }
 

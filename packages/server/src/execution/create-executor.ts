@@ -6,7 +6,7 @@ import { checkCredentialBounds, declaredCredentials } from '../catalogue/credent
 import { bundleLoading, bundleNotFound, pluginNotFound, valueInvalid } from '../catalogue/problems.ts';
 import type { Broker } from '../egress/broker.ts';
 import { RedactionRefused, scrubbedOr } from '../egress/redact/redaction-budget.ts';
-import { redacted, type Scrubber } from '../egress/redact/scrub.ts';
+import { type Redactor, redacted } from '../egress/redact/redactor.ts';
 import type { DiskSpace } from '../kernel/disk/disk-space.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/log/logger.ts';
@@ -24,11 +24,11 @@ import type { Execution, Outcome } from './outcome.ts';
 import { createPreparedCalls } from './prepared-calls.ts';
 import { handlersRefused, noRoomForRun, valueTooDeep, verificationImpossible } from './problems.ts';
 import { createRunAdmission } from './run-admission.ts';
-import { noJournal, type RunCaller, type RunJournal } from './run-journal.ts';
+import { noObserver, type RunCaller, type RunObserver } from './run-observer.ts';
 import { createPluginRunner, type RawOutcome, type Run } from './run-plugin.ts';
-import { makeRunPolicy } from './run-policy.ts';
+import { createRunPolicy } from './run-policy.ts';
 import { createRunRecords } from './run-records.ts';
-import { createRunTrace, milliseconds } from './run-trace.ts';
+import { createRunTimings, milliseconds } from './run-timings.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 
 export interface ExecutorDeps {
@@ -45,7 +45,7 @@ export interface ExecutorDeps {
   /** Absent: runs write nothing to the disk. */
   readonly space?: Pick<DiskSpace, 'isLow'>;
   /** Absent: nobody keeps account. */
-  readonly journal?: RunJournal;
+  readonly observer?: RunObserver;
 }
 
 interface Beginning {
@@ -71,12 +71,12 @@ const maxDepth = 64;
 export function createExecutor(deps: ExecutorDeps): Executor {
   const limits = { ...defaultLimits, ...deps.limits };
   const means = { newId: deps.newId, limits };
-  const journal = deps.journal ?? noJournal;
+  const observer = deps.observer ?? noObserver;
   const calls = createPreparedCalls();
   const verification = calls.ofVerification;
-  const { runDeclarative, runHandler, runTool } = createPluginRunner({ ...deps, limits, journal, verification });
+  const { runDeclarative, runHandler, runTool } = createPluginRunner({ ...deps, limits, observer, verification });
   const admission = createRunAdmission(limits.maxRunsOfKey);
-  const conclude = createConclusion({ ...deps, journal });
+  const conclude = createConclusion({ ...deps, observer });
 
   function prepare(request: ExecuteRequest, signal: AbortSignal, caller: RunCaller = nobody): PreparedRun {
     // A run that was accepted goes on: its client cannot send it again.
@@ -141,13 +141,13 @@ function begin(
   { newId, limits }: Means,
   { bundle, credentials: given, signal, caller, own, ...wish }: Beginning,
 ): Begun {
-  const trace = createRunTrace();
+  const trace = createRunTimings();
   checkCredentialBounds(given);
   const credentials = declaredCredentials(bundle, given);
   const violations = bundle.checkCredentials(credentials);
   if (violations.length > 0) throw valueInvalid('credentials', violations);
   const storedRefreshToken = storedRefreshTokenOf(given);
-  const policy = makeRunPolicy(bundle, credentials, { limits, own, trace, storedRefreshToken, ...wish });
+  const policy = createRunPolicy(bundle, credentials, { limits, own, trace, storedRefreshToken, ...wish });
   const { runId = newId('run'), createdAt = Date.now() } = caller.resumes ?? {};
   return { bundle, signal, caller, policy, runId, createdAt, trace };
 }
@@ -156,29 +156,29 @@ function readInput(plugin: CompiledPlugin, params: Record<string, unknown>, run:
   if (!isShallow(params, maxDepth)) throw valueTooDeep('input_params', maxDepth);
   const { input, violations } = plugin.readInput(params);
   // The messages may quote what was found, and the caller may have put a credential there.
-  if (violations.length > 0) throw valueInvalid('input_params', run.policy.egress.scrubber.deep(violations));
+  if (violations.length > 0) throw valueInvalid('input_params', run.policy.egress.redactor.deep(violations));
   return input;
 }
 
-type ConclusionDeps = Pick<ExecutorDeps, 'logger' | 'metrics'> & { readonly journal: RunJournal };
+type ConclusionDeps = Pick<ExecutorDeps, 'logger' | 'metrics'> & { readonly observer: RunObserver };
 type Conclude = (run: Run, start: () => Promise<RawOutcome>, plugin?: CompiledPlugin) => Promise<Execution>;
 
 /** Runs to the end whatever happens: what is thrown on the way is an outcome too. */
-function createConclusion({ logger, metrics, journal }: ConclusionDeps): Conclude {
+function createConclusion({ logger, metrics, observer }: ConclusionDeps): Conclude {
   const records = createRunRecords(logger, metrics);
 
   function outcomeOf(error: unknown, { signal, policy, runId, bundle }: Run): RawOutcome {
     if (signal.aborted) return { kind: 'cancelled' };
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     if (error instanceof RedactionRefused) return redactionFailed;
-    const words = scrubbedOr(redacted, () => policy.egress.scrubber.text(text));
+    const words = scrubbedOr(redacted, () => policy.egress.redactor.text(text));
     logger.error({ run_id: runId, bundle: bundle.id, error: words }, 'run failed');
     return { kind: 'failed', message: 'the service could not run it; the run id finds the reason in the log' };
   }
 
   return async (run, start, plugin) => {
     const { trace } = run;
-    journal.begun(run);
+    observer.begun(run);
     const raw = await start().catch((error: unknown) => outcomeOf(error, run));
     trace.returnedAt = performance.now();
     const outcome = finishSafely(raw, run, plugin);
@@ -190,7 +190,7 @@ function createConclusion({ logger, metrics, journal }: ConclusionDeps): Conclud
       isRepeatable: isRepeatable(outcome, plugin),
     };
     records.record(run.bundle.id, plugin?.id ?? 'verify', execution);
-    journal.ended(run, execution);
+    observer.ended(run, execution);
     return execution;
   };
 }
@@ -198,7 +198,7 @@ function createConclusion({ logger, metrics, journal }: ConclusionDeps): Conclud
 /** No part of a result is passed on when its secrets cannot be redacted. */
 function finishSafely(raw: RawOutcome, run: Run, plugin: CompiledPlugin | undefined): Outcome {
   try {
-    return finish(raw, run.policy.egress.scrubber, plugin);
+    return finish(raw, run.policy.egress.redactor, plugin);
   } catch (error) {
     if (error instanceof RedactionRefused) return redactionFailed;
     throw error;
@@ -210,20 +210,20 @@ const redactionFailed = {
   message: 'its answer cannot be searched for the credentials within bounds, so nothing of it is passed on',
 } as const;
 
-/** The last gate: bounds the output, takes the secrets out of everything, checks the output against its schema. */
-function finish(raw: RawOutcome, scrubber: Scrubber, plugin: CompiledPlugin | undefined): Outcome {
-  if (raw.kind !== 'returned') return scrubWords(raw, scrubber);
+/** The last guard: bounds the output, takes the secrets out of everything, checks the output against its schema. */
+function finish(raw: RawOutcome, redactor: Redactor, plugin: CompiledPlugin | undefined): Outcome {
+  if (raw.kind !== 'returned') return scrubWords(raw, redactor);
   if (!isShallow(raw.output, maxDepth)) {
     return { kind: 'failed', message: `the output is nested deeper than ${maxDepth} levels` };
   }
   if (!hasFewParts(raw.output, maxOutputParts)) return { kind: 'failed', message: tooManyParts };
-  const output = scrubber.deep(raw.output);
-  return { kind: 'succeeded', output, violations: scrubber.deep(plugin?.checkOutput(output) ?? []) };
+  const output = redactor.deep(raw.output);
+  return { kind: 'succeeded', output, violations: redactor.deep(plugin?.checkOutput(output) ?? []) };
 }
 
 /** Only what others have worded: a secret that equals one of our own words must not change the kind. */
-function scrubWords<T extends RawOutcome>(outcome: T, scrubber: Scrubber): T {
-  const message = 'message' in outcome ? { message: scrubber.text(outcome.message) } : {};
-  const excerpt = 'excerpt' in outcome && outcome.excerpt !== null ? { excerpt: scrubber.text(outcome.excerpt) } : {};
+function scrubWords<T extends RawOutcome>(outcome: T, redactor: Redactor): T {
+  const message = 'message' in outcome ? { message: redactor.text(outcome.message) } : {};
+  const excerpt = 'excerpt' in outcome && outcome.excerpt !== null ? { excerpt: redactor.text(outcome.excerpt) } : {};
   return { ...outcome, ...message, ...excerpt };
 }

@@ -1,7 +1,7 @@
 import type { ExecuteRequest, VerifyCredentialsRequest } from '@quartermaster/contract';
 import type { CompiledPlugin } from '../catalogue/catalogue.ts';
 import type { Execution, Outcome } from './outcome.ts';
-import type { JournalRun, RunCaller } from './run-journal.ts';
+import type { ObservedRun, RunCaller } from './run-observer.ts';
 
 /** Runs plugins for whoever asks: the HTTP routes, MCP. */
 export interface Executor {
@@ -18,7 +18,7 @@ export interface Executor {
 
 /** A run whose credentials and input are right. */
 export interface PreparedRun {
-  readonly run: JournalRun;
+  readonly run: ObservedRun;
   /** Running the plugin twice does no more than running it once. */
   readonly isRepeatable: boolean;
   /** Runs it, once. Never rejects: how it ended is in the execution. */

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createSealer, makeSealingKey, readSealingKey } from '../access/credential-profiles/sealing.ts';
+import { createEncrypter, createEncryptionKey, readEncryptionKey } from '../access/credential-profiles/encryption.ts';
 import { openDatabase } from '../adapters/database/open-database.ts';
 import { createAnswerKeyRepository } from '../adapters/repositories/answer-key-repository.ts';
 import { createIdempotencyRepository } from '../adapters/repositories/idempotency-repository.ts';
@@ -50,11 +50,11 @@ async function open(t: TestContext, hashes: KeyedHashes = sealerOf().hashes, lim
 }
 
 function newKey() {
-  return readSealingKey(makeSealingKey()) ?? assert.fail();
+  return readEncryptionKey(createEncryptionKey()) ?? assert.fail();
 }
 
 function sealerOf() {
-  return createSealer(newKey());
+  return createEncrypter(newKey());
 }
 
 test('an answer above 64 KiB is given once and not stored; a repetition is 409 and runs nothing', async (t) => {
@@ -102,14 +102,14 @@ const other = { ...request, credentials: { KEY: 'of another caller' } };
 const runsAgain = async () => assert.fail('it ran again');
 
 test('no hash without the key of the store is that of a kept answer', async (t) => {
-  const sealer = sealerOf();
-  const { once, rows } = await open(t, sealer.hashes);
+  const encrypter = sealerOf();
+  const { once, rows } = await open(t, encrypter.hashes);
   await once.runOnce(place, request, async () => execution({ private: true }));
   const [row] = await rows();
   const tag = row?.fingerprint?.split('.')[1] ?? '';
   assert.match(tag, /^[0-9a-f]{32}$/);
   const text = `- order-1\n${JSON.stringify(request.credentials)}`;
-  assert.deepEqual(sealer.hashes(text), [tag]);
+  assert.deepEqual(encrypter.hashes(text), [tag]);
   assert.notDeepEqual(sealerOf().hashes(text), [tag]);
   assert.notEqual(createHash('sha256').update(text).digest('hex').slice(0, 32), tag);
 });
@@ -143,15 +143,15 @@ test('wrong requests of another API key do not close an idempotency key for the 
 
 test('after a change of the encryption key an answer is given to its caller and to nobody else', async (t) => {
   const [before, now] = [newKey(), newKey()];
-  const { once, database } = await open(t, createSealer(before).hashes);
+  const { once, database } = await open(t, createEncrypter(before).hashes);
   await once.runOnce(place, request, async () => execution({ private: true }));
   const repository = createIdempotencyRepository(database);
   const idempotency = createIdempotency({ repository, clock: systemClock, logger: createLogger('silent') });
   const open2 = (hashes: KeyedHashes) => createRunOnce({ idempotency, keep: repository.complete, hashes });
-  const rotated = open2(createSealer(now, [before]).hashes);
+  const rotated = open2(createEncrypter(now, [before]).hashes);
   assert.deepEqual((await rotated.runOnce(place, request, runsAgain)).data, { private: true });
   await assert.rejects(rotated.runOnce(place, other, runsAgain), { code: 'REQUEST_VALIDATION_ERROR' });
-  await assert.rejects(open2(createSealer(now).hashes).runOnce(place, request, runsAgain), {
+  await assert.rejects(open2(createEncrypter(now).hashes).runOnce(place, request, runsAgain), {
     code: 'REQUEST_VALIDATION_ERROR',
   });
 });
@@ -177,7 +177,7 @@ test('without an encryption key all processes on a database hash with one secret
   const [first, second] = await Promise.all([openAnswerHashes(null, repository), openAnswerHashes(null, repository)]);
   assert.deepEqual(first('text'), second('text'));
   assert.match(first('text')[0] ?? '', /^[0-9a-f]{32}$/);
-  const sealer = sealerOf();
-  const later = await openAnswerHashes(sealer.hashes, repository);
-  assert.deepEqual(later('text'), [...sealer.hashes('text'), ...first('text')]);
+  const encrypter = sealerOf();
+  const later = await openAnswerHashes(encrypter.hashes, repository);
+  assert.deepEqual(later('text'), [...encrypter.hashes('text'), ...first('text')]);
 });

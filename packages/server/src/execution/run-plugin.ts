@@ -2,7 +2,7 @@ import type { RemoteTool } from '@quartermaster/plugin-kit';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import type { Broker } from '../egress/broker.ts';
 import { scrubbedOr } from '../egress/redact/redaction-budget.ts';
-import { redacted } from '../egress/redact/scrub.ts';
+import { redacted } from '../egress/redact/redactor.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { createAnswerReader } from './declarative/answer-reader.ts';
 import { type CallContext, type PreparedCall, runCall } from './declarative/declarative.ts';
@@ -12,12 +12,12 @@ import { createHandlerFetch } from './handler-fetch.ts';
 import { jsonBytes } from './json-bounds.ts';
 import type { Outcome } from './outcome.ts';
 import { createToolRunner } from './remote-tools/run-tool.ts';
-import type { JournalRun, RunJournal } from './run-journal.ts';
+import type { ObservedRun, RunObserver } from './run-observer.ts';
 import type { RunPolicy } from './run-policy.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 
 /** One run, from its first check to its last word. */
-export interface Run extends JournalRun {
+export interface Run extends ObservedRun {
   readonly bundle: CompiledBundle;
   readonly policy: RunPolicy;
   readonly signal: AbortSignal;
@@ -40,14 +40,14 @@ export interface PluginRunnerDeps {
   readonly sandbox: Sandbox;
   readonly logger: Logger;
   readonly limits: ExecutionLimits;
-  readonly journal: RunJournal;
+  readonly observer: RunObserver;
   /** The call that verifies the credentials of a bundle, if it has one. */
   readonly verification: (bundle: CompiledBundle) => PreparedCall | null;
   readonly version?: string;
 }
 
 export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
-  const { broker, sandbox, logger, limits, journal, version = '0.0.0' } = deps;
+  const { broker, sandbox, logger, limits, observer, version = '0.0.0' } = deps;
   const reader = createAnswerReader();
   let running = 0;
   const tools = createToolRunner({ version, beliefMs: limits.toolBeliefMs });
@@ -87,7 +87,7 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
       const { bundle, policy, signal, input } = run;
       const { timeoutMs, memoryMb, cpuMs, maxRequests } = policy;
       // The process may send this at any time. Its content must not fail more than its run.
-      const hide = (text: string) => scrubbedOr(redacted, () => policy.egress.scrubber.text(text));
+      const hide = (text: string) => scrubbedOr(redacted, () => policy.egress.redactor.text(text));
       const handlerFetch = createHandlerFetch(broker, policy, judgeOf(bundle));
       const task = {
         bundleId: bundle.id,
@@ -104,7 +104,7 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
         onProgress: (fraction: number, message: string | undefined) => {
           const progress = { fraction, message: message && hide(message) };
           run.caller.onProgress?.(progress);
-          journal.progressed(run, progress);
+          observer.progressed(run, progress);
         },
         timings: run.trace,
         hide,
@@ -126,10 +126,10 @@ function logForPlugin(
   { runId, bundle, policy }: Run,
   { message, fields }: { message: string; fields: Record<string, unknown> | undefined },
 ): void {
-  const { scrubber } = policy.egress;
+  const { redactor } = policy.egress;
   const isSmall = (jsonBytes(fields) ?? maxLogBytes + 1) <= maxLogBytes;
-  const said = scrubbedOr(redacted, () => scrubber.text(message).slice(0, maxLogBytes));
-  const kept = isSmall ? scrubbedOr(undefined, () => scrubber.deep(fields)) : undefined;
+  const said = scrubbedOr(redacted, () => redactor.text(message).slice(0, maxLogBytes));
+  const kept = isSmall ? scrubbedOr(undefined, () => redactor.deep(fields)) : undefined;
   const line = { run_id: runId, bundle: bundle.id, said };
   logger.info(kept === undefined ? line : { ...line, fields: kept }, 'plugin');
 }

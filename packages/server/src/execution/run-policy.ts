@@ -3,16 +3,16 @@ import type { StoredRefreshToken } from '../access/credential-profiles/resolve-c
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import { valueInvalid } from '../catalogue/problems.ts';
 import type { EgressPolicy } from '../egress/broker.ts';
-import type { CallTrace } from '../egress/call-trace.ts';
+import type { CallTimings } from '../egress/call-timings.ts';
 import { derivedSecrets } from '../egress/redact/derived-secrets.ts';
-import { createGrowingScrubber, createScrubber, noSecrets, type Scrubber } from '../egress/redact/scrub.ts';
+import { createGrowingRedactor, createRedactor, noSecrets, type Redactor } from '../egress/redact/redactor.ts';
 import { prepareInjection } from '../egress/signing/inject.ts';
 import { Secret } from '../kernel/secret.ts';
 import type { ExecutionLimits } from './executor.ts';
 
 /** What the run of a plugin may do outside, and what takes its secrets out of everything that is said about it. */
 export interface RunPolicy {
-  readonly egress: EgressPolicy & { readonly scrubber: Scrubber };
+  readonly egress: EgressPolicy & { readonly redactor: Redactor };
   readonly timeoutMs: number;
   readonly memoryMb: number;
   readonly cpuMs: number;
@@ -23,7 +23,7 @@ export interface RunPolicyOptions {
   readonly limits: ExecutionLimits;
   /** What the request adds to the injections of the bundle. */
   readonly own?: readonly Injection[] | undefined;
-  readonly trace?: CallTrace | undefined;
+  readonly trace?: CallTimings | undefined;
   /** An access token that was got for an earlier run will not do. */
   readonly wantsFreshToken?: boolean | undefined;
   /** Running the plugin twice does no more than running it once. */
@@ -40,7 +40,7 @@ const hostSets = new WeakMap<CompiledBundle, ReadonlySet<string>>();
  * Checks that the credentials can be sent as the bundle and the request (`own`) want; throws a Problem (422) that names
  * the one that cannot.
  */
-export function makeRunPolicy(
+export function createRunPolicy(
   bundle: CompiledBundle,
   credentials: Readonly<Record<string, unknown>>,
   { limits, own = [], trace, wantsFreshToken = false, isRepeatable = false, storedRefreshToken }: RunPolicyOptions,
@@ -76,7 +76,7 @@ export function makeRunPolicy(
       injected: prepared.injected,
       wantsFreshToken,
       storedRefreshToken,
-      scrubber: makeScrubber(bundle, {
+      redactor: makeScrubber(bundle, {
         credentials: secrets,
         inject,
         superseded: storedRefreshToken?.superseded ?? [],
@@ -112,11 +112,11 @@ interface SecretsOfRun {
 }
 
 /** Those that `x-secret` marks; all of them when the bundle marks none. A region or an account id is no secret. */
-function makeScrubber(bundle: CompiledBundle, { credentials, inject, superseded }: SecretsOfRun): Scrubber {
+function makeScrubber(bundle: CompiledBundle, { credentials, inject, superseded }: SecretsOfRun): Redactor {
   if (credentials.size === 0) return noSecrets;
   const marked = [...credentials].filter(([name]) => bundle.secretNames.size === 0 || bundle.secretNames.has(name));
   const values = marked.map(([, secret]) => secret.reveal());
   const secrets = [...values, ...superseded, ...derivedSecrets(inject, credentials)];
   const getsTokens = inject.some((injection) => injection.in === 'oauth2');
-  return getsTokens ? createGrowingScrubber(secrets) : createScrubber(secrets);
+  return getsTokens ? createGrowingRedactor(secrets) : createRedactor(secrets);
 }

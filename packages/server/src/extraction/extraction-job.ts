@@ -26,7 +26,7 @@ export type ReportDraft = { -readonly [name in keyof ExtractionReport]: Extracti
   warnings: string[];
 };
 
-export interface Made {
+export interface ChunkCounts {
   readonly numChunks: number;
   readonly rejectedRows: number;
   readonly duplicateRows: number;

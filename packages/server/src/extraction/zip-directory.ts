@@ -1,4 +1,4 @@
-import { fileDamaged, unpackedLimit } from './unreadable.ts';
+import { fileDamaged, unpackedLimit } from './extraction-error.ts';
 
 export interface ZipEntry {
   readonly name: string;

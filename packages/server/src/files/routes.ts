@@ -16,7 +16,7 @@ import { fileOperations } from '@quartermaster/contract/operations';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../http/app.ts';
-import type { Gate } from '../http/gate.ts';
+import type { Guard } from '../http/guard.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency.ts';
 import { objectNotFound } from '../kernel/problem.ts';
 import { BlobMissing, type BlobStore } from './blob-store.ts';
@@ -31,7 +31,7 @@ import { answerThenDrain, isBodyStillComing } from './upload/drain-body.ts';
 import { toWire, type Uploads } from './upload/upload.ts';
 
 export interface FileRoutesDeps {
-  readonly gate: Gate;
+  readonly guard: Guard;
   readonly admissions: Admissions;
   readonly uploads: Uploads;
   readonly files: FileRepository;
@@ -83,7 +83,7 @@ function uploadRoute(app: App, deps: FileRoutesDeps): void {
   const admitted = new WeakMap<FastifyRequest, Admission>();
 
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const caller = deps.gate.callerOf(request);
+    const caller = deps.guard.callerOf(request);
     const admission = await deps.admissions.admit({
       projectId: caller.projectId,
       callerId: caller.keyId,
@@ -106,7 +106,7 @@ function uploadRoute(app: App, deps: FileRoutesDeps): void {
   app.post(
     '/v1/files',
     {
-      onRequest: [deps.gate.requires('files'), admit],
+      onRequest: [deps.guard.requires('files'), admit],
       onSend: closeUnlessRead,
       validatorCompiler: () => () => true,
       schema: {
@@ -142,11 +142,11 @@ async function closeUnlessRead(request: FastifyRequest, reply: FastifyReply, pay
   return answerThenDrain(payload, request.raw);
 }
 
-function fileListRoute(app: App, { gate, files }: FileRoutesDeps): void {
+function fileListRoute(app: App, { guard, files }: FileRoutesDeps): void {
   app.get(
     '/v1/files',
     {
-      onRequest: gate.requires('files'),
+      onRequest: guard.requires('files'),
       schema: {
         ...fileOperations.listFiles,
         querystring: FileListQuery,
@@ -154,7 +154,7 @@ function fileListRoute(app: App, { gate, files }: FileRoutesDeps): void {
       },
     },
     async (request) => {
-      const page = await listFiles(files, gate.callerOf(request).projectId, request.query);
+      const page = await listFiles(files, guard.callerOf(request).projectId, request.query);
       return {
         status: 'success' as const,
         data: page.items.map(toWire),
@@ -166,13 +166,13 @@ function fileListRoute(app: App, { gate, files }: FileRoutesDeps): void {
 }
 
 async function getFile(deps: FileRoutesDeps, request: FastifyRequest, fileId: string): Promise<StoredFile> {
-  const file = await deps.files.find(deps.gate.callerOf(request).projectId, fileId);
+  const file = await deps.files.find(deps.guard.callerOf(request).projectId, fileId);
   if (file === undefined) throw objectNotFound('file', fileId);
   return file;
 }
 
 function fileRoute(app: App, deps: FileRoutesDeps): void {
-  const onRequest = deps.gate.requires('files');
+  const onRequest = deps.guard.requires('files');
   app.get(
     '/v1/files/:file_id',
     {
@@ -201,7 +201,7 @@ function fileRoute(app: App, deps: FileRoutesDeps): void {
       },
     },
     async (request) => {
-      await deleteFile(deps, deps.gate.callerOf(request).projectId, request.params.file_id);
+      await deleteFile(deps, deps.guard.callerOf(request).projectId, request.params.file_id);
       return { status: 'success' as const };
     },
   );
@@ -225,7 +225,7 @@ function contentRoute(app: App, deps: FileRoutesDeps): void {
     return reply.send(answer.body ?? undefined);
   }
   const url = '/v1/files/:file_id/content';
-  const onRequest = deps.gate.requires('files');
+  const onRequest = deps.guard.requires('files');
   app.head(url, { onRequest, schema: { params: FileParams, hide: true } }, (request, reply) =>
     send(request, reply, request.params.file_id),
   );
@@ -248,18 +248,18 @@ function readText(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header.join(', ') : header;
 }
 
-function limitsRoute(app: App, { gate, admissions, files, limits, allLimits }: FileRoutesDeps): void {
+function limitsRoute(app: App, { guard, admissions, files, limits, allLimits }: FileRoutesDeps): void {
   app.get(
     '/v1/limits',
     {
-      onRequest: gate.requires('files'),
+      onRequest: guard.requires('files'),
       schema: {
         ...fileOperations.getLimits,
         response: { 200: Success(Limits) },
       },
     },
     async (request) => {
-      const { projectId } = gate.callerOf(request);
+      const { projectId } = guard.callerOf(request);
       const used = await files.bytesKept(projectId);
       const max = limits.maxProjectBytes;
       const data = {

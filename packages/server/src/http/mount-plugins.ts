@@ -5,10 +5,10 @@ import { Type } from 'typebox';
 import type { Caller } from '../kernel/caller.ts';
 import type { App } from './app.ts';
 import { maxHeaderBytes } from './create-app.ts';
-import type { Gate } from './gate.ts';
+import type { Guard } from './guard.ts';
 
 export interface PluginsMountDeps {
-  readonly gate: Gate;
+  readonly guard: Guard;
   /** Where the plugins address finds who was authenticated here. */
   readonly mounted: WeakMap<IncomingMessage, Caller>;
   /** The server of the plugins address. */
@@ -23,11 +23,11 @@ const methods = { GET: 'readPluginsAddress', POST: 'callPluginsAddress', DELETE:
  * the console's pages then speak to the one origin they came from, and no address opens itself to others.
  */
 export function mountPlugins(app: App, deps: PluginsMountDeps): void {
-  const requires = deps.gate.requires('plugins');
+  const requires = deps.guard.requires('plugins');
   async function handOver(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     await requires(request, reply);
     const { raw } = request;
-    deps.mounted.set(raw, deps.gate.callerOf(request));
+    deps.mounted.set(raw, deps.guard.callerOf(request));
     raw.url = (raw.url ?? '').slice(prefix.length);
     raw.headers['x-request-id'] = request.id;
     reply.hijack();

@@ -39,7 +39,7 @@ export interface RecordWork {
   readonly onProgress: (stage: RecordStage, percent: number) => void;
 }
 
-export const defaultPatienceMs = 5 * 60_000;
+export const defaultRetryMs = 5 * 60_000;
 
 /**
  * The stage `embedding` of a record: vectors for the chunks of its next generation. An embedder that fails does not

@@ -9,14 +9,14 @@ import { addCollection } from '../collections/testing/fixtures.suite.ts';
 import {
   createRepositories,
   createTestFiles,
+  openTestCollections,
   openTestDatabase,
   openTestPostgres,
-  openTestRoom,
   silent,
-} from '../collections/testing/test-room.suite.ts';
+} from '../collections/testing/test-collections.suite.ts';
 import { openExtractor } from '../extraction/worker/open-extractor.ts';
 import { children } from '../extraction/worker/testing/extractor.fixture.ts';
-import type { CollectionRoom } from '../service/open-collections.ts';
+import type { CollectionServices } from '../service/collection-services.ts';
 
 /* The process that reads documents is killed, as the kernel does when the machine has no memory left. */
 
@@ -183,7 +183,7 @@ function openRoom(t: TestContext, database: Database, { watched, tryBegins }: Re
   };
   const bytes = Buffer.from(`<main>${paragraphs.map((text) => `<p>${text}</p>`).join('\n')}</main>`);
   const files = createTestFiles();
-  const room = openTestRoom(t, database, {
+  const room = openTestCollections(t, database, {
     files: watched(files),
     jobs: watched({ ...repository, claim }),
     pages: watched({ fetch: async () => ({ kind: 'page', bytes, extension: 'html' }) as const }),
@@ -249,7 +249,7 @@ function readers(): number[] {
 }
 
 async function settle(
-  room: Pick<CollectionRoom, 'events'>,
+  room: Pick<CollectionServices, 'events'>,
   key: { projectId: string; collectionId: string; recordId: string },
 ): Promise<void> {
   for await (const _ of room.events.follow(key, 'key', AbortSignal.timeout(120_000)));

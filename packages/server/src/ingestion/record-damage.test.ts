@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { databaseUnreachable } from '../adapters/database/problems.ts';
-import { createTestFiles, openTestService } from '../collections/testing/test-room.suite.ts';
+import { createTestFiles, openTestService } from '../collections/testing/test-collections.suite.ts';
 import { BlobUnreadable } from '../files/blob-store.ts';
 import { StoredContentDamaged } from '../files/file-access.ts';
 

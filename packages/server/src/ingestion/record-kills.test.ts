@@ -11,7 +11,7 @@ import type { Database } from '../adapters/database/database.ts';
 import { openDatabase } from '../adapters/database/open-database.ts';
 import { contentOf, countStored } from '../collections/records/testing/record-contents.suite.ts';
 import { newCollection } from '../collections/testing/fixtures.suite.ts';
-import { createRepositories, silent } from '../collections/testing/test-room.suite.ts';
+import { createRepositories, silent } from '../collections/testing/test-collections.suite.ts';
 import type { KillPlan, KillPoint } from './testing/killed-worker.fixture.ts';
 
 const sheetId = 'file00000000000000sheet1';

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRepositories, openTestDatabase, openTestService } from '../collections/testing/test-room.suite.ts';
+import {
+  createRepositories,
+  openTestDatabase,
+  openTestService,
+} from '../collections/testing/test-collections.suite.ts';
 import { createMetrics } from '../kernel/metrics.ts';
 import { createRecordMetrics } from './record-metrics.ts';
 

@@ -9,7 +9,7 @@ import {
   openTestPostgres,
   openTestService,
   type Wish,
-} from '../collections/testing/test-room.suite.ts';
+} from '../collections/testing/test-collections.suite.ts';
 import { createSteppedExtractor, extracted } from './testing/stepped-extractor.suite.ts';
 
 /** A service whose documents are read step by step, and a collection in it. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { openTestDatabase, openTestService } from '../collections/testing/test-room.suite.ts';
+import { openTestDatabase, openTestService } from '../collections/testing/test-collections.suite.ts';
 import { createMetrics } from '../kernel/metrics.ts';
 import { createRecordMetrics } from './record-metrics.ts';
 

@@ -6,7 +6,7 @@ import { checkCredentialBounds } from '../catalogue/credential-bounds.ts';
 import { resultOf } from '../execution/answers.ts';
 import type { Executor } from '../execution/executor.ts';
 import { outcomeProblem } from '../execution/problems.ts';
-import type { RunCaller } from '../execution/run-journal.ts';
+import type { RunCaller } from '../execution/run-observer.ts';
 import type { RunOnce } from '../execution/run-once.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency.ts';
 import { Problem } from '../kernel/problem.ts';

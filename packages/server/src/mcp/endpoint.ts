@@ -5,7 +5,7 @@ import {
   isLegacyRequest,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import type { RunCaller } from '../execution/run-journal.ts';
+import type { RunCaller } from '../execution/run-observer.ts';
 import type { Prepared } from '../kernel/concurrency/prepared-lists.ts';
 import { answerBatch, isOrdinaryBatch, type McpAnswer } from './answer-batch.ts';
 import { holdsTools, insertTools } from './insert-tools.ts';

@@ -5,7 +5,7 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { RunCaller } from '../execution/run-journal.ts';
+import type { RunCaller } from '../execution/run-observer.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import type { CallTool, ToolCall } from './call-tool.ts';
 import { allTools } from './insert-tools.ts';

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { severalAtOnce } from '../kernel/concurrency/several-at-once.ts';
 import { sha256, writeContents } from './contents.ts';
-import { readSeal, sealName } from './version-folder.ts';
+import { readSignatureFile, signatureFileName } from './version-folder.ts';
 
 /** Each file is at most 4 MiB, so a hash takes a few milliseconds. */
 const filesAtOnce = 4;
@@ -13,9 +13,9 @@ const filesAtOnce = 4;
  * @param version the folder of the version
  */
 export async function findChangedFiles(version: string): Promise<readonly string[]> {
-  const seal = await readSeal(version);
+  const seal = await readSignatureFile(version);
   const [digest = ''] = basename(version).split('.');
-  if (seal === undefined || sha256(writeContents(seal.contents)) !== digest) return [sealName];
+  if (seal === undefined || sha256(writeContents(seal.contents)) !== digest) return [signatureFileName];
   const root = join(version, seal.bundleId);
   const expected = new Map(seal.contents.files.map((file) => [file.path, file.sha256]));
   const changed = new Set(await pathsBelow(root));

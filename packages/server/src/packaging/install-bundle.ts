@@ -6,7 +6,7 @@ import type { InstalledBundles } from './installed-bundles.ts';
 import { archiveRefused, publisherChanged, publisherUnknown, unsigned } from './problems.ts';
 import type { PublicKeyText } from './signatures.ts';
 
-export interface InstallWish {
+export interface InstallOptions {
   readonly file: string;
   readonly allowUnsigned: boolean;
   readonly allowUnknown: boolean;
@@ -28,7 +28,7 @@ export interface Installation {
 
 /** Installs one archive; nothing changes unless all of it is right. @throws PackagingError */
 export async function installBundle(
-  wish: InstallWish,
+  wish: InstallOptions,
   { installed, trusted, check }: InstallDeps,
 ): Promise<Installation> {
   const archive = openArchive(await readBounded(wish.file));

@@ -4,13 +4,13 @@ import { basename, dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { syncToDisk } from '../kernel/disk/sync-to-disk.ts';
 import type { OpenedArchive } from './archive.ts';
-import { idTaken, notInstalled, sealDamaged } from './problems.ts';
+import { idTaken, notInstalled, signatureFileDamaged } from './problems.ts';
 import {
+  createReadableFolder,
   type InstalledBundle,
   isIntact,
-  makeReadableFolder,
-  readSeal,
-  sealName,
+  readSignatureFile,
+  signatureFileName,
   writeVersion,
 } from './version-folder.ts';
 
@@ -41,8 +41,8 @@ export function createInstalledBundles(folder: string, clock: Clock = systemCloc
   async function find(bundleId: string): Promise<InstalledBundle | undefined> {
     const target = await linkOf(bundleId);
     if (target === undefined) return undefined;
-    const found = await readSeal(dirname(join(folder, target)));
-    if (found === undefined) throw sealDamaged(bundleId);
+    const found = await readSignatureFile(dirname(join(folder, target)));
+    if (found === undefined) throw signatureFileDamaged(bundleId);
     return found;
   }
 
@@ -68,8 +68,8 @@ export function createInstalledBundles(folder: string, clock: Clock = systemCloc
     await refuseForeign(bundleId);
     const staging = join(versions, `.${randomUUID()}`);
     try {
-      await makeReadableFolder(folder);
-      await makeReadableFolder(versions);
+      await createReadableFolder(folder);
+      await createReadableFolder(versions);
       await writeVersion(staging, { ...archive, installedAt: clock.now() });
       await check(join(staging, bundleId));
       const version = await placeVersion(staging, join(versions, archive.digest), archive);
@@ -161,7 +161,7 @@ async function placeVersion(staging: string, place: string, archive: OpenedArchi
     },
   );
   if (!isPlaced && (await isIntact(place, archive))) {
-    await rename(join(staging, sealName), join(place, sealName));
+    await rename(join(staging, signatureFileName), join(place, signatureFileName));
     await syncToDisk(place);
   } else if (!isPlaced) {
     const beside = `${place}.${randomUUID()}`;

@@ -6,7 +6,7 @@ import { bundleLimits, flawOfPath, listFile, writeContents } from './contents.ts
 import { bundleNotPackable, keyUnreadable } from './problems.ts';
 import { isPrivateKey, readPrivateKey, sign } from './signatures.ts';
 
-export interface PackWish {
+export interface PackOptions {
   readonly folder: string;
   readonly bundleId: string;
   readonly version: string;
@@ -22,7 +22,7 @@ export interface PackedBundle {
 }
 
 /** Makes one archive of a bundle that loads. The same files give the same bytes. @throws PackagingError */
-export async function packBundle({ folder, bundleId, version, keyFile }: PackWish): Promise<PackedBundle> {
+export async function packBundle({ folder, bundleId, version, keyFile }: PackOptions): Promise<PackedBundle> {
   const files = await readFiles(folder);
   for (const [path, content] of files) {
     if (isPrivateKey(content)) throw bundleNotPackable(`${path} is a private key, which is not for others`);

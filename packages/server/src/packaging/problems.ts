@@ -43,7 +43,7 @@ export function notInstalled(bundleId: string): PackagingError {
   );
 }
 
-export function mistakesInBundle(mistakes: readonly string[]): PackagingError {
+export function bundleInvalid(mistakes: readonly string[]): PackagingError {
   return new PackagingError(`The bundle has errors:\n${mistakes.map((line) => `  ${line}`).join('\n')}`);
 }
 
@@ -62,7 +62,7 @@ export function publishersUnreadable(file: string): PackagingError {
   );
 }
 
-export function sealDamaged(bundleId: string): PackagingError {
+export function signatureFileDamaged(bundleId: string): PackagingError {
   return new PackagingError(
     `The installed bundle ${bundleId} is damaged: its publisher cannot be verified. Run "bundle remove ${bundleId}", then install it again.`,
   );

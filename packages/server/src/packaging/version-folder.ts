@@ -15,7 +15,7 @@ export interface InstalledBundle {
   readonly publisher: PublicKeyText | null;
 }
 
-export const sealName = 'seal.json';
+export const signatureFileName = 'seal.json';
 
 /** Writes the files of a version and its seal into a new folder. All of it is on disk when this resolves. */
 export async function writeVersion(
@@ -25,10 +25,10 @@ export async function writeVersion(
   const root = join(version, contents.bundleId);
   const folders = new Set([version, root]);
   for (const path of files.keys()) addFolders(root, dirname(path), folders);
-  for (const folder of folders) await makeReadableFolder(folder);
+  for (const folder of folders) await createReadableFolder(folder);
   for (const [path, content] of files) await writeSynced(join(root, path), content);
   const seal = { contents: contentsBytes.toString('utf8'), signature, installed_at: installedAt };
-  await writeSynced(join(version, sealName), Buffer.from(`${JSON.stringify(seal, null, 2)}\n`));
+  await writeSynced(join(version, signatureFileName), Buffer.from(`${JSON.stringify(seal, null, 2)}\n`));
   for (const folder of folders) await syncToDisk(folder);
 }
 
@@ -40,7 +40,7 @@ function addFolders(root: string, path: string, folders: Set<string>): void {
 }
 
 /** Handlers run as another user than the service; what whoever installs does not share with others is shared here. */
-export async function makeReadableFolder(path: string): Promise<void> {
+export async function createReadableFolder(path: string): Promise<void> {
   const made = await mkdir(path, { recursive: true });
   if (made !== undefined) await chmod(path, 0o755);
 }
@@ -57,9 +57,9 @@ async function writeSynced(path: string, content: Buffer): Promise<void> {
 }
 
 /** What a seal says; undefined when it is not there or is damaged. */
-export async function readSeal(version: string): Promise<InstalledBundle | undefined> {
+export async function readSignatureFile(version: string): Promise<InstalledBundle | undefined> {
   try {
-    const { contents: text, signature } = JSON.parse(await readFile(join(version, sealName), 'utf8'));
+    const { contents: text, signature } = JSON.parse(await readFile(join(version, signatureFileName), 'utf8'));
     const bytes = Buffer.from(String(text));
     const contents = readContents(bytes);
     const publisher: unknown = signature === null ? null : signature.public_key;

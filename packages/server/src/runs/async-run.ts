@@ -70,7 +70,7 @@ export function isRequeueable({ isStored, hasBegun, prepared }: AsyncRun): boole
 }
 
 /** Encrypts texts with the keys of the operator (ADR 0029). */
-export interface RequestSealer {
+export interface RequestEncrypter {
   seal(plain: string, place: readonly string[]): { readonly text: string };
   /** @returns null when none of the keys decrypts it */
   open(sealed: string, place: readonly string[]): string | null;
@@ -83,11 +83,11 @@ export interface RequestSealer {
 export function toStoredRequest(
   { bundle_id, plugin_id, input_params, credentials }: ExecuteRequest,
   key: RunKey,
-  { sealer, isRepeatable }: { sealer: RequestSealer | null; isRepeatable: boolean },
+  { encrypter, isRepeatable }: { encrypter: RequestEncrypter | null; isRepeatable: boolean },
 ): StoredRequest {
   // Without further members that the client sent.
   const text = JSON.stringify({ bundle_id, plugin_id, input_params, credentials });
-  if (sealer !== null) return { text: sealer.seal(text, placeOf(key)).text, isSealed: true, isRepeatable };
+  if (encrypter !== null) return { text: encrypter.seal(text, placeOf(key)).text, isSealed: true, isRepeatable };
   const hasCredentials = Object.keys(credentials).length > 0;
   return { text: hasCredentials ? null : text, isSealed: false, isRepeatable };
 }
@@ -96,10 +96,10 @@ export function toStoredRequest(
 export function readStoredRequest(
   { text, isSealed }: StoredRequest,
   key: RunKey,
-  sealer: RequestSealer | null,
+  encrypter: RequestEncrypter | null,
 ): ExecuteRequest | null {
   if (text === null) return null;
-  const plain = isSealed ? (sealer?.open(text, placeOf(key)) ?? null) : text;
+  const plain = isSealed ? (encrypter?.open(text, placeOf(key)) ?? null) : text;
   // Written by `toStoredRequest`.
   return plain === null ? null : (parseJson(plain) as ExecuteRequest);
 }

@@ -10,7 +10,7 @@ import {
   type AsyncRun,
   type AsyncRunOptions,
   prepareAsyncRun,
-  type RequestSealer,
+  type RequestEncrypter,
   type StopReason,
   toStoredRequest,
 } from './async-run.ts';
@@ -25,7 +25,7 @@ export interface AsyncRunsDeps {
   readonly repository: Pick<RunRepository, 'accept' | 'begin' | 'end' | 'requeue' | 'renew' | 'claimOrphaned'>;
   readonly resolveCredentials: ResolveCredentials;
   /** null: the operator has configured no key, so credentials stay in memory. */
-  readonly sealer: RequestSealer | null;
+  readonly encrypter: RequestEncrypter | null;
   readonly keepsInputs: (projectId: string) => boolean;
   /** Whether this process can run plugins of the bundle. */
   readonly hasBundle: (bundleId: string) => boolean;
@@ -78,7 +78,7 @@ export interface AsyncRuns {
 }
 
 export function createAsyncRuns(deps: AsyncRunsDeps): AsyncRuns {
-  const { executor, repository, owner, clock, sealer } = deps;
+  const { executor, repository, owner, clock, encrypter } = deps;
   const options = { ...asyncRunDefaults, ...deps.options };
   const stopping = new AbortController();
   const graceOver = new AbortController();
@@ -115,7 +115,7 @@ export function createAsyncRuns(deps: AsyncRunsDeps): AsyncRuns {
     const resolved = await resolveRequest(deps.resolveCredentials, projectId, request);
     const run = prepare({ request: resolved, projectId, keyId });
     const { stored, prepared } = run;
-    const storedRequest = toStoredRequest(request, stored, { sealer, isRepeatable: prepared.isRepeatable });
+    const storedRequest = toStoredRequest(request, stored, { encrypter, isRepeatable: prepared.isRepeatable });
     run.isStored = storedRequest.text !== null;
     queue.reserve(run);
     try {

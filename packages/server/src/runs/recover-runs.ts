@@ -3,7 +3,7 @@ import { type ResolveCredentials, resolveRequest } from '../access/credential-pr
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { isTemporary, Problem } from '../kernel/problem.ts';
-import { type AsyncRun, type AsyncRunOptions, type RequestSealer, readStoredRequest } from './async-run.ts';
+import { type AsyncRun, type AsyncRunOptions, type RequestEncrypter, readStoredRequest } from './async-run.ts';
 import { cancelledEnd, type Interruption, interruptedEnd } from './run-outcome.ts';
 import type { RunQueue } from './run-queue.ts';
 import type { OrphanedRun, RunEnd, RunLease, RunRepository } from './run-repository.ts';
@@ -11,7 +11,7 @@ import type { OrphanedRun, RunEnd, RunLease, RunRepository } from './run-reposit
 export interface RecoveryDeps {
   readonly repository: Pick<RunRepository, 'claimOrphaned' | 'end' | 'requeue'>;
   readonly resolveCredentials: ResolveCredentials;
-  readonly sealer: RequestSealer | null;
+  readonly encrypter: RequestEncrypter | null;
   readonly queue: RunQueue;
   readonly prepare: (options: Omit<AsyncRunOptions, 'lease'>) => AsyncRun;
   readonly lease: () => RunLease;
@@ -29,7 +29,7 @@ const maxAttempts = 3;
 
 /** Claims orphaned runs, executes those again where that does no harm, and ends the others. */
 export function createRecovery(deps: RecoveryDeps): () => Promise<void> {
-  const { repository, queue, lease, owner, clock, logger, sealer } = deps;
+  const { repository, queue, lease, owner, clock, logger, encrypter } = deps;
 
   const acceptedBefore = () => clock.now() - deps.maxOrphanedMs;
 
@@ -39,7 +39,7 @@ export function createRecovery(deps: RecoveryDeps): () => Promise<void> {
     if (attempts > 0 && !request.isRepeatable) return 'may_have_acted';
     if (!deps.hasBundle(run.bundleId)) return run.createdAt <= acceptedBefore() ? 'bundle_missing' : null;
     if (attempts >= maxAttempts) return 'tried_too_often';
-    const stored = readStoredRequest(request, run, sealer);
+    const stored = readStoredRequest(request, run, encrypter);
     return stored ?? (request.text === null ? 'credentials_not_kept' : 'seal_not_opened');
   }
 

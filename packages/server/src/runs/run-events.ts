@@ -23,12 +23,12 @@ export interface RunEvents {
    * of it. Ends after the state in which the run has ended, and early when the signal is aborted.
    * @returns null when whoever asks has had the last event. @throws OBJECT_NOT_FOUND, TOO_MANY_REQUESTS
    */
-  follow(wish: FollowWish, signal: AbortSignal): Promise<AsyncIterable<string> | null>;
+  follow(wish: FollowOptions, signal: AbortSignal): Promise<AsyncIterable<string> | null>;
   /** Ends every stream. */
   close(): void;
 }
 
-export interface FollowWish {
+export interface FollowOptions {
   readonly projectId: string;
   /** null: without a key. */
   readonly keyId: string | null;
@@ -45,7 +45,7 @@ interface RunEvent {
 export function createRunEvents(deps: RunEventsDeps): RunEvents {
   const closing = new AbortController();
 
-  async function* stream(wish: FollowWish, signal: AbortSignal, leave: () => void): AsyncGenerator<string> {
+  async function* stream(wish: FollowOptions, signal: AbortSignal, leave: () => void): AsyncGenerator<string> {
     const bell = createBell();
     const watch = deps.store.watch(wish.runId, { changed: bell.ring, progressed: bell.ring });
     try {

@@ -2,8 +2,8 @@ import type { RunCall } from '@quartermaster/contract';
 import type { Execution } from '../execution/outcome.ts';
 import { type Outcome, outcomeCodes } from '../execution/outcome.ts';
 import { outcomeProblem } from '../execution/problems.ts';
-import type { JournalRun } from '../execution/run-journal.ts';
-import { milliseconds, phasesOf } from '../execution/run-trace.ts';
+import type { ObservedRun } from '../execution/run-observer.ts';
+import { milliseconds, phasesOf } from '../execution/run-timings.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { RunEnd, RunLease, StoredRun } from './run-repository.ts';
 
@@ -19,11 +19,11 @@ export interface Keeping {
 const maxInputBytes = 16 * 1024;
 
 /** The record of a run that has ended, without its output and its credentials; everything in it is scrubbed. */
-export function endedRun(run: JournalRun, execution: Execution, keeping: Keeping): StoredRun {
+export function endedRun(run: ObservedRun, execution: Execution, keeping: Keeping): StoredRun {
   return { ...underWay(run), end: toRunEnd(run, execution, keeping) };
 }
 
-export function toRunEnd(run: JournalRun, { outcome, durationMs }: Execution, keeping: Keeping): RunEnd {
+export function toRunEnd(run: ObservedRun, { outcome, durationMs }: Execution, keeping: Keeping): RunEnd {
   const { trace } = run;
   const { queue, start, validate, plugin, upstream } = phasesOf(trace);
   return {
@@ -51,9 +51,9 @@ function describeError(
 }
 
 /** null: it is too large, or cannot be searched for the credentials. */
-function scrubbedInput({ input, policy }: JournalRun): RunEnd['input'] {
+function scrubbedInput({ input, policy }: ObservedRun): RunEnd['input'] {
   try {
-    const scrubbed = policy.egress.scrubber.deep(input);
+    const scrubbed = policy.egress.redactor.deep(input);
     return Buffer.byteLength(JSON.stringify(scrubbed)) > maxInputBytes ? null : scrubbed;
   } catch (error) {
     if (error instanceof Problem) return null;
@@ -62,7 +62,7 @@ function scrubbedInput({ input, policy }: JournalRun): RunEnd['input'] {
 }
 
 /** A run that has not ended, as a record. One with a lease is asynchronous, and waits. */
-export function underWay(run: JournalRun, lease: RunLease | null = null): StoredRun {
+export function underWay(run: ObservedRun, lease: RunLease | null = null): StoredRun {
   const { runId: id, caller, pluginId, isolation, createdAt } = run;
   const { projectId, origin } = caller;
   const what = { bundleId: run.bundle.id, pluginId, origin, isolation };

@@ -1,4 +1,4 @@
-import type { JournalRun, RunJournal, RunProgress } from '../execution/run-journal.ts';
+import type { ObservedRun, RunObserver, RunProgress } from '../execution/run-observer.ts';
 import type { DiskSpace } from '../kernel/disk/disk-space.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { Gauge, type Registry } from '../kernel/metrics.ts';
@@ -20,12 +20,12 @@ export interface RunStoreDeps {
  * Observes the runs of this process and stores them after they end. A run never waits for the database: while it runs
  * only memory changes. When the database cannot keep up, the oldest runs are not stored (ADR 0026).
  */
-export interface RunStore extends RunJournal {
+export interface RunStore extends RunObserver {
   /** Runs of a project that may not be stored: those under way, and those that wait. */
   recent(projectId: string): StoredRun[];
   findRecent(projectId: string, runId: string): StoredRun | undefined;
   /** The run under way, of this process. */
-  findLive(projectId: string, runId: string): JournalRun | undefined;
+  findLive(projectId: string, runId: string): ObservedRun | undefined;
   /** Calls the listener about a run under way until `stop` is called. */
   watch(runId: string, listener: RunListener): { stop(): void };
   /** An asynchronous run has begun, or its end is stored. */
@@ -43,7 +43,7 @@ export interface RunListener {
 
 export function createRunStore(deps: RunStoreDeps): RunStore {
   const { pack, unpack } = deps.repository;
-  const live = new Set<JournalRun>();
+  const live = new Set<ObservedRun>();
   const listeners = new Map<string, Set<RunListener>>();
   const progress = new Map<string, RunProgress>();
   const buffer = createWriteBehindBuffer(deps);
@@ -59,7 +59,7 @@ export function createRunStore(deps: RunStoreDeps): RunStore {
     },
   });
 
-  function findUnderWay(runId: string): JournalRun | undefined {
+  function findUnderWay(runId: string): ObservedRun | undefined {
     return live.values().find((run) => run.runId === runId);
   }
 

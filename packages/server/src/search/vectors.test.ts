@@ -3,13 +3,13 @@ import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Wish } from '../collections/testing/test-room.suite.ts';
+import type { Wish } from '../collections/testing/test-collections.suite.ts';
 import {
   createTestFiles,
+  openTestCollections,
   openTestDatabase,
-  openTestRoom,
   openTestService,
-} from '../collections/testing/test-room.suite.ts';
+} from '../collections/testing/test-collections.suite.ts';
 import { type Embedder, EmbedderUnavailable } from './embedding/embedder.ts';
 import { createScriptedEmbedder } from './testing/scripted-embedder.suite.ts';
 
@@ -162,7 +162,7 @@ test('work that is cut off while it embeds goes on where it was, and nothing is 
   await until(async () => (await call('GET', recordPath)).body.data.status === 'ready');
   await close();
   const later = createScriptedEmbedder();
-  openTestRoom(t, database, { files, embedder: later });
+  openTestCollections(t, database, { files, embedder: later });
   const numChunks = (await call('GET', recordPath)).body.data.num_chunks;
   const count = async () => (await database.read.selectFrom('chunk_vector').select('seq').execute()).length;
   await until(async () => (await count()) === numChunks);

@@ -1,6 +1,9 @@
-import { makeSetUpLink, type SetUpLink } from '../access/administrator/set-up-link.ts';
-import { openStoreSealer } from '../access/credential-profiles/encryption-key.ts';
-import { createProfileUpkeep, type ProfileUpkeep } from '../access/credential-profiles/profile-upkeep.ts';
+import { createSetUpLink, type SetUpLink } from '../access/administrator/set-up-link.ts';
+import { openStoreEncrypter } from '../access/credential-profiles/encryption-key.ts';
+import {
+  createProfileMaintenance,
+  type ProfileMaintenance,
+} from '../access/credential-profiles/profile-maintenance.ts';
 import { createProjects, type Projects } from '../access/projects/projects.ts';
 import { openDatabase } from '../adapters/database/open-database.ts';
 import { createAdministratorRepository } from '../adapters/repositories/administrator-repository.ts';
@@ -15,12 +18,12 @@ import { administerStore, type StoreAdministration } from './store-administratio
 /** What an administrator may do with the store itself, whether a service runs on it or not. */
 export interface Administration extends StoreAdministration {
   readonly projects: Projects;
-  readonly profiles: ProfileUpkeep;
+  readonly profiles: ProfileMaintenance;
   /**
    * A new link that makes the administrator. `reset` removes the one there is, with every session.
    * @returns undefined when there is an administrator who was not to be removed.
    */
-  makeSetUpLink(options: { reset: boolean }): Promise<SetUpLink | undefined>;
+  createSetUpLink(options: { reset: boolean }): Promise<SetUpLink | undefined>;
 }
 
 /** Connections to PostgreSQL. A command runs beside the service and needs few, because its steps are sequential. */
@@ -41,17 +44,17 @@ export async function withAdministration(work: (administration: Administration) 
     const repository = createProjectRepository(database);
     await work({
       projects: createProjects({ repository, clock: database.clock, newId: createNewId(database.clock) }),
-      profiles: createProfileUpkeep({
+      profiles: createProfileMaintenance({
         repository: createCredentialProfileRepository(database),
         store: createStoreRepository(database),
-        openSealer: () => openStoreSealer({ ...config, isDatabaseInFolder: database.dialect === 'sqlite' }),
+        openEncrypter: () => openStoreEncrypter({ ...config, isDatabaseInFolder: database.dialect === 'sqlite' }),
       }),
-      makeSetUpLink: async ({ reset }) => {
+      createSetUpLink: async ({ reset }) => {
         const administrators = createAdministratorRepository(database);
         if (reset) await administrators.removeAdministrator();
         const { dataFolder } = config;
         const consoleUrl = config.publicFilesUrl ?? `http://${config.host}:${config.filesPort}`;
-        return makeSetUpLink({ repository: administrators, clock: database.clock, dataFolder, consoleUrl });
+        return createSetUpLink({ repository: administrators, clock: database.clock, dataFolder, consoleUrl });
       },
       ...administerStore({ database, dataFolder: config.dataFolder, logger }),
     });
@@ -60,4 +63,4 @@ export async function withAdministration(work: (administration: Administration) 
   }
 }
 
-export { makeSealingKey } from '../access/credential-profiles/sealing.ts';
+export { createEncryptionKey } from '../access/credential-profiles/encryption.ts';

@@ -25,7 +25,7 @@ export interface EmbeddingParts {
   readonly openIndex: (load: LoadCodes) => VectorIndex;
 }
 
-export interface CollectionRoomDeps {
+export interface CollectionContext {
   readonly repositories: {
     readonly collections: CollectionRepository;
     readonly records: RecordRepository;

@@ -1,6 +1,6 @@
-import { makeSetUpLink, type SetUpLink } from '../access/administrator/set-up-link.ts';
+import { createSetUpLink, type SetUpLink } from '../access/administrator/set-up-link.ts';
 import { openKeyRing } from '../access/keys/key-ring.ts';
-import { makeFirstKey } from '../access/projects/first-start.ts';
+import { createFirstKey } from '../access/projects/first-start.ts';
 import type { Database } from '../adapters/database/database.ts';
 import { openDatabase } from '../adapters/database/open-database.ts';
 import { openBlobFolder } from '../adapters/disk/blob-folder.ts';
@@ -83,7 +83,7 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
   };
   if (sides.files !== null && sides.plugins !== null) {
     const plugins = sides.plugins.app;
-    mountPlugins(sides.files.app, { gate: sides.files.gate, mounted: context.mounted, plugins });
+    mountPlugins(sides.files.app, { guard: sides.files.guard, mounted: context.mounted, plugins });
     await plugins.ready();
   }
   const listenTo = async (side: ListenAddress | null, setting: string): Promise<Listening | null> => {
@@ -99,7 +99,7 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
   const setUpLink =
     files === null
       ? undefined
-      : await makeSetUpLink({
+      : await createSetUpLink({
           repository: createAdministratorRepository(context.database),
           clock: context.clock,
           dataFolder: config.dataFolder,
@@ -156,7 +156,7 @@ async function openContext({ config, logger, resources, drain, options: { watchd
   const newId = createNewId(clock);
   const repository = createProjectRepository(database);
   if (config.serve !== 'plugins') await claimFolder(config.dataFolder, database);
-  const firstKey = await makeFirstKey({ repository, clock, newId }, config.dataFolder);
+  const firstKey = await createFirstKey({ repository, clock, newId }, config.dataFolder);
   const keyRing = await openKeyRing({ repository, clock, logger });
   resources.defer(() => keyRing.close());
   const requestMetrics = createRequestMetrics(registry);

@@ -1,12 +1,12 @@
 import { openBackfill } from '../ingestion/backfill.ts';
-import { defaultPatienceMs } from '../ingestion/embed-record.ts';
+import { defaultRetryMs } from '../ingestion/embed-record.ts';
 import type { CodePage, VectorSpace } from '../search/embedding/vector-index.ts';
 import type { VectorRepository } from '../search/vector-repository.ts';
-import type { CollectionRoomDeps } from './collection-context.ts';
+import type { CollectionContext } from './collection-context.ts';
 
 /** What belongs to vectors, when there is an embedder: the index, the stage of a record, and the backfill. */
 export function openVectorSearch(
-  deps: CollectionRoomDeps,
+  deps: CollectionContext,
   timing: { leaseMs: number; pollMs: number; backoffMs: number; patienceMs?: number },
 ) {
   const { embedding, space, clock, newId, logger, repositories } = deps;
@@ -15,7 +15,7 @@ export function openVectorSearch(
   const { vectors } = repositories;
   const index = embedding.openIndex((space, after) => loadCodes(vectors, space, after));
   const backfill = openBackfill({ ...timing, embedder, vectors, space, clock, newId, logger });
-  const patienceMs = timing.patienceMs ?? defaultPatienceMs;
+  const patienceMs = timing.patienceMs ?? defaultRetryMs;
   return {
     deps: { embedder, vectors, index, isReady: backfill.isReady, clock, logger },
     embedding: { embedder, vectors, space, clock, logger, patienceMs },

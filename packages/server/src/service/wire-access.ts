@@ -4,14 +4,14 @@ import type { AdministratorRoutesDeps } from '../access/administrator/routes.ts'
 import { createOriginCheck } from '../access/administrator/same-origin.ts';
 import { createSessions, timesAt } from '../access/administrator/sessions.ts';
 import { windowMs } from '../access/administrator/sign-in-throttle.ts';
-import { createGate } from '../access/authentication.ts';
-import { createManagerGate } from '../access/manager-gate.ts';
+import { createGuard } from '../access/authentication.ts';
+import { createManagerGuard } from '../access/manager-guard.ts';
 import { createProjects } from '../access/projects/projects.ts';
 import type { ProjectRoutesDeps } from '../access/projects/routes.ts';
 import { createSessionCallers } from '../access/session-callers.ts';
 import { createAdministratorRepository } from '../adapters/repositories/administrator-repository.ts';
 import { createProjectRepository } from '../adapters/repositories/project-repository.ts';
-import type { Gate } from '../http/gate.ts';
+import type { Guard } from '../http/guard.ts';
 import { createStreamAccess, type StreamAccess } from '../http/stream-access.ts';
 import { startUpkeep } from '../kernel/concurrency/upkeep.ts';
 import { clientAddress } from '../kernel/log/request-identity.ts';
@@ -19,7 +19,7 @@ import type { ServiceContext } from './context.ts';
 
 /** Who comes in at the files address, and what manages them. */
 export interface Access extends AdministratorRoutesDeps {
-  readonly gate: Gate;
+  readonly guard: Guard;
   readonly projectRoutes: ProjectRoutesDeps;
 }
 
@@ -40,7 +40,7 @@ export function openStreamAccess({ database, logger }: Pick<ServiceContext, 'dat
 
 const sweepPauseMs = 3_600_000;
 
-/** Keys and sessions: the gate of the files address, and what the routes of administrators and projects need. */
+/** Keys and sessions: the guard of the files address, and what the routes of administrators and projects need. */
 export function openAccess({
   config,
   clock,
@@ -69,11 +69,11 @@ export function openAccess({
     cookies,
     origins,
     addressOf: clientAddress,
-    gate: createGate(keyRing, callers),
+    guard: createGuard(keyRing, callers),
     projectRoutes: {
       projects: createProjects({ repository: projectRepository, clock, newId, countExceeded }),
       keyRing,
-      gate: createManagerGate(keyRing, callers),
+      guard: createManagerGuard(keyRing, callers),
       clock,
     },
   };

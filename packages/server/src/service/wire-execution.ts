@@ -77,7 +77,7 @@ export async function openExecution(context: ServiceContext, { runStore, publicU
     logger,
     metrics,
     limits,
-    journal: runStore,
+    observer: runStore,
     version,
   });
   return { catalogue: live.current, sandbox, executor };

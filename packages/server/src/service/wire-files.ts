@@ -19,7 +19,7 @@ import { createQuota } from '../files/quota.ts';
 import { fileRoutes } from '../files/routes.ts';
 import { createAdmissions } from '../files/upload/admission.ts';
 import { createUploads } from '../files/upload/upload.ts';
-import type { Gate } from '../http/gate.ts';
+import type { Guard } from '../http/guard.ts';
 import { collectOpenApi } from '../http/openapi/openapi.ts';
 import { operationRoutes } from '../http/openapi/operations.ts';
 import { createRecordMetrics } from '../ingestion/record-metrics.ts';
@@ -27,8 +27,8 @@ import { lazilyRetried } from '../kernel/concurrency/lazily-retried.ts';
 import { startUpkeep } from '../kernel/concurrency/upkeep.ts';
 import { version } from '../kernel/version.ts';
 import { limitsToWire } from '../limits/limits.ts';
+import { type CollectionServices, openCollectionServices } from './collection-services.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
-import { type CollectionRoom, openCollectionRoom } from './open-collections.ts';
 import { openAccess } from './wire-access.ts';
 import { openStoredFiles, type StoredFiles } from './wire-blobs.ts';
 import { openEmbedding } from './wire-embedding.ts';
@@ -39,7 +39,7 @@ const uploadGraceMs = 10_000;
 const upkeepPauseMs = 3_600_000;
 
 /** The files address: files, collections, records, chunks; administrators, projects and keys. */
-export async function openFilesAddress(context: ServiceContext): Promise<ListenAddress & { readonly gate: Gate }> {
+export async function openFilesAddress(context: ServiceContext): Promise<ListenAddress & { readonly guard: Guard }> {
   const { config, clock, logger, resources } = context;
   const stored = await openStoredFiles(context);
   const { blobs } = stored;
@@ -51,7 +51,7 @@ export async function openFilesAddress(context: ServiceContext): Promise<ListenA
   const room = await openCollections(context, createFileAccess(stored));
 
   const access = openAccess(context);
-  const { gate } = access;
+  const { guard } = access;
   const app = context.newApp('files');
   await collectOpenApi(app, {
     title: 'Quartermaster: files',
@@ -67,10 +67,10 @@ export async function openFilesAddress(context: ServiceContext): Promise<ListenA
     facts: () => ({ version, database: context.database.dialect }),
     parts: { ...context.parts, blobs: () => blobs.check() },
     conditions: stored.conditions,
-    guardMetrics: gate.requires('metrics'),
+    guardMetrics: guard.requires('metrics'),
   });
-  addFileRoutes(context, app, { ...stored, gate });
-  collectionRoutes(app, { gate, ...room });
+  addFileRoutes(context, app, { ...stored, guard });
+  collectionRoutes(app, { guard, ...room });
   administratorRoutes(app, access);
   projectRoutes(app, access.projectRoutes);
   const consoleFiles = createConsoleFiles();
@@ -80,11 +80,11 @@ export async function openFilesAddress(context: ServiceContext): Promise<ListenA
   void consoleFiles.findChanged().then((files) => {
     if (files.length > 0) context.logger.error({ files }, 'console files changed');
   });
-  return { app, gate, port: config.filesPort, endStreams: () => room.events.close() };
+  return { app, guard, port: config.filesPort, endStreams: () => room.events.close() };
 }
 
 interface FileParts extends StoredFiles {
-  readonly gate: Gate;
+  readonly guard: Guard;
 }
 
 function addFileRoutes(
@@ -115,7 +115,7 @@ function addFileRoutes(
   });
 }
 
-async function openCollections(context: ServiceContext, files: FileAccess): Promise<CollectionRoom> {
+async function openCollections(context: ServiceContext, files: FileAccess): Promise<CollectionServices> {
   const { config, clock, newId, logger, resources, database } = context;
   const isolation = lazilyRetried(() => findReaderIsolation(logger));
   // Begun at the start, for the log; after a failure the next document tries again.
@@ -137,7 +137,7 @@ async function openCollections(context: ServiceContext, files: FileAccess): Prom
   const broker = createBroker({ overrides: config.egressOverrides, allow: config.egressAllow, version, logger });
   resources.defer(() => broker.close());
   const records = createRecordRepository(database);
-  const room = openCollectionRoom({
+  const room = openCollectionServices({
     shares: context.shares,
     metrics: createRecordMetrics({ registry: context.registry, countRecords: records.countByStatus }),
     repositories: {

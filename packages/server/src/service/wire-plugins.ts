@@ -1,8 +1,8 @@
-import { createPluginsGate } from '../access/authentication.ts';
+import { createPluginsGuard } from '../access/authentication.ts';
 import { createCredentialProfiles } from '../access/credential-profiles/credential-profiles.ts';
+import type { Encrypter } from '../access/credential-profiles/encryption.ts';
 import { openEncryption } from '../access/credential-profiles/encryption-key.ts';
 import { credentialProfileRoutes } from '../access/credential-profiles/routes.ts';
-import type { Sealer } from '../access/credential-profiles/sealing.ts';
 import { createAnswerKeyRepository } from '../adapters/repositories/answer-key-repository.ts';
 import { createCredentialProfileRepository } from '../adapters/repositories/credential-profile-repository.ts';
 import { createStoreRepository } from '../adapters/repositories/store-repository.ts';
@@ -26,12 +26,12 @@ import { runRoutes } from '../runs/routes.ts';
 import type { Config } from '../settings/config.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
 import { openExecution } from './wire-execution.ts';
-import { openAsyncRuns, openRunRoom } from './wire-runs.ts';
+import { openAsyncRuns, openRunServices } from './wire-runs.ts';
 
 /** The plugins address: catalogue and execution. */
 export async function openPluginsAddress(context: ServiceContext): Promise<ListenAddress> {
   const { config, logger } = context;
-  const { runStore, ...runRoom } = await openRunRoom(context);
+  const { runStore, ...runRoom } = await openRunServices(context);
   // The catalogue names its own address (icons), so the port must be known before there is a server.
   const reserved = config.pluginsPort === 0 ? await reservePort(config.host) : undefined;
   const port = reserved?.port ?? config.pluginsPort;
@@ -41,9 +41,9 @@ export async function openPluginsAddress(context: ServiceContext): Promise<Liste
     publicUrl: config.publicPluginsUrl ?? `http://${config.host}:${port}`,
     onChange: (now, before) => void mcp?.then(({ endpoints }) => endpoints.toolsChanged(now, before)),
   });
-  const { app, gate, checkSite } = await openPluginsApp(context, { catalogue, sandbox });
-  catalogueRoutes(app, { catalogue, onRequest: gate.check });
-  const sealer = await openEncryption(
+  const { app, guard, checkSite } = await openPluginsApp(context, { catalogue, sandbox });
+  catalogueRoutes(app, { catalogue, onRequest: guard.check });
+  const encrypter = await openEncryption(
     { ...config, isDatabaseInFolder: context.database.dialect === 'sqlite' },
     {
       profiles: createCredentialProfileRepository(context.database),
@@ -51,18 +51,18 @@ export async function openPluginsAddress(context: ServiceContext): Promise<Liste
       logger,
     },
   );
-  const profiles = openProfiles(context, { catalogue, sealer });
-  credentialProfileRoutes(app, { profiles, gate });
+  const profiles = openProfiles(context, { catalogue, encrypter });
+  credentialProfileRoutes(app, { profiles, guard });
   const resolveCredentials = profiles.resolve;
   const once = createRunOnce({
     idempotency: context.idempotency,
     keep: context.idempotencyRepository.complete,
-    hashes: await openAnswerHashes(sealer?.hashes ?? null, createAnswerKeyRepository(context.database)),
+    hashes: await openAnswerHashes(encrypter?.hashes ?? null, createAnswerKeyRepository(context.database)),
   });
   const hasBundle = (bundleId: string) => catalogue().findBundle(bundleId) !== undefined;
-  const wish = { ...runRoom, runStore, executor, resolveCredentials, hasBundle, sealer };
+  const wish = { ...runRoom, runStore, executor, resolveCredentials, hasBundle, encrypter };
   const { runs, events, asyncRuns } = openAsyncRuns(context, wish);
-  const { check: onRequest, projectOf, keyOf } = gate;
+  const { check: onRequest, projectOf, keyOf } = guard;
   executionRoutes(app, { executor, onRequest, projectOf, keyOf, once, resolveCredentials, background: runs });
   runRoutes(app, { runs, events, onRequest, projectOf, keyOf });
   const callTool = createCallTool({ executor, once, resolveCredentials });
@@ -87,7 +87,7 @@ async function openPluginsApp(
 ) {
   const { config, registry } = context;
   const keyRequired = requiresKey(config);
-  const gate = createPluginsGate(context.keyRing, keyRequired, context.mounted);
+  const guard = createPluginsGuard(context.keyRing, keyRequired, context.mounted);
   const app = context.newApp('plugins');
   const checkSite = guardPlugins(context, app, keyRequired);
   await collectOpenApi(app, {
@@ -103,9 +103,9 @@ async function openPluginsApp(
     registry,
     facts: () => ({ version, isolation: sandbox.capabilities, ...factsOf(config, keyRequired, catalogue()) }),
     parts: context.parts,
-    guardMetrics: gate.checkMetrics,
+    guardMetrics: guard.checkMetrics,
   });
-  return { app, gate, checkSite };
+  return { app, guard, checkSite };
 }
 
 /** On loopback only programs of this machine call, unless a proxy forwards requests. */
@@ -124,10 +124,10 @@ function guardPlugins({ config, mounted }: ServiceContext, app: ListenAddress['a
 
 function openProfiles(
   { database, clock, newId, logger, countExceeded }: ServiceContext,
-  { catalogue, sealer }: { catalogue: () => Catalogue; sealer: Sealer | null },
+  { catalogue, encrypter }: { catalogue: () => Catalogue; encrypter: Encrypter | null },
 ) {
   const repository = createCredentialProfileRepository(database);
-  return createCredentialProfiles({ repository, sealer, catalogue, clock, newId, logger, countExceeded });
+  return createCredentialProfiles({ repository, encrypter, catalogue, clock, newId, logger, countExceeded });
 }
 
 /** With the protocol's library, which is read when the first client comes. */

@@ -4,7 +4,7 @@ import { createProjectRepository } from '../adapters/repositories/project-reposi
 import { createRunRepository } from '../adapters/repositories/run-repository.ts';
 import type { Executor } from '../execution/executor.ts';
 import { startUpkeep } from '../kernel/concurrency/upkeep.ts';
-import type { RequestSealer } from '../runs/async-run.ts';
+import type { RequestEncrypter } from '../runs/async-run.ts';
 import { type AsyncRuns, createAsyncRuns } from '../runs/async-runs.ts';
 import { createRunEvents, eventDefaults, type RunEvents } from '../runs/run-events.ts';
 import type { RunRepository } from '../runs/run-repository.ts';
@@ -14,7 +14,7 @@ import { createRuns, type Runs } from '../runs/runs.ts';
 import type { ServiceContext } from './context.ts';
 
 /** What keeps account of runs. */
-export interface RunRoom {
+export interface RunServices {
   readonly runStore: RunStore;
   readonly repository: RunRepository;
   /** Whether the records of a project hold inputs. */
@@ -22,7 +22,7 @@ export interface RunRoom {
 }
 
 /** To be opened before whatever runs plugins, so that it is closed after. */
-export async function openRunRoom({
+export async function openRunServices({
   config,
   clock,
   logger,
@@ -30,7 +30,7 @@ export async function openRunRoom({
   database,
   resources,
   space,
-}: ServiceContext): Promise<RunRoom> {
+}: ServiceContext): Promise<RunServices> {
   const repository = createRunRepository(database);
   const projects = createProjectRepository(database);
   const upkeep = startUpkeep(runUpkeep({ repository, clock, bounds: config.runRetention }), logger);
@@ -43,11 +43,11 @@ export async function openRunRoom({
   return { runStore, repository, keepsInputs };
 }
 
-export interface AsyncRunsOptions extends RunRoom {
+export interface AsyncRunsOptions extends RunServices {
   readonly executor: Executor;
   readonly resolveCredentials: ResolveCredentials;
   readonly hasBundle: (bundleId: string) => boolean;
-  readonly sealer: RequestSealer | null;
+  readonly encrypter: RequestEncrypter | null;
 }
 
 /** To be opened after whatever runs plugins, so that it is closed before. */

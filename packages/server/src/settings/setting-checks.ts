@@ -16,7 +16,7 @@ export function checkPublishers(text: string): string | null {
   return bad === undefined ? null : `must be a list of public keys such as ed25519:…, not ${JSON.stringify(bad)}`;
 }
 
-export function checkSealingKeys(text: string): string | null {
+export function checkEncryptionKeys(text: string): string | null {
   const keys = text.split(',').map((item) => item.trim());
   return keys.every((item) => item === '' || /^[A-Za-z0-9+/_-]{43}=?$/.test(item))
     ? null

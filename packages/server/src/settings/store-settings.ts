@@ -1,5 +1,5 @@
 import type { Setting } from './setting.ts';
-import { anyText, checkSealingKeys, wholeNumber } from './setting-checks.ts';
+import { anyText, checkEncryptionKeys, wholeNumber } from './setting-checks.ts';
 
 /** Where files and rows are stored, and the limits of uploads and of reading documents. */
 export const storeSettings = {
@@ -23,7 +23,7 @@ export const storeSettings = {
     description:
       'Encrypt stored credentials with these keys, separated by commas, each the base64 of 32 bytes. The first key encrypts; all keys decrypt. `npm run quartermaster -- profile new-key` prints one. If this and SEALING_KEY_FILE are unset, SQLite uses the file `encryption-key` in the data folder, created at the first start; with PostgreSQL there are no credential profiles',
     default: null,
-    check: checkSealingKeys,
+    check: checkEncryptionKeys,
     secret: true,
   },
   SEALING_KEY_FILE: {

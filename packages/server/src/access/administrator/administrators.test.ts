@@ -13,7 +13,7 @@ import { createNewId } from '../../kernel/identifier.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { createAdministrators } from './administrators.ts';
-import { makeBrowserMark } from './browser-mark.ts';
+import { createDeviceCookie } from './device-cookie.ts';
 import {
   absoluteMs,
   createSessions,
@@ -23,7 +23,7 @@ import {
   type SentTokens,
   timesAt,
 } from './sessions.ts';
-import { makeSetUpLink } from './set-up-link.ts';
+import { createSetUpLink } from './set-up-link.ts';
 
 type Kind = 'SQLite' | 'PostgreSQL';
 const minute = 60_000;
@@ -48,7 +48,7 @@ async function openOn(t: TestContext, kind: Kind) {
   const sessions = createSessions({ repository, clock, newId });
   const makeRoom = () => createAdministrators({ repository, sessions, clock, newId, logger });
   const newToken = async () => {
-    const made = await makeSetUpLink({ repository, clock, dataFolder: folder, consoleUrl: 'http://127.0.0.1:1' });
+    const made = await createSetUpLink({ repository, clock, dataFolder: folder, consoleUrl: 'http://127.0.0.1:1' });
     return made?.link.reveal().split('#')[1] ?? '';
   };
   return { folder, clock, repository, sessions, makeRoom, newToken };
@@ -186,7 +186,7 @@ function attemptTests(kind: Kind): void {
 
   test('signs in with a browser that signed in before while strangers guess', async (t) => {
     const { begun, signIn } = await openSetUp(t, kind);
-    const mark = makeBrowserMark(begun.administrator);
+    const mark = createDeviceCookie(begun.administrator);
     for (let i = 0; i < 10; i++) await assert.rejects(signIn({ password: wrong }), isRefused);
     await assert.rejects(signIn(), isTooMany);
     await signIn({ mark });

@@ -8,7 +8,7 @@ import { createBoundedLog } from '../../kernel/log/bounded-log.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import { isTemporary } from '../../kernel/problem.ts';
 import type { Administrator, AdministratorRepository } from './administrator-repository.ts';
-import { readBrowserMark } from './browser-mark.ts';
+import { readDeviceCookie } from './device-cookie.ts';
 import { createHashingLine } from './hashing-line.ts';
 import { hashPassword, isOutdated, isPassword } from './password.ts';
 import { checkPassword } from './password-policy.ts';
@@ -72,7 +72,7 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
   async function authenticate(wish: SignIn, comer: Comer): Promise<Administrator> {
     const only = await repository.findAdministrator();
     const named = only !== undefined && isSameName(only.name, wish.name) ? only : undefined;
-    const attempt = { name: wish.name, address: comer.address, browser: readBrowserMark(comer.mark, named) };
+    const attempt = { name: wish.name, address: comer.address, browser: readDeviceCookie(comer.mark, named) };
     await throttle.admit(attempt).catch((error: unknown) => {
       if (isTemporary(error)) refusals.warn(lineOf('sign_in_refused', comer, named, 'throttled'), 'sign-in refused');
       throw error;

@@ -33,14 +33,14 @@ test('at most two hashes are made at once, and what would wait too long is refus
   const line = createHashingLine(2, 3);
   let working = 0;
   let most = 0;
-  const gate = Promise.withResolvers<void>();
+  const guard = Promise.withResolvers<void>();
   const work = async () => {
     most = Math.max(most, ++working);
-    await gate.promise;
+    await guard.promise;
     working--;
   };
   const all = Array.from({ length: 8 }, () => line.run(work));
-  gate.resolve();
+  guard.resolve();
   const ends = await Promise.allSettled(all);
   assert.equal(most, 2);
   const refused = ends.filter((end) => end.status === 'rejected');

@@ -19,8 +19,8 @@ import { accessEvent, identify } from '../../kernel/log/request-identity.ts';
 import { pageOf } from '../../kernel/page-of.ts';
 import type { StoredSession } from './administrator-repository.ts';
 import type { Administrators, Comer } from './administrators.ts';
-import { makeBrowserMark } from './browser-mark.ts';
 import type { Cookies } from './cookies.ts';
+import { createDeviceCookie } from './device-cookie.ts';
 import type { OriginCheck } from './same-origin.ts';
 import { absoluteMs, endOf, type FoundSession, type NewSession, type Sessions } from './sessions.ts';
 
@@ -234,7 +234,7 @@ function comerOf(deps: AdministratorRoutesDeps, request: FastifyRequest): Comer 
 function answerBegun({ cookies }: AdministratorRoutesDeps, reply: FastifyReply, begun: NewSession) {
   reply.header('Set-Cookie', [
     cookies.writeSession(begun.token.reveal(), absoluteMs / 1000),
-    cookies.writeBrowser(makeBrowserMark(begun.administrator)),
+    cookies.writeBrowser(createDeviceCookie(begun.administrator)),
   ]);
   return { status: 'success' as const, data: { ...toWire(begun, true), console_token: begun.consoleToken.reveal() } };
 }

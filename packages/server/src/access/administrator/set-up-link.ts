@@ -27,7 +27,7 @@ export interface SetUpLinkDeps {
  * the `#`, so that no log of a proxy has it. The link before it is void.
  * @returns undefined when there is an administrator; a link left in the data folder is removed then.
  */
-export async function makeSetUpLink(deps: SetUpLinkDeps): Promise<SetUpLink | undefined> {
+export async function createSetUpLink(deps: SetUpLinkDeps): Promise<SetUpLink | undefined> {
   const file = join(deps.dataFolder, 'setup-link');
   const token = randomBytes(32).toString('base64url');
   const kept = await deps.repository.keepSetUpToken({ hash: hashToken(token), expiresAt: deps.clock.now() + validMs });

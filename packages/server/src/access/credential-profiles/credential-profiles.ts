@@ -15,24 +15,24 @@ import type { Logger } from '../../kernel/log/logger.ts';
 import { objectNotFound } from '../../kernel/problem.ts';
 import { apiKeyRejected } from '../projects/problems.ts';
 import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
+import type { Encrypter } from './encryption.ts';
 import {
+  encryptionNotConfigured,
   profileBusy,
   profileKeyMissing,
   profileNameTaken,
   profileNotFound,
   profileReferenceInvalid,
   profileUnreadable,
-  sealingNotConfigured,
   tooManyProfiles,
 } from './problems.ts';
 import { type ResolveCredentials, rememberStored } from './resolve-credentials.ts';
-import type { Sealer } from './sealing.ts';
 import { createStoredRefreshToken, splitSuperseded } from './stored-refresh-token.ts';
 
 export interface CredentialProfilesDeps {
   readonly repository: CredentialProfileRepository;
   /** null: the operator has given no key, so there are no profiles. */
-  readonly sealer: Sealer | null;
+  readonly encrypter: Encrypter | null;
   readonly catalogue: () => Pick<Catalogue, 'findBundle'>;
   readonly clock: Clock;
   readonly newId: NewId;
@@ -58,9 +58,9 @@ export interface CredentialProfiles {
 export function createCredentialProfiles(deps: CredentialProfilesDeps): CredentialProfiles {
   const { repository, clock, newId } = deps;
 
-  function sealer(): Sealer {
-    if (deps.sealer === null) throw sealingNotConfigured();
-    return deps.sealer;
+  function encrypter(): Encrypter {
+    if (deps.encrypter === null) throw encryptionNotConfigured();
+    return deps.encrypter;
   }
 
   async function find(projectId: string, name: string): Promise<StoredProfile> {
@@ -81,15 +81,15 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
   }
 
   function open(profile: StoredProfile): Named {
-    const plain = sealer().open(profile.sealed, placeOf(profile));
-    if (plain === null && !sealer().knows(profile.keyId)) throw profileKeyMissing(profile.name, profile.keyId);
+    const plain = encrypter().open(profile.sealed, placeOf(profile));
+    if (plain === null && !encrypter().knows(profile.keyId)) throw profileKeyMissing(profile.name, profile.keyId);
     if (plain === null) throw profileUnreadable(profile.name);
     // Encrypted from what `check` gave above: an object.
     return parseJson(plain) as Named;
   }
 
   function sealAgain(text: string, profile: StoredProfile) {
-    const { text: sealed, keyId } = sealer().seal(text, placeOf(profile));
+    const { text: sealed, keyId } = encrypter().seal(text, placeOf(profile));
     return { sealed, keyId };
   }
 
@@ -101,7 +101,7 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     if (Object.keys(others).length > 0) {
       throw profileReferenceInvalid('other members too', 'the only member of credentials');
     }
-    sealer();
+    encrypter();
     const profile = await find(projectId, name);
     if (profile.bundleId !== bundleId) {
       const found = `a profile of the bundle ${JSON.stringify(profile.bundleId)}`;
@@ -117,7 +117,7 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     async create(projectId, { name, bundle_id: bundleId, credentials }) {
       const text = check(bundleId, credentials);
       const place = { projectId, bundleId, name };
-      const { text: sealed, keyId } = sealer().seal(text, placeOf(place));
+      const { text: sealed, keyId } = encrypter().seal(text, placeOf(place));
       const now = clock.now();
       const profile = { id: newId('credentialProfile'), ...place, sealed, keyId, createdAt: now, updatedAt: now };
       const outcome = await repository.add(profile, maxProfiles);
@@ -129,7 +129,7 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
       return toWire(profile);
     },
     async update(projectId, name, credentials) {
-      const seals = sealer();
+      const seals = encrypter();
       const profile = await find(projectId, name);
       const { text: sealed, keyId } = seals.seal(check(profile.bundleId, credentials), placeOf(profile));
       const changed = { sealed, keyId, updatedAt: clock.now() };

@@ -4,15 +4,15 @@ import { exists } from '../../kernel/disk/exists.ts';
 import { syncToDisk } from '../../kernel/disk/sync-to-disk.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { CredentialProfileRepository } from './credential-profile-repository.ts';
+import { createEncryptionKey, type Encrypter } from './encryption.ts';
 import type { EncryptionKeyRepository } from './encryption-key-repository.ts';
-import { checkSealingKeys } from './profile-upkeep.ts';
-import { makeSealingKey, type Sealer } from './sealing.ts';
-import { openSealer, type SealingSettings } from './sealing-keys.ts';
+import { type EncryptionKeySettings, openEncrypter } from './encryption-key-settings.ts';
+import { checkEncryptionKeys } from './profile-maintenance.ts';
 
 /** In the data folder of a store in SQLite: its keys, one a line, the one that encrypts first. */
 export const encryptionKeyFile = 'encryption-key';
 
-export interface EncryptionSettings extends SealingSettings {
+export interface EncryptionSettings extends EncryptionKeySettings {
   readonly dataFolder: string;
   /** SQLite: only one process uses the store, so the key may be in its folder. */
   readonly isDatabaseInFolder: boolean;
@@ -22,10 +22,10 @@ export interface EncryptionSettings extends SealingSettings {
  * The keys of the settings, then those of the data folder.
  * @returns null when there is neither
  */
-export async function openStoreSealer(settings: EncryptionSettings): Promise<Sealer | null> {
+export async function openStoreEncrypter(settings: EncryptionSettings): Promise<Encrypter | null> {
   const file = join(settings.dataFolder, encryptionKeyFile);
   const hasFile = settings.isDatabaseInFolder && (await exists(file));
-  return openSealer(settings, hasFile ? file : null);
+  return openEncrypter(settings, hasFile ? file : null);
 }
 
 export interface EncryptionDeps {
@@ -42,22 +42,22 @@ export interface EncryptionDeps {
 export async function openEncryption(
   settings: EncryptionSettings,
   { profiles, store, logger }: EncryptionDeps,
-): Promise<Sealer | null> {
+): Promise<Encrypter | null> {
   const isUnused = (await profiles.countByKey()).size === 0;
-  let sealer = await openStoreSealer(settings);
-  if (sealer === null && settings.isDatabaseInFolder && isUnused) {
+  let encrypter = await openStoreEncrypter(settings);
+  if (encrypter === null && settings.isDatabaseInFolder && isUnused) {
     await createKeyFile(settings.dataFolder);
-    sealer = await openStoreSealer(settings);
+    encrypter = await openStoreEncrypter(settings);
   }
   if (settings.isDatabaseInFolder) await warnOfOtherReaders(join(settings.dataFolder, encryptionKeyFile), logger);
-  await checkSealingKeys(profiles, sealer);
-  if (sealer === null) return null;
-  const recorded = await store.recordEncryptionKey(sealer.currentKeyId);
-  if (sealer.knows(recorded)) return sealer;
+  await checkEncryptionKeys(profiles, encrypter);
+  if (encrypter === null) return null;
+  const recorded = await store.recordEncryptionKey(encrypter.currentKeyId);
+  if (encrypter.knows(recorded)) return encrypter;
   // Nothing is encrypted with the recorded key, and no other process can have it.
-  if (!settings.isDatabaseInFolder || !isUnused) throw otherEncryptionKey(recorded, sealer.currentKeyId);
-  await store.replaceEncryptionKey(sealer.currentKeyId);
-  return sealer;
+  if (!settings.isDatabaseInFolder || !isUnused) throw otherEncryptionKey(recorded, encrypter.currentKeyId);
+  await store.replaceEncryptionKey(encrypter.currentKeyId);
+  return encrypter;
 }
 
 /** A copy or a restore may have changed the mode that the key file was created with. */
@@ -83,7 +83,7 @@ async function createKeyFile(folder: string): Promise<void> {
   const file = await open(draft, 'wx', 0o600);
   try {
     await file.writeFile(
-      `# Encrypts the stored credentials of this store. Keep a copy apart from its backups.\n${makeSealingKey()}\n`,
+      `# Encrypts the stored credentials of this store. Keep a copy apart from its backups.\n${createEncryptionKey()}\n`,
     );
     await file.sync();
   } finally {

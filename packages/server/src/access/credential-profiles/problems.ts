@@ -2,7 +2,7 @@ import { fieldInvalid, Problem } from '../../kernel/problem.ts';
 import { quoteText } from '../../kernel/quote-text.ts';
 
 /** The operator has not set an encryption key. */
-export function sealingNotConfigured(): Problem {
+export function encryptionNotConfigured(): Problem {
   return new Problem(
     'NOT_CONFIGURED',
     'Credential profiles need an encryption key. Set QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE.',

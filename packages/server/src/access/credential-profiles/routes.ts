@@ -10,12 +10,12 @@ import {
 import { credentialProfileOperations } from '@quartermaster/contract/operations';
 import { Type } from 'typebox';
 import type { App } from '../../http/app.ts';
-import type { Gate } from '../../http/gate.ts';
+import type { Guard } from '../../http/guard.ts';
 import type { CredentialProfiles } from './credential-profiles.ts';
 
 export interface CredentialProfileRoutesDeps {
   readonly profiles: CredentialProfiles;
-  readonly gate: Gate;
+  readonly guard: Guard;
 }
 
 const url = '/v1/credential_profiles';
@@ -28,9 +28,9 @@ export function credentialProfileRoutes(app: App, deps: CredentialProfileRoutesD
   changingRoutes(app, deps);
 }
 
-function readingRoutes(app: App, { profiles, gate }: CredentialProfileRoutesDeps): void {
-  const onRequest = gate.requires('plugins');
-  const projectOf = (request: Parameters<Gate['callerOf']>[0]) => gate.callerOf(request).projectId;
+function readingRoutes(app: App, { profiles, guard }: CredentialProfileRoutesDeps): void {
+  const onRequest = guard.requires('plugins');
+  const projectOf = (request: Parameters<Guard['callerOf']>[0]) => guard.callerOf(request).projectId;
   app.get(
     url,
     {
@@ -65,9 +65,9 @@ function readingRoutes(app: App, { profiles, gate }: CredentialProfileRoutesDeps
   );
 }
 
-function changingRoutes(app: App, { profiles, gate }: CredentialProfileRoutesDeps): void {
-  const onRequest = gate.requires('admin');
-  const projectOf = (request: Parameters<Gate['callerOf']>[0]) => gate.callerOf(request).projectId;
+function changingRoutes(app: App, { profiles, guard }: CredentialProfileRoutesDeps): void {
+  const onRequest = guard.requires('admin');
+  const projectOf = (request: Parameters<Guard['callerOf']>[0]) => guard.callerOf(request).projectId;
   const response = { 200: Success(CredentialProfile) };
   app.post(
     url,

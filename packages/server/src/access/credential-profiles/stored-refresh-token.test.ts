@@ -10,11 +10,11 @@ import { createProjectRepository } from '../../adapters/repositories/project-rep
 import { systemClock } from '../../kernel/clock.ts';
 import { createNewId } from '../../kernel/identifier.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
-import { makeFirstKey } from '../projects/first-start.ts';
+import { createFirstKey } from '../projects/first-start.ts';
 import type { CredentialProfileRepository } from './credential-profile-repository.ts';
 import { createCredentialProfiles } from './credential-profiles.ts';
+import { createEncrypter, createEncryptionKey, readEncryptionKey } from './encryption.ts';
 import { storedRefreshTokenOf } from './resolve-credentials.ts';
-import { createSealer, makeSealingKey, readSealingKey } from './sealing.ts';
 
 const bundle = { checkCredentials: () => [], credentialNames: new Set(['CLIENT', 'REFRESH']) };
 
@@ -27,12 +27,12 @@ async function open(t: TestContext) {
     await rm(dataFolder, { recursive: true, force: true });
   });
   const [clock, newId] = [systemClock, createNewId()];
-  await makeFirstKey({ repository: createProjectRepository(database), clock, newId }, dataFolder);
+  await createFirstKey({ repository: createProjectRepository(database), clock, newId }, dataFolder);
   const [project] = await database.read.selectFrom('project').select('id').execute();
   const projectId = project?.id ?? '';
-  const key = readSealingKey(makeSealingKey());
+  const key = readEncryptionKey(createEncryptionKey());
   assert.ok(key);
-  const sealer = createSealer(key);
+  const encrypter = createEncrypter(key);
   const repository = createCredentialProfileRepository(database);
   const lines: string[] = [];
   const logger = createLogger('warn', { write: (line) => lines.push(JSON.parse(line).msg) });
@@ -40,7 +40,7 @@ async function open(t: TestContext) {
   const process = (changes: Partial<CredentialProfileRepository> = {}) => {
     const catalogue = () => ({ findBundle: () => bundle }) as never;
     const seen = { ...repository, ...changes };
-    return createCredentialProfiles({ repository: seen, sealer, catalogue, clock, newId, logger });
+    return createCredentialProfiles({ repository: seen, encrypter, catalogue, clock, newId, logger });
   };
   const profiles = process();
   const credentials = { CLIENT: 'client', REFRESH: 'refresh-1' };

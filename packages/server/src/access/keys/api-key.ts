@@ -12,7 +12,7 @@ const checksumLength = 6;
 const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}$`);
 
 /** A new key, in the clear. It is shown once and kept nowhere. */
-export function makeApiKey(): string {
+export function createApiKey(): string {
   let body = prefix;
   for (let i = 0; i < randomLength; i++) body += alphabet[randomInt(alphabet.length)];
   return body + checksum(body);

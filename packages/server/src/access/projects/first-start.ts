@@ -12,7 +12,7 @@ const firstProjectName = 'default';
  * 0600) before the key becomes valid, so that it cannot be lost.
  * @returns the key and its file, or undefined when there is a project already. Of processes that start at once one wins.
  */
-export async function makeFirstKey(
+export async function createFirstKey(
   deps: ProjectsDeps,
   dataFolder: string,
 ): Promise<{ key: Secret; file: string } | undefined> {

@@ -13,9 +13,9 @@ import type { Clock } from '../../kernel/clock.ts';
 import { createNewId } from '../../kernel/identifier.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { Problem } from '../../kernel/problem.ts';
-import { looksLikeApiKey, makeApiKey } from '../keys/api-key.ts';
+import { createApiKey, looksLikeApiKey } from '../keys/api-key.ts';
 import { type KeyRing, openKeyRing } from '../keys/key-ring.ts';
-import { makeFirstKey } from './first-start.ts';
+import { createFirstKey } from './first-start.ts';
 import type { ProjectRepository, StoredKey } from './project-repository.ts';
 import { createProjects, maxProjects } from './projects.ts';
 
@@ -57,7 +57,7 @@ async function addKeys({ write }: Database, { projectId }: StoredKey, count: num
 const isRejected = (error: unknown) => error instanceof Problem && error.code === 'APIKEY_VALIDATION_FAILED';
 
 test('a key has a prefix and a checksum that finds every single wrong character', () => {
-  const key = makeApiKey();
+  const key = createApiKey();
   assert.match(key, /^qmk_[0-9A-Za-z]{36}$/);
   assert.ok(looksLikeApiKey(key));
   for (let i = 4; i < key.length; i++) {
@@ -72,19 +72,19 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
 
     test('a fresh installation gets one project and one key, in a file that only its owner reads', async (t) => {
       const { deps, folder, projects, openRing } = await open(t);
-      const first = await makeFirstKey(deps, folder);
+      const first = await createFirstKey(deps, folder);
       assert.ok(first);
       assert.equal((await readFile(first.file, 'utf8')).trim(), first.key.reveal());
       assert.equal((await stat(first.file)).mode & 0o777, 0o600);
       assert.equal((await projects.listProjects()).length, 1);
       const ring = await openRing();
       assert.deepEqual([...(await ring.authenticate(`Bearer ${first.key.reveal()}`)).scopes], [...scopes]);
-      assert.equal(await makeFirstKey(deps, folder), undefined);
+      assert.equal(await createFirstKey(deps, folder), undefined);
     });
 
     test('of processes that start at once on one database, one makes the first key', async (t) => {
       const { deps, folder, projects } = await open(t);
-      const made = await Promise.all(Array.from({ length: 8 }, () => makeFirstKey(deps, folder)));
+      const made = await Promise.all(Array.from({ length: 8 }, () => createFirstKey(deps, folder)));
       const winners = made.filter((one) => one !== undefined);
       assert.equal(winners.length, 1);
       assert.equal((await projects.listKeys()).length, 1);
@@ -120,7 +120,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
         'Basic abc',
         `Bearer ${good.key.reveal()} `,
         `Bearer ${good.key.reveal().slice(0, -1)}`,
-        `Bearer ${makeApiKey()}`,
+        `Bearer ${createApiKey()}`,
         `Bearer ${revoked.key.reveal()}`,
         `Bearer ${expired.key.reveal()}`,
       ];
@@ -282,7 +282,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.deepEqual(loaded.slice(0, 4), [501, 0, 0, 1]);
 
       const before = loaded.length;
-      const unknown = Array.from({ length: 300 }, () => ring.authenticate(`Bearer ${makeApiKey()}`));
+      const unknown = Array.from({ length: 300 }, () => ring.authenticate(`Bearer ${createApiKey()}`));
       for (const outcome of await Promise.allSettled(unknown)) assert.equal(outcome.status, 'rejected');
       assert.ok(loaded.length - before <= 2, `${loaded.length - before} looks for 300 unknown keys`);
       assert.deepEqual(

@@ -5,7 +5,7 @@ import type { CountExceeded } from '../../kernel/concurrency/limit-counter.ts';
 import type { NewId } from '../../kernel/identifier.ts';
 import { cursorsConflict, objectNotFound, type Problem } from '../../kernel/problem.ts';
 import { Secret } from '../../kernel/secret.ts';
-import { hashApiKey, makeApiKey } from '../keys/api-key.ts';
+import { createApiKey, hashApiKey } from '../keys/api-key.ts';
 import { apiKeyRejected, keyOutlivesItsMaker, projectNameTaken, tooManyKeys, tooManyProjects } from './problems.ts';
 import type { Project, ProjectRepository, RunInputs, StoredKey } from './project-repository.ts';
 
@@ -15,7 +15,7 @@ export interface NewKey {
   readonly key: Secret;
 }
 
-export interface KeyWish {
+export interface KeyRequest {
   readonly projectId: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
@@ -31,7 +31,7 @@ export interface Projects {
   listProjects(): Promise<Project[]>;
   /** Whether the records of its runs hold inputs, from a few seconds later on. */
   setRunInputs(projectId: string, runInputs: RunInputs): Promise<void>;
-  createKey(wish: KeyWish): Promise<NewKey>;
+  createKey(wish: KeyRequest): Promise<NewKey>;
   listKeys(projectId?: string): Promise<StoredKey[]>;
   /** One page of the keys of a project. */
   pageOfKeys(projectId: string, query: ListQuery): Promise<{ readonly items: StoredKey[]; readonly hasMore: boolean }>;
@@ -154,8 +154,8 @@ export const maxProjects = 10_000;
 export const maxUsableKeys = 1_000;
 
 /** Makes a key; storing it is the caller's part. */
-export function newKey(deps: Pick<ProjectsDeps, 'clock' | 'newId'>, wish: KeyWish): NewKey {
-  const key = makeApiKey();
+export function newKey(deps: Pick<ProjectsDeps, 'clock' | 'newId'>, wish: KeyRequest): NewKey {
+  const key = createApiKey();
   const stored: StoredKey = {
     id: deps.newId('key'),
     projectId: wish.projectId,

@@ -16,7 +16,7 @@ import { projectOperations } from '@quartermaster/contract/operations';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../../http/app.ts';
-import type { Manager, ManagerGate } from '../../http/gate.ts';
+import type { Manager, ManagerGuard } from '../../http/guard.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { accessEvent } from '../../kernel/log/request-identity.ts';
 import { pageOf } from '../../kernel/page-of.ts';
@@ -30,7 +30,7 @@ import type { NewKey, Projects } from './projects.ts';
 export interface ProjectRoutesDeps {
   readonly projects: Projects;
   readonly keyRing: Pick<KeyRing, 'refresh'>;
-  readonly gate: ManagerGate;
+  readonly guard: ManagerGuard;
   readonly clock: Clock;
 }
 
@@ -46,8 +46,8 @@ export function projectRoutes(app: App, deps: ProjectRoutesDeps): void {
   keyRoutes(app, deps);
 }
 
-function projectListRoutes(app: App, { gate, projects }: ProjectRoutesDeps): void {
-  const onRequest = gate.manages;
+function projectListRoutes(app: App, { guard, projects }: ProjectRoutesDeps): void {
+  const onRequest = guard.manages;
   app.get(
     '/v1/projects',
     {
@@ -60,7 +60,7 @@ function projectListRoutes(app: App, { gate, projects }: ProjectRoutesDeps): voi
       },
     },
     async (request) => {
-      const manager = gate.managerOf(request);
+      const manager = guard.managerOf(request);
       const mine = (await projects.listProjects()).filter(({ id }) => mayManage(manager, id));
       return pageOf(mine, request.query, { kind: 'project', toWire: projectToWire });
     },
@@ -77,15 +77,15 @@ function projectListRoutes(app: App, { gate, projects }: ProjectRoutesDeps): voi
       },
     },
     async (request) => {
-      if (gate.managerOf(request).projectId !== null) throw onlyAdministrators();
+      if (guard.managerOf(request).projectId !== null) throw onlyAdministrators();
       const project = await projects.createProject(request.body.name);
       return { status: 'success' as const, data: projectToWire(project) };
     },
   );
 }
 
-function keyListRoutes(app: App, { gate, projects, clock }: ProjectRoutesDeps): void {
-  const onRequest = gate.manages;
+function keyListRoutes(app: App, { guard, projects, clock }: ProjectRoutesDeps): void {
+  const onRequest = guard.manages;
   const url = '/v1/projects/:project_id/keys';
   app.get(
     url,
@@ -100,7 +100,7 @@ function keyListRoutes(app: App, { gate, projects, clock }: ProjectRoutesDeps): 
       },
     },
     async (request) => {
-      const projectId = managedProject(gate.managerOf(request), request);
+      const projectId = managedProject(guard.managerOf(request), request);
       const now = clock.now();
       const { items, hasMore } = await projects.pageOfKeys(projectId, request.query);
       const data = items.map((key) => keyToWire(key, now));
@@ -120,7 +120,7 @@ function keyListRoutes(app: App, { gate, projects, clock }: ProjectRoutesDeps): 
       },
     },
     async (request) => {
-      const manager = gate.managerOf(request);
+      const manager = guard.managerOf(request);
       const projectId = managedProject(manager, request);
       const { name, expires_timestamp: expiresAt = null } = request.body;
       const wanted = [...new Set(request.body.scopes ?? defaultScopes)];
@@ -135,8 +135,8 @@ function keyListRoutes(app: App, { gate, projects, clock }: ProjectRoutesDeps): 
   );
 }
 
-function keyRoutes(app: App, { gate, projects, keyRing, clock }: ProjectRoutesDeps): void {
-  const onRequest = gate.manages;
+function keyRoutes(app: App, { guard, projects, keyRing, clock }: ProjectRoutesDeps): void {
+  const onRequest = guard.manages;
   const url = '/v1/projects/:project_id/keys/:key_id';
   app.post(
     `${url}/rotate`,
@@ -151,7 +151,7 @@ function keyRoutes(app: App, { gate, projects, keyRing, clock }: ProjectRoutesDe
       },
     },
     async (request) => {
-      const manager = gate.managerOf(request);
+      const manager = guard.managerOf(request);
       const key = await managedKey(projects, manager, request);
       checkScopes(manager, key.scopes);
       const made = await projects.rotateKey(key.id, (request.body.overlap_seconds ?? 0) * 1000, manager.keyId);
@@ -173,7 +173,7 @@ function keyRoutes(app: App, { gate, projects, keyRing, clock }: ProjectRoutesDe
       },
     },
     async (request) => {
-      const key = await managedKey(projects, gate.managerOf(request), request);
+      const key = await managedKey(projects, guard.managerOf(request), request);
       const withDescendants = request.query.descendants === true;
       const keyIds = await projects.revokeKey(key.id, { withDescendants });
       const descendants = keyIds.filter((id) => id !== key.id);

@@ -13,7 +13,7 @@ import { openDatabase } from './open-database.ts';
 
 const logger = createLogger('silent');
 
-async function makeFolder(t: TestContext): Promise<string> {
+async function createFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-damage-'));
   t.after(() => rm(folder, { recursive: true }));
   return folder;
@@ -33,7 +33,7 @@ async function damageIndex(folder: string): Promise<void> {
 }
 
 test('a check finds nothing in an undamaged SQLite database, and the place of a damaged index', async (t) => {
-  const folder = await makeFolder(t);
+  const folder = await createFolder(t);
   const whole = await openDatabase({ url: null, dataFolder: folder, logger });
   assert.deepEqual((await checkDatabase(whole)).findings, []);
   await whole.close();
@@ -101,7 +101,7 @@ test('a check that PostgreSQL does not let finish fails, and says that it found 
 });
 
 test('a start on a damaged SQLite file says that it is damaged, and to restore a backup', async (t) => {
-  const folder = await makeFolder(t);
+  const folder = await createFolder(t);
   const file = join(folder, 'quartermaster.db');
   const start = () => openDatabase({ url: null, dataFolder: folder, logger });
   await writeFile(file, Buffer.alloc(8192, 'not a database '));

@@ -12,12 +12,12 @@ import { Problem } from '../../kernel/problem.ts';
 import { openDiskBlobStore } from './disk-blob-store.ts';
 import { emptyOldestFirst } from './disk-quarantine.ts';
 
-async function makeFolder(): Promise<string> {
+async function createFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'quartermaster-blobs-'));
 }
 
 describeBlobStore('disk', async () => {
-  const folder = await makeFolder();
+  const folder = await createFolder();
   const store = await openDiskBlobStore(folder);
   return {
     store,
@@ -33,7 +33,7 @@ describe('disk blob store', () => {
   let folder: string;
   const newId = createNewId();
   before(async () => {
-    folder = await makeFolder();
+    folder = await createFolder();
   });
   after(() => rm(folder, { recursive: true }));
 
@@ -104,7 +104,7 @@ describe('disk blob store', () => {
   });
 
   test('what others put into staging hinders no start: folders and what is in them stay, links go, not what they name', async () => {
-    const own = await makeFolder();
+    const own = await createFolder();
     await (await openDiskBlobStore(own)).close();
     const staging = join(own, 'staging');
     const named = join(own, 'named');
@@ -120,7 +120,7 @@ describe('disk blob store', () => {
   });
 
   test('a store whose folder vanished fails the upload and keeps nothing', async () => {
-    const own = await makeFolder();
+    const own = await createFolder();
     const store = await openDiskBlobStore(own);
     const [kept, staged] = [store.stage(newId('blob')), store.stage(newId('blob'))];
     await kept.finish();
@@ -138,7 +138,7 @@ describe('disk blob store', () => {
   });
 
   test('a disk with less room than asked for takes no blob; with enough it does', async () => {
-    const own = await makeFolder();
+    const own = await createFolder();
     const crowded = await openDiskBlobStore(own, { leastFreeBytes: Number.MAX_SAFE_INTEGER });
     await assert.rejects(crowded.checkRoom(), { code: 'INSUFFICIENT_STORAGE' });
     await crowded.close();
@@ -149,7 +149,7 @@ describe('disk blob store', () => {
   });
 
   test('a disk with too little space empties the quarantine, oldest first, before it refuses an upload', async () => {
-    const own = await makeFolder();
+    const own = await createFolder();
     const logged: unknown[] = [];
     const logger = { warn: (...line: unknown[]) => void logged.push(line) };
     const store = await openDiskBlobStore(own, { leastFreeBytes: Number.MAX_SAFE_INTEGER, logger });

@@ -43,7 +43,7 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
   }
 
   /** Resolves when what is gathered has joined what was written; a file that was never written stays in memory. */
-  async function catchUp(): Promise<void> {
+  async function backfill(): Promise<void> {
     if (file.written() > 0 && gathered.length > 0) file.writeBehind(takeGathered());
     await file.settle();
     file.throwFailure();
@@ -79,12 +79,12 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
       state = 'finished';
       file.endArrival();
       await file.settle();
-      await catchUp();
+      await backfill();
       return { bytes, sha256: (await file.endHashing()) ?? hashOf(gathered) };
     },
     async read(position, length) {
       const wanted = Math.min(length, Math.max(0, bytes - position));
-      await catchUp();
+      await backfill();
       if (file.written() > 0) return file.read(position, wanted);
       gathered = [gathered.length === 1 ? (gathered[0] ?? nothing) : Buffer.concat(gathered)];
       return (gathered[0] ?? nothing).subarray(position, position + wanted);

@@ -1,4 +1,4 @@
-import { repeatMark } from '../../search/analysis/words.ts';
+import { frequencySeparator } from '../../search/analysis/tokenizer.ts';
 import type { TextMatch } from './full-text.ts';
 
 /** Scores are summed as whole numbers of this fraction of 1, so that no order of summing and no database changes a rank. */
@@ -75,15 +75,15 @@ function normalise(word: string): string {
 }
 
 /** The words of a chunk to be indexed, and how often each occurs; `length`: all of them, repeats counted. */
-export interface CountedWords {
+export interface TermFrequencies {
   readonly counts: ReadonlyMap<string, number>;
   readonly length: number;
 }
 
-const countedWord = new RegExp(`^(.+)${repeatMark}([1-9][0-9]{0,8})$`, 's');
+const countedWord = new RegExp(`^(.+)${frequencySeparator}([1-9][0-9]{0,8})$`, 's');
 
 /** Reads `words` of a chunk: words with a blank between, each with the times it occurs where it does not stand alone. */
-export function readWords(words: string): CountedWords {
+export function readWords(words: string): TermFrequencies {
   const counts = new Map<string, number>();
   let length = 0;
   for (const part of words === '' ? [] : words.split(' ')) {

@@ -2,7 +2,7 @@ import type { MetadataFilter } from '@quartermaster/contract';
 import type { Kysely, Transaction } from 'kysely';
 import type { Tables } from '../database/tables.ts';
 
-/** One chunk's words, as `search/analysis/words.ts` cut them: lower case, in order, repeats kept, a blank between. */
+/** One chunk's words, as `search/analysis/tokenizer.ts` cut them: lower case, in order, repeats kept, a blank between. */
 export interface IndexedChunk {
   readonly seq: number;
   readonly words: string;
@@ -14,7 +14,7 @@ export interface TextMatch {
   readonly score: number;
 }
 
-export interface TextWish {
+export interface FullTextOptions {
   readonly words: readonly string[];
   readonly limit: number;
   /** Only chunks that meet it. */
@@ -35,5 +35,5 @@ export interface FullText {
   add(db: Transaction<Tables>, collectionId: string, chunks: readonly IndexedChunk[]): Promise<void>;
   remove(db: Transaction<Tables>, collectionId: string, chunkSeqs: readonly number[]): Promise<void>;
   /** Best first, only chunks that are visible (generation of their record), at most `limit`. Words found in most chunks are left out of the match. */
-  search(db: Kysely<Tables>, collectionId: string, wish: TextWish): Promise<TextMatch[]>;
+  search(db: Kysely<Tables>, collectionId: string, wish: FullTextOptions): Promise<TextMatch[]>;
 }

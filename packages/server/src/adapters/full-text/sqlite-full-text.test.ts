@@ -76,7 +76,7 @@ test('an index that a collection had for itself is moved to the shared one, with
   for (let n = 0; n < 3; n++) {
     const id = await createCollection(database);
     const corpus = createCorpus(database, id);
-    await corpus.addWords(Array.from({ length: 30 }, (_, m) => words.filter((_, w) => (m + n) % (w + 1) === 0)));
+    await corpus.addTerms(Array.from({ length: 30 }, (_, m) => words.filter((_, w) => (m + n) % (w + 1) === 0)));
     corpora.push({ id, corpus });
   }
   const empty = await createCollection(database);

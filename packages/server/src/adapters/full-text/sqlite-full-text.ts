@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { repeatMark } from '../../search/analysis/words.ts';
+import { frequencySeparator } from '../../search/analysis/tokenizer.ts';
 import type { Tables } from '../database/tables.ts';
 import { runMany } from '../sqlite/sqlite-insert-many.ts';
 import { normaliseWords, toMatch, type WeighedWord, type Weighing, weigh } from './bm25.ts';
@@ -8,7 +8,7 @@ import type { FullText } from './full-text.ts';
 import { countIn } from './full-text-statistics.ts';
 import { type FullTextPlace, findPlace, findPlaceAndStatistics, getPlace } from './sqlite-full-text-place.ts';
 import { encodeWord, insertTermsInto, lengthsOfRow, toIndexRow } from './sqlite-terms.ts';
-import { type Taking, takeVisible } from './visible-chunks.ts';
+import { takeVisible, type VisibleQuery } from './visible-chunks.ts';
 
 /*
  * FTS5's own bm25() has another idf and is slow (it looks up each chunk's length). So a row of the index says all by
@@ -110,7 +110,7 @@ async function dropSome(db: Kysely<Tables>, collectionId: string, limit: number)
 interface Search {
   readonly distinct: readonly string[];
   readonly commonWords: CommonWords;
-  readonly take: Taking;
+  readonly take: VisibleQuery;
 }
 interface Term {
   readonly word: string;
@@ -150,7 +150,7 @@ async function findTerms(db: Kysely<Tables>, place: FullTextPlace, words: readon
   const asked = JSON.stringify(words.map((word) => tag + encodeWord(word)));
   const { rows } = await sql<{ place: number; term: string; chunks: number }>`
     select asked.key as place, found.term, found.doc as chunks from json_each(${asked}) as asked
-    cross join ${terms} as found on found.term >= asked.value || ${repeatMark} and found.term < asked.value || ${afterRepeatMark}`.execute(
+    cross join ${terms} as found on found.term >= asked.value || ${frequencySeparator} and found.term < asked.value || ${afterRepeatMark}`.execute(
     db,
   );
   // `place` is an index into `words`.
@@ -168,7 +168,7 @@ async function rank(db: Kysely<Tables>, { index }: FullTextPlace, { weighing, te
   const asked = terms
     .filter(({ word }) => weights.has(word))
     .map(({ word, term }) => {
-      const repeats = Number(term.slice(term.indexOf(repeatMark) + 1));
+      const repeats = Number(term.slice(term.indexOf(frequencySeparator) + 1));
       return [`"${term}"`, (weights.get(word) ?? 0) * repeats, repeats + weighing.base];
     });
   const { rows } = await sql<{ seq: number; score: number }>`

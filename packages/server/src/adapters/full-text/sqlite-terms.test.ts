@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { repeatMark } from '../../search/analysis/words.ts';
+import { frequencySeparator } from '../../search/analysis/tokenizer.ts';
 import { toTerms } from './sqlite-terms.ts';
 
 const word = fc.oneof(
@@ -32,7 +32,7 @@ test('counted words have the terms of the words themselves', () => {
   fc.assert(
     fc.property(counted, (words) => {
       const plain = words.flatMap(([text, times]) => Array.from({ length: times }, () => text)).join(' ');
-      const written = words.map(([text, times]) => text + repeatMark + times).join(' ');
+      const written = words.map(([text, times]) => text + frequencySeparator + times).join(' ');
       assert.deepEqual(sorted(toTerms(written)), sorted(toTerms(plain)));
     }),
   );

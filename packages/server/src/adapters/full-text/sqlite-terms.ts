@@ -1,4 +1,4 @@
-import { repeatMark } from '../../search/analysis/words.ts';
+import { frequencySeparator } from '../../search/analysis/tokenizer.ts';
 import { longestWord, mostLength, mostRepeats, readWords } from './bm25.ts';
 import type { IndexedChunk } from './full-text.ts';
 
@@ -31,11 +31,11 @@ export function toTerms(words: string): Terms {
 
 function makeTerms(words: string): Terms {
   const { counts, length } = readWords(words);
-  const terms = [...counts].map(([word, times]) => encodeWord(word) + repeatMark + times);
+  const terms = [...counts].map(([word, times]) => encodeWord(word) + frequencySeparator + times);
   return { terms: terms.join(' '), length };
 }
 
-const mark = repeatMark.charCodeAt(0);
+const mark = frequencySeparator.charCodeAt(0);
 const blank = 0x20;
 const zero = 0x30;
 /** `readWords` removes these characters, and cuts words that are too long. */

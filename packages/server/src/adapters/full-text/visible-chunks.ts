@@ -38,7 +38,7 @@ export async function findVisibleChunks(
   return new Set(found.map((row) => row.seq));
 }
 
-export interface Taking extends Condition {
+export interface VisibleQuery extends Condition {
   readonly limit: number;
 }
 
@@ -49,7 +49,7 @@ const leastSeen = 100;
 /** The first `limit` visible ones of a ranked list that meet the condition; `rank(n)` gives its first n. */
 export async function takeVisible(
   db: Kysely<Tables>,
-  { limit, ...condition }: Taking,
+  { limit, ...condition }: VisibleQuery,
   rank: (count: number) => Promise<TextMatch[]>,
 ): Promise<TextMatch[]> {
   const taken: TextMatch[] = [];

@@ -7,14 +7,14 @@ import { createLogger } from '../../kernel/log/logger.ts';
 import { createMetrics } from '../../kernel/metrics.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { registerCatalogueMetrics } from '../load/metrics.ts';
-import { type Files, goodFiles, iconSvg, load, makeFolder } from '../load/testing/bundle-folder.suite.ts';
+import { createFolder, type Files, goodFiles, iconSvg, load } from '../load/testing/bundle-folder.suite.ts';
 import { catalogueRoutes } from './routes.ts';
 
 /** One key is let in; the real check of keys is the address's own. */
 const headers = { authorization: 'Bearer key' };
 
 async function openApp(t: TestContext, files: Files = goodFiles) {
-  const catalogue = await load(await makeFolder(t, files));
+  const catalogue = await load(await createFolder(t, files));
   const registry = createMetrics();
   const app = createApp({
     logger: createLogger('silent'),

@@ -5,11 +5,11 @@ import { test } from 'node:test';
 import type { Catalogue } from '../catalogue.ts';
 import {
   bundleYaml,
+  createFolder,
   type Files,
   goodFiles,
   handlerYaml,
   load,
-  makeFolder,
   pluginYaml,
 } from './testing/bundle-folder.suite.ts';
 
@@ -607,7 +607,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
 
 for (const [name, mistake] of Object.entries(mistakes)) {
   test(`${name} is told by file, line and field, and hides nothing else`, async (t) => {
-    const catalogue = await load(await makeFolder(t, withMistake(mistake)));
+    const catalogue = await load(await createFolder(t, withMistake(mistake)));
     assert.deepEqual(told(catalogue), [mistake.says].flat());
     // The bundle beside it is whole, as is this one when a plugin is wrong: each file of a bundle stands for itself.
     const other = mistake.file.startsWith('sums/') ? 'weather/get_weather' : 'sums/add';
@@ -617,7 +617,7 @@ for (const [name, mistake] of Object.entries(mistakes)) {
 }
 
 test('there are no failures without mistakes', async (t) => {
-  const catalogue = await load(await makeFolder(t, goodFiles));
+  const catalogue = await load(await createFolder(t, goodFiles));
   assert.deepEqual(told(catalogue), []);
   assert.deepEqual(pluginNames(catalogue), ['sums/add', 'weather/get_weather']);
 });
@@ -627,7 +627,7 @@ test('a wrong plugin leaves the other plugins of its bundle', async (t) => {
     ...goodFiles,
     'sums/add_more.yaml': handlerYaml.replace('id: add', 'id: add_more').replace('a,', 'c,'),
   };
-  const catalogue = await load(await makeFolder(t, files));
+  const catalogue = await load(await createFolder(t, files));
   assert.deepEqual(told(catalogue), [
     'sums/add_more.yaml:8 input_schema.required[0]: "c" is not one of the properties.',
   ]);
@@ -637,7 +637,7 @@ test('a wrong plugin leaves the other plugins of its bundle', async (t) => {
 test('a handler or an icon that is a link is refused, wherever it leads', async (t) => {
   const { 'sums/add.ts': code, 'weather/icon.svg': icon, ...files } = goodFiles;
   assert.ok(code && icon);
-  const folder = await makeFolder(t, { ...files, 'elsewhere.ts': code, 'elsewhere.svg': icon });
+  const folder = await createFolder(t, { ...files, 'elsewhere.ts': code, 'elsewhere.svg': icon });
   await symlink('../elsewhere.ts', join(folder, 'sums/add.ts'));
   await symlink('../elsewhere.svg', join(folder, 'weather/icon.svg'));
   assert.deepEqual(told(await load(folder)), [
@@ -647,8 +647,8 @@ test('a handler or an icon that is a link is refused, wherever it leads', async 
 });
 
 test('a bundle id in two folders: the first folder wins, the second is a failure', async (t) => {
-  const first = await makeFolder(t, goodFiles);
-  const second = await makeFolder(t, { ...goodFiles, 'sums/bundle.yaml': 'id: sums' });
+  const first = await createFolder(t, goodFiles);
+  const second = await createFolder(t, { ...goodFiles, 'sums/bundle.yaml': 'id: sums' });
   const catalogue = await load(first, second);
   assert.deepEqual(
     catalogue.failures.filter(({ field }) => field === 'id').map(({ file }) => file),
@@ -658,7 +658,7 @@ test('a bundle id in two folders: the first folder wins, the second is a failure
 });
 
 test('a folder that is not there is a failure, and the others are read', async (t) => {
-  const folder = await makeFolder(t, goodFiles);
+  const folder = await createFolder(t, goodFiles);
   const catalogue = await load(join(folder, 'missing'), folder);
   assert.deepEqual(told(catalogue), [`.:- (file): The folder of bundles ${folder}/missing cannot be read (ENOENT).`]);
   assert.equal(catalogue.bundles.size, 2);
@@ -666,7 +666,7 @@ test('a folder that is not there is a failure, and the others are read', async (
 
 test('all mistakes of a file are told at once', async (t) => {
   const content = pluginYaml.replace('effects: read', 'effects: rad').replace('idempotent: true', 'idempotent: 1');
-  const catalogue = await load(await makeFolder(t, { ...goodFiles, [plugin]: content }));
+  const catalogue = await load(await createFolder(t, { ...goodFiles, [plugin]: content }));
   assert.deepEqual(
     catalogue.failures.map(({ line, field }) => [line, field]),
     [
@@ -707,7 +707,7 @@ test('of thousands of mistakes in a file the first hundred are told', async (t) 
   const flow = many.replace(/ {2}properties:\n((?: {4}.*\n)+)/, (_, lines: string) => {
     return `  properties: {${lines.trim().split(/\n */).join(', ')}}\n`;
   });
-  const { failures } = await load(await makeFolder(t, { ...goodFiles, [plugin]: flow }));
+  const { failures } = await load(await createFolder(t, { ...goodFiles, [plugin]: flow }));
   assert.equal(failures.length, 101);
   assert.match(failures[99]?.message ?? '', /^Has no description/);
   assert.equal(failures[100]?.message, 'There are more mistakes, which are not listed.');
@@ -715,7 +715,7 @@ test('of thousands of mistakes in a file the first hundred are told', async (t) 
 
 test('a wrong icon costs the picture, not the bundle', async (t) => {
   const { 'weather/icon.svg': _, ...files } = goodFiles;
-  const catalogue = await load(await makeFolder(t, files));
+  const catalogue = await load(await createFolder(t, files));
   assert.equal(catalogue.failures.length, 1);
   assert.equal(catalogue.findBundle('weather')?.plugins.size, 1);
   assert.equal(catalogue.findIcon('weather'), undefined);
@@ -727,7 +727,7 @@ test('the mistakes of a bundle and of its plugins are told together', async (t) 
     [bundle]: bundleYaml.replace('id: weather', 'id: clouds'),
     [plugin]: pluginYaml.replace('id: get_weather', 'id: get'),
   };
-  const catalogue = await load(await makeFolder(t, files));
+  const catalogue = await load(await createFolder(t, files));
   assert.deepEqual(
     catalogue.failures.map(({ file, field }) => [file, field]),
     [

@@ -8,7 +8,7 @@ import type { Catalogue } from '../catalogue.ts';
 import { createManifestReader } from '../manifest/manifest-reader.ts';
 import { type OpenCatalogueOptions, openCatalogue } from './open-catalogue.ts';
 import type { PackedManifest } from './packed-bundle.ts';
-import { bundleYaml, type Files, makeFolder, pluginYaml } from './testing/bundle-folder.suite.ts';
+import { bundleYaml, createFolder, type Files, pluginYaml } from './testing/bundle-folder.suite.ts';
 
 /** Bundles of plugins with large schemas, as an import writes them. */
 function importedBundles(bundles: number, plugins: number): Files {
@@ -46,7 +46,7 @@ async function open(t: TestContext, folder: string, options: Partial<OpenCatalog
 }
 
 test('bundles that a start cannot read at once are read in a thread while the service runs, and are reported as loading', async (t) => {
-  const folder = await makeFolder(t, importedBundles(9, 3));
+  const folder = await createFolder(t, importedBundles(9, 3));
   const { live, lines, until } = await open(t, folder, { firstReadBytes: 15_000 });
   const first = live.current();
   assert.deepEqual([first.bundles.size + first.loading.length, first.failures], [9, []]);
@@ -66,7 +66,7 @@ test('bundles that a start cannot read at once are read in a thread while the se
 
 test('a mistake in a bundle that the thread reads is reported with its line, and hides no other', async (t) => {
   const wrong = pluginYaml.replace('id: get_weather', 'id: plugin_0').replace('effects: read', 'effects: reads');
-  const folder = await makeFolder(t, { ...importedBundles(3, 2), 'imported_1/plugin_0.yaml': wrong });
+  const folder = await createFolder(t, { ...importedBundles(3, 2), 'imported_1/plugin_0.yaml': wrong });
   const { until } = await open(t, folder, { firstReadBytes: 0 });
   const catalogue = await until(({ loading }) => loading.length === 0);
   assert.deepEqual(
@@ -80,7 +80,7 @@ test('a mistake in a bundle that the thread reads is reported with its line, and
 });
 
 test('closing a catalogue while its thread reads ends the thread and logs nothing as wrong', async (t) => {
-  const folder = await makeFolder(t, importedBundles(6, 30));
+  const folder = await createFolder(t, importedBundles(6, 30));
   const { live, lines } = await open(t, folder, { firstReadBytes: 0 });
   await pause(50);
   await live.close();
@@ -91,7 +91,7 @@ test('closing a catalogue while its thread reads ends the thread and logs nothin
 });
 
 test('manifests are read when a plugin is used, and only those used last stay in memory', async (t) => {
-  const folder = await makeFolder(t, importedBundles(2, 20));
+  const folder = await createFolder(t, importedBundles(2, 20));
   const read: PackedManifest[] = [];
   const keep = createManifestReader(30_000);
   const readManifest = (packed: PackedManifest) => {
@@ -115,7 +115,7 @@ test('manifests are read when a plugin is used, and only those used last stay in
 });
 
 test('a bundle that changes while the service runs is read in the thread too', async (t) => {
-  const folder = await makeFolder(t, importedBundles(1, 1));
+  const folder = await createFolder(t, importedBundles(1, 1));
   const { until } = await open(t, folder);
   const path = join(folder, 'imported_0', 'plugin_0.yaml');
   await writeFile(

@@ -5,17 +5,17 @@ import { createLogger } from '../../kernel/log/logger.ts';
 import { loadCatalogue } from './load-catalogue.ts';
 import {
   bundleYaml,
+  createFolder,
   type Files,
   goodFiles,
   handlerYaml,
   load,
-  makeFolder,
   pluginYaml,
 } from './testing/bundle-folder.suite.ts';
 
 test('two loads of the same folders give the same bytes and tags', async (t) => {
-  const folder = await makeFolder(t, goodFiles);
-  const other = await makeFolder(t, Object.fromEntries(Object.entries(goodFiles).reverse()));
+  const folder = await createFolder(t, goodFiles);
+  const other = await createFolder(t, Object.fromEntries(Object.entries(goodFiles).reverse()));
   const [first, second] = [await load(folder), await load(other)];
   for (const language of ['en', 'zh']) {
     assert.deepEqual(await first.bundleList(language), await second.bundleList(language));
@@ -26,7 +26,7 @@ test('two loads of the same folders give the same bytes and tags', async (t) => 
 });
 
 test('an answer is serialised once for each language that occurs, whatever is asked for', async (t) => {
-  const catalogue = await load(await makeFolder(t, goodFiles));
+  const catalogue = await load(await createFolder(t, goodFiles));
   const english = await catalogue.bundleList('en');
   for (const asked of ['', 'xx', 'fr-FR', 'EN', 'en-US', '__proto__', '../../..', 'z'.repeat(10_000), '----']) {
     assert.equal(await catalogue.bundleList(asked), english, asked);
@@ -38,14 +38,14 @@ test('an answer is serialised once for each language that occurs, whatever is as
 });
 
 test('a text without the language asked for is English', async (t) => {
-  const catalogue = await load(await makeFolder(t, goodFiles));
+  const catalogue = await load(await createFolder(t, goodFiles));
   const list = await catalogue.bundleList('zh');
   const names = JSON.parse(String(list.body)).data.map(({ name }: { name: string }) => name);
   assert.deepEqual(names, ['Sums', '天气']);
 });
 
 test('a bundle without code needs no isolation; one with code gets what the machine has', async (t) => {
-  const folder = await makeFolder(t, goodFiles);
+  const folder = await createFolder(t, goodFiles);
   const options = { folders: [folder], publicUrl: 'http://127.0.0.1:8081', logger: createLogger('silent') };
   const catalogue = await loadCatalogue({ ...options, capabilities: { handlers: 'sandbox' } });
   assert.equal(catalogue.findBundle('weather')?.isolation, 'none');
@@ -53,7 +53,7 @@ test('a bundle without code needs no isolation; one with code gets what the mach
 });
 
 test('a compiled plugin knows its handler, its defaults and its method', async (t) => {
-  const folder = await makeFolder(t, goodFiles);
+  const folder = await createFolder(t, goodFiles);
   const catalogue = await load(folder);
   const add = catalogue.findPlugin('sums', 'add');
   assert.equal(add?.handlerPath, join(folder, 'sums/add.ts'));
@@ -72,7 +72,7 @@ test('a compiled plugin knows its handler, its defaults and its method', async (
 });
 
 test('a bundle without a credentials schema takes any credentials, but an object they are', async (t) => {
-  const catalogue = await load(await makeFolder(t, goodFiles));
+  const catalogue = await load(await createFolder(t, goodFiles));
   const check = catalogue.findBundle('sums')?.checkCredentials;
   assert.deepEqual(check?.({}), []);
   assert.deepEqual(check?.([]), [{ path: '', found: 'an array', expected: 'an object' }]);
@@ -87,13 +87,13 @@ test('recordings in fixtures, hidden folders and files beside the bundles are no
     'weather/fixtures/answer.yaml': '- any',
     'weather/.cache/x.yaml': '- any',
   };
-  const catalogue = await load(await makeFolder(t, files));
+  const catalogue = await load(await createFolder(t, files));
   assert.deepEqual(catalogue.failures, []);
   assert.equal(catalogue.bundles.size, 2);
 });
 
 test('the log has one line a failure and one for the whole', async (t) => {
-  const folder = await makeFolder(t, { ...goodFiles, 'broken/bundle.yaml': 'id: broken\n' });
+  const folder = await createFolder(t, { ...goodFiles, 'broken/bundle.yaml': 'id: broken\n' });
   const lines: string[] = [];
   const logger = createLogger('info', { write: (line) => lines.push(line) });
   const options = { folders: [folder], capabilities: { handlers: 'process' as const }, publicUrl: '', logger };
@@ -105,7 +105,7 @@ test('the log has one line a failure and one for the whole', async (t) => {
 });
 
 test('a thousand plugins are loaded and listed', async (t) => {
-  const catalogue = await load(await makeFolder(t, manyBundles()));
+  const catalogue = await load(await createFolder(t, manyBundles()));
   const started = performance.now();
   const again = await loadCatalogue({
     folders: [...new Set([...catalogue.bundles.values()].map(({ folder }) => join(folder, '..')))],

@@ -6,10 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createLogger } from '../../kernel/log/logger.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { openCatalogue } from './open-catalogue.ts';
-import { bundleYaml, type Files, goodFiles, makeFolder, pluginYaml } from './testing/bundle-folder.suite.ts';
+import { bundleYaml, createFolder, type Files, goodFiles, pluginYaml } from './testing/bundle-folder.suite.ts';
 
 async function open(t: TestContext, files: Files) {
-  const folder = await makeFolder(t, files);
+  const folder = await createFolder(t, files);
   const changes: Array<[Catalogue, Catalogue]> = [];
   const lines: string[] = [];
   const live = await openCatalogue({

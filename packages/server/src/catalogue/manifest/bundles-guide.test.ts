@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { AwsSigning, BundleManifest, HmacSigning, OAuth2, PluginManifest } from '@quartermaster/plugin-kit';
-import { load, makeFolder } from '../load/testing/bundle-folder.suite.ts';
+import { createFolder, load } from '../load/testing/bundle-folder.suite.ts';
 
 const guide = await readFile(resolve(import.meta.dirname, '../../../../../docs/guides/bundles.md'), 'utf8');
 
@@ -18,14 +18,14 @@ const examples = Object.fromEntries(
 
 test('the examples of the guide load as they are printed', async (t) => {
   assert.equal(Object.keys(examples).length, 6);
-  const catalogue = await load(await makeFolder(t, examples));
+  const catalogue = await load(await createFolder(t, examples));
   assert.deepEqual(catalogue.failures, []);
   assert.equal(catalogue.findBundle('weather')?.isolation, 'none');
   assert.equal(catalogue.findBundle('statistics')?.isolation, 'process');
 });
 
 test('the worked calls of the examples keep to their schemas, and the handler does what they say', async (t) => {
-  const folder = await makeFolder(t, examples);
+  const folder = await createFolder(t, examples);
   const catalogue = await load(folder);
   for (const plugin of [...catalogue.bundles.values()].flatMap(({ plugins }) => [...plugins.values()])) {
     assert.ok(plugin.manifest.examples?.length);
@@ -57,7 +57,7 @@ test('the injections of the guide load as they are printed', async (t) => {
       'printed/go.yaml': plugin,
       'printed/median.ts': 'export const run = () => ({});',
     };
-    const catalogue = await load(await makeFolder(t, files));
+    const catalogue = await load(await createFolder(t, files));
     assert.deepEqual(catalogue.failures, []);
   }
 });

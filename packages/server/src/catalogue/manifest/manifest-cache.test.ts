@@ -6,7 +6,7 @@ import { createLogger } from '../../kernel/log/logger.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { openCatalogue } from '../load/open-catalogue.ts';
 import { unpackManifest } from '../load/packed-bundle.ts';
-import { bundleYaml, type Files, goodFiles, makeFolder, pluginYaml } from '../load/testing/bundle-folder.suite.ts';
+import { bundleYaml, createFolder, type Files, goodFiles, pluginYaml } from '../load/testing/bundle-folder.suite.ts';
 import { createInstalledManifests, createManifestCache, writeInstalledManifests } from './manifest-cache.ts';
 
 interface Place {
@@ -25,7 +25,7 @@ interface Start {
 }
 
 async function createPlace(t: TestContext, files: Files = goodFiles): Promise<Place> {
-  return { bundles: await makeFolder(t, files), folder: join(await makeFolder(t, {}), 'cache', 'bundles') };
+  return { bundles: await createFolder(t, files), folder: join(await createFolder(t, {}), 'cache', 'bundles') };
 }
 
 /** What one start finds; what it has checked is cached when it ends. */
@@ -174,7 +174,7 @@ test('another version of the product reads every bundle again', async (t) => {
 
 async function createInstalledPlace(t: TestContext): Promise<Place & { readonly installed: string }> {
   const place = await createPlace(t);
-  const installed = join(await makeFolder(t, {}), 'installed');
+  const installed = join(await createFolder(t, {}), 'installed');
   await writeInstalledManifests(place.bundles, { folder: installed, version: '1.0.0' });
   return { ...place, installed };
 }
@@ -219,7 +219,7 @@ test('what the installation cached does not count for other contents with the sa
 
 test('the installation caches no bundle with a mistake', async (t) => {
   const place = await createPlace(t, { ...goodFiles, 'weather/get_weather.yaml': 'id: 5' });
-  const installed = join(await makeFolder(t, {}), 'installed');
+  const installed = join(await createFolder(t, {}), 'installed');
   await writeInstalledManifests(place.bundles, { folder: installed, version: '1.0.0' });
   assert.deepEqual(
     (await readdir(installed)).map((name) => name.split('.')[0]),

@@ -1,6 +1,6 @@
 import { createFindings, type Findings } from './findings.ts';
 import { readPlainFile } from './plain-file.ts';
-import { readYaml, type YamlMistake } from './read-yaml.ts';
+import { readYaml, type YamlError } from './read-yaml.ts';
 
 export interface ManifestFile<Manifest> {
   /** Undefined when the file cannot be read or its shape is wrong; the findings say why. */
@@ -37,7 +37,7 @@ export async function readManifestFile<Manifest>(
   return { manifest: check(yaml.value, findings), findings };
 }
 
-function unreadable({ label }: ManifestPlace, mistakes: readonly YamlMistake[]) {
+function unreadable({ label }: ManifestPlace, mistakes: readonly YamlError[]) {
   // Each mistake has a line of its own, found by the parser.
   let line: number | null = null;
   const findings = createFindings(label, () => line);

@@ -21,7 +21,7 @@ export interface YamlFile {
   lineOf(path: FieldPath): number;
 }
 
-export interface YamlMistake {
+export interface YamlError {
   readonly line: number | null;
   /** Empty for the file as a whole. */
   readonly path: FieldPath;
@@ -33,7 +33,7 @@ const maxAliases = 100;
 const bounds = { maxDepth: 64, maxNodes: 50_000 };
 const maxMistakes = 5;
 
-export type ReadYaml = (text: string) => YamlFile | { readonly mistakes: readonly YamlMistake[] };
+export type ReadYaml = (text: string) => YamlFile | { readonly mistakes: readonly YamlError[] };
 
 /** Reads one document of YAML 1.2 (core schema): no tags, no duplicate names, few aliases, nothing but JSON data. */
 export function readYaml(text: string): ReturnType<ReadYaml> {
@@ -63,7 +63,7 @@ export function readYaml(text: string): ReturnType<ReadYaml> {
   }
 }
 
-function mistakesOf(document: Document, lineCounter: LineCounter): YamlMistake[] {
+function mistakesOf(document: Document, lineCounter: LineCounter): YamlError[] {
   // A tag that means nothing is a warning; findRefused reports every tag.
   const warnings = document.warnings.filter(({ code }) => code !== 'TAG_RESOLVE_FAILED');
   return [...document.errors, ...warnings].slice(0, maxMistakes).map(({ pos: [start], message }) => ({
@@ -74,8 +74,8 @@ function mistakesOf(document: Document, lineCounter: LineCounter): YamlMistake[]
 }
 
 /** What YAML allows and a bundle does not. */
-function findRefused(document: Document, lineCounter: LineCounter): YamlMistake[] {
-  const mistakes: YamlMistake[] = [];
+function findRefused(document: Document, lineCounter: LineCounter): YamlError[] {
+  const mistakes: YamlError[] = [];
   const refuse = (node: unknown, message: string) => {
     mistakes.push({ line: lineOfNode(node, lineCounter) ?? null, path: [], message });
   };

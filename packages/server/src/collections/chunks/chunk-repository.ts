@@ -14,7 +14,7 @@ export interface NewChunk {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly locator: Locator | null;
   readonly createdAt: number;
-  /** For the full-text index, as `search/analysis/words.ts` cuts them, with a blank between. */
+  /** For the full-text index, as `search/analysis/tokenizer.ts` cuts them, with a blank between. */
   readonly words: string;
   /** Of a pair, as `extraction/qa/row-key.ts` makes it. */
   readonly rowKey?: string;

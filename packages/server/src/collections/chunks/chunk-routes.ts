@@ -13,13 +13,13 @@ import { chunkOperations } from '@quartermaster/contract/operations';
 import type { FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import type { App } from '../../http/app.ts';
-import type { Gate } from '../../http/gate.ts';
+import type { Guard } from '../../http/guard.ts';
 import { dropNulls, listAnswer, pathId } from '../route-parts.ts';
 import type { ChunkKey } from './chunk-repository.ts';
 import type { Chunks } from './chunks.ts';
 
 export interface ChunkRoutesDeps {
-  readonly gate: Gate;
+  readonly guard: Guard;
   readonly chunks: Chunks;
 }
 
@@ -45,13 +45,13 @@ export function chunkRoutes(app: App, deps: ChunkRoutesDeps): void {
   removeRoute(app, deps);
 }
 
-function keyOf(gate: Gate, request: FastifyRequest, params: { collection_id: string; chunk_id: string }): ChunkKey {
-  const { projectId } = gate.callerOf(request);
+function keyOf(guard: Guard, request: FastifyRequest, params: { collection_id: string; chunk_id: string }): ChunkKey {
+  const { projectId } = guard.callerOf(request);
   return { projectId, collectionId: params.collection_id, chunkId: params.chunk_id };
 }
 
-function listRoutes(app: App, { gate, chunks }: ChunkRoutesDeps): void {
-  const onRequest = gate.requires('collections');
+function listRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
+  const onRequest = guard.requires('collections');
   const response = { 200: ChunkList(Chunk) };
   app.get(
     ofCollection,
@@ -65,7 +65,7 @@ function listRoutes(app: App, { gate, chunks }: ChunkRoutesDeps): void {
       },
     },
     async (request) => {
-      const of = { projectId: gate.callerOf(request).projectId, collectionId: request.params.collection_id };
+      const of = { projectId: guard.callerOf(request).projectId, collectionId: request.params.collection_id };
       return withTotal(listAnswer(await chunks.list(of, request.query)));
     },
   );
@@ -82,17 +82,17 @@ function listRoutes(app: App, { gate, chunks }: ChunkRoutesDeps): void {
     },
     async (request) => {
       const { collection_id: collectionId, record_id: recordId } = request.params;
-      const of = { projectId: gate.callerOf(request).projectId, collectionId, recordId };
+      const of = { projectId: guard.callerOf(request).projectId, collectionId, recordId };
       return withTotal(listAnswer(await chunks.list(of, request.query)));
     },
   );
 }
 
-function createRoute(app: App, { gate, chunks }: ChunkRoutesDeps): void {
+function createRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
   app.post(
     ofCollection,
     {
-      onRequest: gate.requires('collections'),
+      onRequest: guard.requires('collections'),
       preValidation: dropNulls,
       schema: {
         ...chunkOperations.createChunk,
@@ -102,18 +102,18 @@ function createRoute(app: App, { gate, chunks }: ChunkRoutesDeps): void {
       },
     },
     async (request) => {
-      const { projectId } = gate.callerOf(request);
+      const { projectId } = guard.callerOf(request);
       const data = await chunks.create(projectId, request.params.collection_id, request.body);
       return { status: 'success', data } as const;
     },
   );
 }
 
-function queryRoute(app: App, { gate, chunks }: ChunkRoutesDeps): void {
+function queryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
   app.post(
     `${ofCollection}/query`,
     {
-      onRequest: gate.requires('collections'),
+      onRequest: guard.requires('collections'),
       preValidation: dropNulls,
       schema: {
         ...chunkOperations.queryChunks,
@@ -123,21 +123,21 @@ function queryRoute(app: App, { gate, chunks }: ChunkRoutesDeps): void {
       },
     },
     async (request) => {
-      const { projectId } = gate.callerOf(request);
+      const { projectId } = guard.callerOf(request);
       const found = await chunks.query(projectId, request.params.collection_id, request.body);
       return withTotal(listAnswer({ items: found, hasMore: false }));
     },
   );
 }
 
-function itemRoutes(app: App, { gate, chunks }: ChunkRoutesDeps): void {
-  const onRequest = gate.requires('collections');
+function itemRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
+  const onRequest = guard.requires('collections');
   const response = { 200: Success(Chunk) };
   app.get(
     ofChunk,
     { onRequest, schema: { ...chunkOperations.getChunk, params: ChunkParams, response } },
     async (request) => {
-      return { status: 'success', data: await chunks.get(keyOf(gate, request, request.params)) } as const;
+      return { status: 'success', data: await chunks.get(keyOf(guard, request, request.params)) } as const;
     },
   );
   app.post(
@@ -153,17 +153,17 @@ function itemRoutes(app: App, { gate, chunks }: ChunkRoutesDeps): void {
       },
     },
     async (request) => {
-      const data = await chunks.update(keyOf(gate, request, request.params), request.body);
+      const data = await chunks.update(keyOf(guard, request, request.params), request.body);
       return { status: 'success', data } as const;
     },
   );
 }
 
-function removeRoute(app: App, { gate, chunks }: ChunkRoutesDeps): void {
+function removeRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
   app.delete(
     ofChunk,
     {
-      onRequest: gate.requires('collections'),
+      onRequest: guard.requires('collections'),
       schema: {
         ...chunkOperations.deleteChunk,
         params: ChunkParams,
@@ -171,7 +171,7 @@ function removeRoute(app: App, { gate, chunks }: ChunkRoutesDeps): void {
       },
     },
     async (request) => {
-      await chunks.remove(keyOf(gate, request, request.params));
+      await chunks.remove(keyOf(guard, request, request.params));
       return { status: 'success' } as const;
     },
   );

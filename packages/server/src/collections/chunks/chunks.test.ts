@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openTestService } from '../testing/test-room.suite.ts';
+import { openTestService } from '../testing/test-collections.suite.ts';
 
 test('a chunk made directly: made, listed, changed, deleted', async (t) => {
   const { call, collection } = (await openTestService(t)).createProject();

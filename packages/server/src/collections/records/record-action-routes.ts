@@ -1,13 +1,13 @@
 import { RecordItem, Success } from '@quartermaster/contract';
 import { recordOperations } from '@quartermaster/contract/operations';
 import type { App } from '../../http/app.ts';
-import type { Gate } from '../../http/gate.ts';
+import type { Guard } from '../../http/guard.ts';
 import { keyOf, ofRecord, RecordParams } from './record-routes.ts';
 import type { Records } from './records.ts';
 
 /** What can be done with the making of a record, in every status. Source: ADR 0032. */
-export function recordActionRoutes(app: App, { gate, records }: { readonly gate: Gate; readonly records: Records }) {
-  const onRequest = gate.requires('collections');
+export function recordActionRoutes(app: App, { guard, records }: { readonly guard: Guard; readonly records: Records }) {
+  const onRequest = guard.requires('collections');
   const response = { 200: Success(RecordItem) };
   app.post(
     `${ofRecord}/retry`,
@@ -20,7 +20,7 @@ export function recordActionRoutes(app: App, { gate, records }: { readonly gate:
       },
     },
     async (request) => {
-      return { status: 'success', data: await records.retry(keyOf(gate, request, request.params)) } as const;
+      return { status: 'success', data: await records.retry(keyOf(guard, request, request.params)) } as const;
     },
   );
   app.post(
@@ -34,7 +34,7 @@ export function recordActionRoutes(app: App, { gate, records }: { readonly gate:
       },
     },
     async (request) => {
-      return { status: 'success', data: await records.cancel(keyOf(gate, request, request.params)) } as const;
+      return { status: 'success', data: await records.cancel(keyOf(guard, request, request.params)) } as const;
     },
   );
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { RecordJobRepository } from '../../ingestion/record-job-repository.ts';
 import { createSteppedExtractor, extracted } from '../../ingestion/testing/stepped-extractor.suite.ts';
-import { createRepositories, openTestDatabase, openTestService, type Wish } from '../testing/test-room.suite.ts';
+import { createRepositories, openTestDatabase, openTestService, type Wish } from '../testing/test-collections.suite.ts';
 
 /** A service whose documents are read step by step, and a collection in it. */
 async function openSteps(t: TestContext, wish: Wish = {}) {

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { listen } from '../../http/listen.ts';
 import { createSteppedExtractor } from '../../ingestion/testing/stepped-extractor.suite.ts';
 import { createStreamShares } from '../../kernel/concurrency/stream-shares.ts';
-import { createRepositories, newId, openTestDatabase, openTestService } from '../testing/test-room.suite.ts';
+import { createRepositories, newId, openTestDatabase, openTestService } from '../testing/test-collections.suite.ts';
 import { createRecordEvents } from './record-events.ts';
 
 async function openStream(t: TestContext) {

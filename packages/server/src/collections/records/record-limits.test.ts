@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Extractor } from '../../extraction/extraction.ts';
-import { type Answer, openTestDatabase, openTestPostgres, openTestService } from '../testing/test-room.suite.ts';
+import { type Answer, openTestDatabase, openTestPostgres, openTestService } from '../testing/test-collections.suite.ts';
 
 const databases = { SQLite: openTestDatabase, PostgreSQL: openTestPostgres };
 

@@ -14,7 +14,7 @@ import { recordOperations } from '@quartermaster/contract/operations';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../../http/app.ts';
-import type { Gate } from '../../http/gate.ts';
+import type { Guard } from '../../http/guard.ts';
 import { dropNulls, listAnswer, pathId } from '../route-parts.ts';
 import type { DryRuns } from './dry-runs.ts';
 import type { RecordEvents } from './record-events.ts';
@@ -22,7 +22,7 @@ import type { RecordKey } from './record-repository.ts';
 import type { Records } from './records.ts';
 
 export interface RecordRoutesDeps {
-  readonly gate: Gate;
+  readonly guard: Guard;
   readonly records: Records;
   readonly events: RecordEvents;
   readonly dryRuns: DryRuns;
@@ -42,16 +42,16 @@ export function recordRoutes(app: App, deps: RecordRoutesDeps): void {
 }
 
 export function keyOf(
-  gate: Gate,
+  guard: Guard,
   request: FastifyRequest,
   params: { collection_id: string; record_id: string },
 ): RecordKey {
-  const { projectId } = gate.callerOf(request);
+  const { projectId } = guard.callerOf(request);
   return { projectId, collectionId: params.collection_id, recordId: params.record_id };
 }
 
-function listRoutes(app: App, { gate, records, dryRuns }: RecordRoutesDeps): void {
-  const onRequest = gate.requires('collections');
+function listRoutes(app: App, { guard, records, dryRuns }: RecordRoutesDeps): void {
+  const onRequest = guard.requires('collections');
   app.post(
     ofCollection,
     {
@@ -66,7 +66,7 @@ function listRoutes(app: App, { gate, records, dryRuns }: RecordRoutesDeps): voi
       },
     },
     async (request, reply) => {
-      const { projectId } = gate.callerOf(request);
+      const { projectId } = guard.callerOf(request);
       const { collection_id: collectionId } = request.params;
       if (request.query.dry_run === true) {
         const gone = new AbortController();
@@ -90,14 +90,14 @@ function listRoutes(app: App, { gate, records, dryRuns }: RecordRoutesDeps): voi
       },
     },
     async (request) => {
-      const { projectId } = gate.callerOf(request);
+      const { projectId } = guard.callerOf(request);
       return listAnswer(await records.list(projectId, request.params.collection_id, request.query));
     },
   );
 }
 
-function itemRoutes(app: App, { gate, records }: RecordRoutesDeps): void {
-  const onRequest = gate.requires('collections');
+function itemRoutes(app: App, { guard, records }: RecordRoutesDeps): void {
+  const onRequest = guard.requires('collections');
   const response = { 200: Success(RecordItem) };
   app.get(
     ofRecord,
@@ -106,7 +106,7 @@ function itemRoutes(app: App, { gate, records }: RecordRoutesDeps): void {
       schema: { ...recordOperations.getRecord, params: RecordParams, response },
     },
     async (request) => {
-      return { status: 'success', data: await records.get(keyOf(gate, request, request.params)) } as const;
+      return { status: 'success', data: await records.get(keyOf(guard, request, request.params)) } as const;
     },
   );
   app.post(
@@ -122,17 +122,17 @@ function itemRoutes(app: App, { gate, records }: RecordRoutesDeps): void {
       },
     },
     async (request) => {
-      const data = await records.update(keyOf(gate, request, request.params), request.body);
+      const data = await records.update(keyOf(guard, request, request.params), request.body);
       return { status: 'success', data } as const;
     },
   );
 }
 
-function removeRoute(app: App, { gate, records }: RecordRoutesDeps): void {
+function removeRoute(app: App, { guard, records }: RecordRoutesDeps): void {
   app.delete(
     ofRecord,
     {
-      onRequest: gate.requires('collections'),
+      onRequest: guard.requires('collections'),
       schema: {
         ...recordOperations.deleteRecord,
         params: RecordParams,
@@ -140,17 +140,17 @@ function removeRoute(app: App, { gate, records }: RecordRoutesDeps): void {
       },
     },
     async (request) => {
-      await records.remove(keyOf(gate, request, request.params));
+      await records.remove(keyOf(guard, request, request.params));
       return { status: 'success' } as const;
     },
   );
 }
 
-function eventsRoute(app: App, { gate, records, events }: RecordRoutesDeps): void {
+function eventsRoute(app: App, { guard, records, events }: RecordRoutesDeps): void {
   app.get(
     `${ofRecord}/events`,
     {
-      onRequest: gate.requires('collections'),
+      onRequest: guard.requires('collections'),
       exposeHeadRoute: false,
       schema: {
         ...recordOperations.followRecord,
@@ -159,12 +159,12 @@ function eventsRoute(app: App, { gate, records, events }: RecordRoutesDeps): voi
       },
     },
     async (request, reply) => {
-      const key = keyOf(gate, request, request.params);
+      const key = keyOf(guard, request, request.params);
       // Before anything is waited for: a client that goes meanwhile is not told of twice.
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       await records.get(key);
-      const stream = events.follow(key, gate.callerOf(request).keyId, gone.signal);
+      const stream = events.follow(key, guard.callerOf(request).keyId, gone.signal);
       reply
         .header('Content-Type', 'text/event-stream; charset=utf-8')
         .header('Cache-Control', 'no-store')

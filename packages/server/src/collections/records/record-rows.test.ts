@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, openTestService } from '../testing/test-room.suite.ts';
+import { type Answer, openTestService } from '../testing/test-collections.suite.ts';
 
 const purpose = 'qa_record_file';
 

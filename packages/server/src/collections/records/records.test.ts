@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { workbook } from '../../../../../test/support/sample-office.ts';
 import { csvOf, pairsIn } from '../../../../../test/support/sample-texts.ts';
-import { newId, openTestDatabase, openTestPostgres, openTestService } from '../testing/test-room.suite.ts';
+import { newId, openTestDatabase, openTestPostgres, openTestService } from '../testing/test-collections.suite.ts';
 
 /** What the official client sends for a record: every key, nulls included. */
 const clientBody = {

@@ -3,17 +3,17 @@ import { List, RecordRow, RecordRowQuery } from '@quartermaster/contract';
 import { recordOperations } from '@quartermaster/contract/operations';
 import { Type } from 'typebox';
 import type { App } from '../../http/app.ts';
-import type { Gate } from '../../http/gate.ts';
+import type { Guard } from '../../http/guard.ts';
 import { listAnswer } from '../route-parts.ts';
 import { keyOf, ofRecord, RecordParams } from './record-routes.ts';
 import type { RecordRows } from './record-rows.ts';
 
 /** Rows of a sheet that became no pair, as a list or as a sheet to correct. Source: docs/contract.md "Collections, records, chunks". */
-export function rowRoutes(app: App, { gate, rows }: { readonly gate: Gate; readonly rows: RecordRows }): void {
+export function rowRoutes(app: App, { guard, rows }: { readonly guard: Guard; readonly rows: RecordRows }): void {
   app.get(
     `${ofRecord}/rows`,
     {
-      onRequest: gate.requires('collections'),
+      onRequest: guard.requires('collections'),
       schema: {
         ...recordOperations.listRecordRows,
         params: RecordParams,
@@ -30,7 +30,7 @@ export function rowRoutes(app: App, { gate, rows }: { readonly gate: Gate; reado
       },
     },
     async (request, reply) => {
-      const key = keyOf(gate, request, request.params);
+      const key = keyOf(guard, request, request.params);
       const { format, ...query } = request.query;
       const wantsCsv = format === undefined ? prefersCsv(request.headers.accept) : format === 'csv';
       reply.header('Vary', 'Accept');

@@ -9,12 +9,12 @@ import {
   contentsOf,
   foundBy,
   keyOf,
-  makeRecord,
   never,
   newChunk,
   newCollection,
   newId,
   type OpenedRepositories,
+  recordOf,
   start,
   sweepAway,
 } from './fixtures.suite.ts';
@@ -51,8 +51,8 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
   test('it counts live records and visible chunks', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);
-    await makeRecord(repositories, collection, ['one', 'two']);
-    const deleted = await makeRecord(repositories, collection, ['three']);
+    await recordOf(repositories, collection, ['one', 'two']);
+    const deleted = await recordOf(repositories, collection, ['three']);
     await repositories.chunks.add(collection.projectId, collection.id, newChunk('four'));
     await addRecord(repositories, collection);
     await repositories.jobs.addChunks(await claim(repositories), [newChunk('not visible yet')]);
@@ -142,7 +142,7 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     const { collections, chunks, records } = repositories;
     const collection = await addCollection(repositories);
     const { projectId, id } = collection;
-    const made = await makeRecord(repositories, collection, ['apple', 'pear', 'plum']);
+    const made = await recordOf(repositories, collection, ['apple', 'pear', 'plum']);
     await chunks.add(projectId, id, newChunk('apple'));
     await addRecord(repositories, collection);
     const job = await claim(repositories);
@@ -174,7 +174,7 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     const counts = new Set<number>();
     for (let stopAt = 1, ended = false; !ended; stopAt++) {
       const collection = await addCollection(repositories);
-      await makeRecord(repositories, collection, ['a', 'b', 'c', 'd', 'e', 'f']);
+      await recordOf(repositories, collection, ['a', 'b', 'c', 'd', 'e', 'f']);
       await addRecord(repositories, collection);
       const job = await claim(repositories);
       await collections.markDeleting(collection.projectId, collection.id);

@@ -118,7 +118,7 @@ export async function claim({ jobs }: Repositories, now = start, more: Partial<R
 }
 
 /** A record made of these chunks. */
-export async function makeRecord(repositories: Repositories, of: StoredCollection, contents: readonly string[]) {
+export async function recordOf(repositories: Repositories, of: StoredCollection, contents: readonly string[]) {
   const record = await addRecord(repositories, of);
   const job = await claim(repositories);
   assert.equal(job.id, record.id);

@@ -1,6 +1,6 @@
 import type { Broker, EgressPolicy, EgressRequest, EgressResult } from '../broker.ts';
 import type { Call } from '../call.ts';
-import { noSecrets, type Scrubber } from '../redact/scrub.ts';
+import { noSecrets, type Redactor } from '../redact/redactor.ts';
 import { type Injected, nothingInjected } from './inject.ts';
 import { requestToken } from './request-token.ts';
 import { type TokenNeed, tokenHeader } from './token-need.ts';
@@ -10,7 +10,7 @@ interface Authorisation {
   readonly request: EgressRequest;
   readonly policy: EgressPolicy;
   readonly injected: Injected;
-  readonly scrubber: Scrubber;
+  readonly redactor: Redactor;
   readonly call: Call;
   readonly tokens: Tokens;
   /** Sends the request with what is injected. */
@@ -47,7 +47,7 @@ function isRefused(result: EgressResult, { url }: EgressRequest): boolean {
 type Sent = { readonly use: TokenInUse; readonly result: EgressResult } | { readonly failure: EgressResult };
 
 async function withToken(call: Authorisation, wantsFresh: boolean): Promise<Sent> {
-  const { injected, scrubber, tokens, policy } = call;
+  const { injected, redactor, tokens, policy } = call;
   const need = needOf(call);
   const got = await untilEnded(
     call.call,
@@ -55,7 +55,7 @@ async function withToken(call: Authorisation, wantsFresh: boolean): Promise<Sent
   );
   if ('failure' in got) return got;
   const { accessToken, refreshToken } = got.use;
-  scrubber.learn?.(refreshToken === undefined ? [accessToken] : [accessToken, refreshToken]);
+  redactor.learn?.(refreshToken === undefined ? [accessToken] : [accessToken, refreshToken]);
   const header = tokenHeader(need, got.use.accessToken);
   if (header === null) {
     return { failure: { kind: 'unreachable', message: 'the access token holds what no header can carry' } };
@@ -70,8 +70,8 @@ function needOf({ injected }: Authorisation): TokenNeed {
 }
 
 /** The token endpoint is reached by the bundle's own rules. It goes on when this caller has gone: others may wait. */
-async function ask(need: TokenNeed, { policy, scrubber, send }: Authorisation) {
-  if (need.refreshToken !== undefined) scrubber.learn?.([need.refreshToken]);
+async function ask(need: TokenNeed, { policy, redactor, send }: Authorisation) {
+  if (need.refreshToken !== undefined) redactor.learn?.([need.refreshToken]);
   const { wantsFreshToken: _, ...rules } = policy;
   const tokenPolicy: EgressPolicy = {
     ...rules,
@@ -79,7 +79,7 @@ async function ask(need: TokenNeed, { policy, scrubber, send }: Authorisation) {
     inject: [],
     injected: nothingInjected,
     // The answer is read with its secrets in it; what is told of it is scrubbed below.
-    scrubber: noSecrets,
+    redactor: noSecrets,
     maxResponseBytes: maxTokenAnswerBytes,
     maxRedirects: 0,
     maxRetries: 0,
@@ -87,7 +87,7 @@ async function ask(need: TokenNeed, { policy, scrubber, send }: Authorisation) {
   };
   const granted = await requestToken(need, (request) => send(request, tokenPolicy, never));
   if ('token' in granted || granted.failure.kind !== 'credentials_rejected') return granted;
-  return { failure: { ...granted.failure, excerpt: scrubber.text(granted.failure.excerpt) } };
+  return { failure: { ...granted.failure, excerpt: redactor.text(granted.failure.excerpt) } };
 }
 
 /** The caller waits no longer than its own call lasts. */

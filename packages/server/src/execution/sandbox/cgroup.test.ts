@@ -15,7 +15,7 @@ import { probeMachine, probeSandbox } from '../../processes/isolation/probe.ts';
 import { nobody } from '../../processes/isolation/spawn-isolated.ts';
 import { createHost } from './host.ts';
 import { type ChildPlan, spawnChild } from './spawn-child.ts';
-import { makeReadableCopy } from './testing/readable-copy.suite.ts';
+import { createReadableCopy } from './testing/readable-copy.suite.ts';
 import { childrenOf, isRunning, openTestBed, type TestBed, until } from './testing/test-bed.suite.ts';
 
 const logger = createLogger('silent');
@@ -186,7 +186,7 @@ test('what a server leaves that is killed goes at the next start', async () => {
 });
 
 test('an ordinary user has the other limits where control groups are not theirs', async (t) => {
-  const { node, url } = await makeReadableCopy(t);
+  const { node, url } = await createReadableCopy(t);
   await using bed = await openTestBed();
   await bed.addBundle('a', { 'run.mjs': 'export const run = () => "well";' });
   const ordinary = process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : {};

@@ -32,7 +32,7 @@ type Call = { line: string; resolve: (response: OutboundResponse) => void; rejec
 /** Makes all that a handler may do: messages to the host, which checks each again. */
 export function createRun({ id, plugin, maxRequests, write, isCurrent }: RunSurroundings): RunInProgress {
   const [waiting, inFlight] = [new Map<number, Call>(), new Map<number, Call>()];
-  /** Made when it is asked for: few handlers do, and it costs more than the rest. */
+  /** ChunkCounts when it is asked for: few handlers do, and it costs more than the rest. */
   let abort: AbortController | undefined;
   let isCancelled = false;
   let [made, logLines, logBytes, reports, lastReport] = [0, 0, 0, 0, ''];

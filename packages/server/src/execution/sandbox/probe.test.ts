@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { isReadableByAll, probeMachine } from '../../processes/isolation/probe.ts';
 import { spawnChild } from './spawn-child.ts';
-import { makeReadableCopy } from './testing/readable-copy.suite.ts';
+import { createReadableCopy } from './testing/readable-copy.suite.ts';
 import { childrenOf, isRunning, openTestBed, until } from './testing/test-bed.suite.ts';
 
 /**
@@ -129,7 +129,7 @@ const spinning = `export const run = (input, context) => { context.log('begun');
 
 for (const tier of ['process', 'sandbox']) {
   test(`as an ordinary user everything works in a ${tier} but the separate user`, async (t) => {
-    const { node, url } = await makeReadableCopy(t);
+    const { node, url } = await createReadableCopy(t);
     await using bed = await openTestBed();
     await bed.addBundle('a', { 'run.mjs': spinning });
     const ordinary = process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : {};

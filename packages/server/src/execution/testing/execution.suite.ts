@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { openDatabase } from '../../adapters/database/open-database.ts';
 import { createIdempotencyRepository } from '../../adapters/repositories/idempotency-repository.ts';
-import { type Files, load, makeFolder } from '../../catalogue/load/testing/bundle-folder.suite.ts';
+import { createFolder, type Files, load } from '../../catalogue/load/testing/bundle-folder.suite.ts';
 import { createBroker } from '../../egress/create-broker.ts';
 import { startServer } from '../../egress/testing/broker.suite.ts';
 import { createApp } from '../../http/create-app.ts';
@@ -19,7 +19,7 @@ import { createMetrics } from '../../kernel/metrics.ts';
 import { createExecutor } from '../create-executor.ts';
 import type { ExecutionLimits } from '../executor.ts';
 import { executionRoutes } from '../routes.ts';
-import { type JournalRun, noJournal, type RunJournal } from '../run-journal.ts';
+import { noObserver, type ObservedRun, type RunObserver } from '../run-observer.ts';
 import { createRunOnce, type RunOnce } from '../run-once.ts';
 import { openSandbox } from '../sandbox/open-sandbox.ts';
 
@@ -140,7 +140,7 @@ export async function openBench(t: TestContext, upstream: RequestListener, limit
   const logger = createLogger('trace', { write: (line) => log.push(line) });
   const metrics = createMetrics();
   const server = await startServer(t, upstream);
-  const folder = await makeFolder(t, files);
+  const folder = await createFolder(t, files);
   await chmod(folder, 0o755);
   const catalogue = await load(folder);
   if (catalogue.failures.length > 0) throw new Error(JSON.stringify(catalogue.failures, null, 2));
@@ -154,14 +154,14 @@ export async function openBench(t: TestContext, upstream: RequestListener, limit
     }),
   );
   const once = openWhenUsed(t, () => openRunOnce(logger));
-  const ended: JournalRun[] = [];
+  const ended: ObservedRun[] = [];
   // As it stands then: a record is made of it at once.
-  const journal: RunJournal = {
-    ...noJournal,
+  const observer: RunObserver = {
+    ...noObserver,
     ended: (run) => ended.push({ ...run, trace: structuredClone(run.trace) }),
   };
   const executor = createExecutor({
-    ...{ catalogue: () => catalogue, broker, newId: createNewId(), logger, metrics, limits, journal },
+    ...{ catalogue: () => catalogue, broker, newId: createNewId(), logger, metrics, limits, observer },
     sandbox: { run: async (task, signal) => (await sandbox()).run(task, signal), capabilities, close: async () => {} },
   });
   const requestMetrics = createRequestMetrics(metrics);

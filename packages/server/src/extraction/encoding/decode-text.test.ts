@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { wordDocument } from '../../../../../test/support/sample-office.ts';
 import { encode, letters } from '../../../../../test/support/sample-texts.ts';
-import { Unreadable } from '../unreadable.ts';
+import { ExtractionError } from '../extraction-error.ts';
 import { decodePieces, decodeText, findEncoding } from './decode-text.ts';
 
 function decodes(bytes: Uint8Array, text: string, encoding: string, declared: string[] = []): void {
@@ -75,7 +75,7 @@ test('how sure a guess is, is said', () => {
 });
 
 test('bytes that are no text are undecodable', () => {
-  const undecodable = (error: unknown) => error instanceof Unreadable && error.code === 'undecodable';
+  const undecodable = (error: unknown) => error instanceof ExtractionError && error.code === 'undecodable';
   assert.throws(() => decodeText(Buffer.from(Array.from({ length: 512 }, (_, index) => index % 32))), undecodable);
   assert.throws(() => decodeText(wordDocument(['Zipped'])), undecodable);
 });

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { fileEmpty, undecodable } from '../unreadable.ts';
+import { fileEmpty, undecodable } from '../extraction-error.ts';
 import { createDecoder } from './code-pages.ts';
 import { guessEncoding } from './guess-encoding.ts';
 
@@ -21,7 +21,7 @@ export interface DecodedText {
 
 /**
  * Decodes without losing a character.
- * @throws Unreadable `undecodable` when no encoding fits all bytes, `file_empty` when there are none.
+ * @throws ExtractionError `undecodable` when no encoding fits all bytes, `file_empty` when there are none.
  */
 export function decodeText(bytes: Uint8Array, declared: readonly (string | undefined)[] = []): DecodedText {
   const { encoding, confidence, markBytes } = findEncoding(bytes, declared);

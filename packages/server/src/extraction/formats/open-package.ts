@@ -1,6 +1,6 @@
 import { crc32, inflateRawSync } from 'node:zlib';
 import { zipSync } from 'fflate';
-import { fileDamaged, fileEmpty, fileEncrypted, fileTypeMismatch, unpackedLimit } from '../unreadable.ts';
+import { fileDamaged, fileEmpty, fileEncrypted, fileTypeMismatch, unpackedLimit } from '../extraction-error.ts';
 import { readZipDirectory, type ZipEntry } from '../zip-directory.ts';
 import { type PackageLimits, packageLimits } from './package-limits.ts';
 

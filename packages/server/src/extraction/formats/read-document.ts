@@ -21,7 +21,7 @@ export function parserOf(format: string): string {
 /**
  * Reads a document of any text format. The readers are loaded when first needed: a child that reads text never loads
  * PDFium.
- * @throws Unreadable when it cannot be read.
+ * @throws ExtractionError when it cannot be read.
  */
 export async function readDocument({ format, bytes, charset, onProgress }: TextSource): Promise<Document> {
   switch (format) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { corpusFile } from '../../../../../test/support/corpus.ts';
-import { cutWords } from '../../search/analysis/words.ts';
+import { tokenize } from '../../search/analysis/tokenizer.ts';
 import { type Document, layOut } from '../document.ts';
 import { readDocx } from './docx/read-docx.ts';
 import { readHtml } from './html/read-html.ts';
@@ -13,8 +13,8 @@ import { readXlsx } from './xlsx/read-xlsx.ts';
 /** The share of the words of `expected` that `text` has too, each as often. */
 function wordRecall(expected: string, text: string): number {
   const counts = new Map<string, number>();
-  for (const word of cutWords(text)) counts.set(word, (counts.get(word) ?? 0) + 1);
-  const words = cutWords(expected);
+  for (const word of tokenize(text)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  const words = tokenize(expected);
   let found = 0;
   for (const word of words) {
     const left = counts.get(word) ?? 0;

@@ -1,5 +1,5 @@
 import type { OnDuplicate, ReportedRow, RowCode, RowFields, SheetReport } from '../extraction.ts';
-import { headerMissing } from '../unreadable.ts';
+import { headerMissing } from '../extraction-error.ts';
 import { type FoundHeader, findHeader } from './find-header.ts';
 import { type PairColumns, reportPrefix, withoutGuard } from './pair-columns.ts';
 import { rowKeyOf } from './row-key.ts';
@@ -29,7 +29,7 @@ const limits = { pair: 65_535, value: 512, excerpt: 200, columns: 40, columnName
 /**
  * Question–answer pairs of all sheets that have a header or need none, in order. Every row with a value below the header
  * is either a pair or reported.
- * @throws Unreadable `header_missing` when there are rows, but no sheet has a header.
+ * @throws ExtractionError `header_missing` when there are rows, but no sheet has a header.
  */
 export function* readPairs(workbook: Workbook, options: PairOptions): Generator<PairOrReport> {
   const found = workbook.sheets.map((sheet) => ({ sheet, header: findHeader(sheet) }));

@@ -2,10 +2,10 @@ import { writeSync } from 'node:fs';
 import { frameKinds } from '../../processes/frames.ts';
 import { openParentChannel } from '../../processes/parent-channel.ts';
 import { createChunkBuffer } from '../chunking/chunk-batch.ts';
-import { makeChunks } from '../chunking/make-chunks.ts';
+import { createChunks } from '../chunking/create-chunks.ts';
 import type { ExtractedChunk, ReportedRow } from '../extraction.ts';
+import { ExtractionError } from '../extraction-error.ts';
 import type { ExtractionJob, ReportDraft } from '../extraction-job.ts';
-import { Unreadable } from '../unreadable.ts';
 import { encodeMessage, type FromChild, type JobResult, mostBatchesSent, type ToChild } from './protocol.ts';
 
 /**
@@ -71,16 +71,16 @@ async function run(current: ExtractionJob, bytes: Buffer): Promise<JobResult> {
   const report: ReportDraft = { format: current.format, warnings: [], milliseconds: 0 };
   const batches = createBatches();
   try {
-    const made = await makeChunks({ job: current, bytes, sink: batches.sink, report });
+    const made = await createChunks({ job: current, bytes, sink: batches.sink, report });
     await batches.end();
     measure(report, started);
     return { kind: 'extracted', ...made, report };
   } catch (cause) {
-    if (!(cause instanceof Unreadable)) writeSync(2, `${cause instanceof Error ? cause.stack : String(cause)}\n`);
+    if (!(cause instanceof ExtractionError)) writeSync(2, `${cause instanceof Error ? cause.stack : String(cause)}\n`);
     // What was read before the failure counts too: rejected rows tell why a sheet has no pair.
-    if (cause instanceof Unreadable) await batches.end();
+    if (cause instanceof ExtractionError) await batches.end();
     measure(report, started);
-    const failure = cause instanceof Unreadable ? cause : new Unreadable('parser_crashed');
+    const failure = cause instanceof ExtractionError ? cause : new ExtractionError('parser_crashed');
     return { kind: 'failed', code: failure.code, message: failure.message, report, unexpected: failure !== cause };
   }
 }

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import type { ProcessExit } from '../../processes/supervised-process.ts';
 import type { ExtractionOutcome } from '../extraction.ts';
-import { Unreadable } from '../unreadable.ts';
+import { ExtractionError } from '../extraction-error.ts';
 
 /**
  * What the end of a child says about its document; an Error when the document cannot be the reason.
@@ -11,7 +11,7 @@ export function explainExit(exit: ProcessExit, sentInvalid: boolean): Extraction
   const { code, wasReady, printed } = exit;
   const signal = exit.signal ?? reportedSignal(code);
   if (!wasReady) return new Error(`a process that reads documents did not start (${signal ?? code}): ${printed}`);
-  const { code: why, message } = new Unreadable(sentInvalid ? 'parser_crashed' : failureCode(signal, printed));
+  const { code: why, message } = new ExtractionError(sentInvalid ? 'parser_crashed' : failureCode(signal, printed));
   const failure = { kind: 'failed', code: why, message, report: null } as const;
   return signal === 'SIGKILL' && !sentInvalid ? { ...failure, killed: true } : failure;
 }

@@ -4,7 +4,7 @@ import type { SpawnSettings } from '../../processes/isolation/spawn-isolated.ts'
 import { type SupervisedProcess, superviseProcess } from '../../processes/supervised-process.ts';
 import { watchMemory } from '../../processes/usage-watch.ts';
 import type { ExtractionOutcome, ExtractionTask } from '../extraction.ts';
-import { Unreadable } from '../unreadable.ts';
+import { ExtractionError } from '../extraction-error.ts';
 import { createCountdown } from './countdown.ts';
 import { explainExit } from './explain-exit.ts';
 import { feedDocument } from './feed-document.ts';
@@ -187,7 +187,7 @@ async function converse(
 }
 
 function failed(code: 'time_limit' | 'memory_limit' | 'parser_crashed'): ExtractionOutcome {
-  return { kind: 'failed', code, message: new Unreadable(code).message, report: null };
+  return { kind: 'failed', code, message: new ExtractionError(code).message, report: null };
 }
 
 function toOutcome(result: JobResult): ExtractionOutcome {

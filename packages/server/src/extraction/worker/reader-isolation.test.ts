@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { makeReadableCopy } from '../../execution/sandbox/testing/readable-copy.suite.ts';
+import { createReadableCopy } from '../../execution/sandbox/testing/readable-copy.suite.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { findIsolation } from '../../processes/isolation/find-isolation.ts';
 import { channelDescriptor, type SpawnSettings } from '../../processes/isolation/spawn-isolated.ts';
@@ -141,7 +141,7 @@ const service = (url: (path: string) => string, tier: string): string => `
 for (const tier of ['sandbox', 'process'] as const) {
   test(`${tier}: a reader of an ordinary user has no capability and no new privileges`, async (t) => {
     const sources = ['extraction', 'processes', 'search/analysis'];
-    const { node, url } = await makeReadableCopy(t, { sources, packages: libraries });
+    const { node, url } = await createReadableCopy(t, { sources, packages: libraries });
     const ordinary = isRoot ? { uid: 1000, gid: 1000 } : {};
     const args = ['--input-type=module', '--eval', service(url, tier)];
     const child = spawn(node, args, { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'inherit'], ...ordinary });

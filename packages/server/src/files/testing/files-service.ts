@@ -10,7 +10,7 @@ import { createFileRepository } from '../../adapters/repositories/file-repositor
 import { createIdempotencyRepository } from '../../adapters/repositories/idempotency-repository.ts';
 import { createApp } from '../../http/create-app.ts';
 import { createDrain } from '../../http/drain.ts';
-import type { Gate } from '../../http/gate.ts';
+import type { Guard } from '../../http/guard.ts';
 import { listen } from '../../http/listen.ts';
 import { createRequestMetrics } from '../../http/request-metrics.ts';
 import { createIdempotency } from '../../idempotency/idempotency.ts';
@@ -39,7 +39,7 @@ export interface FilesServiceOptions {
   readonly lease?: number;
 }
 
-/** Everything of the files room behind real sockets, with a fixed gate: the token is the project. */
+/** Everything of the files room behind real sockets, with a fixed guard: the token is the project. */
 export async function startFilesService(options: FilesServiceOptions = {}) {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'quartermaster-files-')));
   const logger = createLogger('silent');
@@ -77,7 +77,7 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
     maxFileBytes: limits.maxFileBytes,
     pace: { idle: options.idle ?? 30_000, grace: 10_000, leastRate: 1024 },
   });
-  fileRoutes(app, { gate: createFixedGate(), admissions, uploads, files, blobs, reportDamage, limits, allLimits: [] });
+  fileRoutes(app, { guard: createFixedGate(), admissions, uploads, files, blobs, reportDamage, limits, allLimits: [] });
   const server = await listen(app, { host: '127.0.0.1', port: 0, setting: 'QUARTERMASTER_FILES_PORT' });
   const port = Number(new URL(server.url).port);
 
@@ -148,7 +148,7 @@ async function drained(socket: Socket): Promise<void> {
   });
 }
 
-function createFixedGate(): Gate {
+function createFixedGate(): Guard {
   const callers = new WeakMap<object, Caller>();
   return {
     requires: () => async (request) => {
@@ -158,7 +158,7 @@ function createFixedGate(): Gate {
     },
     callerOf: (request) => {
       const caller = callers.get(request);
-      if (caller === undefined) throw new Error('no gate');
+      if (caller === undefined) throw new Error('no guard');
       return caller;
     },
   };

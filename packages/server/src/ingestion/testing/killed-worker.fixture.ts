@@ -16,7 +16,7 @@ import type { FileAccess } from '../../files/file-access.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createNewId } from '../../kernel/identifier.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
-import { openCollectionRoom } from '../../service/open-collections.ts';
+import { openCollectionServices } from '../../service/collection-services.ts';
 
 /*
  * A process that makes records and is killed at a point of the work that was chosen before: the ports of the room are
@@ -130,7 +130,7 @@ const repositories = {
   vectors: createVectorRepository(database),
 };
 const extractor = openExtractor({ processes: 1, logger });
-const room = openCollectionRoom({
+const room = openCollectionServices({
   repositories,
   files: watched(files),
   extractor: withStages(watched(extractor)),

@@ -9,11 +9,11 @@ import {
   foundBy,
   getRecord,
   keyOf,
-  makeRecord,
   newChunk,
   newId,
   type OpenedRepositories,
   publish,
+  recordOf,
   start,
   sweepAway,
 } from '../../collections/testing/fixtures.suite.ts';
@@ -219,7 +219,7 @@ function testMaking(open: () => OpenedRepositories): void {
   test('a remade record shows its old chunks until the switch, then only the new ones', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);
-    const record = await makeRecord(repositories, collection, ['old apple', 'old pear']);
+    const record = await recordOf(repositories, collection, ['old apple', 'old pear']);
     await repositories.records.change(keyOf(record), { remake: remake('new'), updatedAt: start });
     assert.equal((await getRecord(repositories, record)).status, 'creating');
     const job = await claim(repositories);
@@ -256,7 +256,7 @@ function testMaking(open: () => OpenedRepositories): void {
     const repositories = open();
     const { jobs, records } = repositories;
     const collection = await addCollection(repositories);
-    const record = await makeRecord(repositories, collection, ['old']);
+    const record = await recordOf(repositories, collection, ['old']);
     const end = { failure: { code: 'cancelled', message: 'So it was.' }, now: start + 7 };
     assert.equal(await records.cancel(keyOf(record), end), false, 'it is made already');
     await records.change(keyOf(record), { remake: remake('new'), updatedAt: start });
@@ -290,7 +290,7 @@ function testMaking(open: () => OpenedRepositories): void {
   test('a failed record says why and keeps the chunks it had', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);
-    const record = await makeRecord(repositories, collection, ['old']);
+    const record = await recordOf(repositories, collection, ['old']);
     await repositories.records.change(keyOf(record), { remake: remake('new'), updatedAt: start });
     const job = await claim(repositories);
     await repositories.jobs.addChunks(job, [newChunk('half')]);
@@ -309,7 +309,7 @@ function testMaking(open: () => OpenedRepositories): void {
     const { jobs, chunks } = repositories;
     const collection = await addCollection(repositories, { capacity: 5 });
     await chunks.add(collection.projectId, collection.id, newChunk('direct'));
-    const replaced = await makeRecord(repositories, collection, ['a', 'b']);
+    const replaced = await recordOf(repositories, collection, ['a', 'b']);
     for (let n = 0; n < 3; n++) await addRecord(repositories, collection);
     const held = [await claim(repositories), await claim(repositories), await claim(repositories)];
     for (const job of held) {
@@ -380,7 +380,7 @@ function testSweeping(open: () => OpenedRepositories): void {
     const repositories = open();
     const { jobs } = repositories;
     const collection = await addCollection(repositories);
-    const record = await makeRecord(repositories, collection, ['a', 'b', 'c']);
+    const record = await recordOf(repositories, collection, ['a', 'b', 'c']);
     await repositories.records.change(keyOf(record), { remake: remake('new'), updatedAt: start });
     await publish(repositories, await claim(repositories), ['d']);
     const job = await claim(repositories, start + 5, { kind: 'sweep' });
@@ -398,7 +398,7 @@ function testSweeping(open: () => OpenedRepositories): void {
     const repositories = open();
     const { jobs } = repositories;
     const collection = await addCollection(repositories);
-    const record = await makeRecord(repositories, collection, ['a', 'b']);
+    const record = await recordOf(repositories, collection, ['a', 'b']);
     await repositories.records.change(keyOf(record), { remake: remake('new'), updatedAt: start });
     await jobs.addChunks(await claim(repositories), [newChunk('c')]);
     await repositories.records.markDeleting(keyOf(record), start);

@@ -6,12 +6,12 @@ describe('group commit', () => {
   test('what is added while a group runs goes together in the next, each with its own result', async () => {
     const groups: Array<readonly number[]> = [];
     let letGo = () => {};
-    const gate = new Promise<void>((resolve) => {
+    const guard = new Promise<void>((resolve) => {
       letGo = resolve;
     });
     const commits = createGroupCommit<number, string>(async (items) => {
       groups.push(items);
-      if (groups.length === 1) await gate;
+      if (groups.length === 1) await guard;
       return items.map((item) => `done ${item}`);
     }, 100);
     const first = commits.add(1);

@@ -26,17 +26,17 @@ describe('upkeep', () => {
   });
 
   test('closing waits for the run under way, and nothing starts afterwards', async () => {
-    const gate = Promise.withResolvers<void>();
+    const guard = Promise.withResolvers<void>();
     let runs = 0;
     let ended = false;
     const run = async (signal: AbortSignal) => {
       runs += 1;
-      await gate.promise;
+      await guard.promise;
       ended = signal.aborted;
     };
     const upkeep = startUpkeep([{ name: 'long', pause: 0, run }], createLogger('silent'));
     const closing = upkeep.close();
-    gate.resolve();
+    guard.resolve();
     await closing;
     assert.ok(ended);
     await new Promise((resolve) => setImmediate(resolve));

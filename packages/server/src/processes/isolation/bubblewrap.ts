@@ -1,9 +1,9 @@
-import { makeSystemCallFilter } from './system-call-filter.ts';
+import { buildSystemCallFilter } from './system-call-filter.ts';
 
 export const bubblewrapPath = '/usr/bin/bwrap';
 
 /** Undefined on machines we have no table of system calls for. */
-export const systemCallFilter = makeSystemCallFilter();
+export const systemCallFilter = buildSystemCallFilter();
 
 /** What the runtime is linked to. A folder that does not exist is left out. */
 const libraryFolders = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/usr/local/lib'];

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { makeSystemCallFilter } from './system-call-filter.ts';
+import { buildSystemCallFilter } from './system-call-filter.ts';
 
 /** Makes system calls by their number; Perl is part of every Debian. Each argument is 0 unless said otherwise. */
 async function callUnderFilter(calls: readonly (readonly number[])[], program: Buffer): Promise<number[]> {
@@ -35,7 +35,7 @@ const onX64 = { skip: process.arch === 'x64' ? false : 'the numbers here are tho
 const [notPermitted, notImplemented, badDescriptor] = [1, 38, 9];
 
 test('each denied system call fails with EPERM', onX64, async () => {
-  const filter = makeSystemCallFilter();
+  const filter = buildSystemCallFilter();
   assert.ok(filter !== undefined);
   const errors = await callUnderFilter(
     Object.values(deniedOnX64).map((number) => [number]),
@@ -46,7 +46,7 @@ test('each denied system call fails with EPERM', onX64, async () => {
 });
 
 test('arguments decide on clone and ioctl, the x32 interface is shut', onX64, async () => {
-  const filter = makeSystemCallFilter();
+  const filter = buildSystemCallFilter();
   assert.ok(filter !== undefined);
   const [clone, clone3, ioctl, getpid, x32] = [56, 435, 16, 39, 0x40000000];
   const errors = await callUnderFilter(
@@ -69,11 +69,11 @@ test('arguments decide on clone and ioctl, the x32 interface is shut', onX64, as
 });
 
 test('a filter of another machine kills, so that no table can be taken for another', async () => {
-  const other = makeSystemCallFilter(process.arch === 'x64' ? 'arm64' : 'x64');
+  const other = buildSystemCallFilter(process.arch === 'x64' ? 'arm64' : 'x64');
   assert.ok(other !== undefined);
   assert.deepEqual(await callUnderFilter([[0]], other), [0], 'nothing was printed');
 });
 
 test('machines without a table have no filter', () => {
-  assert.equal(makeSystemCallFilter('riscv64'), undefined);
+  assert.equal(buildSystemCallFilter('riscv64'), undefined);
 });

@@ -110,7 +110,7 @@ const x32Bit = 0x40000000;
 const terminalInjections = [0x5412, 0x541c];
 
 /** The program for bubblewrap's `--seccomp`; undefined where we have no table. */
-export function makeSystemCallFilter(architecture: string = process.arch): Buffer | undefined {
+export function buildSystemCallFilter(architecture: string = process.arch): Buffer | undefined {
   if (architecture !== 'x64' && architecture !== 'arm64') return undefined;
   const { audit, column } = machines[architecture];
   const deny = (number: number, error: number) => [

@@ -120,7 +120,7 @@ export function describeOrphanedRuns(
       queue: createRunQueue(bounds, () => assert.fail('a run was started')),
       prepare: () => assert.fail('a run was prepared'),
       resolveCredentials: () => assert.fail('credentials were asked for'),
-      sealer: null,
+      encrypter: null,
       lease: () => ({ owner, until: now + length }),
       clock: { now: () => now },
       logger: createLogger('silent'),

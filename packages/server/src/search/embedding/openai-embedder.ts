@@ -3,8 +3,8 @@ import type { Broker, EgressPolicy, EgressResult } from '../../egress/broker.ts'
 import { readRetryAfter } from '../../kernel/retry-after.ts';
 import type { Secret } from '../../kernel/secret.ts';
 import { type Embedder, EmbedderUnavailable } from './embedder.ts';
-import { type Answer, createPatience } from './patience.ts';
 import { readEmbeddings } from './read-embeddings.ts';
+import { type Answer, createRetryBackoff } from './retry-backoff.ts';
 
 export interface OpenAiEmbedderDeps {
   /** Reaches the endpoint, wherever the operator has put it. */
@@ -37,7 +37,7 @@ const acceptableText = 'test';
 export function createOpenAiEmbedder(deps: OpenAiEmbedderDeps): Embedder {
   const { model, dimensions, batchSize } = deps;
   const ask = createAsk(deps);
-  const patience = createPatience({ attempts, backoffMs: deps.backoffMs });
+  const patience = createRetryBackoff({ attempts, backoffMs: deps.backoffMs });
 
   const askPatiently = (texts: readonly string[], signal: AbortSignal) =>
     patience.insist(() => ask(texts, signal), signal);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countTokens } from '../../extraction/chunking/tokens.ts';
-import { countWords, joinFrequencies } from '../analysis/words.ts';
+import { countTerms, joinFrequencies } from '../analysis/tokenizer.ts';
 import { measureText } from './measure-text.ts';
 
 const sentence = 'The quick brown fox jumps over the lazy dog. ';
@@ -9,7 +9,7 @@ const sentence = 'The quick brown fox jumps over the lazy dog. ';
 test('a long text has the words and the tokens it has in one piece', async () => {
   for (const text of ['', 'one', sentence.repeat(1400).trim(), 'ماذا تأكل الثعالب في الغابة؟ '.repeat(2000).trim()]) {
     const measured = await measureText(text, countTokens);
-    assert.equal(joinFrequencies(measured.words), countWords(text));
+    assert.equal(joinFrequencies(measured.words), countTerms(text));
     assert.ok(Math.abs(measured.numTokens - countTokens(text)) <= 10, `${measured.numTokens} of ${countTokens(text)}`);
   }
 });
@@ -18,7 +18,7 @@ test('a text without blanks is cut after marks, and nothing of it is lost', asyn
   const text = '狐狸住在森林里，吃老鼠。'.repeat(4000);
   const { words, numTokens } = await measureText(text, (slice) => slice.length);
   assert.equal(numTokens, text.length);
-  assert.equal(joinFrequencies(words), countWords(text));
+  assert.equal(joinFrequencies(words), countTerms(text));
 });
 
 test('no slice ends between the halves of a character', async () => {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { addWords } from '../analysis/words.ts';
+import { addTerms } from '../analysis/tokenizer.ts';
 
 /** Tokens of a text, as `extraction/chunking/tokens.ts` counts them; a promise while its table is being loaded. */
 export type CountTokens = (text: string) => number | Promise<number>;
@@ -20,7 +20,7 @@ export async function measureText(text: string, countTokens: CountTokens): Promi
   for (const slice of slices(text)) {
     if (slice.length < text.length) await setImmediate();
     numTokens += await countTokens(slice);
-    addWords(words, slice);
+    addTerms(words, slice);
   }
   return { numTokens, words };
 }

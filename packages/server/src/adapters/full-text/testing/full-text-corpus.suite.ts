@@ -37,7 +37,7 @@ export function createCorpus(database: Database, collectionId: string) {
         null,
         0,
       ),
-    addWords: (texts: readonly (readonly string[])[]) => insertChunks(texts, null, 0),
+    addTerms: (texts: readonly (readonly string[])[]) => insertChunks(texts, null, 0),
     addToRecord: (recordId: string, generation: number, text: string) =>
       insertChunks([text.split(' ')], recordId, generation),
     remove: (seqs: readonly number[]) =>

@@ -59,7 +59,7 @@ function testWords(corpus: () => Corpus): void {
   };
   for (const [script, words] of Object.entries(scripts)) {
     it(`finds each word in ${script} whole and unchanged`, async () => {
-      const seqs = await corpus().addWords(words.map((word) => [word]));
+      const seqs = await corpus().addTerms(words.map((word) => [word]));
       for (const [place, word] of words.entries()) {
         assert.deepEqual(seqsOf(await corpus().search([word])), [seqs[place]], word);
       }
@@ -67,7 +67,7 @@ function testWords(corpus: () => Corpus): void {
   }
 
   it('does not take a part of a word, or another case, for the word', async () => {
-    await corpus().addWords([['snake_case', "l'eau", '数据库', 'naïve', 'Upper', 'word1']]);
+    await corpus().addTerms([['snake_case', "l'eau", '数据库', 'naïve', 'Upper', 'word1']]);
     for (const part of ['snake', 'case', 'eau', 'l', '数据', 'naive', 'upper', 'word', '1', '_']) {
       assert.deepEqual(await corpus().search([part]), [], part);
     }
@@ -75,7 +75,7 @@ function testWords(corpus: () => Corpus): void {
 
   it('takes words that no database would store as they are', async () => {
     const words = ['\ud800', 'nul\0byte', 'long'.repeat(1000), ''];
-    const seqs = await corpus().addWords([words, ['other']]);
+    const seqs = await corpus().addTerms([words, ['other']]);
     for (const word of words.slice(0, 3)) assert.deepEqual(seqsOf(await corpus().search([word])), [seqs[0]]);
     assert.deepEqual(await corpus().search(['']), []);
   });
@@ -94,7 +94,7 @@ function testScores(corpus: () => Corpus): void {
     const vocabulary = ['red', 'green', 'blue', 'مرحبا', '世界', 'น้ำ', 'snake_case', 'c++'];
     const word = () => vocabulary[Math.floor(random() ** 2 * vocabulary.length)] ?? 'red';
     const texts = Array.from({ length: 300 }, () => Array.from({ length: 1 + Math.floor(random() * 20) }, word));
-    const seqs = await corpus().addWords(texts);
+    const seqs = await corpus().addTerms(texts);
     const all = new Map(seqs.map((seq, place) => [seq, texts[place] ?? []]));
     const queries = [['green'], ['red', 'c++'], ['世界', 'น้ำ', 'green', 'unknown'], ['blue', 'blue'], vocabulary];
     for (const query of queries) assertSameRanking(await corpus().search(query, 300), rankByHand(all, query));
@@ -104,7 +104,7 @@ function testScores(corpus: () => Corpus): void {
     for (const seq of removed) all.delete(seq);
     for (const query of queries) assertSameRanking(await corpus().search(query, 300), rankByHand(all, query));
 
-    const [added] = await corpus().addWords([['c++', 'c++', '世界']]);
+    const [added] = await corpus().addTerms([['c++', 'c++', '世界']]);
     all.set(added ?? -1, ['c++', 'c++', '世界']);
     for (const query of queries) assertSameRanking(await corpus().search(query, 300), rankByHand(all, query));
   });
@@ -118,7 +118,7 @@ function testMatches(corpus: () => Corpus): void {
 
   it('counts a chunk that was added in several pieces of one call, and a chunk without words', async () => {
     const texts = Array.from({ length: 1201 }, (_, place) => (place === 1200 ? [] : [`w${place % 400}`]));
-    const seqs = await corpus().addWords(texts);
+    const seqs = await corpus().addTerms(texts);
     const matches = await corpus().search(['w7']);
     assert.deepEqual(seqsOf(matches), [seqs[7], seqs[407], seqs[807]]);
     await corpus().remove(seqs.slice(0, 1000));
@@ -128,12 +128,12 @@ function testMatches(corpus: () => Corpus): void {
 
   it('leaves words that most chunks have out of the match, unless there are no others', async () => {
     const texts = Array.from({ length: 1200 }, (_, place) => (place < 3 ? ['the', 'rare'] : ['the', 'other']));
-    const seqs = await corpus().addWords([...texts, ['rare']]);
+    const seqs = await corpus().addTerms([...texts, ['rare']]);
     assert.deepEqual(seqsOf(await corpus().search(['the', 'rare'])), [seqs[1200], ...seqs.slice(0, 3)]);
     assert.equal((await corpus().search(['the'])).length, 10);
     const again = await corpus().search(['the', 'rare']);
     assert.deepEqual(again, await corpus().search(['the', 'rare']));
-    const [added] = await corpus().addWords([['rare', 'rare']]);
+    const [added] = await corpus().addTerms([['rare', 'rare']]);
     const now = await corpus().search(['the', 'rare']);
     assert.deepEqual(seqsOf(now), [added, seqs[1200], ...seqs.slice(0, 3)]);
     assert.notEqual(now.at(-1)?.score, again.at(-1)?.score);

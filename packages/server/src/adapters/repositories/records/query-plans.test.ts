@@ -7,9 +7,9 @@ import {
   addCollection,
   addRecord,
   claim,
-  makeRecord,
   newChunk,
   type Repositories,
+  recordOf,
   start,
 } from '../../../collections/testing/fixtures.suite.ts';
 import { createLogger } from '../../../kernel/log/logger.ts';
@@ -58,7 +58,7 @@ describe('the query plans of SQLite', () => {
   async function addChunks() {
     const { chunks, vectors } = repositories;
     const collection = await addCollection(repositories);
-    await makeRecord(repositories, collection, ['a', 'b', 'c']);
+    await recordOf(repositories, collection, ['a', 'b', 'c']);
     for (const content of ['d', 'e']) await chunks.add(collection.projectId, collection.id, newChunk(content));
     await vectors.adopt(collection.id, 'model');
     const missing = await vectors.missing({ collectionId: collection.id }, { after: null, limit: 100 });

@@ -10,7 +10,7 @@ import { loadCatalogue } from '../load-catalogue.ts';
 export type Files = Readonly<Record<string, string | Buffer>>;
 
 /** A temporary folder with these files, gone after the test. */
-export async function makeFolder(t: TestContext, files: Files): Promise<string> {
+export async function createFolder(t: TestContext, files: Files): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-bundles-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   for (const [path, content] of Object.entries(files)) {

@@ -9,10 +9,10 @@ import {
   foundBy,
   getRecord,
   keyOf,
-  makeRecord,
   newChunk,
   newId,
   type OpenedRepositories,
+  recordOf,
   start,
   sweepAway,
 } from '../../testing/fixtures.suite.ts';
@@ -48,7 +48,7 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     const { chunks } = repositories;
     const collection = await addCollection(repositories);
     const { projectId, id } = collection;
-    const record = await makeRecord(repositories, collection, ['a']);
+    const record = await recordOf(repositories, collection, ['a']);
     await repositories.enlarge(record, maxCapacity - 2);
     assert.equal(await chunks.add(projectId, id, newChunk('x')), 'added');
     assert.equal((await repositories.collections.find(projectId, id))?.numChunks, maxCapacity);
@@ -68,7 +68,7 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     const repositories = open();
     const { chunks } = repositories;
     const collection = await addCollection(repositories);
-    const record = await makeRecord(repositories, collection, ['r1', 'r2', 'r3']);
+    const record = await recordOf(repositories, collection, ['r1', 'r2', 'r3']);
     const direct = newChunk('direct');
     await chunks.add(collection.projectId, collection.id, direct);
     assert.deepEqual(await contentsOf(repositories, collection), ['r1', 'r2', 'r3', 'direct']);
@@ -122,7 +122,7 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     const repositories = open();
     const { chunks } = repositories;
     const collection = await addCollection(repositories);
-    const record = await makeRecord(repositories, collection, ['apple', 'pear']);
+    const record = await recordOf(repositories, collection, ['apple', 'pear']);
     const of = { projectId: collection.projectId, collectionId: collection.id };
     const apple = (await chunks.list(of, { order: 'asc' }))?.items[0];
     const key = { ...of, chunkId: String(apple?.id) };
@@ -147,7 +147,7 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     const key = { projectId: touched.projectId, collectionId: touched.id };
     const direct = newChunk('red red red fig with many more words');
     await chunks.add(key.projectId, key.collectionId, direct);
-    const record = await makeRecord(repositories, touched, ['red nut', 'red date']);
+    const record = await recordOf(repositories, touched, ['red nut', 'red date']);
     await chunks.remove({ ...key, chunkId: direct.id });
     await records.markDeleting(keyOf(record), start);
     await jobs.sweep(await claim(repositories, start, { kind: 'sweep' }), { limit: 9, leaseUntil: start });
@@ -162,7 +162,7 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     const repositories = open();
     const { chunks, records } = repositories;
     const collection = await addCollection(repositories);
-    const record = await makeRecord(repositories, collection, ['apple']);
+    const record = await recordOf(repositories, collection, ['apple']);
     const of = { projectId: collection.projectId, collectionId: collection.id };
     const key = { ...of, chunkId: String((await chunks.list(of, {}))?.items[0]?.id) };
     await records.markDeleting(keyOf(record), start);

@@ -6,10 +6,10 @@ import {
   addRecord,
   getRecord,
   keyOf,
-  makeRecord,
   newId,
   newRecord,
   type OpenedRepositories,
+  recordOf,
   start,
   sweepAway,
 } from '../../testing/fixtures.suite.ts';
@@ -71,7 +71,7 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     const others = await addCollection(repositories, { projectId });
     const areWaiting = async () => [await records.areWaiting(projectId, 1), await records.areWaiting(projectId, 2)];
     assert.deepEqual(await areWaiting(), [false, false]);
-    const made = await makeRecord(repositories, collection, ['a']);
+    const made = await recordOf(repositories, collection, ['a']);
     assert.deepEqual(await areWaiting(), [false, false]);
     const waiting = await addRecord(repositories, others);
     assert.deepEqual(await areWaiting(), [true, false]);
@@ -120,7 +120,7 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
   test('new metadata leaves the rest as it is', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);
-    const record = await makeRecord(repositories, collection, ['a']);
+    const record = await recordOf(repositories, collection, ['a']);
     const before = await getRecord(repositories, record);
     const change = { metadata: { b: '2' }, updatedAt: start + 9 };
     assert.equal(await repositories.records.change(keyOf(record), change), true);
@@ -134,7 +134,7 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     const repositories = open();
     const { records } = repositories;
     const collection = await addCollection(repositories);
-    const record = await makeRecord(repositories, collection, ['a']);
+    const record = await recordOf(repositories, collection, ['a']);
     assert.equal(await records.markDeleting({ ...keyOf(record), projectId: newId('project') }, start), false);
     assert.equal(await records.markDeleting(keyOf(record), start), true);
     assert.equal(await records.markDeleting(keyOf(record), start), false);

@@ -86,7 +86,7 @@ function testRows(open: () => OpenedRepositories): void {
 }
 
 function testKeys(open: () => OpenedRepositories): void {
-  async function makePairs(record: NewRecord, keys: readonly string[]): Promise<RecordJob> {
+  async function createPairs(record: NewRecord, keys: readonly string[]): Promise<RecordJob> {
     const job = await claim(open());
     assert.equal(job.id, record.id);
     await open().jobs.addChunks(job, keyed(...keys));
@@ -97,7 +97,7 @@ function testKeys(open: () => OpenedRepositories): void {
     const { jobs } = open();
     const collection = await addCollection(open());
     const other = await addCollection(open());
-    const job = await makePairs(await addRecord(open(), collection), ['a', 'b']);
+    const job = await createPairs(await addRecord(open(), collection), ['a', 'b']);
     const taken = async (id: string | null, of = collection) =>
       [...(await jobs.findExistingKeys({ collectionId: of.id, id }, ['a', 'c']))].join();
     assert.equal(await taken(null), '');
@@ -115,12 +115,12 @@ function testKeys(open: () => OpenedRepositories): void {
     );
     assert.ok(collection !== undefined && other !== undefined, 'there are two');
     const keys = ['beginning', 'beginnings', 'begins'];
-    await jobs.publish(await makePairs(await addRecord(open(), collection), keys.slice(0, 2)), made(2));
+    await jobs.publish(await createPairs(await addRecord(open(), collection), keys.slice(0, 2)), made(2));
     const taken = (of: string) => jobs.findExistingKeys({ collectionId: of, id: null }, keys.slice(1));
     assert.deepEqual([await taken(collection.id), await taken(other.id)], [new Set(['beginnings']), new Set()]);
-    const rival = await makePairs(await addRecord(open(), other, { onDuplicate: 'replace' }), keys);
+    const rival = await createPairs(await addRecord(open(), other, { onDuplicate: 'replace' }), keys);
     assert.deepEqual(await jobs.publish(rival, made(3)), { kind: 'published', sweep: false });
-    const second = await makePairs(await addRecord(open(), collection, { onDuplicate: 'replace' }), keys.slice(1));
+    const second = await createPairs(await addRecord(open(), collection, { onDuplicate: 'replace' }), keys.slice(1));
     assert.deepEqual(await jobs.publish(second, made(2)), { kind: 'published', sweep: true });
     assert.deepEqual(await contentsOf(open(), collection), ['beginning', 'beginnings', 'begins']);
     for (const each of [collection, other]) await sweepAway(open(), each);
@@ -129,8 +129,8 @@ function testKeys(open: () => OpenedRepositories): void {
   test('who leaves out duplicates is overtaken by a record with the same pair that was published meanwhile', async () => {
     const { jobs } = open();
     const collection = await addCollection(open());
-    const first = await makePairs(await addRecord(open(), collection, { type: 'qa_sheet' }), ['a']);
-    const second = await makePairs(await addRecord(open(), collection, { onDuplicate: 'skip' }), ['a', 'b']);
+    const first = await createPairs(await addRecord(open(), collection, { type: 'qa_sheet' }), ['a']);
+    const second = await createPairs(await addRecord(open(), collection, { onDuplicate: 'skip' }), ['a', 'b']);
     assert.equal(second.onDuplicate, 'skip');
     await jobs.publish(first, made(1, start + 5));
     assert.deepEqual(await jobs.publish(second, made(2)), { kind: 'overtaken' });
@@ -142,9 +142,9 @@ function testKeys(open: () => OpenedRepositories): void {
     const { jobs } = open();
     const collection = await addCollection(open(), { capacity: 3 });
     const old = await addRecord(open(), collection);
-    await jobs.publish(await makePairs(old, ['a', 'b', 'c']), made(3));
+    await jobs.publish(await createPairs(old, ['a', 'b', 'c']), made(3));
     const record = await addRecord(open(), collection, { onDuplicate: 'replace' });
-    const job = await makePairs(record, ['a', 'b']);
+    const job = await createPairs(record, ['a', 'b']);
     assert.equal(await jobs.remainingCapacity(job), 3);
     assert.deepEqual(await contentsOf(open(), collection), ['a', 'b', 'c']);
     assert.deepEqual(await jobs.publish(job, made(2)), { kind: 'published', sweep: true });
@@ -163,8 +163,8 @@ function testKeys(open: () => OpenedRepositories): void {
   test('what replaces too little for the room there is, is not published and replaces nothing', async () => {
     const { jobs } = open();
     const collection = await addCollection(open(), { capacity: 3 });
-    await jobs.publish(await makePairs(await addRecord(open(), collection), ['a', 'b', 'c']), made(3));
-    const job = await makePairs(await addRecord(open(), collection, { onDuplicate: 'replace' }), ['a', 'x']);
+    await jobs.publish(await createPairs(await addRecord(open(), collection), ['a', 'b', 'c']), made(3));
+    const job = await createPairs(await addRecord(open(), collection, { onDuplicate: 'replace' }), ['a', 'x']);
     assert.deepEqual(await jobs.publish(job, made(2)), { kind: 'full' });
     assert.deepEqual(await contentsOf(open(), collection), ['a', 'b', 'c']);
     await sweepAway(open(), collection);

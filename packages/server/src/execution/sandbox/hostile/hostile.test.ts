@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { before, test } from 'node:test';
-import { makeReadableCopy } from '../testing/readable-copy.suite.ts';
+import { createReadableCopy } from '../testing/readable-copy.suite.ts';
 import { childrenOf } from '../testing/test-bed.suite.ts';
 import { attempts, harm } from './corpus.suite.ts';
 import type { HostileCase } from './hostile-case.suite.ts';
@@ -93,7 +93,7 @@ function saidByPage(): string {
 }
 
 test('as an ordinary user a sandbox contains the same', async (t) => {
-  const { node, url } = await makeReadableCopy(t);
+  const { node, url } = await createReadableCopy(t);
   const ordinary = process.getuid?.() === 0 ? { user: 1000 } : {};
   const program = `
     import { attempts } from ${url('execution/sandbox/hostile/corpus.suite.ts')};

@@ -24,7 +24,7 @@ const sources = ['kernel', 'execution/sandbox', 'processes'];
 const packages = ['pino', 'prom-client'];
 
 /** The copy is removed when the test is over. @param more folders of the server's own code and packages, besides */
-export async function makeReadableCopy(t: TestContext, more?: More): Promise<ReadableCopy> {
+export async function createReadableCopy(t: TestContext, more?: More): Promise<ReadableCopy> {
   if ((await isReadableByAll(import.meta.dirname)) && (await isReadableByAll(process.execPath))) return original;
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'quartermaster-copy-')));
   t.after(() => rm(folder, { recursive: true }));

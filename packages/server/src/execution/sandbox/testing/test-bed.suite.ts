@@ -46,7 +46,7 @@ export async function openTestBed({ isolation = 'process', ...options }: TestBed
     metrics: createMetrics(),
     ...options,
   });
-  // Made last: opening a sandbox may be refused, and then no folder is left.
+  // ChunkCounts last: opening a sandbox may be refused, and then no folder is left.
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'quartermaster-sandbox-')));
   await chmod(folder, 0o755);
 

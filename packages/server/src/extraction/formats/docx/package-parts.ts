@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { fileDamaged, fileTypeMismatch } from '../../unreadable.ts';
+import { fileDamaged, fileTypeMismatch } from '../../extraction-error.ts';
 import type { OfficePackage } from '../open-package.ts';
 import { childrenOf, findAll, parseXml, textOf, type XmlElement } from './xml-tree.ts';
 
@@ -24,7 +24,7 @@ export interface WordParts {
   all(kind: string): XmlElement[];
 }
 
-/** @throws Unreadable when the package holds no Word document. */
+/** @throws ExtractionError when the package holds no Word document. */
 export function findWordParts({ parts }: OfficePackage): WordParts {
   const byName = new Map([...parts].map(([name, bytes]) => [name.replaceAll('\\', '/').toLowerCase(), bytes]));
   const get = (name: string) => byName.get(name.toLowerCase());

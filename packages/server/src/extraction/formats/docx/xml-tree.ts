@@ -1,5 +1,5 @@
 import { Parser } from 'htmlparser2';
-import { fileDamaged } from '../../unreadable.ts';
+import { fileDamaged } from '../../extraction-error.ts';
 
 /** An element; names carry the prefix that is usual for their namespace, whatever the document calls it. */
 export interface XmlElement {
@@ -28,7 +28,7 @@ const pieceBytes = 2 ** 18;
 /**
  * Parses a part; broken XML gives what can be told. With `each`, the children of the elements of that name are handed
  * over one by one and not kept: a body may be larger than memory.
- * @throws Unreadable when elements are nested deeper than any program writes them.
+ * @throws ExtractionError when elements are nested deeper than any program writes them.
  */
 export function parseXml(
   bytes: Uint8Array,

@@ -1,7 +1,7 @@
 import { Parser } from 'htmlparser2';
 import type { Block, BlockKind } from '../../document.ts';
+import { fileDamaged } from '../../extraction-error.ts';
 import { createTableRows, type Spans, type TableRows } from '../../qa/table-rows.ts';
-import { fileDamaged } from '../../unreadable.ts';
 import { createRegions, type Regions } from './html-regions.ts';
 
 /** Their content is no text of the page. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type PDFiumDocument, PDFiumLibrary } from '@hyzyla/pdfium';
-import { fileDamaged, fileEmpty, fileEncrypted, fileTypeMismatch } from '../../unreadable.ts';
+import { fileDamaged, fileEmpty, fileEncrypted, fileTypeMismatch } from '../../extraction-error.ts';
 
 /** The C interface of PDFium, as WebAssembly exports it. Handles are numbers; 0 is none. */
 export interface Pdfium {
@@ -42,7 +42,7 @@ export interface OpenPdf {
   close(): void;
 }
 
-/** @throws Unreadable when the bytes are no PDF, need a password or cannot be repaired. */
+/** @throws ExtractionError when the bytes are no PDF, need a password or cannot be repaired. */
 export async function openPdf(bytes: Uint8Array): Promise<OpenPdf> {
   if (bytes.length === 0) throw fileEmpty();
   // A new WebAssembly instance each time: nothing of a document that broke its memory reaches the next one.

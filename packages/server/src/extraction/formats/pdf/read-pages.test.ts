@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeChunks } from '../../chunking/make-chunks.ts';
+import { createChunks } from '../../chunking/create-chunks.ts';
 import type { ExtractedChunk } from '../../extraction.ts';
 import { children, file, never, open, taskOf } from '../../worker/testing/extractor.fixture.ts';
 import { type Placed, pdfOf } from '../testing/documents.fixture.ts';
@@ -74,7 +74,7 @@ test('the child gives the chunks of a long document that its reader gives here, 
     onDuplicate: 'keep',
   } as const;
   const report = { format: 'pdf', warnings: [], milliseconds: 0 };
-  await makeChunks({ job, bytes: made, sink, report });
+  await createChunks({ job, bytes: made, sink, report });
   const pool = open({ processes: 1 });
   for (let round = 0; round < 2; round += 1) {
     const { task, chunks: read } = taskOf(file('pdf', made));

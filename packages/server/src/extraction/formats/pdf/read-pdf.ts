@@ -1,5 +1,5 @@
 import type { Block, Document } from '../../document.ts';
-import { fileDamaged } from '../../unreadable.ts';
+import { fileDamaged } from '../../extraction-error.ts';
 import { findHeadingStyles } from './heading-styles.ts';
 import { createLineJoiner } from './join-lines.ts';
 import { toLines } from './lines.ts';
@@ -12,7 +12,7 @@ import { type PdfBlock, textOf, toBlocks } from './to-blocks.ts';
 
 /**
  * Reads the text of a PDF and the structure that its layout shows. `onPage` receives the percentage of the pages read.
- * @throws Unreadable when the bytes are no PDF, need a password, or none of the pages can be read.
+ * @throws ExtractionError when the bytes are no PDF, need a password, or none of the pages can be read.
  */
 export async function readPdf(bytes: Uint8Array, onPage: (percent: number) => void = () => {}): Promise<Document> {
   const pdf = await openPdf(bytes);

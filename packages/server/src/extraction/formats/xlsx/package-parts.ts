@@ -1,4 +1,4 @@
-import { fileDamaged } from '../../unreadable.ts';
+import { fileDamaged } from '../../extraction-error.ts';
 import { builtInFormat, createFormat, type DateSystem, type Format, general } from './number-format.ts';
 import { type Attributes, readWhole } from './xml-events.ts';
 

@@ -6,7 +6,7 @@ import { readSheetRows } from './sheet-rows.ts';
 /**
  * All sheets in the order of the workbook, hidden ones too. Formulas give their stored value, numbers what the sheet
  * shows, dates ISO 8601.
- * @throws Unreadable when it is no workbook.
+ * @throws ExtractionError when it is no workbook.
  */
 export function readXlsx(bytes: Uint8Array): Workbook {
   const { sheets, ...values } = readWorkbookParts(openPackage(bytes, 'xlsx').parts);

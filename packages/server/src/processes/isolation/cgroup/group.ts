@@ -17,7 +17,7 @@ export interface GroupPlan {
 }
 
 /** Makes a group: a folder in each hierarchy. Throws where the system refuses, and leaves nothing then. */
-export function makeGroup({ layout, folders, memoryMb }: GroupPlan): Group {
+export function createControlGroup({ layout, folders, memoryMb }: GroupPlan): Group {
   const entrances: number[] = [];
   const closeEntrances = (): void => {
     for (const entrance of entrances.splice(0)) closeSync(entrance);

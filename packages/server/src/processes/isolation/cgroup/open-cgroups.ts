@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from '../../../kernel/log/logger.ts';
 import { CgroupRefusal, type CgroupState, type Cgroups, type Group, type Layout } from './cgroups.ts';
 import { findPlaces, type Places } from './find-places.ts';
-import { makeGroup, removeAtOnce } from './group.ts';
+import { createControlGroup, removeAtOnce } from './group.ts';
 import { newFolderName, removeLeftovers } from './own-folder.ts';
 import { tryEntering } from './try-entering.ts';
 import { layoutOfVersion1 } from './version-1.ts';
@@ -84,7 +84,11 @@ function openLayout(layout: Layout, logger: Logger): Cgroups {
   function open(memoryMb: number): Group | undefined {
     opened += 1;
     try {
-      const group = makeGroup({ layout, folders: folders.map((folder) => join(folder, String(opened))), memoryMb });
+      const group = createControlGroup({
+        layout,
+        folders: folders.map((folder) => join(folder, String(opened))),
+        memoryMb,
+      });
       isRefused = false;
       return tracked(group);
     } catch (cause) {

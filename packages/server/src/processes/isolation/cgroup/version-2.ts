@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import { cpuPeriod, cpuQuota, memoryBytes, mostTasks } from './bounds.ts';
 import { CgroupRefusal, type Controller, type Layout, type Limit } from './cgroups.ts';
 import { readWords, writeControl } from './control-file.ts';
+import { createParentGroup, serverLeaf } from './create-parent-group.ts';
 import type { Place, Places } from './find-places.ts';
-import { makeRoom, serverLeaf } from './make-room.ts';
 
 /**
  * One hierarchy for all controllers. A group may hold processes or hand controllers to groups within it, not both, but
@@ -62,7 +62,7 @@ function handDown(place: Place): void {
   if (existsSync(type) && readWords(type).join(' ') !== 'domain') {
     throw new CgroupRefusal('the control group of the server holds threads of others');
   }
-  const undo = existsSync(type) ? makeRoom(place) : () => {};
+  const undo = existsSync(type) ? createParentGroup(place) : () => {};
   try {
     enable(base, ['memory', 'pids']);
   } catch (cause) {

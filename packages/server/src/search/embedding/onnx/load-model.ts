@@ -4,7 +4,7 @@ import { access, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { StartMessage } from './onnx-protocol.ts';
 import { type ModelOutput, poolTokens } from './pool-tokens.ts';
-import { createTokenize, makeBatches, type TextTokenizer, type TokenBatch } from './token-batches.ts';
+import { createBatches, createTokenize, type TextTokenizer, type TokenBatch } from './token-batches.ts';
 
 /* The runtime is not installed with the service, so its types are not here: this is the part of them that is used. */
 interface Tensor {
@@ -61,7 +61,7 @@ export async function loadModel({ runtime, model, threads }: StartMessage): Prom
     throw new Error(`the model wants ${unknown.join(', ')}; only ${Object.keys(inputs).join(', ')} can be given`);
   }
   const tokenize = createTokenize(tokenizer, model.maxTokens);
-  const prepare = (texts: readonly string[]) => makeBatches(texts.map(tokenize));
+  const prepare = (texts: readonly string[]) => createBatches(texts.map(tokenize));
   const run = async (batch: TokenBatch) => readOutput(session, await session.run(feed(ort, session, batch)), batch);
   // Dimensions are what the model gives, whatever its files say; and it is warm then.
   const [probe] = prepare(['a']);

@@ -4,7 +4,7 @@ import { findIsolation } from '../../../processes/isolation/find-isolation.ts';
 import { type Embedder, EmbedderUnavailable } from '../embedder.ts';
 import { normalise } from '../vectors.ts';
 import { readModelFolder } from './model-folder.ts';
-import { type EmbedWish, type OnnxProcess, startOnnxProcess } from './onnx-process.ts';
+import { type EmbedRequest, type OnnxProcess, startOnnxProcess } from './onnx-process.ts';
 import { checkRuntime, runtimeManifest } from './onnx-runtime.ts';
 
 export interface OnnxEmbedderOptions {
@@ -117,10 +117,10 @@ function keepRunning({ first, start, fingerprint, logger }: Keeping) {
     throw new EmbedderUnavailable('the files of the local model were changed; start the service anew');
   }
 
-  const once = async (wish: EmbedWish, signal: AbortSignal) => (await find()).embed(wish, signal);
+  const once = async (wish: EmbedRequest, signal: AbortSignal) => (await find()).embed(wish, signal);
 
   return {
-    async embed(wish: EmbedWish, signal: AbortSignal) {
+    async embed(wish: EmbedRequest, signal: AbortSignal) {
       const vectors = await once(wish, signal).catch((error: unknown) => {
         // What was in flight when a process ended is asked of the next one; a question has no time for that.
         if (!(error instanceof EmbedderUnavailable) || wish.urgent || current.isAlive()) throw error;

@@ -12,7 +12,7 @@ export interface OnnxProcessOptions extends OnnxPlan {
   readonly timeoutMs: number;
 }
 
-export interface EmbedWish {
+export interface EmbedRequest {
   readonly texts: readonly string[];
   readonly urgent: boolean;
 }
@@ -26,7 +26,7 @@ export interface OnnxProcess {
   readonly ready: Promise<{ readonly dimensions: number; readonly fingerprint: string }>;
   readonly isAlive: () => boolean;
   /** @throws EmbedderUnavailable, or what aborted the signal. */
-  embed(wish: EmbedWish, signal: AbortSignal): Promise<Vectors>;
+  embed(wish: EmbedRequest, signal: AbortSignal): Promise<Vectors>;
   /** Resolves when the process is gone. */
   close(): Promise<void>;
 }

@@ -43,7 +43,7 @@ function findFrame(tokenizer: TextTokenizer): { head: readonly number[]; tail: r
 }
 
 /** Texts of like length together: what fills them up costs as much as what they say. */
-export function makeBatches(texts: ReadonlyArray<readonly number[]>): TokenBatch[] {
+export function createBatches(texts: ReadonlyArray<readonly number[]>): TokenBatch[] {
   const order = texts.map((ids, place) => ({ ids, place })).sort((a, b) => a.ids.length - b.ids.length);
   const batches: TokenBatch[] = [];
   for (let from = 0; from < order.length; ) {

@@ -1,4 +1,4 @@
-import { cutWords } from '../../analysis/words.ts';
+import { tokenize } from '../../analysis/tokenizer.ts';
 import { normalise } from '../vectors.ts';
 
 const shortestPart = 3;
@@ -11,7 +11,7 @@ const longestPart = 5;
 export function hashText(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions);
   const counts = new Map<string, number>();
-  for (const word of cutWords(text)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  for (const word of tokenize(text)) counts.set(word, (counts.get(word) ?? 0) + 1);
   for (const [word, count] of counts) {
     const weight = 1 + Math.log(count);
     add(vector, word, weight);

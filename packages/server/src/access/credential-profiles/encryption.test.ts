@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { Secret } from '../../kernel/secret.ts';
-import { createSealer, makeSealingKey, readSealingKey } from './sealing.ts';
-import { openSealer } from './sealing-keys.ts';
+import { createEncrypter, createEncryptionKey, readEncryptionKey } from './encryption.ts';
+import { openEncrypter } from './encryption-key-settings.ts';
 
-const newKey = () => readSealingKey(makeSealingKey()) ?? assert.fail('a new key can be read');
+const newKey = () => readEncryptionKey(createEncryptionKey()) ?? assert.fail('a new key can be read');
 const place = ['credential_profile', 'project-1', 'weather', 'one'];
 /** A sealed text with its parts as bytes. */
 const meaning = (text: string) =>
@@ -20,62 +20,62 @@ const plain = '{"KEY":"canary-0123456789 ü"}';
 
 describe('a seal', () => {
   it('opens for the place it was made for, and shows nothing of what is in it', () => {
-    const sealer = createSealer(newKey());
-    const { text, keyId } = sealer.seal(plain, place);
-    assert.equal(sealer.open(text, place), plain);
-    assert.equal(keyId, sealer.currentKeyId);
+    const encrypter = createEncrypter(newKey());
+    const { text, keyId } = encrypter.seal(plain, place);
+    assert.equal(encrypter.open(text, place), plain);
+    assert.equal(keyId, encrypter.currentKeyId);
     assert.match(text, new RegExp(`^v1\\.${keyId}\\.[\\w-]{16}\\.[\\w-]+$`));
     const bytes = Buffer.from(String(text.split('.')[3]), 'base64url').toString('latin1');
     for (const form of ['canary', 'KEY', '0123']) assert.equal(text.includes(form) || bytes.includes(form), false);
   });
 
   it('opens nowhere else, and not with another key', () => {
-    const sealer = createSealer(newKey());
-    const { text } = sealer.seal(plain, place);
+    const encrypter = createEncrypter(newKey());
+    const { text } = encrypter.seal(plain, place);
     for (const part of place) {
       const elsewhere = place.map((other) => (other === part ? 'other' : other));
-      assert.equal(sealer.open(text, elsewhere), null, part);
+      assert.equal(encrypter.open(text, elsewhere), null, part);
     }
-    assert.equal(sealer.open(text, place.slice(0, 3)), null);
-    assert.equal(sealer.open(text, [...place, '']), null);
+    assert.equal(encrypter.open(text, place.slice(0, 3)), null);
+    assert.equal(encrypter.open(text, [...place, '']), null);
     // Two names that only look the same when they are put together.
-    assert.equal(sealer.open(sealer.seal(plain, ['a', 'b,c']).text, ['a,b', 'c']), null);
-    assert.equal(createSealer(newKey()).open(text, place), null);
+    assert.equal(encrypter.open(encrypter.seal(plain, ['a', 'b,c']).text, ['a,b', 'c']), null);
+    assert.equal(createEncrypter(newKey()).open(text, place), null);
   });
 
   it('does not open when any byte of it is another', () => {
-    const sealer = createSealer(newKey());
-    const { text } = sealer.seal(plain, place);
+    const encrypter = createEncrypter(newKey());
+    const { text } = encrypter.seal(plain, place);
     for (let index = 0; index < text.length; index += 1) {
       for (const other of ['A', 'z', '.', '']) {
         const changed = text.slice(0, index) + other + text.slice(index + 1);
         // The last character of base64 has bits that say nothing.
         if (meaning(changed) === meaning(text)) continue;
-        assert.equal(sealer.open(changed, place), null, `${index} ${other}`);
+        assert.equal(encrypter.open(changed, place), null, `${index} ${other}`);
       }
     }
   });
 
   it('is never made twice alike', () => {
-    const sealer = createSealer(newKey());
-    const nonces = Array.from({ length: 20_000 }, () => sealer.seal('', place).text.split('.')[2]);
+    const encrypter = createEncrypter(newKey());
+    const nonces = Array.from({ length: 20_000 }, () => encrypter.seal('', place).text.split('.')[2]);
     assert.equal(new Set(nonces).size, nonces.length);
   });
 
   it('of an older key opens as long as the settings have that key', () => {
     const [older, newer] = [newKey(), newKey()];
-    const { text } = createSealer(older).seal(plain, place);
-    const both = createSealer(newer, [older]);
+    const { text } = createEncrypter(older).seal(plain, place);
+    const both = createEncrypter(newer, [older]);
     assert.equal(both.open(text, place), plain);
     assert.equal(both.seal(plain, place).keyId, newer.id);
-    assert.deepEqual([both.knows(older.id), createSealer(newer).knows(older.id)], [true, false]);
+    assert.deepEqual([both.knows(older.id), createEncrypter(newer).knows(older.id)], [true, false]);
   });
 });
 
 describe('sealing keys', () => {
   it('print as secrets, whatever prints them', () => {
-    const text = makeSealingKey();
-    const key = readSealingKey(text);
+    const text = createEncryptionKey();
+    const key = readEncryptionKey(text);
     assert.ok(!inspect(key, { depth: 9, showHidden: true }).includes(text.slice(0, 20)));
     assert.ok(!JSON.stringify(key).includes(text.slice(0, 20)));
   });
@@ -83,33 +83,36 @@ describe('sealing keys', () => {
   it('come from the environment or from a file, the one to seal with first', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'quartermaster-sealing-'));
     t.after(() => rm(folder, { recursive: true }));
-    const [first, second] = [makeSealingKey(), makeSealingKey()];
-    const ids = [first, second].map((text) => readSealingKey(text)?.id);
+    const [first, second] = [createEncryptionKey(), createEncryptionKey()];
+    const ids = [first, second].map((text) => readEncryptionKey(text)?.id);
     const file = join(folder, 'keys');
     await writeFile(file, `# the new one\n${first}\n\n  ${Buffer.from(second, 'base64url').toString('base64')}\n`);
-    const fromFile = openSealer({ sealingKeys: [], sealingKeyFile: file });
-    const fromEnvironment = openSealer({ sealingKeys: [new Secret(first), new Secret(second)], sealingKeyFile: null });
-    for (const sealer of [fromFile, fromEnvironment]) {
-      assert.equal(sealer?.currentKeyId, ids[0]);
-      assert.equal(sealer?.knows(ids[1] ?? ''), true);
+    const fromFile = openEncrypter({ sealingKeys: [], sealingKeyFile: file });
+    const fromEnvironment = openEncrypter({
+      sealingKeys: [new Secret(first), new Secret(second)],
+      sealingKeyFile: null,
+    });
+    for (const encrypter of [fromFile, fromEnvironment]) {
+      assert.equal(encrypter?.currentKeyId, ids[0]);
+      assert.equal(encrypter?.knows(ids[1] ?? ''), true);
     }
-    assert.equal(openSealer({ sealingKeys: [], sealingKeyFile: null }), null);
+    assert.equal(openEncrypter({ sealingKeys: [], sealingKeyFile: null }), null);
   });
 
   it('that are wrong are told by setting and number, without showing them', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'quartermaster-sealing-'));
     t.after(() => rm(folder, { recursive: true }));
     const file = join(folder, 'keys');
-    await writeFile(file, `${makeSealingKey()}\nmy-secret-passphrase\n`);
+    await writeFile(file, `${createEncryptionKey()}\nmy-secret-passphrase\n`);
     assert.throws(
-      () => openSealer({ sealingKeys: [], sealingKeyFile: file }),
+      () => openEncrypter({ sealingKeys: [], sealingKeyFile: file }),
       /SEALING_KEY_FILE: key 2 is not the base64/,
     );
     await writeFile(file, '# none\n');
-    assert.throws(() => openSealer({ sealingKeys: [], sealingKeyFile: file }), /holds no key/);
+    assert.throws(() => openEncrypter({ sealingKeys: [], sealingKeyFile: file }), /holds no key/);
     const absent = join(folder, 'absent');
-    assert.throws(() => openSealer({ sealingKeys: [], sealingKeyFile: absent }), /cannot be read \(ENOENT\)/);
-    const both = { sealingKeys: [new Secret(makeSealingKey())], sealingKeyFile: file };
-    assert.throws(() => openSealer(both), /both set/);
+    assert.throws(() => openEncrypter({ sealingKeys: [], sealingKeyFile: absent }), /cannot be read \(ENOENT\)/);
+    const both = { sealingKeys: [new Secret(createEncryptionKey())], sealingKeyFile: file };
+    assert.throws(() => openEncrypter(both), /both set/);
   });
 });

@@ -3,26 +3,26 @@ import { keyedHash } from '../../kernel/keyed-hash.ts';
 import { Secret } from '../../kernel/secret.ts';
 
 /** A key that seals, 32 bytes. Its id tells keys apart and tells nothing about them. */
-export interface SealingKey {
+export interface EncryptionKey {
   readonly id: string;
   readonly bytes: Secret;
 }
 
 /** What a seal is bound to: it opens nowhere else. */
-export type SealedPlace = readonly string[];
+export type EncryptionContext = readonly string[];
 
-export interface Sealed {
+export interface EncryptedText {
   readonly text: string;
   readonly keyId: string;
 }
 
 /** Seals texts with the first of its keys and opens what any of them has sealed. */
-export interface Sealer {
+export interface Encrypter {
   readonly currentKeyId: string;
   knows(keyId: string): boolean;
-  seal(plain: string, place: SealedPlace): Sealed;
+  seal(plain: string, place: EncryptionContext): EncryptedText;
   /** @returns null when it was sealed with another key, for another place, or was changed since. */
-  open(sealed: string, place: SealedPlace): string | null;
+  open(sealed: string, place: EncryptionContext): string | null;
   /** Keyed hashes under each of its keys, the current one first. */
   hashes(text: string): readonly string[];
 }
@@ -33,12 +33,12 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /** A new key, as it stands in settings. */
-export function makeSealingKey(): string {
+export function createEncryptionKey(): string {
   return randomBytes(32).toString('base64url');
 }
 
 /** @param text base64 or base64url of 32 bytes. @returns null when it is not. */
-export function readSealingKey(text: string): SealingKey | null {
+export function readEncryptionKey(text: string): EncryptionKey | null {
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return null;
   const bytes = Buffer.from(text, 'base64');
   const id = createHash('sha256').update('quartermaster sealing key\n').update(bytes).digest('hex').slice(0, 12);
@@ -49,7 +49,7 @@ export function readSealingKey(text: string): SealingKey | null {
  * AES-256-GCM with a random nonce of 96 bits for each seal: good for four billion seals a key. A sealed text is
  * `v1.<key id>.<nonce>.<ciphertext and tag>`; its key id and its place are authenticated with it.
  */
-export function createSealer(current: SealingKey, others: readonly SealingKey[] = []): Sealer {
+export function createEncrypter(current: EncryptionKey, others: readonly EncryptionKey[] = []): Encrypter {
   const keys = new Map([...others, current].map((key) => [key.id, key.bytes]));
 
   function keyBytes(keyId: string): Buffer | undefined {
@@ -86,6 +86,6 @@ export function createSealer(current: SealingKey, others: readonly SealingKey[] 
   };
 }
 
-function boundTo(keyId: string, place: SealedPlace): Buffer {
+function boundTo(keyId: string, place: EncryptionContext): Buffer {
   return Buffer.from(JSON.stringify(['quartermaster', version, keyId, ...place]));
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { phasesOf } from './run-trace.ts';
+import { phasesOf } from './run-timings.ts';
 import { openBench, secret } from './testing/execution.suite.ts';
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);

@@ -14,7 +14,7 @@ const mostRounds = 20;
  * container also those that have started it, such as an init, a shell or npm.
  * @returns moves them back
  */
-export function makeRoom(place: Place): () => void {
+export function createParentGroup(place: Place): () => void {
   const base = place.folder;
   const leaf = join(base, serverLeaf);
   const moved: number[] = [];

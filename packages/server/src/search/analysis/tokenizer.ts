@@ -1,7 +1,7 @@
-import { lightStem } from './light-stem.ts';
+import { stemWord } from './stemmer.ts';
 
 /** Between a word and the times it occurs. */
-export const repeatMark = '\u0081';
+export const frequencySeparator = '\u0081';
 
 /** Words longer than this are cut: they are not language, and the index should not grow with them. */
 const longestWord = 64;
@@ -16,26 +16,26 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
  * Endings go as `light-stem.ts` says. Languages without spaces are cut by dictionary; of Chinese characters each one and
  * each pair of neighbours is a word, so that it does not matter where a dictionary would cut.
  */
-export function cutWords(text: string): string[] {
+export function tokenize(text: string): string[] {
   if (ascii.test(text)) return cutAscii(text.toLowerCase());
   const folded = fold(text);
   return han.test(folded) ? cutHan(folded) : cutSegments(folded);
 }
 
 /** Adds the words of a text to these frequencies; a new word comes after the others. */
-export function addWords(frequencies: Map<string, number>, text: string): void {
-  for (const word of cutWords(text)) frequencies.set(word, (frequencies.get(word) ?? 0) + 1);
+export function addTerms(frequencies: Map<string, number>, text: string): void {
+  for (const word of tokenize(text)) frequencies.set(word, (frequencies.get(word) ?? 0) + 1);
 }
 
 /** Words with their frequencies as `ExtractedChunk.words` has them. */
 export function joinFrequencies(frequencies: ReadonlyMap<string, number>): string {
-  return Array.from(frequencies, ([word, times]) => `${word}${repeatMark}${times}`).join(' ');
+  return Array.from(frequencies, ([word, times]) => `${word}${frequencySeparator}${times}`).join(' ');
 }
 
 /** The words of a text in the order of their first occurrence, with their frequencies, as `ExtractedChunk.words` has them. */
-export function countWords(text: string): string {
+export function countTerms(text: string): string {
   const frequencies = new Map<string, number>();
-  addWords(frequencies, text);
+  addTerms(frequencies, text);
   return joinFrequencies(frequencies);
 }
 
@@ -98,7 +98,7 @@ function cutHan(text: string): string[] {
 
 /** What becomes of a word that was cut out. */
 function finishWord(word: string): string {
-  return lightStem(word.length > longestWord ? cutLong(word) : word);
+  return stemWord(word.length > longestWord ? cutLong(word) : word);
 }
 
 /** Never between the halves of a surrogate pair. */

@@ -1,17 +1,17 @@
 import type { Isolation, RunOrigin } from '@quartermaster/contract';
-import type { Scrubber } from '../egress/redact/scrub.ts';
+import type { Redactor } from '../egress/redact/redactor.ts';
 import type { Execution } from './outcome.ts';
-import type { RunTrace } from './run-trace.ts';
+import type { RunTimings } from './run-timings.ts';
 
 /** Who keeps account of runs. Called on the way of every run: an implementation may not wait for anything. */
-export interface RunJournal {
-  begun(run: JournalRun): void;
-  progressed(run: JournalRun, progress: RunProgress): void;
-  ended(run: JournalRun, execution: Execution): void;
+export interface RunObserver {
+  begun(run: ObservedRun): void;
+  progressed(run: ObservedRun, progress: RunProgress): void;
+  ended(run: ObservedRun, execution: Execution): void;
 }
 
-/** A run under way, as its journal sees it. */
-export interface JournalRun {
+/** A run under way, as its observer sees it. */
+export interface ObservedRun {
   readonly runId: string;
   readonly bundle: { readonly id: string };
   /** null: a check of credentials. */
@@ -20,10 +20,10 @@ export interface JournalRun {
   readonly caller: RunCaller;
   /** What the caller sent: whoever keeps it must scrub it. */
   readonly input: Readonly<Record<string, unknown>>;
-  readonly policy: { readonly egress: { readonly scrubber: Scrubber } };
+  readonly policy: { readonly egress: { readonly redactor: Redactor } };
   /** Milliseconds since 1970. */
   readonly createdAt: number;
-  readonly trace: RunTrace;
+  readonly trace: RunTimings;
 }
 
 /** On whose behalf a plugin runs. */
@@ -37,7 +37,7 @@ export interface RunCaller {
   readonly cancel?: () => void;
   /** The run was accepted earlier: it is the same one. */
   readonly resumes?: { readonly runId: string; readonly createdAt: number } | undefined;
-  /** The caller stores the record of the run itself: the journal need not. */
+  /** The caller stores the record of the run itself: the observer need not. */
   readonly keepsOwnRecord?: boolean;
   /** For a caller who watches; called while the plugin runs. */
   readonly onProgress?: ((progress: RunProgress) => void) | undefined;
@@ -51,4 +51,4 @@ export interface RunProgress {
 }
 
 /** For programs that run plugins and keep nothing: tests of a bundle, examples. */
-export const noJournal: RunJournal = { begun: () => {}, progressed: () => {}, ended: () => {} };
+export const noObserver: RunObserver = { begun: () => {}, progressed: () => {}, ended: () => {} };

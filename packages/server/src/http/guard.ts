@@ -6,7 +6,7 @@ import type { Caller } from '../kernel/caller.ts';
  * What a room's `routes.ts` needs of authentication. `requires` is an `onRequest` hook: it runs before a byte of the
  * body is read, throws APIKEY_VALIDATION_FAILED or PERMISSION_DENIED, and makes `callerOf` answer afterwards.
  */
-export interface Gate {
+export interface Guard {
   requires(scope: Scope): (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   callerOf(request: FastifyRequest): Caller;
 }
@@ -20,8 +20,8 @@ export interface Manager {
   readonly keyId: string | null;
 }
 
-/** What `access/projects/routes.ts` needs: `manages` is an `onRequest` hook as those of {@link Gate}. */
-export interface ManagerGate {
+/** What `access/projects/routes.ts` needs: `manages` is an `onRequest` hook as those of {@link Guard}. */
+export interface ManagerGuard {
   readonly manages: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   managerOf(request: FastifyRequest): Manager;
 }

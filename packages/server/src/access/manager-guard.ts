@@ -1,14 +1,14 @@
 import { scopes } from '@quartermaster/contract';
-import type { Manager, ManagerGate } from '../http/gate.ts';
-import { createAdmitted } from './admitted.ts';
+import type { Manager, ManagerGuard } from '../http/guard.ts';
+import { createAuthenticatedRequests } from './authenticated-requests.ts';
 import { authenticateKey } from './authentication.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import { scopeMissing } from './projects/problems.ts';
 import type { SessionCallers } from './session-callers.ts';
 
 /** Lets administrators in, and keys of scope `admin`. */
-export function createManagerGate(keyRing: KeyRing, sessions: SessionCallers): ManagerGate {
-  const managers = createAdmitted<Manager>();
+export function createManagerGuard(keyRing: KeyRing, sessions: SessionCallers): ManagerGuard {
+  const managers = createAuthenticatedRequests<Manager>();
   return {
     manages: async (request) => {
       if (sessions.isMeant(request)) {

@@ -4,10 +4,10 @@ import { type BundleCheck, checkBundle } from '../authoring/authoring.ts';
 import { ownBundles } from '../catalogue/load/own-bundles.ts';
 import { exists } from '../kernel/disk/exists.ts';
 import { findChangedFiles } from '../packaging/changed-files.ts';
-import { type Installation, type InstallWish, installBundle } from '../packaging/install-bundle.ts';
+import { type Installation, type InstallOptions, installBundle } from '../packaging/install-bundle.ts';
 import { createInstalledBundles, type InstalledBundle } from '../packaging/installed-bundles.ts';
 import { type PackedBundle, packBundle } from '../packaging/pack-bundle.ts';
-import { idTaken, mistakesInBundle } from '../packaging/problems.ts';
+import { bundleInvalid, idTaken } from '../packaging/problems.ts';
 import { newKeyPair, type PublicKeyText, readPublicKey } from '../packaging/signatures.ts';
 import { createTrustedPublishers, type Publisher } from '../packaging/trusted-publishers.ts';
 import { type Environment, parseConfig } from '../settings/config.ts';
@@ -21,9 +21,9 @@ export interface ListedBundle extends InstalledBundle {
 }
 
 /** Installed bundles of this installation, found by the settings. Needs no running service; a running one follows. */
-export interface BundleStore {
+export interface PackageManager {
   readonly folder: string;
-  install(wish: InstallWish): Promise<Installation>;
+  install(wish: InstallOptions): Promise<Installation>;
   list(): Promise<readonly ListedBundle[]>;
   remove(bundleId: string): Promise<void>;
   /** Those of the settings have no name. */
@@ -34,7 +34,7 @@ export interface BundleStore {
 }
 
 /** @throws ConfigError */
-export function createBundleStore(environment: Environment): BundleStore {
+export function createPackageManager(environment: Environment): PackageManager {
   const { installedBundles: folder, bundleFolders, bundlePublishers } = parseConfig(environment);
   const installed = createInstalledBundles(folder);
   const trusted = createTrustedPublishers(folder);
@@ -79,7 +79,7 @@ export async function packFolder(folder: string, keyFile: string | null): Promis
   const found = await checkBundle(folder);
   refuseMistakes(found);
   const { bundle } = found;
-  if (bundle === undefined) throw mistakesInBundle([`${folder} is no bundle`]);
+  if (bundle === undefined) throw bundleInvalid([`${folder} is no bundle`]);
   return await packBundle({
     folder: bundle.folder,
     bundleId: bundle.id,
@@ -97,7 +97,5 @@ export async function writeNewKey(file: string): Promise<PublicKeyText> {
 
 function refuseMistakes({ failures }: BundleCheck): void {
   if (failures.length === 0) return;
-  throw mistakesInBundle(
-    failures.map(({ file, line, field, message }) => `${file}:${line ?? '-'} ${field}: ${message}`),
-  );
+  throw bundleInvalid(failures.map(({ file, line, field, message }) => `${file}:${line ?? '-'} ${field}: ${message}`));
 }

@@ -17,7 +17,7 @@ export interface OutboundCall {
 }
 
 /** The outbound calls of one run. Data only: one is made for every run, so it must cost next to nothing. */
-export interface CallTrace {
+export interface CallTimings {
   readonly calls: OutboundCall[];
   /** Calls beyond the bound of the list. */
   callsLeftOut: number;
@@ -36,8 +36,8 @@ const unanswered = { status: null, result: 'failed', bytes: 0, ms: 0 } as const;
 type Sent = Pick<OutboundCall, 'host' | 'method'>;
 
 /** Sends a request and notes how it went. `maxBytes` is what an answer that is too large had at least. */
-export async function traceCall(
-  trace: CallTrace | undefined,
+export async function timeCall(
+  trace: CallTimings | undefined,
   sent: Sent & { readonly maxBytes: number },
   send: () => Promise<Exchanged>,
 ): Promise<Exchanged> {
@@ -53,7 +53,7 @@ export async function traceCall(
 }
 
 /** Waits as a third party asked for: that is its time too. */
-export async function traceWait<T>(trace: CallTrace | undefined, wait: () => Promise<T>): Promise<T> {
+export async function timeWait<T>(trace: CallTimings | undefined, wait: () => Promise<T>): Promise<T> {
   if (trace === undefined) return await wait();
   begin(trace);
   const waited = await wait();
@@ -61,14 +61,14 @@ export async function traceWait<T>(trace: CallTrace | undefined, wait: () => Pro
   return waited;
 }
 
-function begin(trace: CallTrace): number {
+function begin(trace: CallTimings): number {
   const now = performance.now();
   if (trace.underWay === 0) trace.busySince = now;
   trace.underWay += 1;
   return now;
 }
 
-function end(trace: CallTrace): number {
+function end(trace: CallTimings): number {
   const now = performance.now();
   trace.underWay -= 1;
   if (trace.underWay === 0) trace.upstreamMs += now - trace.busySince;
@@ -76,12 +76,12 @@ function end(trace: CallTrace): number {
 }
 
 /** Notes a call that the policy did not let out. `host` is whatever was asked for, scrubbed. */
-export function traceRefusal(trace: CallTrace | undefined, { host, method }: Sent): void {
+export function timeRefusal(trace: CallTimings | undefined, { host, method }: Sent): void {
   if (trace === undefined) return;
   note(trace, { host: host.slice(0, 253), method: knownMethod(method), ...unanswered, result: 'refused' });
 }
 
-function note(trace: CallTrace, call: OutboundCall): void {
+function note(trace: CallTimings, call: OutboundCall): void {
   if (trace.calls.length < maxCalls) trace.calls.push(call);
   else trace.callsLeftOut += 1;
 }

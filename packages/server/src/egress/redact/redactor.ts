@@ -4,13 +4,13 @@ import { createCharacterBudget } from './redaction-budget.ts';
 import { type FormFamily, familiesOf, familiesOfBytes } from './secret-forms.ts';
 
 /** Replaces secrets, in the encodings they travel in, with `[redacted]`. */
-export interface Scrubber {
+export interface Redactor {
   text(value: string): string;
   /** The same Buffer when it holds no secret. */
   bytes(value: Buffer): Buffer;
   /** Every string and key of a JSON value; the same value when it holds no secret. */
   deep<T>(value: T): T;
-  /** From now on these are replaced as well. Only a scrubber that was made to grow has it. */
+  /** From now on these are replaced as well. Only a redactor that was made to grow has it. */
   learn?(secrets: Iterable<string>): void;
 }
 
@@ -22,13 +22,13 @@ const shortest = 4;
 const anywhere = 8;
 
 /** Finds nothing, changes nothing: for calls without credentials. */
-export const noSecrets: Scrubber = { text: (value) => value, bytes: (value) => value, deep: (value) => value };
+export const noSecrets: Redactor = { text: (value) => value, bytes: (value) => value, deep: (value) => value };
 
 /**
- * A scrubber for the secrets of one run. The forms in which they are found are those of `familiesOf`; what an upstream
+ * A redactor for the secrets of one run. The forms in which they are found are those of `familiesOf`; what an upstream
  * invents beyond that is not found.
  */
-export function createScrubber(secrets: Iterable<string | Uint8Array>): Scrubber {
+export function createRedactor(secrets: Iterable<string | Uint8Array>): Redactor {
   const values = [...secrets].filter((secret) => secret.length >= shortest);
   if (values.length === 0) return noSecrets;
   const counted = createCharacterBudget();
@@ -50,10 +50,10 @@ export function createScrubber(secrets: Iterable<string | Uint8Array>): Scrubber
   return { text: scrubText, bytes, deep: (value) => scrubDeep(value, scrubText) as typeof value };
 }
 
-/** A scrubber for secrets of which some are got on the way, such as access tokens. */
-export function createGrowingScrubber(secrets: Iterable<string | Uint8Array>): Required<Scrubber> {
+/** A redactor for secrets of which some are got on the way, such as access tokens. */
+export function createGrowingRedactor(secrets: Iterable<string | Uint8Array>): Required<Redactor> {
   const known = new Set(secrets);
-  let current = createScrubber(known);
+  let current = createRedactor(known);
   return {
     text: (value) => current.text(value),
     bytes: (value) => current.bytes(value),
@@ -61,7 +61,7 @@ export function createGrowingScrubber(secrets: Iterable<string | Uint8Array>): R
     learn(more) {
       const before = known.size;
       for (const secret of more) known.add(secret);
-      if (known.size > before) current = createScrubber(known);
+      if (known.size > before) current = createRedactor(known);
     },
   };
 }

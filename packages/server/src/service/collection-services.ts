@@ -9,10 +9,10 @@ import { openRecordWorker, workerDefaults } from '../ingestion/record-worker.ts'
 import { openSweeper } from '../ingestion/sweeper.ts';
 import { createStreamShares } from '../kernel/concurrency/stream-shares.ts';
 import { createRetrieve } from '../search/query/retrieve.ts';
-import type { CollectionRoomDeps } from './collection-context.ts';
+import type { CollectionContext } from './collection-context.ts';
 import { openVectorSearch } from './vector-search.ts';
 
-export interface CollectionRoom {
+export interface CollectionServices {
   readonly collections: Collections;
   readonly records: Records;
   readonly chunks: Chunks;
@@ -24,7 +24,7 @@ export interface CollectionRoom {
 }
 
 /** Collections, records and chunks, and the work behind them, which starts at once. */
-export function openCollectionRoom(deps: CollectionRoomDeps): CollectionRoom {
+export function openCollectionServices(deps: CollectionContext): CollectionServices {
   const { repositories, files, clock, newId, logger, countTokens } = deps;
   const timing = { ...workerDefaults, ...deps.timing };
   const { space, limits, countExceeded } = deps;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { createScrubber, redacted } from './scrub.ts';
+import { createRedactor, redacted } from './redactor.ts';
 import { familiesOf, familiesOfBytes } from './secret-forms.ts';
 
 const secrets = ['sk-live_4f9A+b/c==Zq', 'p@ss "wörd" & <more>/x', 'c0ffee00-1234-5678-9abc-def012345678'];
@@ -56,44 +56,44 @@ const encodings: Readonly<Record<string, (secret: string) => string>> = {
   'base64 with escaped slashes': (secret) => base64(secret).replaceAll('/', '\\/'),
 };
 
-describe('a scrubber', () => {
+describe('a redactor', () => {
   for (const [name, encode] of Object.entries(encodings)) {
     it(`finds a secret as ${name}, in text, in bytes and deep in a value`, () => {
       for (const secret of secrets) {
-        const scrubber = createScrubber([secret]);
+        const redactor = createRedactor([secret]);
         const sent = `before ${encode(secret)} after`;
-        const found = scrubber.text(sent);
+        const found = redactor.text(sent);
         assert.ok(found.includes(redacted), `${name} of ${secret} in text: ${found}`);
         assert.ok(!found.includes(encode(secret)));
         assert.ok(found.startsWith('before ') && found.endsWith(' after'));
-        assert.equal(scrubber.bytes(Buffer.from(sent)).toString(), found);
-        assert.deepEqual(scrubber.deep({ [sent]: [1, { a: sent }] }), { [found]: [1, { a: found }] });
+        assert.equal(redactor.bytes(Buffer.from(sent)).toString(), found);
+        assert.deepEqual(redactor.deep({ [sent]: [1, { a: sent }] }), { [found]: [1, { a: found }] });
       }
     });
   }
 
   it('returns the very same value when there is nothing to hide', () => {
-    const scrubber = createScrubber(secrets);
+    const redactor = createRedactor(secrets);
     const bytes = Buffer.from('nothing here');
     const value = { a: [1, null, 'nothing', { b: true }] };
-    assert.equal(scrubber.bytes(bytes), bytes);
-    assert.equal(scrubber.deep(value), value);
+    assert.equal(redactor.bytes(bytes), bytes);
+    assert.equal(redactor.deep(value), value);
   });
 
   it('leaves bytes around a secret as they are, text or not', () => {
     const before = Buffer.from([0xff, 0x00, 0xc3]);
-    const scrubbed = createScrubber(['12345678']).bytes(Buffer.concat([before, Buffer.from('12345678'), before]));
+    const scrubbed = createRedactor(['12345678']).bytes(Buffer.concat([before, Buffer.from('12345678'), before]));
     assert.deepEqual(scrubbed, Buffer.concat([before, Buffer.from(redacted), before]));
   });
 
   it('replaces a short secret only where it stands alone, and none below four characters', () => {
-    const scrubber = createScrubber(['pass', '123', '']);
-    assert.equal(scrubber.text('pass=pass; passport compass 123'), '[redacted]=[redacted]; passport compass 123');
+    const redactor = createRedactor(['pass', '123', '']);
+    assert.equal(redactor.text('pass=pass; passport compass 123'), '[redacted]=[redacted]; passport compass 123');
   });
 
   it('keeps a key such as __proto__ a member', () => {
     const value: unknown = JSON.parse('{"__proto__":{"a":"12345678"}}');
-    const scrubbed = createScrubber(['12345678']).deep(value);
+    const scrubbed = createRedactor(['12345678']).deep(value);
     assert.equal(JSON.stringify(scrubbed), '{"__proto__":{"a":"[redacted]"}}');
     assert.equal(Object.getPrototypeOf(scrubbed), Object.prototype);
   });
@@ -137,17 +137,17 @@ describe('a scrubber', () => {
   it('finds it in what is long as it does in what is short', () => {
     const before = 'Nothing to see here. '.repeat(2000);
     for (const secret of secrets) {
-      const scrubber = createScrubber([secret]);
-      assert.equal(scrubber.text(before), before);
-      assert.equal(scrubber.text(before + hex(url(secret))), before + redacted);
-      assert.equal(scrubber.text(before + secret + base64(secret)), before + redacted + redacted);
+      const redactor = createRedactor([secret]);
+      assert.equal(redactor.text(before), before);
+      assert.equal(redactor.text(before + hex(url(secret))), before + redacted);
+      assert.equal(redactor.text(before + secret + base64(secret)), before + redacted + redacted);
     }
   });
 
   it('takes the whole of a secret that has another one in it', () => {
     const [inner, outer] = ['0123456789abcdef', 'before-0123456789abcdef-and-more'];
     for (const encode of [String, hex, base64]) {
-      assert.equal(createScrubber([inner, outer]).text(`${encode(outer)} ${encode(inner)}`), `${redacted} ${redacted}`);
+      assert.equal(createRedactor([inner, outer]).text(`${encode(outer)} ${encode(inner)}`), `${redacted} ${redacted}`);
     }
   });
 
@@ -158,10 +158,10 @@ describe('a scrubber', () => {
         fc.string(),
         fc.string(),
         (secret, a, b) => {
-          const scrubber = createScrubber([secret]);
-          assert.ok(!scrubber.text(a + secret + b).includes(secret) || redacted.includes(secret));
+          const redactor = createRedactor([secret]);
+          assert.ok(!redactor.text(a + secret + b).includes(secret) || redacted.includes(secret));
           assert.ok(
-            !scrubber.bytes(Buffer.from(a + secret + b)).includes(Buffer.from(secret)) || redacted.includes(secret),
+            !redactor.bytes(Buffer.from(a + secret + b)).includes(Buffer.from(secret)) || redacted.includes(secret),
           );
         },
       ),

@@ -1,10 +1,10 @@
 import type { TextSplitter } from '@quartermaster/contract';
-import { countWords } from '../../search/analysis/words.ts';
+import { countTerms } from '../../search/analysis/tokenizer.ts';
 import { type Document, layOut, type PlacedBlock } from '../document.ts';
-import type { ChunkSink, ExtractionJob, Made, ReportDraft } from '../extraction-job.ts';
+import { capacityExceeded, fileEmpty, noText } from '../extraction-error.ts';
+import type { ChunkCounts, ChunkSink, ExtractionJob, ReportDraft } from '../extraction-job.ts';
 import { parserOf, readDocument } from '../formats/read-document.ts';
-import { makePairs } from '../qa/make-pairs.ts';
-import { capacityExceeded, fileEmpty, noText } from '../unreadable.ts';
+import { createPairs } from '../qa/create-pairs.ts';
 import { defaultChunkSize, separatorDefaults } from './check-splitter.ts';
 import { splitBySeparators } from './separator-splitter.ts';
 import { type StructureCut, splitByStructure } from './structure-splitter.ts';
@@ -13,9 +13,9 @@ import { countTokens } from './tokens.ts';
 
 /**
  * Reads the bytes and gives every chunk to the sink, in order.
- * @throws Unreadable when the document cannot be read or has too many chunks.
+ * @throws ExtractionError when the document cannot be read or has too many chunks.
  */
-export async function makeChunks(input: {
+export async function createChunks(input: {
   job: ExtractionJob;
   bytes: Uint8Array;
   sink: ChunkSink;
@@ -24,7 +24,7 @@ export async function makeChunks(input: {
   const { job, bytes, sink, report } = input;
   if (bytes.length === 0) throw fileEmpty();
   sink.stage('parsing', 0);
-  if (job.kind === 'qa') return makePairs(input);
+  if (job.kind === 'qa') return createPairs(input);
   report.parser = parserOf(job.format);
   const document = await readDocument({
     format: job.format,
@@ -47,7 +47,7 @@ interface Making {
   readonly report: ReportDraft;
 }
 
-async function makeTexts(document: Document, { job, sink, report }: Making): Promise<Made> {
+async function makeTexts(document: Document, { job, sink, report }: Making): Promise<ChunkCounts> {
   const { text, blocks, locate } = layOut(document);
   report.characters = text.length;
   report.headings = blocks.filter((block) => block.kind === 'heading').length;
@@ -69,7 +69,7 @@ async function makeTexts(document: Document, { job, sink, report }: Making): Pro
       numTokens: prefixTokens + cut.numTokens,
       locator: locate(cut.start, cut.end),
       metadata: {},
-      words: countWords(content),
+      words: countTerms(content),
     });
     numChunks += 1;
     if (taken !== undefined) await taken;

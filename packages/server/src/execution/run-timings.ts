@@ -1,11 +1,11 @@
-import type { CallTrace } from '../egress/call-trace.ts';
+import type { CallTimings } from '../egress/call-timings.ts';
 import type { SandboxTimings } from './sandbox/sandbox.ts';
 
 /**
  * What is measured of a run while it goes on, in milliseconds of `performance.now()`. Data only, and one object for all
  * of it: every run has one.
  */
-export interface RunTrace extends CallTrace, SandboxTimings {
+export interface RunTimings extends CallTimings, SandboxTimings {
   readonly askedAt: number;
   /** Credentials and input were found right. */
   validatedAt: number;
@@ -28,7 +28,7 @@ export interface RunPhases {
   readonly upstream: number;
 }
 
-export function createRunTrace(): RunTrace {
+export function createRunTimings(): RunTimings {
   const now = performance.now();
   return {
     askedAt: now,
@@ -46,7 +46,7 @@ export function createRunTrace(): RunTrace {
 }
 
 /** Where the time of a run that has ended went. */
-export function phasesOf(trace: RunTrace): RunPhases {
+export function phasesOf(trace: RunTimings): RunPhases {
   const { askedAt, validatedAt, returnedAt, endedAt, startMs, pluginBeganAt, upstreamMs } = trace;
   const waitedMs = (pluginBeganAt > 0 ? pluginBeganAt : returnedAt) - validatedAt;
   const start = Math.min(startMs, waitedMs);

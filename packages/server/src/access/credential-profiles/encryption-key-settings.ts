@@ -1,27 +1,27 @@
 import { readFileSync } from 'node:fs';
 import type { Secret } from '../../kernel/secret.ts';
-import { createSealer, readSealingKey, type Sealer, type SealingKey } from './sealing.ts';
+import { createEncrypter, type Encrypter, type EncryptionKey, readEncryptionKey } from './encryption.ts';
 
 /** Where the operator keeps the keys: in the environment or in a file, the one to seal with first. */
-export interface SealingSettings {
+export interface EncryptionKeySettings {
   readonly sealingKeys: readonly Secret[];
   readonly sealingKeyFile: string | null;
 }
 
 /**
- * The sealer of the settings.
+ * The encrypter of the settings.
  * @param storeFile a further file with keys, that of the data folder; they come after those of the settings
  * @returns null when there is no key
  * @throws Error that names the setting or the file and the line, never the key
  */
-export function openSealer(
-  { sealingKeys, sealingKeyFile }: SealingSettings,
+export function openEncrypter(
+  { sealingKeys, sealingKeyFile }: EncryptionKeySettings,
   storeFile: string | null = null,
-): Sealer | null {
+): Encrypter | null {
   if (sealingKeyFile !== null && sealingKeys.length > 0) {
     throw new Error('QUARTERMASTER_SEALING_KEY and QUARTERMASTER_SEALING_KEY_FILE are both set; keep one of them.');
   }
-  const keys: SealingKey[] = [];
+  const keys: EncryptionKey[] = [];
   if (sealingKeys.length > 0) {
     keys.push(
       ...parseKeys(
@@ -33,12 +33,12 @@ export function openSealer(
   if (sealingKeyFile !== null) keys.push(...readKeyFile('QUARTERMASTER_SEALING_KEY_FILE', sealingKeyFile));
   if (storeFile !== null) keys.push(...readKeyFile(storeFile, storeFile));
   const [current, ...others] = keys;
-  return current === undefined ? null : createSealer(current, others);
+  return current === undefined ? null : createEncrypter(current, others);
 }
 
-function parseKeys(source: string, texts: readonly string[]): SealingKey[] {
+function parseKeys(source: string, texts: readonly string[]): EncryptionKey[] {
   return texts.map((text, index) => {
-    const key = readSealingKey(text);
+    const key = readEncryptionKey(text);
     if (key !== null) return key;
     throw new Error(
       `${source}: key ${index + 1} is not the base64 of 32 bytes; "npm run quartermaster -- profile new-key" prints one.`,
@@ -47,7 +47,7 @@ function parseKeys(source: string, texts: readonly string[]): SealingKey[] {
 }
 
 /** One key a line; empty lines and those that begin with `#` are left out. */
-function readKeyFile(source: string, path: string): SealingKey[] {
+function readKeyFile(source: string, path: string): EncryptionKey[] {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');

@@ -12,7 +12,7 @@ export interface Refusal {
 }
 export type Answer<Value> = Value | Refusal | NotNow;
 
-export interface Patience {
+export interface RetryBackoff {
   /** Asks until there is an answer. @throws EmbedderUnavailable when there is none after all attempts. */
   insist<Value extends object>(ask: () => Promise<Answer<Value>>, signal: AbortSignal): Promise<Value | Refusal>;
 }
@@ -21,7 +21,7 @@ export interface Patience {
 const longestPauseMs = 30_000;
 
 /** When one request is told to wait, those beside it wait, too: a limit of rate is one for all. */
-export function createPatience({ attempts, backoffMs }: { attempts: number; backoffMs: number }): Patience {
+export function createRetryBackoff({ attempts, backoffMs }: { attempts: number; backoffMs: number }): RetryBackoff {
   let quietUntil = 0;
 
   async function waitForQuiet(signal: AbortSignal): Promise<void> {

@@ -10,7 +10,7 @@ const arabic = /^[\u0620-\u064a]+$/;
 const shortest = 4;
 
 /** The form under which a folded word is indexed and looked up. */
-export function lightStem(word: string): string {
+export function stemWord(word: string): string {
   if (word.length < shortest) return word;
   if (word.charCodeAt(word.length - 1) === 0x73) return stemPlural(word);
   return word.charCodeAt(0) < 0x620 ? word : stemArabic(word);

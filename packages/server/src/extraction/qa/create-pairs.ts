@@ -1,9 +1,9 @@
 import type { Locator } from '@quartermaster/contract';
-import { countWords } from '../../search/analysis/words.ts';
+import { countTerms } from '../../search/analysis/tokenizer.ts';
 import { countTokens } from '../chunking/tokens.ts';
 import { contentOfPair, type ExtractedChunk, rowCodes, type SheetReport } from '../extraction.ts';
-import type { ChunkSink, ExtractionJob, Made, ReportDraft } from '../extraction-job.ts';
-import { capacityExceeded, noRows } from '../unreadable.ts';
+import { capacityExceeded, noRows } from '../extraction-error.ts';
+import type { ChunkCounts, ChunkSink, ExtractionJob, ReportDraft } from '../extraction-job.ts';
 import { type Pair, readPairs } from './pairs.ts';
 import { createWarn, type Warn, type Workbook } from './sheet.ts';
 
@@ -16,9 +16,9 @@ interface Making {
 
 /**
  * Reads a sheet and gives a chunk for each question–answer pair, in the order of the sheet.
- * @throws Unreadable when the sheet cannot be read or has no pair.
+ * @throws ExtractionError when the sheet cannot be read or has no pair.
  */
-export async function makePairs({ job, bytes, sink, report }: Making): Promise<Made> {
+export async function createPairs({ job, bytes, sink, report }: Making): Promise<ChunkCounts> {
   const warn = createWarn(report.warnings);
   const workbook = await readWorkbook(job, { bytes, warn });
   Object.assign(report, workbook.facts);
@@ -58,7 +58,7 @@ function toChunk(pair: Pair, ordinal: number): ExtractedChunk {
     numTokens: countTokens(content),
     locator,
     metadata,
-    words: countWords(content),
+    words: countTerms(content),
     rowKey,
   };
 }

@@ -18,7 +18,7 @@ import { openExtractor } from '../../extraction/worker/open-extractor.ts';
 import type { AccessibleFile, FileAccess } from '../../files/file-access.ts';
 import { createApp } from '../../http/create-app.ts';
 import { createDrain } from '../../http/drain.ts';
-import type { Gate } from '../../http/gate.ts';
+import type { Guard } from '../../http/guard.ts';
 import { createRequestMetrics } from '../../http/request-metrics.ts';
 import type { PageFetcher } from '../../ingestion/page-fetcher.ts';
 import type { RecordJobRepository } from '../../ingestion/record-job-repository.ts';
@@ -31,8 +31,8 @@ import { Problem } from '../../kernel/problem.ts';
 import { closeAll } from '../../kernel/process/close-all.ts';
 import type { Embedder } from '../../search/embedding/embedder.ts';
 import { openVectorIndex } from '../../search/embedding/open-vector-index.ts';
-import type { CollectionRoomDeps } from '../../service/collection-context.ts';
-import { openCollectionRoom } from '../../service/open-collections.ts';
+import type { CollectionContext } from '../../service/collection-context.ts';
+import { openCollectionServices } from '../../service/collection-services.ts';
 import { collectionRoutes } from '../routes.ts';
 
 /* What the tests of this room start: the routes over the real database and the real extractor, in one process. */
@@ -54,14 +54,14 @@ function closeWith(t: TestContext, close: () => Promise<void>): void {
   resources.defer(close);
 }
 
-export interface Wish {
+export interface TestCollectionsOptions {
   readonly database?: Database;
   readonly extractor?: Extractor;
   readonly pages?: PageFetcher;
-  readonly timing?: CollectionRoomDeps['timing'];
+  readonly timing?: CollectionContext['timing'];
   readonly files?: TestFiles;
   readonly alone?: boolean;
-  readonly limits?: Partial<CollectionRoomDeps['limits']>;
+  readonly limits?: Partial<CollectionContext['limits']>;
   /** Instead of the repository itself: the same, with a defect. */
   readonly jobs?: RecordJobRepository;
   readonly embedder?: Embedder;
@@ -130,7 +130,7 @@ export function createTestFiles(): TestFiles {
 }
 
 /** Who a request comes from is its key: `Bearer <project id>`. */
-const gate: Gate = {
+const guard: Guard = {
   requires: () => async (request) => {
     if (request.headers.authorization === undefined) throw new Problem('APIKEY_VALIDATION_FAILED', 'no key');
   },
@@ -141,7 +141,7 @@ const gate: Gate = {
   }),
 };
 
-export function createRepositories(database: Database): CollectionRoomDeps['repositories'] {
+export function createRepositories(database: Database): CollectionContext['repositories'] {
   return {
     collections: createCollectionRepository(database),
     records: createRecordRepository(database),
@@ -153,9 +153,13 @@ export function createRepositories(database: Database): CollectionRoomDeps['repo
 }
 
 /** Everything of the room, without HTTP. `close` may be called before the test ends. */
-export function openTestRoom(t: TestContext, database: Database, wish: Wish & { files: FileAccess }) {
+export function openTestCollections(
+  t: TestContext,
+  database: Database,
+  wish: TestCollectionsOptions & { files: FileAccess },
+) {
   const extractor = wish.extractor ?? openExtractor({ processes: 1, logger: silent });
-  const room = openCollectionRoom({
+  const room = openCollectionServices({
     repositories: { ...createRepositories(database), ...(wish.jobs === undefined ? {} : { jobs: wish.jobs }) },
     files: wish.files,
     metrics: wish.metrics,
@@ -191,13 +195,13 @@ export interface Answer {
 }
 
 /** The service of this room over HTTP, in process. */
-export async function openTestService(t: TestContext, wish: Wish = {}) {
+export async function openTestService(t: TestContext, wish: TestCollectionsOptions = {}) {
   const database = wish.database ?? (await openTestDatabase(t));
   const files = wish.files ?? createTestFiles();
-  const room = openTestRoom(t, database, { ...wish, files });
+  const room = openTestCollections(t, database, { ...wish, files });
   const requestMetrics = createRequestMetrics(createMetrics());
   const app = createApp({ logger: silent, address: 'files', requestMetrics, drain: createDrain() });
-  collectionRoutes(app, { gate, ...room });
+  collectionRoutes(app, { guard, ...room });
   await app.ready();
   closeWith(t, () => app.close());
 

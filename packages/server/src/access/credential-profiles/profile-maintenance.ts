@@ -1,11 +1,11 @@
 import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
 import { placeOf } from './credential-profiles.ts';
+import type { Encrypter } from './encryption.ts';
 import type { EncryptionKeyRepository } from './encryption-key-repository.ts';
-import { sealingNotConfigured } from './problems.ts';
-import type { Sealer } from './sealing.ts';
+import { encryptionNotConfigured } from './problems.ts';
 
 /** What an operator does with the profiles of all projects. */
-export interface ProfileUpkeep {
+export interface ProfileMaintenance {
   /**
    * Encrypts everything with the first key that another one has encrypted, and records the first key as that of the store. May be stopped and begun again, and run beside the
    * service: a profile that is changed meanwhile is left to whoever changed it; `keys` tells what is left to do.
@@ -31,13 +31,17 @@ export interface Rotation {
 
 const batch = 100;
 
-export interface ProfileUpkeepDeps {
+export interface ProfileMaintenanceDeps {
   readonly repository: CredentialProfileRepository;
   readonly store: Pick<EncryptionKeyRepository, 'replaceEncryptionKey'>;
-  readonly openSealer: () => Promise<Sealer | null>;
+  readonly openEncrypter: () => Promise<Encrypter | null>;
 }
 
-export function createProfileUpkeep({ repository, store, openSealer }: ProfileUpkeepDeps): ProfileUpkeep {
+export function createProfileMaintenance({
+  repository,
+  store,
+  openEncrypter,
+}: ProfileMaintenanceDeps): ProfileMaintenance {
   async function* sealedByOthers(keyId: string): AsyncGenerator<StoredProfile> {
     for (let after = ''; ; ) {
       const profiles = await repository.sealedByOthers(keyId, after, batch);
@@ -50,31 +54,31 @@ export function createProfileUpkeep({ repository, store, openSealer }: ProfileUp
 
   return {
     async rotate() {
-      const sealer = await openSealer();
-      if (sealer === null) throw sealingNotConfigured();
+      const encrypter = await openEncrypter();
+      if (encrypter === null) throw encryptionNotConfigured();
       let resealed = 0;
       const unreadable: string[] = [];
-      for await (const profile of sealedByOthers(sealer.currentKeyId)) {
-        const plain = sealer.open(profile.sealed, placeOf(profile));
+      for await (const profile of sealedByOthers(encrypter.currentKeyId)) {
+        const plain = encrypter.open(profile.sealed, placeOf(profile));
         if (plain === null) {
           unreadable.push(nameOf(profile));
           continue;
         }
-        const { text: sealed, keyId } = sealer.seal(plain, placeOf(profile));
+        const { text: sealed, keyId } = encrypter.seal(plain, placeOf(profile));
         if (await repository.replace(profile, { sealed, keyId, updatedAt: profile.updatedAt })) resealed += 1;
       }
-      if (unreadable.length === 0) await store.replaceEncryptionKey(sealer.currentKeyId);
-      return { keyId: sealer.currentKeyId, resealed, unreadable, keys: await repository.countByKey() };
+      if (unreadable.length === 0) await store.replaceEncryptionKey(encrypter.currentKeyId);
+      return { keyId: encrypter.currentKeyId, resealed, unreadable, keys: await repository.countByKey() };
     },
     async forgetUnreadable() {
-      const sealer = await openSealer();
+      const encrypter = await openEncrypter();
       const forgotten: string[] = [];
       // No key has an empty id: every profile is looked at.
       for await (const profile of sealedByOthers('')) {
-        if (sealer !== null && sealer.open(profile.sealed, placeOf(profile)) !== null) continue;
+        if (encrypter !== null && encrypter.open(profile.sealed, placeOf(profile)) !== null) continue;
         if (await repository.remove(profile.projectId, profile.name)) forgotten.push(nameOf(profile));
       }
-      await store.replaceEncryptionKey(sealer?.currentKeyId ?? null);
+      await store.replaceEncryptionKey(encrypter?.currentKeyId ?? null);
       return forgotten;
     },
   };
@@ -88,8 +92,11 @@ function nameOf({ projectId, name }: StoredProfile): string {
  * Makes sure that every profile there is can be opened by a key of the settings.
  * @throws Error that names the keys that are missing, for whoever starts the service
  */
-export async function checkSealingKeys(repository: CredentialProfileRepository, sealer: Sealer | null): Promise<void> {
-  const missing = [...(await repository.countByKey())].filter(([keyId]) => sealer?.knows(keyId) !== true);
+export async function checkEncryptionKeys(
+  repository: CredentialProfileRepository,
+  encrypter: Encrypter | null,
+): Promise<void> {
+  const missing = [...(await repository.countByKey())].filter(([keyId]) => encrypter?.knows(keyId) !== true);
   if (missing.length === 0) return;
   const sealed = missing.map(([keyId, count]) => `${count} with the key ${keyId}`).join(', ');
   throw new Error(

@@ -1,0 +1,68 @@
+import { type ExtractionFailureCode, extractionFailureCodes } from './extraction.ts';
+
+/** A document that cannot be read, thrown by the readers of the formats. Becomes the outcome `failed`. */
+export class ExtractionError extends Error {
+  readonly code: ExtractionFailureCode;
+  constructor(code: ExtractionFailureCode, message: string = extractionFailureCodes[code], cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'ExtractionError';
+    this.code = code;
+  }
+}
+
+export function fileEmpty(): ExtractionError {
+  return new ExtractionError('file_empty');
+}
+
+export function fileEncrypted(format: string): ExtractionError {
+  return new ExtractionError('file_encrypted', `The ${format} file is protected by a password; remove the password.`);
+}
+
+/** `detail` is a phrase without a full stop. */
+export function fileDamaged(format: string, detail: string, cause?: unknown): ExtractionError {
+  return new ExtractionError('file_damaged', `The file is not a readable ${format} document: ${detail}.`, cause);
+}
+
+export function fileTypeMismatch(format: string, found: string): ExtractionError {
+  return new ExtractionError('file_type_mismatch', `The file is named as ${format}, but its content is ${found}.`);
+}
+
+export function unpackedLimit(detail: string): ExtractionError {
+  return new ExtractionError('unpacked_limit', `The document unpacks to more than the limit: ${detail}.`);
+}
+
+export function noText(): ExtractionError {
+  return new ExtractionError('no_text');
+}
+
+export function undecodable(detail: string): ExtractionError {
+  return new ExtractionError('undecodable', `The character encoding could not be told without losing text: ${detail}.`);
+}
+
+export function headerMissing(
+  sheets: ReadonlyArray<{ name: string | null; columns: readonly string[] }>,
+): ExtractionError {
+  const named = sheets.slice(0, mostNamed.sheets).map(({ name, columns }) => {
+    const shown = columns.slice(0, mostNamed.columns).map((column) => JSON.stringify(column.trim().slice(0, 40)));
+    const more = columns.length > mostNamed.columns ? `, and ${columns.length - mostNamed.columns} more` : '';
+    return `${name === null ? '' : `the sheet ${JSON.stringify(name)} has `}${shown.join(', ')}${more}`;
+  });
+  return new ExtractionError(
+    'header_missing',
+    `No columns are named question and answer, nor are there just two columns. Found: ${named.join('; ')}.`,
+  );
+}
+
+const mostNamed = { sheets: 5, columns: 12 };
+
+export function noRows(rejected: number): ExtractionError {
+  const why = rejected === 0 ? '' : ` ${rejected} rows were refused because their question or answer cannot be used.`;
+  return new ExtractionError('no_rows', `The sheet has no question–answer pair.${why}`);
+}
+
+export function capacityExceeded(maxChunks: number): ExtractionError {
+  return new ExtractionError(
+    'capacity_exceeded',
+    `The collection has room for ${maxChunks} more chunks; this record needs more.`,
+  );
+}
