@@ -39,7 +39,7 @@ export async function operationCases(
 }
 
 const texts = [...coreAmplifiers, ...asciiRuns];
-/** Characters. So long a text is cut into words, which are looked up in every run. */
+/** Characters. A text of this length is tokenized, and every run looks up its terms. */
 const longText = 10_000;
 const jsonTexts = [...jsonAmplifiers, ...brokenJson];
 

@@ -15,7 +15,7 @@ test('[console] what a catalogue and a collection offer beyond the first steps',
   const { url } = await startEmbeddingService(t, { embed: () => [1, 0] });
   const embedding = { EMBEDDING_PROVIDER: 'openai', EMBEDDING_URL: url };
   const opened = await openConsole(t, { settings: { ...settings, ...embedding, LOG_LEVEL: 'warn' } });
-  await t.test('[console] a sealed profile is chosen in the place of typed credentials', () => chooseProfile(opened));
+  await t.test('[console] a stored profile replaces typed credentials', () => chooseProfile(opened));
   await t.test(
     '[console] a profile is made, replaced and deleted on its page, and what was entered is never shown again',
     () => keepProfile(opened),

@@ -13,7 +13,7 @@ export const bundlesRequirements: Requirements = {
   },
   'bundles.installed': {
     promise:
-      'A bundle is one sealed archive, the same everywhere, installed without a network and without a failed request.',
+      'A bundle is one signed archive, the same everywhere, installed without a network and without a failed request.',
     source: 'docs/contract.md "Catalogue and execution"',
     tests: [
       '[install] a signed bundle is installed, replaced and removed without a network while 50 executions a second run: none fails',

@@ -28,7 +28,7 @@ export const consoleRequirements: Requirements = {
     source: 'ADR 0027; ADR 0029; ADR 0039',
     tests: [
       '[console] what a catalogue and a collection offer beyond the first steps',
-      '[console] a sealed profile is chosen in the place of typed credentials',
+      '[console] a stored profile replaces typed credentials',
       '[console] a profile is made, replaced and deleted on its page, and what was entered is never shown again',
       '[console] a run in the background is followed, and gives its result',
       '[console] a run in the background is stopped: its plugin, and its calls',

@@ -3,7 +3,7 @@ import type { Redactor } from '../egress/redact/redactor.ts';
 import type { Execution } from './outcome.ts';
 import type { RunTimings } from './run-timings.ts';
 
-/** Who keeps account of runs. Called on the way of every run: an implementation may not wait for anything. */
+/** Observes runs. Called during every run: an implementation does not wait for anything. */
 export interface RunObserver {
   begun(run: ObservedRun): void;
   progressed(run: ObservedRun, progress: RunProgress): void;

@@ -8,12 +8,12 @@ import {
   openTestDatabase,
   openTestPostgres,
   openTestService,
-  type Wish,
+  type TestCollectionsOptions,
 } from '../collections/testing/test-collections.suite.ts';
 import { createSteppedExtractor, extracted } from './testing/stepped-extractor.suite.ts';
 
 /** A service whose documents are read step by step, and a collection in it. */
-async function openSteps(t: TestContext, wish: Wish = {}) {
+async function openSteps(t: TestContext, wish: TestCollectionsOptions = {}) {
   const extractor = createSteppedExtractor();
   const service = await openTestService(t, { ...wish, extractor });
   const project = service.createProject();

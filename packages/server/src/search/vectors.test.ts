@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Wish } from '../collections/testing/test-collections.suite.ts';
+import type { TestCollectionsOptions } from '../collections/testing/test-collections.suite.ts';
 import {
   createTestFiles,
   openTestCollections,
@@ -21,7 +21,7 @@ async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
   }
 }
 
-async function openVectors(t: TestContext, wish: Wish) {
+async function openVectors(t: TestContext, wish: TestCollectionsOptions) {
   const service = await openTestService(t, wish);
   const project = service.createProject();
   const collectionId = await project.collection({});

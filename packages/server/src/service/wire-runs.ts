@@ -13,7 +13,7 @@ import { createRunStore, type RunStore } from '../runs/run-store.ts';
 import { createRuns, type Runs } from '../runs/runs.ts';
 import type { ServiceContext } from './context.ts';
 
-/** What keeps account of runs. */
+/** The parts that observe runs and store their records. */
 export interface RunServices {
   readonly runStore: RunStore;
   readonly repository: RunRepository;

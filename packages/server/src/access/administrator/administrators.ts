@@ -18,7 +18,7 @@ import { createSignInThrottle } from './sign-in-throttle.ts';
 
 /** Where a request came from, as far as it counts for the number of attempts and for the session that begins. */
 export interface Comer extends SessionOrigin {
-  /** The browser mark that was sent. */
+  /** The device cookie that the browser sent. */
   readonly mark: string | undefined;
   /** For the log. */
   readonly requestId?: string;

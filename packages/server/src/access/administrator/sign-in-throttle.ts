@@ -14,7 +14,7 @@ export interface Attempt {
   readonly name: string;
   /** Address of the client. `X-Forwarded-For` counts only from proxies that the operator trusts. */
   readonly address: string;
-  /** Of a browser mark that was checked; null: none. */
+  /** The verified device cookie of the browser; null: it sent none. */
   readonly browser: string | null;
 }
 

@@ -38,7 +38,7 @@ function makeTerms(words: string): Terms {
 const mark = frequencySeparator.charCodeAt(0);
 const blank = 0x20;
 const zero = 0x30;
-/** `readWords` removes these characters, and cuts words that are too long. */
+/** `readWords` removes these characters, and truncates words that are too long. */
 const removed = /[\0\ud800-\udfff]/;
 const encoded = /^[a-z0-9 \u0081\u0083-\uffff]*$/;
 const partingBetween = /[^a-z0-9 \u0081\u0083-\uffff]/g;

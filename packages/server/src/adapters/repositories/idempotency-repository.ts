@@ -10,7 +10,7 @@ import type {
 import type { Database } from '../database/database.ts';
 import { isOver } from '../database/lease.ts';
 import type { Tables } from '../database/tables.ts';
-import { giveBackBytes, held, type KeptAnswerLimits, keepAnswer } from './kept-answers.ts';
+import { held, type KeptAnswerLimits, keepAnswer, releaseAnswerBytes } from './kept-answers.ts';
 
 const unlimited: KeptAnswerLimits = { maxBytes: Number.POSITIVE_INFINITY };
 
@@ -54,7 +54,7 @@ async function release(transaction: Transaction<Tables>, claim: HeldClaim): Prom
     .where('answer', 'is', null)
     .returning(['project_id', 'answer_bytes'])
     .execute();
-  await giveBackBytes(transaction, deleted);
+  await releaseAnswerBytes(transaction, deleted);
 }
 
 async function sweepSome(transaction: Transaction<Tables>, now: number): Promise<number> {
@@ -74,7 +74,7 @@ async function sweepSome(transaction: Transaction<Tables>, now: number): Promise
     )
     .returning(['project_id', 'answer_bytes'])
     .execute();
-  await giveBackBytes(transaction, deleted);
+  await releaseAnswerBytes(transaction, deleted);
   return deleted.length;
 }
 

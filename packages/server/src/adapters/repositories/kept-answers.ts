@@ -47,7 +47,7 @@ export async function keepAnswer(
 }
 
 /** Gives back the bytes of deleted rows. Sorted, so that two transactions never wait for each other. */
-export async function giveBackBytes(
+export async function releaseAnswerBytes(
   transaction: Transaction<Tables>,
   deleted: readonly { readonly project_id: string; readonly answer_bytes: number }[],
 ): Promise<void> {

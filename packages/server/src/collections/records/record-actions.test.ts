@@ -2,10 +2,15 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { RecordJobRepository } from '../../ingestion/record-job-repository.ts';
 import { createSteppedExtractor, extracted } from '../../ingestion/testing/stepped-extractor.suite.ts';
-import { createRepositories, openTestDatabase, openTestService, type Wish } from '../testing/test-collections.suite.ts';
+import {
+  createRepositories,
+  openTestDatabase,
+  openTestService,
+  type TestCollectionsOptions,
+} from '../testing/test-collections.suite.ts';
 
 /** A service whose documents are read step by step, and a collection in it. */
-async function openSteps(t: TestContext, wish: Wish = {}) {
+async function openSteps(t: TestContext, wish: TestCollectionsOptions = {}) {
   const extractor = createSteppedExtractor();
   const service = await openTestService(t, { ...wish, extractor });
   const project = service.createProject();

@@ -32,7 +32,7 @@ const arabicAnd = /^و(?=...)/;
 const arabicLongSuffix = /(?<=..)(?:ها|ان|ات|ون|ين|يه)$/;
 const arabicShortSuffix = /(?<=...)[هي]$/;
 
-/** The light stemmer of Larkey, Ballesteros and Connell (light10) without its weakest suffixes. */
+/** The stemmer of Larkey, Ballesteros and Connell (light10) without its weakest suffixes. */
 function stemArabic(word: string): string {
   if (!arabic.test(word)) return word;
   const bare = word.replace(arabicPrefix, '').replace(arabicAnd, '');

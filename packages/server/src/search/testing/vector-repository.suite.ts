@@ -5,10 +5,10 @@ import {
   addCollection,
   addRecord,
   claim,
-  makeRecord,
   newChunk,
   newId,
   type OpenedRepositories,
+  recordOf,
   start,
 } from '../../collections/testing/fixtures.suite.ts';
 import type { NewVector, VectorRepository } from '../vector-repository.ts';
@@ -170,7 +170,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     const collection = await addCollection(repositories);
     const collectionId = collection.id;
     await vectors.adopt(collectionId, 'm');
-    await makeRecord(repositories, collection, ['visible']);
+    await recordOf(repositories, collection, ['visible']);
     const record = await addRecord(repositories, collection);
     const job = await claim(repositories);
     assert.equal(job.id, record.id);
@@ -220,7 +220,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
       await addCollection(repositories),
     ];
     await chunks.add(direct.projectId, direct.id, newChunk('direct'));
-    await makeRecord(repositories, made, ['of a record']);
+    await recordOf(repositories, made, ['of a record']);
     const needsBackfill = async (of: StoredCollection) => (await vectors.adopt(of.id, 'm'))?.needsBackfill;
     assert.deepEqual(
       [await needsBackfill(empty), await needsBackfill(direct), await needsBackfill(made)],

@@ -1,0 +1,45 @@
+import type { Term } from './read-glossary.ts';
+
+const exported =
+  /^export (?:default )?(?:declare )?(?:abstract )?(?:async )?(?:function\*?|const|let|class|interface|type|enum) (\w+)/gm;
+const table = /\bcreateTable\(\s*'(\w+)'/g;
+
+/** What a file says that the glossary avoids, one line each. `path` counts as a name. */
+export function findAvoidedWords(path: string, text: string, terms: readonly Term[]): string[] {
+  const names = [path.slice(path.lastIndexOf('/') + 1).replace(/\..*$/, ''), ...namesIn(path, text)];
+  const split = names.map((name) => ({ name, words: wordsOf(name) }));
+  const prose = proseOf(path, text);
+  return terms
+    .filter(({ allowedIn }) => !allowedIn.some((start) => path.startsWith(start)))
+    .flatMap(({ use, identifiers, phrases }) => [
+      ...split
+        .filter(({ words }) => identifiers.some((avoided) => containsRun(words, avoided)))
+        .map(({ name }) => `${path}: the name "${name}"; use: ${use}`),
+      ...phrases
+        .filter((phrase) => prose.includes(` ${phrase}`))
+        .map((phrase) => `${path}: the phrase "${phrase}"; use: ${use}`),
+    ]);
+}
+
+function namesIn(path: string, text: string): string[] {
+  if (!/\.(ts|tsx|mjs)$/.test(path)) return [];
+  return [...text.matchAll(exported), ...text.matchAll(table)].map(([, name = '']) => name);
+}
+
+/** `createLightStem`, `light-stem` and `LIGHT_STEM` have the words light and stem. */
+function wordsOf(name: string): string[] {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/);
+}
+
+function containsRun(words: readonly string[], avoided: readonly string[]): boolean {
+  return words.some((_, start) => avoided.every((word, index) => words[start + index] === word));
+}
+
+/** The text in lower case with single blanks, without the marks of comments and lines. */
+function proseOf(path: string, text: string): string {
+  const plain = path.endsWith('.md') ? text : text.replace(/^\s*(\/\*\*?|\*\/?|\/\/)/gm, ' ');
+  return ` ${plain.toLowerCase().replace(/[\s"'`(]+/g, ' ')}`;
+}
