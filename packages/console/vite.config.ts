@@ -18,5 +18,4 @@ export default defineConfig({
       },
     },
   },
-  server: { proxy: { '/v1': 'http://127.0.0.1:8080', '/plugins': 'http://127.0.0.1:8080' } },
 });

@@ -1,0 +1,85 @@
+// `npm run dev`: the service, which restarts when one of its sources changes, and Vite, which serves the console and reloads
+// the page when one of its sources changes. Vite passes calls of the API on to the service. Logs are readable lines.
+// `--console-port N` chooses the port of Vite (5173).
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { createServer as createTcpServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { formatLogLine } from '../packages/server/src/kernel/readable-log.ts';
+
+const { values } = parseArgs({ options: { 'console-port': { type: 'string', default: '5173' } } });
+const root = resolve(import.meta.dirname, '..');
+const filesPort = await choosePort(process.env.QUARTERMASTER_FILES_PORT ?? '8080');
+const service = startService();
+const vite = await startVite();
+console.log(`dev: console that reloads: ${vite.resolvedUrls?.local[0]}; open it instead of the files address`);
+
+let isStopping = false;
+// Vite ends the process at once; the service finishes its requests first.
+process.removeAllListeners('SIGTERM');
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, stop);
+const [code] = await once(service, 'exit');
+// Vite has nothing to finish, and would wait for open pages.
+process.exit(isStopping ? 0 : (code ?? 1));
+
+function stop() {
+  isStopping = true;
+  service.kill('SIGTERM');
+}
+
+/** node:watch restarts the service when a module that it has loaded changes. */
+function startService() {
+  const child = spawn(
+    process.execPath,
+    ['--watch', '--watch-preserve-output', join(root, 'packages/server/src/main.ts')],
+    {
+      cwd: root,
+      // On a terminal the service writes readable lines by itself.
+      stdio: ['ignore', 'inherit', process.stderr.isTTY ? 'inherit' : 'pipe'],
+      env: {
+        NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
+        QUARTERMASTER_DRAIN_SECONDS: '0',
+        ...process.env,
+        QUARTERMASTER_FILES_PORT: String(filesPort),
+      },
+    },
+  );
+  if (child.stderr !== null) {
+    const lines = createInterface({ input: child.stderr });
+    lines.on('line', (line) => process.stderr.write(formatLogLine(line, { colours: false })));
+  }
+  return child;
+}
+
+async function startVite() {
+  const folder = join(root, 'packages/console');
+  const { createServer } = await import(pathToFileURL(createRequire(join(folder, 'package.json')).resolve('vite')));
+  // The service compares the Origin of a request with its Host, so the Host stays.
+  const target = { target: `http://127.0.0.1:${filesPort}`, changeOrigin: false };
+  const server = await createServer({
+    root: folder,
+    logLevel: 'warn',
+    server: {
+      host: '127.0.0.1',
+      port: Number(values['console-port']),
+      strictPort: true,
+      proxy: { '/v1': target, '/plugins/v1': target, '/openapi.json': target },
+    },
+  });
+  return await server.listen();
+}
+
+/** 0 is a free port; the same one after each restart. */
+async function choosePort(port) {
+  if (port !== '0') return Number(port);
+  const server = createTcpServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port: free } = server.address();
+  server.close();
+  await once(server, 'close');
+  return free;
+}
