@@ -1,6 +1,6 @@
 import { endOfToken, malformed, readParameters } from './upload/disposition-parameters.ts';
 
-/** What a part's Content-Disposition says. Names are decoded and NFC; `filename` has no path in front. */
+/** The parsed Content-Disposition of a part. Names are decoded and in NFC; `filename` has no path. */
 export interface PartDisposition {
   readonly name: string;
   /** undefined: the part has no filename, so it is a plain field. Empty: a file field in which none was chosen. */

@@ -1,7 +1,7 @@
 import type { Extension, Purpose } from '@quartermaster/contract';
 import { Problem } from '../kernel/problem.ts';
 
-/** What other rooms may ask of files. */
+/** The interface of files for other modules. */
 export interface FileAccess {
   /** The file of this project, or undefined. */
   findFile(projectId: string, fileId: string): Promise<AccessibleFile | undefined>;

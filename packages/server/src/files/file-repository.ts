@@ -15,7 +15,7 @@ export interface StoredFile {
   readonly createdAt: number;
 }
 
-/** What the commit of an upload writes. */
+/** The rows that the commit of an upload writes. */
 export interface NewFile {
   /** Its `blobId` is the blob just committed; the stored file may name another one with the same content. */
   readonly file: StoredFile;
@@ -42,15 +42,15 @@ export type AddOutcome =
 export type IsStored = (blob: { readonly blobId: string; readonly bytes: number }) => Promise<boolean>;
 
 export interface FileLimits {
-  /** Bytes that the files of one project may have together, whoever adds them meanwhile; null: no limit. */
+  /** Limit of bytes of all files of a project, enforced against concurrent uploads too. null: no limit. */
   readonly maxProjectBytes: number | null;
-  /** Files that one project may have, whoever adds them meanwhile; null: no limit. */
+  /** Limit of files of a project, enforced against concurrent uploads too. null: no limit. */
   readonly maxFiles: number | null;
 }
 
 export const noFileLimits: FileLimits = { maxProjectBytes: null, maxFiles: null };
 
-/** What the files of a project take. */
+/** The number and the bytes of the files of a project. */
 export interface ProjectUsage {
   readonly bytes: number;
   readonly files: number;
@@ -75,7 +75,7 @@ export class CommitInDoubt extends Error {
   }
 }
 
-/** The rows of files and their blobs. What is being deleted is found by nobody. */
+/** The rows of files and their blobs. Queries do not return a file that is being deleted. */
 export interface FileRepository {
   /**
    * One transaction for all of them; one outcome each, in order. Bytes a live blob of the project has are kept once; a
@@ -99,9 +99,9 @@ export interface FileRepository {
   bytesKept(projectId: string): Promise<number>;
   /** Projects whose kept sums are not those of their files. */
   wrongUsages(): Promise<readonly WrongUsage[]>;
-  /** Makes the kept sums of a project anew, whoever adds and deletes meanwhile. */
+  /** Recomputes the stored usage of a project. Safe with concurrent uploads and deletes. */
   correctUsage(projectId: string): Promise<void>;
-  /** From now on nobody finds the file. `in_use`: a record is being made from it. */
+  /** Marks the file as deleted, so that queries no longer return it. `in_use`: a record is being created from it. */
   startDelete(projectId: string, fileId: string): Promise<DeletingFile | 'absent' | 'in_use'>;
   /** The bytes are gone (or kept for another file): so go the rows. */
   finishDelete(deleting: DeletingFile): Promise<void>;

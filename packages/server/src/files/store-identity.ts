@@ -18,7 +18,7 @@ export interface ClaimDeps {
 
 /** In the data folder: which store and which folder of it this is. Written without a store before the folder is claimed. */
 export const identityFile = 'store.json';
-/** Of versions without a `store` row: the id of a project of the database. */
+/** Earlier versions had no `store` row. They used the id of a project of the database as store id. */
 const earlierFile = 'database-mark';
 
 /**

@@ -2,7 +2,7 @@ import type { App } from './app.ts';
 
 /** A browser may keep the answer to a preflight request for this many seconds. */
 const preflightSeconds = '600';
-/** What a page may read besides the headers that every page may read. */
+/** Response headers that pages of other origins may read in addition to the safelisted ones. */
 const exposedHeaders =
   'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, Retry-After, WWW-Authenticate, X-Request-Id';
 

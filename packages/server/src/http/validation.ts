@@ -42,7 +42,7 @@ function atFirstUse(schema: object, compile: () => ValidateFunction): FastifyVal
   return validate;
 }
 
-/** Of a query, path or headers. */
+/** The schema of a query, a path or headers. */
 interface TextSchema {
   readonly properties?: Readonly<Record<string, { readonly type?: string }>>;
 }

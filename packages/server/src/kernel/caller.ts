@@ -1,6 +1,6 @@
 import type { Scope } from '@quartermaster/contract';
 
-/** Who makes a request: the project and the key that was sent with it. */
+/** The caller of a request: its project and its key. */
 export interface Caller {
   readonly projectId: string;
   readonly keyId: string;

@@ -24,7 +24,7 @@ const randomLength = 12;
 
 /**
  * Makes ids that sort by the time they were made. Within one millisecond they keep their order too: the random part
- * then grows by a random step instead of being drawn anew. 61 random bits from a CSPRNG.
+ * then grows by a random step instead of being drawn again. 61 random bits from a CSPRNG.
  */
 export function createNewId(clock: Clock = systemClock): NewId {
   let lastTime = -1;

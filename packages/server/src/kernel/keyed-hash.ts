@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 
 /**
- * Hashes of a text, one for each key, the current key first: 128 bits in hexadecimal. Without the keys nobody can compute them or
+ * Hashes of a text, one for each key, the current key first: 128 bits in hexadecimal. They cannot be computed without the keys or
  * test a guess against them.
  */
 export type KeyedHashes = (text: string) => readonly string[];

@@ -2,7 +2,7 @@ import type { ListQuery } from '@quartermaster/contract';
 import { cursorsConflict, objectNotFound } from './problem.ts';
 
 interface Listed<Item, Wire> {
-  /** What it is a list of, for the answer to a cursor that is none of them. */
+  /** The kind of the items, for the error of an unknown cursor. */
   readonly kind: string;
   readonly toWire: (item: Item) => Wire;
 }

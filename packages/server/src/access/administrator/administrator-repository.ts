@@ -1,4 +1,4 @@
-/** Who may manage every project. There is one; its rows are made by the set-up link only. */
+/** The administrator, who manages all projects. There is one, created by the setup link only. */
 export interface Administrator {
   readonly id: string;
   readonly name: string;
@@ -23,9 +23,9 @@ export interface StoredSession {
   readonly lastUsedAt: number;
   /** It ends then, however much it is used. */
   readonly expiresAt: number;
-  /** Of the client that began it. */
+  /** Address of the client that created the session. */
   readonly clientAddress: string;
-  /** What that client says of itself. */
+  /** User-Agent of that client. */
   readonly userAgent: string;
 }
 

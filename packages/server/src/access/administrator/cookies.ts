@@ -41,7 +41,7 @@ function readConsoleToken(headers: IncomingHttpHeaders): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The only value of that name; two of them are none: somebody else may have set one. */
+/** @returns the only cookie with this name; undefined if there are several, because another site may have set one */
 function readCookie(header: string | undefined, name: string): string | undefined {
   const values = (header ?? '')
     .split(';')

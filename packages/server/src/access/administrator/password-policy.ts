@@ -105,7 +105,7 @@ function unleet(text: string): string {
   return text.replace(/[0134578@$!]/g, (sign) => leet[sign] ?? sign);
 }
 
-/** What stays when the longest common words are taken out, two of them at most. */
+/** @returns the text without its longest common words, at most two */
 function leftOver(letters: string): string {
   let rest = letters;
   for (let taken = 0; taken < 2; taken++) {

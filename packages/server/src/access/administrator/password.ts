@@ -35,7 +35,7 @@ export async function isPassword(password: string, stored: string): Promise<bool
   return timingSafeEqual(hash, parsed.hash);
 }
 
-/** Whether the hash was made with other parameters than today's: made anew when the password is at hand. */
+/** Whether the hash has outdated parameters. The next sign-in replaces it, because it has the password. */
 export function isOutdated(stored: string): boolean {
   const { memory, passes, parallelism, hash } = parse(stored);
   return (

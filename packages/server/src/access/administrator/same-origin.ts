@@ -4,7 +4,7 @@ import { csrfHeaderMissing, otherOrigin } from './problems.ts';
 
 const reads = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** What is looked at of a request. */
+/** The parts of a request that the check reads. */
 export interface Sent {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
@@ -14,7 +14,7 @@ export interface OriginCheck {
   /**
    * Whether a request may use the cookies it came with. Browsers say where a request began in `Sec-Fetch-Site` and
    * `Origin`, which pages cannot set; programs send neither. What changes something needs a header besides, which a
-   * page of another origin could add only if this service allowed it, and it allows nobody.
+   * page of another origin could add only if this service allowed it, which it never does.
    * @throws Problem PERMISSION_DENIED
    */
   check(sent: Sent): void;

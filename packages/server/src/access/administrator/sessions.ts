@@ -32,7 +32,7 @@ export interface SessionOrigin {
   readonly replaces?: string | undefined;
 }
 
-/** What a request says of its session. */
+/** The session data of a request. */
 export interface SentTokens {
   /** The token in the cookie, which the browser sends to every port of this host. */
   readonly cookie: string | undefined;

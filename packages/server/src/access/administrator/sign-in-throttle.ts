@@ -9,7 +9,7 @@ const skewMs = 60 * second;
 const freeForAccount = 10;
 const freeForAddress = 30;
 
-/** Who tries: a browser that signed in before has a count of its own, so that strangers cannot keep its owner out. */
+/** The source of an attempt. A browser that signed in before is counted separately, so that others cannot lock its owner out. */
 export interface Attempt {
   readonly name: string;
   /** Address of the client. `X-Forwarded-For` counts only from proxies that the operator trusts. */
@@ -24,7 +24,7 @@ export interface SignInThrottle {
    * @throws Problem TOO_MANY_REQUESTS with the seconds to wait; nothing is counted then.
    */
   admit(attempt: Attempt): Promise<void>;
-  /** The attempt was right: what it counted is taken back, and the account's count starts anew. */
+  /** Records a successful attempt: reverts its count and resets the count of the account. */
   forgive(attempt: Attempt): Promise<void>;
 }
 

@@ -9,7 +9,7 @@ export interface StoredProfile {
   readonly name: string;
   /** The credentials, encrypted. */
   readonly sealed: string;
-  /** Of the key they are encrypted with. */
+  /** Id of the key that encrypted them. */
   readonly keyId: string;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -29,7 +29,7 @@ export interface CredentialProfileRepository {
   has(projectId: string, id: string): Promise<boolean>;
   /**
    * Puts another encrypted text in the place of the one that `profile` has; `updatedAt` when the credentials are others.
-   * @returns false when it is gone or has been encrypted anew meanwhile; nothing is changed then.
+   * @returns false when it was removed or encrypted again concurrently; nothing is changed then.
    */
   replace(profile: StoredProfile, seal: Pick<StoredProfile, 'sealed' | 'keyId' | 'updatedAt'>): Promise<boolean>;
   /**

@@ -69,7 +69,7 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     return found;
   }
 
-  /** What breaks the schema of the bundle would fail with every run, so it is refused here. */
+  /** Refuses credentials that break the schema of the bundle, because every run with them would fail. */
   function check(bundleId: string, given: Named): string {
     const bundle = deps.catalogue().findBundle(bundleId);
     if (bundle === undefined) throw bundleNotFound(bundleId);

@@ -8,7 +8,7 @@ export interface EncryptionKey {
   readonly bytes: Secret;
 }
 
-/** What a seal is bound to: it opens nowhere else. */
+/** The place that an encrypted text is bound to. It cannot be decrypted for another place. */
 export type EncryptionContext = readonly string[];
 
 export interface EncryptedText {

@@ -4,7 +4,7 @@ import type { Encrypter } from './encryption.ts';
 import type { EncryptionKeyRepository } from './encryption-key-repository.ts';
 import { encryptionNotConfigured } from './problems.ts';
 
-/** What an operator does with the profiles of all projects. */
+/** Operations of the command line on the profiles of all projects. */
 export interface ProfileMaintenance {
   /**
    * Encrypts everything with the first key that another one has encrypted, and records the first key as that of the store. May be stopped and begun again, and run beside the
@@ -20,7 +20,7 @@ export interface ProfileMaintenance {
 }
 
 export interface Rotation {
-  /** Of the key that encrypts now. */
+  /** Id of the key that encrypts. */
   readonly keyId: string;
   readonly resealed: number;
   /** Profiles that no key of the settings opens, as `project/name`. */

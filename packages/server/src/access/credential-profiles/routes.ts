@@ -22,7 +22,7 @@ const url = '/v1/credential_profiles';
 const Params = Type.Object({ name: Type.String({ minLength: 1, maxLength: 64, description: 'Of the profile.' }) });
 const security = [{ apiKey: [] }];
 
-/** Credential profiles: whoever runs plugins sees their names, a key of scope `admin` changes them. ADR 0029. */
+/** Routes of credential profiles. Keys with scope `plugins` list names; keys with scope `admin` change profiles. ADR 0029. */
 export function credentialProfileRoutes(app: App, deps: CredentialProfileRoutesDeps): void {
   readingRoutes(app, deps);
   changingRoutes(app, deps);

@@ -23,7 +23,7 @@ export function looksLikeApiKey(text: string): boolean {
   return shape.test(text) && text.endsWith(checksum(text.slice(0, -checksumLength)));
 }
 
-/** What is stored: SHA-256, hexadecimal. Enough without salt or stretching because the key has 178 random bits. */
+/** The stored hash: SHA-256 in hexadecimal. Needs no salt and no stretching, because a key has 178 random bits. */
 export function hashApiKey(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }

@@ -14,7 +14,7 @@ export interface KeyRing {
    * @throws Problem APIKEY_VALIDATION_FAILED, the same after the same work for unknown, revoked and expired keys.
    */
   authenticate(authorization: string | undefined): Promise<Caller>;
-  /** What was committed before the call holds after it: a revoked key is refused at once. */
+  /** Sees everything committed before the call, so a revoked key is refused at once. */
   refresh(): Promise<void>;
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ export interface Project {
   readonly createdAt: number;
 }
 
-/** What becomes of the inputs of runs: `drop`, unless somebody asks for `keep`. */
+/** Whether the records of runs keep their inputs: `drop` by default, or `keep`. */
 export type RunInputs = 'drop' | 'keep';
 
 /** A key as it is stored: never the key itself. Times in milliseconds. */

@@ -21,7 +21,7 @@ export interface Repositories {
 export interface OpenedRepositories extends Repositories {
   /** @returns id of a project that exists */
   newProject(): Promise<string>;
-  /** Adds `count` chunks to the chunk counts of the record and its collection, without writing chunks. */
+  /** Adds `chunks` to the chunk counts of the record and its collection, without writing chunks. */
   enlarge(record: NewRecord, chunks: number): Promise<void>;
   /** Rows of the collection in all tables, the index not counted. */
   countRows(collectionId: string): Promise<number>;

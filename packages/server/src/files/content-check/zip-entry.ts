@@ -10,7 +10,7 @@ const endRecordSize = 22;
 const longestComment = 0xffff;
 /** Central directories beyond this are not those of a document. */
 const largestDirectory = 16 * 1024 * 1024;
-/** What is looked at of one: office programs write the entries that matter first. */
+/** Limit of the bytes of the directory that are read. Office programs write the relevant entries first. */
 const readOfDirectory = 2 * 1024 * 1024;
 export const mostEntries = 10_000;
 

@@ -33,7 +33,7 @@ export interface QuarantinedBlob {
 
 const mostFiles = 100;
 
-/** What is in the quarantine; reads all of it for its hashes. */
+/** Lists the quarantine and reads every blob to compute its hash. */
 export async function* listQuarantine({ blobs, damages }: QuarantineDeps): AsyncGenerator<QuarantinedBlob> {
   for await (const { blobId, bytes, modifiedAt } of blobs.quarantine.list()) {
     const sha256 = await hashIfReadable(blobs, blobId);

@@ -13,7 +13,7 @@ export interface Admission {
   release(): Promise<void>;
 }
 
-/** What the headers of an upload say. */
+/** Facts from the headers of an upload. */
 export interface UploadHead {
   readonly projectId: string;
   readonly contentType: string | undefined;

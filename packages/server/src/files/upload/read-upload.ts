@@ -9,7 +9,7 @@ import { createMultipartParser } from './multipart.ts';
 
 /** Where the bytes of the file go. */
 export interface FileSink {
-  /** Takes the bytes over: nobody else reads them afterwards. */
+  /** Takes ownership of the bytes: the caller must not read them afterwards. */
   append(bytes: Buffer): Promise<void> | undefined;
 }
 
@@ -97,7 +97,7 @@ export function createUploadFormReader(boundary: string, sink: FileSink, maxFile
       try {
         parser.write(chunk);
       } finally {
-        // Were it thrown away with the parser's error, a failing wait would be nobody's.
+        // Handles a failing wait also when the parser has failed; it would be an unhandled rejection otherwise.
         for (const wait of waits) wait.catch(() => {});
       }
       if (waits.length === 0) return undefined;

@@ -43,7 +43,7 @@ function isVariable(name: string): name is ExampleVariable {
   return Object.hasOwn(exampleVariables, name);
 }
 
-/** What curl would do by itself. */
+/** The method that curl uses by default. */
 function methodOf({ body, form }: Example): string {
   return body === undefined && form === undefined ? 'GET' : 'POST';
 }

@@ -12,7 +12,7 @@ export interface OperationsDeps {
   /** Further facts of `/v1/health_check`, such as what isolates plugins. */
   readonly facts: () => Readonly<Record<string, unknown>>;
   readonly parts: Parts;
-  /** What is wrong although requests are served: for `/v1/ready?verbose`. */
+  /** Problems of a service that still serves requests, for `/v1/ready?verbose`. */
   readonly conditions?: () => Promise<readonly Condition[]>;
   /** Guards `/metrics`. */
   readonly guardMetrics: onRequestHookHandler;

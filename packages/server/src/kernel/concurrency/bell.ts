@@ -1,4 +1,4 @@
-/** Wakes one who waits; a ring that nobody waited for is remembered. */
+/** An auto-reset event: it wakes one waiter. A ring without a waiter is remembered. */
 export interface Bell {
   ring(): void;
   /** Resolves at the next ring, or when the time is up or the signal is aborted. */

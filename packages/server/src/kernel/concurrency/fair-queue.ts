@@ -4,7 +4,7 @@ export interface Owner {
   readonly keyId: string | null;
 }
 
-/** What waits, in turn by project and, within a project, by key; first in, first out within a key. */
+/** A queue that serves projects in turn and, within a project, its keys in turn. The items of a key are served in order. */
 export interface FairQueue<T> {
   add(item: T): void;
   /** @returns false when it does not wait */

@@ -12,7 +12,7 @@ const sliceMs = 8;
 const chunkBytes = 512 * 1024;
 /** Larger answers are held compressed and are decompressed, off the event loop, while they are sent. */
 const maxPlainBytes = 4 * 1024 * 1024;
-/** Of all answers that are held; the ones asked for longest ago go first. */
+/** Limit of all cached answers together. The least recently used are removed first. */
 const maxHeldBytes = 32 * 1024 * 1024;
 
 /** JSON text that was built once, with its strong ETag: equal tags mean equal bytes. */

@@ -1,4 +1,4 @@
-/** Works on a list, so many items at a time, and gives the results in the order of the list. The first failure ends it. */
+/** Maps a list with limited concurrency. Results keep the order of the list; the first failure rejects. */
 export async function severalAtOnce<Item, Result>(
   items: readonly Item[],
   most: number,

@@ -64,7 +64,7 @@ export function createStreamShares(deps: StreamSharesDeps = {}): StreamShares {
         if (isInside) add(-1);
         isInside = false;
       };
-      // A stream that nobody began to read has no `finally` to run, and a client may be gone already.
+      // A stream that was never read runs no `finally`, and the client may have disconnected already.
       if (ended.aborted) leave();
       else ended.addEventListener('abort', leave, { once: true });
       return leave;

@@ -2,7 +2,7 @@ import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { severalAtOnce } from '../concurrency/several-at-once.ts';
 
-/** What was written to a file, or which names a folder has, survives a power cut when this resolves. */
+/** Syncs a file or a folder to the disk. Its content, or its names, survive a power failure when this resolves. */
 export async function syncToDisk(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {

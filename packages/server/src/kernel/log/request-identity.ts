@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 
-/** What is looked at of a request, as Fastify has it. */
+/** The parts of a Fastify request that identify its caller. */
 export interface ReceivedRequest {
   readonly id: string;
   /** The peer's address, or the one that trusted proxies name. */
@@ -9,7 +9,7 @@ export interface ReceivedRequest {
   readonly raw: IncomingMessage;
 }
 
-/** Who makes a request, as the log names it. A request without a key or a session has none of them. */
+/** The caller of a request in the log. All members are absent without a key and a session. */
 export interface RequestIdentity {
   /** Id of the project that the request is about. */
   readonly project?: string;

@@ -35,7 +35,7 @@ export interface WatchdogStart {
   readonly logFd: number | null;
 }
 
-/** What the thread asks of a main thread that it has interrupted, by way of the inspector. */
+/** Functions of the interrupted main thread, which the watchdog thread calls through the inspector. */
 export interface StuckThread {
   /** Number of the request whose work was interrupted, if it is known. Also writes the log that is in memory. */
   report(): number | undefined;

@@ -13,7 +13,7 @@ const known: ReadonlySet<string> = new Set(keywords);
 const otherDialects: ReadonlySet<string> = new Set(['example']);
 
 /**
- * Suggests the keyword for a misspelt one: validators ignore unknown keywords, so nobody would notice that a `requierd`
+ * Suggests the keyword for a misspelt one: validators ignore unknown keywords, so users would not notice that a `requierd`
  * requires nothing. Undefined for a name that resembles no keyword: schemas may hold annotations.
  */
 export function didYouMean(written: string): string | undefined {

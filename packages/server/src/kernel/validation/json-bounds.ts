@@ -1,4 +1,4 @@
-/** What a JSON text may hold before a parser builds values of it. */
+/** Limits of a JSON text, checked before a parser builds values from it. */
 export interface JsonBounds {
   /** Levels of arrays and objects within each other. */
   readonly depth: number;
