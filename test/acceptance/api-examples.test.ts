@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { listExamples, openExampleShell, type ShownExample } from '../support/api-examples.ts';
@@ -42,6 +43,18 @@ test('[documented] every example of both OpenAPI documents works as printed, wit
         assert.deepEqual(JSON.parse(sent[sent.indexOf('-d') + 1] ?? ''), example.body, 'the body of the document');
       }
       await shell.note(example.operationId, output);
+    });
+  }
+
+  const pages = globSync('docs/reference/*.md').map((page) => [page, readFileSync(page, 'utf8')] as const);
+  const blocks = pages.flatMap(([page, text]) =>
+    [...text.matchAll(/^```sh\n(curl .*?)^```/gms)].map(([, block = '']) => [page, block] as const),
+  );
+  assert.ok(blocks.length > 0);
+  for (const [page, block] of blocks) {
+    await t.test(`${page}: ${block.split('\n', 1)[0]}`, async () => {
+      const { code, output } = await shell.run(block);
+      assert.equal(code, 0, output);
     });
   }
 });

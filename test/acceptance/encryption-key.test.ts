@@ -133,7 +133,7 @@ test('[profiles] a process that runs without the new key answers 503 and says wh
     const rotation = { ...bundles, ...database, DATA: folder, SEALING_KEY: `${newer},${older}` };
     const { stdout, stderr } = await runCommand(rotation, 'profile', 'rotate');
     const keyId = /^encrypted with the key ([0-9a-f]{12}): 1$/.exec(stdout.trim())?.[1];
-    assert.match(stderr, new RegExp(`Restart every process .* key ${keyId}.* 503`));
+    assert.match(stderr, new RegExp(`Restart all processes .* key ${keyId}.* 503`));
     const { status, headers, error } = await execute(service);
     assert.deepEqual([status, headers.get('retry-after'), error.code], [503, '60', 'SERVICE_UNAVAILABLE']);
     assert.match(error.message, new RegExp(`"one".* key ${keyId}, which this process does not have.* Restart it`));

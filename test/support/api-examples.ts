@@ -95,7 +95,7 @@ export async function openExampleShell(t: TestContext): Promise<ExampleShell> {
 
   const bash = async (source: string, environment: Readonly<Record<string, string>>) => {
     const env = { PATH: process.env.PATH ?? '', HOME: folder, ...environment };
-    const running = promisify(execFile)('bash', ['--norc', '-uo', 'pipefail', '-c', source], {
+    const running = promisify(execFile)('bash', ['--norc', '-euo', 'pipefail', '-c', source], {
       cwd: folder,
       env,
       signal: t.signal,
