@@ -78,7 +78,7 @@ function digestFiles(files) {
 /** The version of the product and of the manifest cache. */
 function versionFiles() {
   const server = 'packages/server';
-  return [join(server, 'package.json'), join(server, 'src', 'catalogue', 'manifest-cache.ts')];
+  return [join(server, 'package.json'), join(server, 'src', 'catalogue', 'manifest', 'manifest-cache.ts')];
 }
 
 /** The files of the bundles, without their recordings and tests, which are in folders. */
