@@ -204,7 +204,7 @@ test('[profiles] a profile is for keys of its project and for its bundle; only a
     ],
     [execution({ $profile: 'one', KEY: canary }), 422, /must be the only member of credentials/],
     [execution({ $profile: 5 }), 422, /must be the name of a credential profile/],
-    [execution(named('none')), 404, /no credential profile named "none"/],
+    [execution(named('none')), 404, /No credential profile named "none"/],
   ];
   for (const [body, status, message] of wrong) {
     const answer = await admin('POST', '/v1/execute', body);
