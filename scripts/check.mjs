@@ -7,6 +7,7 @@ const steps = [
   ['types of the console', 'tsc', ['-p', 'packages/console']],
   ['lint and format', 'biome', ['ci', '--error-on-warnings', '.']],
   ['generated pages', 'node', ['scripts/reference.ts', '--check']],
+  ['glossary', 'node', ['scripts/glossary.ts']],
 ];
 
 let failed = false;

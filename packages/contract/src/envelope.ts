@@ -1,12 +1,12 @@
 import { type Static, type TSchema, Type } from 'typebox';
 
 /** One thing that is wrong with a value that has to follow a schema: an input, credentials, a field, an output. */
-export const Violation = Type.Object({
+export const ErrorDetail = Type.Object({
   path: Type.String({ description: 'Where: `body/purpose`, `body/input_params/q`; in an output a JSON Pointer.' }),
   found: Type.String({ description: 'What is there; never a value of credentials.' }),
   expected: Type.String({ description: 'What may be there.' }),
 });
-export type Violation = Static<typeof Violation>;
+export type ErrorDetail = Static<typeof ErrorDetail>;
 
 /** Errors on every path. Source: docs/contract.md "Both addresses". */
 export const ErrorAnswer = Type.Object(

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Violation } from './envelope.ts';
+import { ErrorDetail } from './envelope.ts';
 
 /** Bundles, plugins and their execution. Source: docs/contract.md "Catalogue"; docs/contract.md "Execution"; docs/contract.md "Bundles and plugins". */
 
@@ -115,7 +115,7 @@ export const ExecuteResult = Type.Object({
   data: Type.Unknown({ description: "The plugin's output, by its output_schema." }),
   run_id: Type.String(),
   duration_ms: Type.Number(),
-  output_violations: Type.Optional(Type.Array(Violation)),
+  output_violations: Type.Optional(Type.Array(ErrorDetail)),
 });
 export type ExecuteResult = Static<typeof ExecuteResult>;
 

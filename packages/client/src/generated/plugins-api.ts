@@ -106,10 +106,10 @@ export type ExecuteResult = {
   data: unknown;
   run_id: string;
   duration_ms: number;
-  output_violations?: Array<Violation>;
+  output_violations?: Array<ErrorDetail>;
 };
 
-export type Violation = {
+export type ErrorDetail = {
   /** Where: `body/purpose`, `body/input_params/q`; in an output a JSON Pointer. */
   path: string;
   /** What is there; never a value of credentials. */

@@ -1,5 +1,5 @@
 import { type BlobDigest, BlobMissing, BlobUnreadable } from '../files/blob-store.ts';
-import { severalAtOnce } from '../kernel/concurrency/several-at-once.ts';
+import { mapWithConcurrency } from '../kernel/concurrency/map-with-concurrency.ts';
 import { type BlobTotals, readBlobList, writeBlobList } from './blob-list.ts';
 import { deletedTooFast } from './problems.ts';
 import type { DatabaseSnapshot, NamedFile, SnapshotBlob } from './snapshot-port.ts';
@@ -88,7 +88,7 @@ export async function copyBlobs(
     deps.onProgress?.({ ...totals, blobsDone, bytesDone });
   };
   for await (const blobs of readBlobList(deps.listFile)) {
-    await severalAtOnce(blobs, copiesAtOnce, async (blob) => {
+    await mapWithConcurrency(blobs, copiesAtOnce, async (blob) => {
       named.add(blob.blobId);
       let copied = 0;
       const kind = await copyBlob(deps, blob, damaged, (bytes) => {

@@ -1,4 +1,4 @@
-import type { Bundle, DefinitionFormat, DefinitionLoss, Isolation, Plugin, Violation } from '@quartermaster/contract';
+import type { Bundle, DefinitionFormat, DefinitionLoss, ErrorDetail, Isolation, Plugin } from '@quartermaster/contract';
 import type { BundleManifest, PluginManifest } from '@quartermaster/plugin-kit';
 import type { Prepared } from '../kernel/concurrency/prepared-lists.ts';
 
@@ -6,7 +6,7 @@ import type { Prepared } from '../kernel/concurrency/prepared-lists.ts';
  * Says what is wrong with a value, or that nothing is: where, as a JSON pointer (empty for the value itself), and what
  * was expected and found there. Compiled once; linear-time regular expressions.
  */
-export type Check = (value: unknown) => readonly Violation[];
+export type Check = (value: unknown) => readonly ErrorDetail[];
 
 export interface CompiledPlugin {
   readonly bundle: CompiledBundle;
@@ -18,7 +18,7 @@ export interface CompiledPlugin {
   /** Checks without coercion; adds the schema's defaults to a copy. */
   readonly readInput: (value: Record<string, unknown>) => {
     input: Record<string, unknown>;
-    violations: readonly Violation[];
+    violations: readonly ErrorDetail[];
   };
   readonly checkOutput: Check;
   /** Absolute path of the handler, null for a declarative plugin. */

@@ -1,4 +1,4 @@
-import type { Violation } from '@quartermaster/contract';
+import type { ErrorDetail } from '@quartermaster/contract';
 import { fieldInvalid, Problem } from '../kernel/problem.ts';
 import { quoteText } from '../kernel/quote-text.ts';
 import { validationFailed } from '../kernel/validation/validation-error.ts';
@@ -36,7 +36,7 @@ export function listFormatUnknown(found: string, supported: readonly string[]): 
  * @param part `credentials` or `input_params`
  * @param violations at least one; none shows a value of the credentials
  */
-export function valueInvalid(part: string, violations: readonly Violation[]): Problem {
+export function valueInvalid(part: string, violations: readonly ErrorDetail[]): Problem {
   const [first, ...others] = violations.map(({ path, ...rest }) => ({ path: `body/${part}${pointer(path)}`, ...rest }));
   if (first === undefined) throw new Error(`No violation of body/${part} was found.`);
   return validationFailed([first, ...others]);

@@ -1,8 +1,8 @@
-import type { ErrorCode, Violation } from '@quartermaster/contract';
+import type { ErrorCode, ErrorDetail } from '@quartermaster/contract';
 
 /** How a run ended. A plugin's failure is an outcome, not an exception; the route must exhaust it. */
 export type Outcome =
-  | { readonly kind: 'succeeded'; readonly output: unknown; readonly violations: readonly Violation[] }
+  | { readonly kind: 'succeeded'; readonly output: unknown; readonly violations: readonly ErrorDetail[] }
   /** The plugin found the input wrong: 422. */
   | { readonly kind: 'input_rejected'; readonly message: string }
   /** The upstream refused or could not be reached: 502. */

@@ -3,7 +3,7 @@ import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastif
 import type { FastifyValidationResult } from 'fastify/types/schema.js';
 import type { Problem } from '../kernel/problem.ts';
 import { describeErrors } from '../kernel/validation/describe-errors.ts';
-import { toViolation, validationFailed } from '../kernel/validation/validation-error.ts';
+import { toErrorDetail, validationFailed } from '../kernel/validation/validation-error.ts';
 import { replaceLengthKeywords } from './length-keywords.ts';
 
 const common = { allErrors: false, useDefaults: true, removeAdditional: false, verbose: true, strict: false } as const;
@@ -82,6 +82,6 @@ export function validationProblem(errors: readonly FastifySchemaValidationError[
     showsValue: ([name]) => part !== 'headers' && name !== undefined && name !== 'credentials',
     limit: 1,
   });
-  const violation = toViolation(error ?? { segments: [], found: 'another value', expected: 'a valid value' }, part);
+  const violation = toErrorDetail(error ?? { segments: [], found: 'another value', expected: 'a valid value' }, part);
   return validationFailed([violation]);
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '../kernel/clock.ts';
+import { startPeriodicTask } from '../kernel/concurrency/periodic-task.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { isTemporary } from '../kernel/problem.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { type Job, type Lease, LeaseLost, WorkerStopping } from './job.ts';
-import { startPolling } from './polling.ts';
 import { retryUntilStored } from './retry-policy.ts';
 
 /** What a handler may use of the worker. */
@@ -127,7 +127,7 @@ export function openWorker<Claimed extends Job>(options: WorkerOptions<Claimed>)
       .finally(() => {
         running.delete(job.token);
         options.onEnded?.(job);
-        polling.wake();
+        search.trigger();
       });
     if (closing.signal.aborted) stop(new WorkerStopping());
     return { job, beat: () => heartbeat?.beat(), stop, done };
@@ -148,20 +148,19 @@ export function openWorker<Claimed extends Job>(options: WorkerOptions<Claimed>)
     }
   }
 
-  const polling = startPolling({
-    look: claimAll,
-    everyMs: pollMs,
-    onError: (error) => logger.error({ err: error, jobs: name }, 'search for jobs failed'),
-  });
+  // Repeats by itself because other processes and expired leases trigger nothing here.
+  const search = startPeriodicTask({ name, pause: pollMs, run: claimAll }, (error) =>
+    logger.error({ err: error, jobs: name }, 'search for jobs failed'),
+  );
 
   return {
-    wake: polling.wake,
+    wake: search.trigger,
     recheck(id) {
       for (const one of running.values()) if (one.job.id === id) one.beat();
     },
     async close() {
       closing.abort();
-      await polling.close();
+      await search.close();
       for (const one of running.values()) one.stop(new WorkerStopping());
       await Promise.all([...running.values()].map((one) => one.done));
     },

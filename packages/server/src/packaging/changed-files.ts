@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
-import { severalAtOnce } from '../kernel/concurrency/several-at-once.ts';
+import { mapWithConcurrency } from '../kernel/concurrency/map-with-concurrency.ts';
 import { sha256, writeContents } from './contents.ts';
 import { readSignatureFile, signatureFileName } from './version-folder.ts';
 
@@ -20,7 +20,7 @@ export async function findChangedFiles(version: string): Promise<readonly string
   const expected = new Map(seal.contents.files.map((file) => [file.path, file.sha256]));
   const changed = new Set(await pathsBelow(root));
   for (const path of expected.keys()) changed.add(path);
-  await severalAtOnce([...expected], filesAtOnce, async ([path, digestOfFile]) => {
+  await mapWithConcurrency([...expected], filesAtOnce, async ([path, digestOfFile]) => {
     const content = await readFile(join(root, path)).catch(() => undefined);
     if (content !== undefined && sha256(content) === digestOfFile) changed.delete(path);
   });

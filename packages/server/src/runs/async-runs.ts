@@ -4,7 +4,7 @@ import type { BackgroundCaller } from '../execution/background.ts';
 import type { Executor } from '../execution/executor.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { createGroupCommit } from '../kernel/concurrency/group-commit.ts';
-import type { UpkeepTask } from '../kernel/concurrency/upkeep.ts';
+import type { PeriodicTask } from '../kernel/concurrency/periodic-task.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import {
   type AsyncRun,
@@ -70,7 +70,7 @@ export interface AsyncRuns {
   /** A run of this process that has not ended. */
   find(projectId: string, runId: string): { cancel(): void; readonly done: Promise<void> } | undefined;
   /** Writes the heartbeat of this process and recovers orphaned runs; must continue until `close` is done. */
-  readonly upkeep: UpkeepTask;
+  readonly upkeep: PeriodicTask;
   /** Accepts nothing more, and gives the runs under way that many milliseconds; then they are requeued or interrupted. */
   stop(graceMs: number): void;
   /** Resolves when all have ended. */

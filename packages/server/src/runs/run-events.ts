@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Run, RunItem } from '@quartermaster/contract';
-import { createBell } from '../kernel/concurrency/bell.ts';
 import type { StreamShares } from '../kernel/concurrency/stream-shares.ts';
+import { createWakeEvent } from '../kernel/concurrency/wake-event.ts';
 import type { RunStore } from './run-store.ts';
 import type { Runs } from './runs.ts';
 
@@ -46,8 +46,8 @@ export function createRunEvents(deps: RunEventsDeps): RunEvents {
   const closing = new AbortController();
 
   async function* stream(wish: FollowOptions, signal: AbortSignal, leave: () => void): AsyncGenerator<string> {
-    const bell = createBell();
-    const watch = deps.store.watch(wish.runId, { changed: bell.ring, progressed: bell.ring });
+    const wakeEvent = createWakeEvent();
+    const watch = deps.store.watch(wish.runId, { changed: wakeEvent.notify, progressed: wakeEvent.notify });
     try {
       let had = wish.lastEventId;
       let [state, progress] = [undefined as string | undefined, undefined as string | undefined];
@@ -68,7 +68,7 @@ export function createRunEvents(deps: RunEventsDeps): RunEvents {
           sentAt = performance.now();
         }
         if (run.status === 'ended') return;
-        await bell.wait(deps.pollMs, signal);
+        await wakeEvent.wait(deps.pollMs, signal);
       }
     } finally {
       watch.stop();

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../kernel/clock.ts';
-import type { UpkeepTask } from '../kernel/concurrency/upkeep.ts';
+import type { PeriodicTask } from '../kernel/concurrency/periodic-task.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import type { RunRepository } from './run-repository.ts';
 
-export interface RunUpkeepDeps {
+export interface RunRetentionDeps {
   readonly repository: Pick<RunRepository, 'sweep' | 'sweepResults' | 'sweepProcesses'>;
   readonly clock: Clock;
   readonly bounds: RunRetention;
@@ -25,7 +25,7 @@ const batch = 1000;
 const breathMs = 10;
 
 /** Deletes what is beyond the bounds. */
-export function runUpkeep({ repository, clock, bounds }: RunUpkeepDeps): UpkeepTask[] {
+export function retentionTasks({ repository, clock, bounds }: RunRetentionDeps): PeriodicTask[] {
   async function inBatches(signal: AbortSignal, work: () => Promise<number>): Promise<void> {
     while (!signal.aborted && (await work()) >= batch) await setTimeout(breathMs);
   }

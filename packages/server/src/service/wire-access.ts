@@ -13,7 +13,7 @@ import { createAdministratorRepository } from '../adapters/repositories/administ
 import { createProjectRepository } from '../adapters/repositories/project-repository.ts';
 import type { Guard } from '../http/guard.ts';
 import { createStreamAccess, type StreamAccess } from '../http/stream-access.ts';
-import { startUpkeep } from '../kernel/concurrency/upkeep.ts';
+import { startPeriodicTasks } from '../kernel/concurrency/periodic-task.ts';
 import { clientAddress } from '../kernel/log/request-identity.ts';
 import type { ServiceContext } from './context.ts';
 
@@ -55,7 +55,7 @@ export function openAccess({
   const projectRepository = createProjectRepository(database);
   const sweep = { name: 'forget sessions', pause: sweepPauseMs, run: () => sweepNow() };
   const sweepNow = () => repository.sweep(timesAt(clock.now()), clock.now() - windowMs);
-  const upkeep = startUpkeep([sweep], logger);
+  const upkeep = startPeriodicTasks([sweep], logger);
   resources.defer(() => upkeep.close());
 
   const sessions = createSessions({ repository, clock, newId });

@@ -10,7 +10,7 @@ import { createDamageReport, type ReportDamage } from '../files/maintenance/repo
 import { verifyBlobs } from '../files/maintenance/verify-blobs.ts';
 import { createByteRate } from '../kernel/byte-rate.ts';
 import { systemClock } from '../kernel/clock.ts';
-import { startUpkeep, type UpkeepTask } from '../kernel/concurrency/upkeep.ts';
+import { type PeriodicTask, startPeriodicTasks } from '../kernel/concurrency/periodic-task.ts';
 import type { ServiceContext } from './context.ts';
 
 /** Stored bytes with the rows that name them. */
@@ -50,7 +50,7 @@ export async function openStoredFiles({
   const health = createBlobHealth(registry, damages);
   const keepQuarantined = config.quarantineDays * day;
   const atRate = createByteRate(config.verificationMbPerSecond * 2 ** 20);
-  const verification: UpkeepTask = {
+  const verification: PeriodicTask = {
     name: 'verify stored files',
     pause: minute,
     run: (signal) =>
@@ -66,7 +66,7 @@ export async function openStoredFiles({
         signal,
       ),
   };
-  const upkeep = startUpkeep(
+  const upkeep = startPeriodicTasks(
     [
       {
         name: 'reconcile files',

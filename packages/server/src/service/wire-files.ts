@@ -23,8 +23,8 @@ import type { Guard } from '../http/guard.ts';
 import { collectOpenApi } from '../http/openapi/openapi.ts';
 import { operationRoutes } from '../http/openapi/operations.ts';
 import { createRecordMetrics } from '../ingestion/record-metrics.ts';
-import { lazilyRetried } from '../kernel/concurrency/lazily-retried.ts';
-import { startUpkeep } from '../kernel/concurrency/upkeep.ts';
+import { onceRetried } from '../kernel/concurrency/once-retried.ts';
+import { startPeriodicTasks } from '../kernel/concurrency/periodic-task.ts';
 import { version } from '../kernel/version.ts';
 import { limitsToWire } from '../limits/limits.ts';
 import { type CollectionServices, openCollectionServices } from './collection-services.ts';
@@ -43,7 +43,7 @@ export async function openFilesAddress(context: ServiceContext): Promise<ListenA
   const { config, clock, logger, resources } = context;
   const stored = await openStoredFiles(context);
   const { blobs } = stored;
-  const upkeep = startUpkeep(
+  const upkeep = startPeriodicTasks(
     [{ name: 'forget answers', pause: upkeepPauseMs, run: () => context.idempotencyRepository.sweep(clock.now()) }],
     logger,
   );
@@ -117,7 +117,7 @@ function addFileRoutes(
 
 async function openCollections(context: ServiceContext, files: FileAccess): Promise<CollectionServices> {
   const { config, clock, newId, logger, resources, database } = context;
-  const isolation = lazilyRetried(() => findReaderIsolation(logger));
+  const isolation = onceRetried(() => findReaderIsolation(logger));
   // Begun at the start, for the log; after a failure the next document tries again.
   const isFound = isolation().then(
     () => {},

@@ -3,12 +3,12 @@ import type { ResolveCredentials } from '../access/credential-profiles/resolve-c
 import { createProjectRepository } from '../adapters/repositories/project-repository.ts';
 import { createRunRepository } from '../adapters/repositories/run-repository.ts';
 import type { Executor } from '../execution/executor.ts';
-import { startUpkeep } from '../kernel/concurrency/upkeep.ts';
+import { startPeriodicTasks } from '../kernel/concurrency/periodic-task.ts';
 import type { RequestEncrypter } from '../runs/async-run.ts';
 import { type AsyncRuns, createAsyncRuns } from '../runs/async-runs.ts';
 import { createRunEvents, eventDefaults, type RunEvents } from '../runs/run-events.ts';
 import type { RunRepository } from '../runs/run-repository.ts';
-import { openInputKeepers, runUpkeep } from '../runs/run-retention.ts';
+import { openInputKeepers, retentionTasks } from '../runs/run-retention.ts';
 import { createRunStore, type RunStore } from '../runs/run-store.ts';
 import { createRuns, type Runs } from '../runs/runs.ts';
 import type { ServiceContext } from './context.ts';
@@ -33,7 +33,7 @@ export async function openRunServices({
 }: ServiceContext): Promise<RunServices> {
   const repository = createRunRepository(database);
   const projects = createProjectRepository(database);
-  const upkeep = startUpkeep(runUpkeep({ repository, clock, bounds: config.runRetention }), logger);
+  const upkeep = startPeriodicTasks(retentionTasks({ repository, clock, bounds: config.runRetention }), logger);
   resources.defer(() => upkeep.close());
   const keepers = await openInputKeepers({ find: () => projects.projectsThatKeepInputs(), logger });
   resources.defer(() => keepers.close());
@@ -59,7 +59,7 @@ export function openAsyncRuns(
     ...{ ...wish, repository, clock, logger, owner: randomUUID() },
     changed: (runId) => runStore.changed(runId),
   });
-  const upkeep = startUpkeep([asyncRuns.upkeep], logger);
+  const upkeep = startPeriodicTasks([asyncRuns.upkeep], logger);
   resources.defer(() => upkeep.close());
   resources.defer(() => asyncRuns.close());
   const runs = createRuns({ repository, store: runStore, asyncRuns, clock });

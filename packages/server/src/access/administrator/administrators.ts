@@ -9,9 +9,9 @@ import type { Logger } from '../../kernel/log/logger.ts';
 import { isTemporary } from '../../kernel/problem.ts';
 import type { Administrator, AdministratorRepository } from './administrator-repository.ts';
 import { readDeviceCookie } from './device-cookie.ts';
-import { createHashingLine } from './hashing-line.ts';
 import { hashPassword, isOutdated, isPassword } from './password.ts';
 import { checkPassword } from './password-policy.ts';
+import { createPasswordSemaphore } from './password-semaphore.ts';
 import { setUpLinkRefused, setUpOver, signInRefused } from './problems.ts';
 import { type FoundSession, hashToken, type NewSession, type SessionOrigin, type Sessions } from './sessions.ts';
 import { createSignInThrottle } from './sign-in-throttle.ts';
@@ -50,16 +50,16 @@ const mostRefusalsInMinute = 60;
 export function createAdministrators(deps: AdministratorsDeps): Administrators {
   const { repository, clock, logger } = deps;
   const throttle = createSignInThrottle(repository, clock.now);
-  const line = createHashingLine();
+  const semaphore = createPasswordSemaphore();
   const refusals = createBoundedLog(logger, mostRefusalsInMinute);
-  const hash = (password: string) => line.run(() => hashPassword(password));
+  const hash = (password: string) => semaphore.run(() => hashPassword(password));
   // Compared with when there is no such administrator, so that the answer takes as long.
   let decoy: Promise<string> | undefined;
 
   async function compare(password: string, administrator: Administrator | undefined): Promise<boolean> {
     decoy ??= hash(randomBytes(32).toString('hex'));
     const stored = administrator?.passwordHash ?? (await decoy);
-    return (await line.run(() => isPassword(password, stored))) && administrator !== undefined;
+    return (await semaphore.run(() => isPassword(password, stored))) && administrator !== undefined;
   }
 
   async function getSetUp() {
@@ -105,7 +105,7 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
       const stored = await repository.findSetUpToken();
       if (stored?.hash !== tokenHash || clock.now() >= stored.expiresAt) throw setUpLinkRefused();
       checkName(name, 64);
-      await line.run(() => checkPassword(password, name));
+      await semaphore.run(() => checkPassword(password, name));
       const at = clock.now();
       const administrator: Administrator = {
         id: deps.newId('administrator'),
@@ -127,7 +127,7 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
     },
     changePassword: async ({ administrator }, change, comer) => {
       await authenticate({ name: administrator.name, password: change.current_password }, comer);
-      await line.run(() => checkPassword(change.new_password, administrator.name, 'new_password'));
+      await semaphore.run(() => checkPassword(change.new_password, administrator.name, 'new_password'));
       const changed: Administrator = {
         ...administrator,
         passwordHash: await hash(change.new_password),

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { argon2Sync } from 'node:crypto';
 import { test } from 'node:test';
 import { Problem } from '../../kernel/problem.ts';
-import { createHashingLine } from './hashing-line.ts';
 import { hashPassword, isOutdated, isPassword } from './password.ts';
 import { guessesOf } from './password-guesses.ts';
 import { checkPassword } from './password-policy.ts';
+import { createPasswordSemaphore } from './password-semaphore.ts';
 
 test('a password is kept as argon2id with the parameters of OWASP, salted, and compared whole', async () => {
   const password = `correct ${'long '.repeat(40)}horse`;
@@ -30,7 +30,7 @@ test('a hash with other parameters still opens, and is found outdated', async ()
 });
 
 test('at most two hashes are made at once, and what would wait too long is refused', async () => {
-  const line = createHashingLine(2, 3);
+  const semaphore = createPasswordSemaphore(2, 3);
   let working = 0;
   let most = 0;
   const guard = Promise.withResolvers<void>();
@@ -39,14 +39,14 @@ test('at most two hashes are made at once, and what would wait too long is refus
     await guard.promise;
     working--;
   };
-  const all = Array.from({ length: 8 }, () => line.run(work));
+  const all = Array.from({ length: 8 }, () => semaphore.run(work));
   guard.resolve();
   const ends = await Promise.allSettled(all);
   assert.equal(most, 2);
   const refused = ends.filter((end) => end.status === 'rejected');
   assert.equal(refused.length, 3);
   assert.ok(refused.every(({ reason }) => reason instanceof Problem && reason.code === 'TOO_MANY_REQUESTS'));
-  await line.run(async () => undefined);
+  await semaphore.run(async () => undefined);
 });
 
 const good = [

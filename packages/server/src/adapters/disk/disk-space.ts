@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startUpkeep } from '../../kernel/concurrency/upkeep.ts';
+import { startPeriodicTasks } from '../../kernel/concurrency/periodic-task.ts';
 import type { DiskSpace } from '../../kernel/disk/disk-space.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import { Gauge, type Registry } from '../../kernel/metrics.ts';
@@ -71,7 +71,7 @@ export function watchDiskSpace({ folder, reserveBytes, ballast, logger, metrics 
       this.set(low ? 1 : 0);
     },
   });
-  const upkeep = startUpkeep(
+  const upkeep = startPeriodicTasks(
     [{ name: 'watch disk space', pause: lookMs, run: async () => ballast.adjust(await look()) }],
     logger,
   );

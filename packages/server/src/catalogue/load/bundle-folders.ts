@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { severalAtOnce } from '../../kernel/concurrency/several-at-once.ts';
+import { mapWithConcurrency } from '../../kernel/concurrency/map-with-concurrency.ts';
 import type { BundleFailure } from '../catalogue.ts';
 import { wholeFile } from '../manifest/findings.ts';
 import { errorCode } from '../manifest/plain-file.ts';
@@ -37,7 +37,7 @@ export async function findBundleFolders(roots: readonly string[]): Promise<Bundl
       const path = join(root, name);
       return { name, path, ...(await lookAt(path)) };
     };
-    folders.push(...(await severalAtOnce(await listNames(root, failures), atOnce, look)));
+    folders.push(...(await mapWithConcurrency(await listNames(root, failures), atOnce, look)));
   }
   const stamp = digest([...folders.map(({ path, stamp }) => `${path}\n${stamp}`), ...failures.map(textOf)]);
   return { folders, failures, stamp };

@@ -1,8 +1,8 @@
 import { BundleManifest, type LocalisedText, PluginManifest } from '@quartermaster/plugin-kit';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
-import { lazily } from '../../kernel/concurrency/lazily.ts';
+import { once } from '../../kernel/concurrency/once.ts';
 import { describeErrors } from '../../kernel/validation/describe-errors.ts';
-import { sentenceWithoutPath, toViolation } from '../../kernel/validation/validation-error.ts';
+import { sentenceWithoutPath, toErrorDetail } from '../../kernel/validation/validation-error.ts';
 import type { FieldPath, Findings } from './findings.ts';
 import { languageName } from './languages.ts';
 
@@ -11,11 +11,11 @@ import { languageName } from './languages.ts';
  * and linear, so the built-in expressions serve. `useDefaults` fills in `method: GET`. Made when something must be
  * checked: most starts find nothing new.
  */
-const engine = lazily(
+const engine = once(
   () => new Ajv2020({ strict: false, allErrors: true, verbose: true, logger: false, useDefaults: true }),
 );
-const bundleCheck = lazily(() => engine().compile<BundleManifest>(BundleManifest));
-const pluginCheck = lazily(() => engine().compile<PluginManifest>(PluginManifest));
+const bundleCheck = once(() => engine().compile<BundleManifest>(BundleManifest));
+const pluginCheck = once(() => engine().compile<PluginManifest>(PluginManifest));
 const maxErrors = 20;
 
 /** The manifest when its shape is right; undefined and findings otherwise. Adds defaults to `value`. */
@@ -55,7 +55,7 @@ interface Checked {
 function report(check: Checked, root: FieldPath, findings: Findings): undefined {
   const options = { schema: check.schema, showsValue: () => true, limit: maxErrors };
   for (const error of describeErrors(check.errors ?? [], options)) {
-    findings.add([...root, ...error.segments], sentenceWithoutPath(toViolation(error)));
+    findings.add([...root, ...error.segments], sentenceWithoutPath(toErrorDetail(error)));
   }
 }
 

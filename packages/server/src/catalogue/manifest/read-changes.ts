@@ -1,4 +1,4 @@
-import { severalAtOnce } from '../../kernel/concurrency/several-at-once.ts';
+import { mapWithConcurrency } from '../../kernel/concurrency/map-with-concurrency.ts';
 import type { BundleFailure } from '../catalogue.ts';
 import { atOnce, type BundleFolder } from '../load/bundle-folders.ts';
 import { createBundleReader } from '../load/bundle-reader.ts';
@@ -70,7 +70,7 @@ export function createChangeReader({
       left -= yamlBytes;
       return true;
     });
-    await severalAtOnce(unread, atOnce, async (folder) => {
+    await mapWithConcurrency(unread, atOnce, async (folder) => {
       readings.set(folder.path, await read(folder, readPackedBundle));
     });
     return readings;

@@ -10,7 +10,7 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml';
-import { sentenceWithoutPath, toViolation } from '../../kernel/validation/validation-error.ts';
+import { sentenceWithoutPath, toErrorDetail } from '../../kernel/validation/validation-error.ts';
 import { copyJson } from '../schema/copy-json.ts';
 import type { FieldPath } from './findings.ts';
 
@@ -54,7 +54,7 @@ export function readYaml(text: string): ReturnType<ReadYaml> {
     const copied = copyJson<unknown>(document.toJS({ maxAliasCount: maxAliases }), bounds);
     if ('copy' in copied) return { value: copied.copy, lineOf };
     const { segments } = copied.refusal;
-    const message = sentenceWithoutPath(toViolation(copied.refusal));
+    const message = sentenceWithoutPath(toErrorDetail(copied.refusal));
     return { mistakes: [{ line: lineOf(segments), path: segments, message }] };
   } catch (error) {
     // Unresolved and too many aliases are thrown, as is an exhausted stack.

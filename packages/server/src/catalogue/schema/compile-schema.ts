@@ -1,8 +1,8 @@
-import type { Violation } from '@quartermaster/contract';
+import type { ErrorDetail } from '@quartermaster/contract';
 import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
-import { lazily } from '../../kernel/concurrency/lazily.ts';
+import { once } from '../../kernel/concurrency/once.ts';
 import { describeErrors } from '../../kernel/validation/describe-errors.ts';
-import { toViolation, type ValidationError } from '../../kernel/validation/validation-error.ts';
+import { toErrorDetail, type ValidationError } from '../../kernel/validation/validation-error.ts';
 import type { Check, CompiledPlugin } from '../catalogue.ts';
 import { replaceComparingKeywords } from './comparing-keywords.ts';
 import { copyJson } from './copy-json.ts';
@@ -62,15 +62,15 @@ type Validate = (value: unknown, options: { all: boolean; showValues: boolean })
 
 /** Two engines: stopping at the first error is what bounds the work on hostile data, listing all is what helps people. */
 function createEngines(options: Options): (schema: GetSchema) => Validate {
-  const first = lazily(() => createEngine({ ...options, allErrors: false }));
-  const all = lazily(() => createEngine({ ...options, allErrors: true }));
+  const first = once(() => createEngine({ ...options, allErrors: false }));
+  const all = once(() => createEngine({ ...options, allErrors: true }));
   let count = 0;
   return (wanted) => {
     // An address of its own keeps the references of one schema from being looked up in another.
     const $id = `schema:${++count}`;
-    const schema = lazily(() => ({ ...withoutRemarks(wanted()), $id }));
-    const validateFirst = lazily(() => first().compile(schema()));
-    const validateAll = lazily(() => all().compile(schema()));
+    const schema = once(() => ({ ...withoutRemarks(wanted()), $id }));
+    const validateFirst = once(() => first().compile(schema()));
+    const validateAll = once(() => all().compile(schema()));
     return (value, asked) => {
       if (passes(validateFirst(), value)) return [];
       const validate = asked.all ? validateAll() : validateFirst();
@@ -96,14 +96,14 @@ function passes(validate: ValidateFunction, value: unknown): boolean {
 function createReadInput(validate: Validate): ReadInput {
   return (value) => {
     const copied = copyJson(value);
-    if ('refusal' in copied) return { input: {}, violations: toViolations([copied.refusal]) };
+    if ('refusal' in copied) return { input: {}, violations: toErrorDetails([copied.refusal]) };
     const all = copied.nodes <= maxNodesForAllErrors;
     const find = (input: unknown) => guarded(() => validate(input, { all, showValues: true }));
     const errors = find(copied.copy);
     const input = copied.copy;
     // Strict function calling has no other way to leave out a parameter than null.
     if (errors.length > 0 && dropNulls(input, errors, find)) return { input, violations: [] };
-    return { input, violations: toViolations(errors) };
+    return { input, violations: toErrorDetails(errors) };
   };
 }
 
@@ -135,7 +135,7 @@ function dropNull(input: unknown, segments: readonly string[]): boolean {
 }
 
 function createCheck(validate: Validate, { showValues }: { showValues: boolean }): Check {
-  return (value) => toViolations(guarded(() => validate(value, { all: hasFewNodes(value), showValues })));
+  return (value) => toErrorDetails(guarded(() => validate(value, { all: hasFewNodes(value), showValues })));
 }
 
 const tooDeep: ValidationError = {
@@ -158,6 +158,6 @@ function hasFewNodes(value: unknown): boolean {
   return 'copy' in copyJson(value, { maxDepth: 64, maxNodes: maxNodesForAllErrors });
 }
 
-function toViolations(errors: readonly ValidationError[]): Violation[] {
-  return errors.map((error) => toViolation(error));
+function toErrorDetails(errors: readonly ValidationError[]): ErrorDetail[] {
+  return errors.map((error) => toErrorDetail(error));
 }

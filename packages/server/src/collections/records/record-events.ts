@@ -1,6 +1,6 @@
 import type { RecordFailure, RecordProgress, RecordStatus } from '@quartermaster/contract';
-import { createBell } from '../../kernel/concurrency/bell.ts';
 import type { StreamShares } from '../../kernel/concurrency/stream-shares.ts';
+import { createWakeEvent } from '../../kernel/concurrency/wake-event.ts';
 import type { DiskSpace } from '../../kernel/disk/disk-space.ts';
 import { toProgress } from './record-item.ts';
 import type { RecordKey, RecordRepository, StoredRecord } from './record-repository.ts';
@@ -46,13 +46,13 @@ export function createRecordEvents(deps: RecordEventsDeps): RecordEvents {
   const closing = new AbortController();
 
   function subscribe(recordId: string): Subscription {
-    const bell = createBell();
+    const wakeEvent = createWakeEvent();
     const ofRecord = listeners.get(recordId) ?? new Set();
-    listeners.set(recordId, ofRecord.add(bell.ring));
+    listeners.set(recordId, ofRecord.add(wakeEvent.notify));
     return {
-      wait: bell.wait,
+      wait: wakeEvent.wait,
       end: () => {
-        ofRecord.delete(bell.ring);
+        ofRecord.delete(wakeEvent.notify);
         if (ofRecord.size === 0) listeners.delete(recordId);
       },
     };

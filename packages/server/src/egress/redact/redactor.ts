@@ -1,4 +1,4 @@
-import { lazily } from '../../kernel/concurrency/lazily.ts';
+import { once } from '../../kernel/concurrency/once.ts';
 import { createPieceFinder, type PieceFinder, shortestPiece } from './find-pieces.ts';
 import { createCharacterBudget } from './redaction-budget.ts';
 import { type FormFamily, familiesOf, familiesOfBytes } from './secret-forms.ts';
@@ -32,10 +32,10 @@ export function createRedactor(secrets: Iterable<string | Uint8Array>): Redactor
   const values = [...secrets].filter((secret) => secret.length >= shortest);
   if (values.length === 0) return noSecrets;
   const counted = createCharacterBudget();
-  const families = lazily(() =>
+  const families = once(() =>
     values
       .flatMap((secret) => (typeof secret === 'string' ? familiesOf(secret) : familiesOfBytes(secret)))
-      .map(({ signs, forms }) => ({ signs: [...counted(signs)], forms: lazily(() => [...new Set(counted(forms()))]) })),
+      .map(({ signs, forms }) => ({ signs: [...counted(signs)], forms: once(() => [...new Set(counted(forms()))]) })),
   );
   const scrubText = createReplacer(families);
   // Bytes are searched as Latin-1, so what is not ASCII is looked for as the Latin-1 of its UTF-8.
@@ -73,11 +73,11 @@ const perCall = 64;
 
 /** Almost always finds no sign; so signs and forms are built when there is something to search. */
 function createReplacer(familiesOfAll: () => readonly FormFamily[]): (text: string) => string {
-  const waiting = lazily(() => new Set(familiesOfAll()));
-  const signs = lazily(() => [...new Set(familiesOfAll().flatMap((family) => family.signs))]);
+  const waiting = once(() => new Set(familiesOfAll()));
+  const signs = once(() => [...new Set(familiesOfAll().flatMap((family) => family.signs))]);
   // Names of members and headers are shorter than most secrets.
-  const shortestSign = lazily(() => signs().reduce((least, { length }) => Math.min(least, length), Infinity));
-  const anySign = lazily(() => createPieceFinder(signs()));
+  const shortestSign = once(() => signs().reduce((least, { length }) => Math.min(least, length), Infinity));
+  const anySign = once(() => createPieceFinder(signs()));
   const inForce: FormFamily[] = [];
   let finder: PieceFinder | undefined;
   let comparisons = 0;

@@ -1,4 +1,4 @@
-import { lazily } from '../../kernel/concurrency/lazily.ts';
+import { once } from '../../kernel/concurrency/once.ts';
 
 /** Encoded forms of a secret, and short pieces of text; each form contains at least one of the pieces. */
 export interface FormFamily {
@@ -36,7 +36,7 @@ export function familiesOf(secret: string): FormFamily[] {
   // Encodings write one character after the other, so the form of a secret starts with the form of its beginning.
   const start = headOf(secret, startLength);
   const lowered = secret.length < shortestLowered ? [] : [secret.toLowerCase()];
-  const others = lazily(() => [...lowered, ...utf16Forms(secret)]);
+  const others = once(() => [...lowered, ...utf16Forms(secret)]);
   return [
     { signs: isRare ? [piece] : unique(textForms(start)), forms: () => textForms(secret) },
     { signs: unique(others().map((form) => headOf(form, signLength))), forms: others },

@@ -1,10 +1,10 @@
-import { lazilyRetried } from '../../kernel/concurrency/lazily-retried.ts';
+import { onceRetried } from '../../kernel/concurrency/once-retried.ts';
+import { createSemaphore } from '../../kernel/concurrency/semaphore.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { SpawnSettings } from '../../processes/isolation/spawn-isolated.ts';
 import type { ExtractionOutcome, ExtractionTask, Extractor } from '../extraction.ts';
 import { type Host, startHost } from './host.ts';
 import { findReaderIsolation } from './reader-isolation.ts';
-import { createTurns } from './turns.ts';
 
 export interface ExtractorOptions {
   /** Most documents read at once, a process each; and most processes, idle ones included. */
@@ -30,9 +30,9 @@ export const extractorDefaults = { processes: 2, timeoutMs: 120_000, memoryMb: 1
  */
 export function openExtractor(given: ExtractorOptions): Extractor {
   const options = { ...extractorDefaults, ...given };
-  const isolation = given.isolation ?? lazilyRetried(() => findReaderIsolation(options.logger));
+  const isolation = given.isolation ?? onceRetried(() => findReaderIsolation(options.logger));
   const pool = createHosts(options.processes, options.idleMs);
-  const turns = createTurns(options.processes);
+  const semaphore = createSemaphore({ permits: options.processes });
   const closing = new AbortController();
 
   async function read(task: ExtractionTask, signal: AbortSignal): Promise<ExtractionOutcome> {
@@ -49,11 +49,11 @@ export function openExtractor(given: ExtractorOptions): Extractor {
   return {
     extract: async (task, signal) => {
       const stop = AbortSignal.any([signal, closing.signal]);
-      if (!(await turns.wait(stop))) return { kind: 'cancelled' };
+      if (!(await semaphore.acquire(stop))) return { kind: 'cancelled' };
       try {
         return await read(task, stop);
       } finally {
-        turns.pass();
+        semaphore.release();
       }
     },
     close: async () => {

@@ -1,6 +1,6 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { severalAtOnce } from '../concurrency/several-at-once.ts';
+import { mapWithConcurrency } from '../concurrency/map-with-concurrency.ts';
 
 /** Syncs a file or a folder to the disk. Its content, or its names, survive a power failure when this resolves. */
 export async function syncToDisk(path: string): Promise<void> {
@@ -19,7 +19,7 @@ const syncsAtOnce = 8;
 export async function syncTreeToDisk(folder: string): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
-  await severalAtOnce(files, syncsAtOnce, ({ name }) => syncToDisk(join(folder, name)));
+  await mapWithConcurrency(files, syncsAtOnce, ({ name }) => syncToDisk(join(folder, name)));
   for (const entry of entries) if (entry.isDirectory()) await syncTreeToDisk(join(folder, entry.name));
   await syncToDisk(folder);
 }

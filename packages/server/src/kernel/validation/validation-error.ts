@@ -1,4 +1,4 @@
-import type { Violation } from '@quartermaster/contract';
+import type { ErrorDetail } from '@quartermaster/contract';
 import { Problem } from '../problem.ts';
 import { quoteText } from '../quote-text.ts';
 
@@ -27,7 +27,7 @@ const longestPath = 200;
 const longestValue = 60;
 
 /** `body/name must be a string; received a number (5).` */
-export function sentenceOf(violation: Violation): string {
+export function sentenceOf(violation: ErrorDetail): string {
   const { found, expected } = violation;
   const path = cut(violation.path, longestPath);
   if (found === unknownParameter) return `Unknown parameter ${quoteText(lastSegment(path))}. Allowed: ${expected}.`;
@@ -37,19 +37,19 @@ export function sentenceOf(violation: Violation): string {
 }
 
 /** The sentence about a value whose name the reader sees beside it: `Must be a string; received a number (5).` */
-export function sentenceWithoutPath(violation: Violation): string {
+export function sentenceWithoutPath(violation: ErrorDetail): string {
   if (violation.found === unknownParameter) return sentenceOf(violation);
   const predicate = sentenceOf({ ...violation, path: '' }).trimStart();
   return `${predicate.charAt(0).toUpperCase()}${predicate.slice(1)}`;
 }
 
 /** A request with these violations, at least one: the message describes the first, the details list all. */
-export function validationFailed(violations: readonly [Violation, ...Violation[]]): Problem {
+export function validationFailed(violations: readonly [ErrorDetail, ...ErrorDetail[]]): Problem {
   return new Problem('REQUEST_VALIDATION_ERROR', sentenceOf(violations[0]), { details: violations });
 }
 
 /** @param root what the path begins with, such as `body/input_params`; empty for a JSON pointer */
-export function toViolation({ segments, found, expected }: ValidationError, root = ''): Violation {
+export function toErrorDetail({ segments, found, expected }: ValidationError, root = ''): ErrorDetail {
   return { path: `${root}${toPointer(segments)}`, found, expected };
 }
 

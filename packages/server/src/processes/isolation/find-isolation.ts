@@ -1,4 +1,4 @@
-import { lazilyRetried } from '../../kernel/concurrency/lazily-retried.ts';
+import { onceRetried } from '../../kernel/concurrency/once-retried.ts';
 import { type Probe, probeMachine, probeSandbox, type SandboxProbe } from './probe.ts';
 
 /** What this machine gives to child processes: without a sandbox, and within one. */
@@ -8,7 +8,7 @@ export interface MachineIsolation {
 }
 
 /** Tries it in child processes, once while this process lives. */
-export const findIsolation: () => Promise<MachineIsolation> = lazilyRetried(async () => {
+export const findIsolation: () => Promise<MachineIsolation> = onceRetried(async () => {
   const [machine, sandbox] = await Promise.all([probeMachine(), probeSandbox()]);
   return { machine, sandbox };
 });

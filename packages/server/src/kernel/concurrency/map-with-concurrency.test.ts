@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { severalAtOnce } from './several-at-once.ts';
+import { mapWithConcurrency } from './map-with-concurrency.ts';
 
 test('no more than so many at a time, results in the order of the list', async () => {
   const waiting: Array<() => void> = [];
   let most = 0;
   let running = 0;
-  const done = severalAtOnce([0, 1, 2, 3, 4, 5, 6], 3, async (item) => {
+  const done = mapWithConcurrency([0, 1, 2, 3, 4, 5, 6], 3, async (item) => {
     running += 1;
     most = Math.max(most, running);
     await new Promise<void>((resolve) => waiting.push(resolve));
@@ -23,9 +23,9 @@ test('no more than so many at a time, results in the order of the list', async (
 });
 
 test('nothing to do is done, and a failure is told', async () => {
-  assert.deepEqual(await severalAtOnce([], 3, () => Promise.reject(new Error('never'))), []);
+  assert.deepEqual(await mapWithConcurrency([], 3, () => Promise.reject(new Error('never'))), []);
   await assert.rejects(
-    severalAtOnce([1, 2, 3, 4], 2, async (item) => {
+    mapWithConcurrency([1, 2, 3, 4], 2, async (item) => {
       if (item === 2) throw new Error('two');
     }),
     /two/,

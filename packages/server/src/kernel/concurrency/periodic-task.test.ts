@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createLogger } from '../log/logger.ts';
-import { startUpkeep } from './upkeep.ts';
+import { startPeriodicTasks } from './periodic-task.ts';
 
 describe('upkeep', () => {
   test('a task runs at once and again, also after it failed, never twice at once', async () => {
@@ -18,7 +18,7 @@ describe('upkeep', () => {
       if (++runs === 3) thrice.resolve();
       if (runs === 1) throw new Error('the first time it fails');
     };
-    const upkeep = startUpkeep([{ name: 'sweep', pause: 1, run }], logger);
+    const upkeep = startPeriodicTasks([{ name: 'sweep', pause: 1, run }], logger);
     await thrice.promise;
     await upkeep.close();
     assert.equal(lines.length, 1);
@@ -34,7 +34,7 @@ describe('upkeep', () => {
       await guard.promise;
       ended = signal.aborted;
     };
-    const upkeep = startUpkeep([{ name: 'long', pause: 0, run }], createLogger('silent'));
+    const upkeep = startPeriodicTasks([{ name: 'long', pause: 0, run }], createLogger('silent'));
     const closing = upkeep.close();
     guard.resolve();
     await closing;

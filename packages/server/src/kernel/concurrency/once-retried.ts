@@ -1,0 +1,11 @@
+/** Computes a value at the first call and keeps it. After a failure the next call computes again. */
+export function onceRetried<T>(compute: () => Promise<T>): () => Promise<T> {
+  let computed: Promise<T> | undefined;
+  return () => {
+    computed ??= compute().catch((cause: unknown) => {
+      computed = undefined;
+      throw cause;
+    });
+    return computed;
+  };
+}
