@@ -131,6 +131,13 @@ test('only settings/config.ts reads the environment', () => {
   assert.deepEqual(readers, []);
 });
 
+test('only kernel/envelope.ts of the server writes the success envelope', () => {
+  const writers = files.filter(
+    (file) => file.startsWith(`${server}/`) && /['"]success['"]/.test(withoutComments(file)),
+  );
+  assert.deepEqual(writers, [`${server}/kernel/envelope.ts`]);
+});
+
 test('no files import each other in a cycle, type imports included', () => {
   const graph = Map.groupBy(
     imports.filter(({ to }) => files.includes(to)),

@@ -28,19 +28,18 @@ export const ErrorAnswer = Type.Object(
 );
 export type ErrorAnswer = Static<typeof ErrorAnswer>;
 
-/** `{"status":"success"}`: the answer of deletes and of the health check. */
+/** `{"status":"success"}`: the answer to a request that has nothing to return, such as a deletion. */
 export const Acknowledgement = Type.Object({ status: Type.Literal('success') });
 
 /** `{"status":"success","data":…}` around one object. */
 export function Success<T extends TSchema>(data: T) {
-  return Type.Object({ status: Type.Literal('success'), data });
+  return Type.Object({ ...Acknowledgement.properties, data });
 }
 
 /** The list envelope: `data`, `fetched_count` = items in this answer, `has_more` in the direction travelled. */
 export function List<T extends TSchema>(item: T) {
   return Type.Object({
-    status: Type.Literal('success'),
-    data: Type.Array(item),
+    ...Success(Type.Array(item)).properties,
     fetched_count: Type.Integer(),
     has_more: Type.Boolean(),
   });

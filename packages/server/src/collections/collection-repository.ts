@@ -1,5 +1,5 @@
 import type { CollectionType, ListQuery } from '@quartermaster/contract';
-import type { Page } from './page.ts';
+import type { Page } from '../kernel/page.ts';
 
 /** Chunks of a collection: the highest capacity and the default one. */
 export const maxCapacity = 100_000_000;

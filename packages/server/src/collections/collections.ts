@@ -9,9 +9,9 @@ import {
 import type { Clock } from '../kernel/clock.ts';
 import type { CountExceeded } from '../kernel/concurrency/limit-counter.ts';
 import { isId, type NewId } from '../kernel/identifier.ts';
+import type { Page } from '../kernel/page.ts';
 import { readMetadata, readText } from './chunks/read-fields.ts';
 import { type CollectionRepository, type CountedCollection, maxCapacity } from './collection-repository.ts';
-import type { Page } from './page.ts';
 import { collectionNotFound, noEmbeddingModel, tooManyCollections } from './problems.ts';
 
 /** The configured model, and whether the collections without its vectors have been determined. */

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import { withoutNulls } from './chunks/read-fields.ts';
-import type { Page } from './page.ts';
 
 /** The router answers 404 to longer parts of a path. */
 const maxPathIdLength = 256;
@@ -11,10 +10,4 @@ export const pathId = Type.String({ maxLength: maxPathIdLength, description: 'Id
 /** A `preValidation` hook: an explicit null at the top level of a body means absent. */
 export async function dropNulls(request: { body: unknown }): Promise<void> {
   request.body = withoutNulls(request.body);
-}
-
-/** The list envelope around a page. */
-export function listAnswer<Item>({ items, hasMore }: Page<Item>) {
-  const status = 'success' as const;
-  return { status, data: [...items], fetched_count: items.length, has_more: hasMore };
 }

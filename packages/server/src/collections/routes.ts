@@ -11,6 +11,7 @@ import { collectionOperations } from '@quartermaster/contract/operations';
 import { Type } from 'typebox';
 import type { App } from '../http/app.ts';
 import type { Guard } from '../http/guard.ts';
+import { acknowledgement, listEnvelope, successEnvelope } from '../kernel/envelope.ts';
 import { chunkRoutes } from './chunks/chunk-routes.ts';
 import type { Chunks } from './chunks/chunks.ts';
 import type { Collections } from './collections.ts';
@@ -21,7 +22,7 @@ import { recordRoutes } from './records/record-routes.ts';
 import type { RecordRows } from './records/record-rows.ts';
 import type { Records } from './records/records.ts';
 import { rowRoutes } from './records/row-routes.ts';
-import { dropNulls, listAnswer, pathId } from './route-parts.ts';
+import { dropNulls, pathId } from './route-parts.ts';
 
 export interface CollectionRoutesDeps {
   readonly guard: Guard;
@@ -61,7 +62,7 @@ function collectionListRoutes(app: App, { guard, collections }: CollectionRoutes
     },
     async (request) => {
       const { projectId } = guard.callerOf(request);
-      return { status: 'success', data: await collections.create(projectId, request.body) } as const;
+      return successEnvelope(await collections.create(projectId, request.body));
     },
   );
   app.get(
@@ -75,7 +76,7 @@ function collectionListRoutes(app: App, { guard, collections }: CollectionRoutes
       },
     },
     async (request) => {
-      return listAnswer(await collections.list(guard.callerOf(request).projectId, request.query));
+      return listEnvelope(await collections.list(guard.callerOf(request).projectId, request.query));
     },
   );
 }
@@ -93,7 +94,7 @@ function collectionItemRoutes(app: App, { guard, collections }: CollectionRoutes
     },
     async (request) => {
       const { projectId } = guard.callerOf(request);
-      return { status: 'success', data: await collections.get(projectId, request.params.collection_id) } as const;
+      return successEnvelope(await collections.get(projectId, request.params.collection_id));
     },
   );
   app.delete(
@@ -108,7 +109,7 @@ function collectionItemRoutes(app: App, { guard, collections }: CollectionRoutes
     },
     async (request) => {
       await collections.remove(guard.callerOf(request).projectId, request.params.collection_id);
-      return { status: 'success' } as const;
+      return acknowledgement;
     },
   );
 }
@@ -130,7 +131,7 @@ function collectionChangeRoutes(app: App, { guard, collections }: CollectionRout
     async (request) => {
       const { projectId } = guard.callerOf(request);
       const data = await collections.update(projectId, request.params.collection_id, request.body);
-      return { status: 'success', data } as const;
+      return successEnvelope(data);
     },
   );
   app.post(
@@ -146,7 +147,7 @@ function collectionChangeRoutes(app: App, { guard, collections }: CollectionRout
     },
     async (request) => {
       const { projectId } = guard.callerOf(request);
-      return { status: 'success', data: await collections.reembed(projectId, request.params.collection_id) } as const;
+      return successEnvelope(await collections.reembed(projectId, request.params.collection_id));
     },
   );
 }

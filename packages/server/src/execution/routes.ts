@@ -15,6 +15,7 @@ import { type ResolveCredentials, resolveRequest } from '../access/credential-pr
 import { checkCredentialBounds } from '../catalogue/credential-bounds.ts';
 import type { App } from '../http/app.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency.ts';
+import { acknowledgement, successEnvelope } from '../kernel/envelope.ts';
 import { resultOf } from './answers.ts';
 import { type BackgroundRuns, wantsBackground } from './background.ts';
 import { asDirectCall, credentialsHeader, profileHeader, readCredentialsHeaders } from './credentials-header.ts';
@@ -68,10 +69,10 @@ function executeRoute(app: App, deps: ExecutionRoutesDeps): void {
       if (wantsBackground(request.headers.prefer)) {
         const run = await acceptFor(deps, request, request.body);
         reply.code(202).header('Location', `/v1/runs/${run.run_id}`).header('Preference-Applied', 'respond-async');
-        return { status: 'success' as const, data: run };
+        return successEnvelope(run);
       }
       const data = await runFor({ request, reply, deps, origin: 'execute' }, request.body);
-      return data === null ? reply.hijack() : { status: 'success' as const, data };
+      return data === null ? reply.hijack() : successEnvelope(data);
     },
   );
 }
@@ -181,7 +182,7 @@ function verifyRoute(app: App, deps: ExecutionRoutesDeps): void {
       const caller = { projectId, keyId, origin: 'verify', cancel: () => running.abort() } as const;
       const wanted = await resolveRequest(resolveCredentials, projectId, request.body);
       const execution = await executor.verifyCredentials(wanted, running.signal, caller);
-      return succeeded(execution, reply) ? { status: 'success' as const } : reply.hijack();
+      return succeeded(execution, reply) ? acknowledgement : reply.hijack();
     },
   );
 }

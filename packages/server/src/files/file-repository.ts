@@ -1,5 +1,6 @@
 import type { Extension, ListQuery, Purpose } from '@quartermaster/contract';
 import type { CompletedClaim } from '../idempotency/idempotency-repository.ts';
+import type { Page } from '../kernel/page.ts';
 import type { BlobDamage } from './blob-repository.ts';
 
 /** A file as its row has it. */
@@ -85,10 +86,7 @@ export interface FileRepository {
   add(files: readonly NewFile[], limits: FileLimits, isStored: IsStored): Promise<readonly AddOutcome[]>;
   find(projectId: string, fileId: string): Promise<StoredFile | undefined>;
   /** Newest first unless asked otherwise; the cursors must be ids. */
-  list(
-    projectId: string,
-    query: FileQuery,
-  ): Promise<{ readonly items: readonly StoredFile[]; readonly hasMore: boolean }>;
+  list(projectId: string, query: FileQuery): Promise<Page<StoredFile>>;
   /** Records made from the file, newest first. */
   references(
     projectId: string,

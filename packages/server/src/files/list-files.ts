@@ -1,12 +1,9 @@
+import type { Page } from '../kernel/page.ts';
 import { cursorsConflict, objectNotFound } from '../kernel/problem.ts';
 import type { FileQuery, FileRepository, StoredFile } from './file-repository.ts';
 
 /** One page of a project's files. Throws OBJECT_NOT_FOUND for a cursor that is none of them. */
-export async function listFiles(
-  files: FileRepository,
-  projectId: string,
-  query: FileQuery,
-): Promise<{ readonly items: readonly StoredFile[]; readonly hasMore: boolean }> {
+export async function listFiles(files: FileRepository, projectId: string, query: FileQuery): Promise<Page<StoredFile>> {
   if (query.after !== undefined && query.before !== undefined) {
     throw cursorsConflict();
   }

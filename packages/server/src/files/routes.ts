@@ -18,6 +18,7 @@ import { Type } from 'typebox';
 import type { App } from '../http/app.ts';
 import type { Guard } from '../http/guard.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency.ts';
+import { acknowledgement, listEnvelope, successEnvelope } from '../kernel/envelope.ts';
 import { objectNotFound } from '../kernel/problem.ts';
 import { BlobMissing, type BlobStore } from './blob-store.ts';
 import { deleteFile } from './delete-file.ts';
@@ -122,7 +123,7 @@ function uploadRoute(app: App, deps: FileRoutesDeps): void {
       if (admission === undefined) throw bodyCutShort();
       admitted.delete(request);
       try {
-        return { status: 'success' as const, data: await deps.uploads.receive(admission, request.raw) };
+        return successEnvelope(await deps.uploads.receive(admission, request.raw));
       } finally {
         await admission.release();
       }
@@ -154,13 +155,8 @@ function fileListRoute(app: App, { guard, files }: FileRoutesDeps): void {
       },
     },
     async (request) => {
-      const page = await listFiles(files, guard.callerOf(request).projectId, request.query);
-      return {
-        status: 'success' as const,
-        data: page.items.map(toWire),
-        fetched_count: page.items.length,
-        has_more: page.hasMore,
-      };
+      const { items, hasMore } = await listFiles(files, guard.callerOf(request).projectId, request.query);
+      return listEnvelope({ items: items.map(toWire), hasMore });
     },
   );
 }
@@ -187,7 +183,7 @@ function fileRoute(app: App, deps: FileRoutesDeps): void {
       const file = await getFile(deps, request, request.params.file_id);
       const found = await deps.files.references(file.projectId, file.id, mostReferences);
       const references = found.map((record) => ({ collection_id: record.collectionId, record_id: record.recordId }));
-      return { status: 'success' as const, data: { ...toWire(file), references } };
+      return successEnvelope({ ...toWire(file), references });
     },
   );
   app.delete(
@@ -202,7 +198,7 @@ function fileRoute(app: App, deps: FileRoutesDeps): void {
     },
     async (request) => {
       await deleteFile(deps, deps.guard.callerOf(request).projectId, request.params.file_id);
-      return { status: 'success' as const };
+      return acknowledgement;
     },
   );
 }
@@ -276,7 +272,7 @@ function limitsRoute(app: App, { guard, admissions, files, limits, allLimits }: 
         quota: { bytes_used: used, max_bytes: max, bytes_left: max === null ? null : Math.max(0, max - used) },
         limits: [...allLimits],
       };
-      return { status: 'success' as const, data };
+      return successEnvelope(data);
     },
   );
 }

@@ -1,4 +1,5 @@
 import type { ListQuery } from '@quartermaster/contract';
+import { listEnvelope } from './envelope.ts';
 import { cursorsConflict, objectNotFound } from './problem.ts';
 
 interface Listed<Item, Wire> {
@@ -21,6 +22,5 @@ export function pageOf<Item extends { readonly id: string }, Wire>(
   if (cursor !== undefined && at < 0) throw objectNotFound(kind, cursor);
   const part = before === undefined ? ordered.slice(at + 1) : ordered.slice(0, at);
   const page = before === undefined ? part.slice(0, limit) : part.slice(-limit);
-  const status = 'success' as const;
-  return { status, data: page.map(toWire), fetched_count: page.length, has_more: page.length < part.length };
+  return listEnvelope({ items: page.map(toWire), hasMore: page.length < part.length });
 }

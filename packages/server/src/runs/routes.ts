@@ -4,6 +4,7 @@ import { runOperations } from '@quartermaster/contract/operations';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../http/app.ts';
+import { listEnvelope, successEnvelope } from '../kernel/envelope.ts';
 import type { RunEvents } from './run-events.ts';
 import type { Runs } from './runs.ts';
 
@@ -43,8 +44,7 @@ function readRoutes(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): vo
       },
     },
     async (request) => {
-      const { items, hasMore } = await runs.list(projectIdOf(request), request.query);
-      return { status: 'success' as const, data: [...items], fetched_count: items.length, has_more: hasMore };
+      return listEnvelope(await runs.list(projectIdOf(request), request.query));
     },
   );
   app.get(
@@ -59,7 +59,7 @@ function readRoutes(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): vo
     },
     async (request) => {
       const data = await runs.get(projectIdOf(request), request.params.run_id);
-      return { status: 'success' as const, data };
+      return successEnvelope(data);
     },
   );
 }
@@ -77,7 +77,7 @@ function cancelRoute(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): v
     },
     async (request) => {
       const data = await runs.cancel(projectOf(request) ?? '-', request.params.run_id);
-      return { status: 'success' as const, data };
+      return successEnvelope(data);
     },
   );
 }

@@ -10,6 +10,7 @@ import type {
   RunQuery,
 } from '@quartermaster/contract';
 import type { CompletedClaim } from '../idempotency/idempotency-repository.ts';
+import type { Page } from '../kernel/page.ts';
 
 /** A run as it is stored. Nothing in it is a credential or a text that was not scrubbed. */
 export interface StoredRun {
@@ -112,11 +113,6 @@ export interface OrphanClaim {
   readonly acceptedBefore: number;
 }
 
-export interface RunPage {
-  readonly items: readonly StoredRun[];
-  readonly hasMore: boolean;
-}
-
 /** How many runs are kept, and how long. */
 export interface RunBounds {
   /** Runs made before this time are deleted; milliseconds since 1970. */
@@ -153,7 +149,7 @@ export interface RunRepository {
   find(projectId: string, runId: string): Promise<StoredRun | undefined>;
   findResult(projectId: string, runId: string, now: number): Promise<StoredResult | undefined>;
   /** A page, in the order of ids. `recent` are runs of that project which may not be stored yet; they take their places. */
-  list(projectId: string, query: RunQuery, recent: readonly StoredRun[]): Promise<RunPage>;
+  list(projectId: string, query: RunQuery, recent: readonly StoredRun[]): Promise<Page<StoredRun>>;
   /** Notes that somebody wants it cancelled; whoever runs it learns of it when it renews. @returns whether it is under way */
   askToCancel(projectId: string, runId: string): Promise<boolean>;
   /** Writes the heartbeat of a process that has runs. @returns its runs */

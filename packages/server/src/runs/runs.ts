@@ -3,6 +3,7 @@ import type { Run, RunItem, RunProgress, RunQuery } from '@quartermaster/contrac
 import type { BackgroundRuns } from '../execution/background.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { isId } from '../kernel/identifier.ts';
+import type { Page } from '../kernel/page.ts';
 import { cursorsConflict, fieldInvalid, objectNotFound } from '../kernel/problem.ts';
 import type { AsyncRuns } from './async-runs.ts';
 import { toRun, toRunItem } from './run-items.ts';
@@ -11,7 +12,7 @@ import type { RunStore } from './run-store.ts';
 
 /** The runs of a project, for whoever asks about them. */
 export interface Runs extends BackgroundRuns {
-  list(projectId: string, query: RunQuery): Promise<{ readonly items: readonly RunItem[]; readonly hasMore: boolean }>;
+  list(projectId: string, query: RunQuery): Promise<Page<RunItem>>;
   /** @throws OBJECT_NOT_FOUND */
   get(projectId: string, runId: string): Promise<Run>;
   /** Ends a run that has not ended; one that has stays as it is. @returns the run after that. @throws OBJECT_NOT_FOUND */

@@ -15,6 +15,7 @@ import { sessionOperations } from '@quartermaster/contract/operations';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../../http/app.ts';
+import { acknowledgement, successEnvelope } from '../../kernel/envelope.ts';
 import { accessEvent, identify } from '../../kernel/log/request-identity.ts';
 import { pageOf } from '../../kernel/page-of.ts';
 import type { StoredSession } from './administrator-repository.ts';
@@ -60,7 +61,7 @@ function setUpRoutes(app: App, deps: AdministratorRoutesDeps): void {
     },
     async () => {
       const { expiresAt } = await administrators.getSetUp();
-      return { status: 'success' as const, data: { expires_timestamp: expiresAt } };
+      return successEnvelope({ expires_timestamp: expiresAt });
     },
   );
   app.post(
@@ -112,7 +113,7 @@ function sessionRoutes(app: App, deps: AdministratorRoutesDeps, found: FoundSess
       onRequest,
       schema: { ...sessionOperations.getSession, security, response },
     },
-    async (request) => ({ status: 'success' as const, data: toWire(foundFor(found, request), true) }),
+    async (request) => successEnvelope(toWire(foundFor(found, request), true)),
   );
   app.delete(
     '/v1/session',
@@ -134,7 +135,7 @@ function sessionRoutes(app: App, deps: AdministratorRoutesDeps, found: FoundSess
         'signed out, session ended',
       );
       reply.header('Set-Cookie', cookies.endSession()).header('Clear-Site-Data', '"cache", "storage"');
-      return { status: 'success' as const };
+      return acknowledgement;
     },
   );
   app.post(
@@ -197,7 +198,7 @@ function sessionListRoutes(app: App, deps: AdministratorRoutesDeps, found: Found
         'session ended',
       );
       if (session_id === session.id) reply.header('Set-Cookie', cookies.endSession());
-      return { status: 'success' as const };
+      return acknowledgement;
     },
   );
 }
@@ -236,7 +237,7 @@ function answerBegun({ cookies }: AdministratorRoutesDeps, reply: FastifyReply, 
     cookies.writeSession(begun.token.reveal(), absoluteMs / 1000),
     cookies.writeBrowser(createDeviceCookie(begun.administrator)),
   ]);
-  return { status: 'success' as const, data: { ...toWire(begun, true), console_token: begun.consoleToken.reveal() } };
+  return successEnvelope({ ...toWire(begun, true), console_token: begun.consoleToken.reveal() });
 }
 
 function toWire({ session, administrator }: FoundSession, current: boolean) {

@@ -1,4 +1,5 @@
 import type { ListQuery } from '@quartermaster/contract';
+import type { Page } from '../../kernel/page.ts';
 
 /** A profile as it is stored. Times in milliseconds. */
 export interface StoredProfile {
@@ -24,7 +25,7 @@ export interface CredentialProfileRepository {
   add(profile: StoredProfile, most: number): Promise<'added' | 'taken' | 'full'>;
   find(projectId: string, name: string): Promise<StoredProfile | undefined>;
   /** One page of a project's profiles, in the order of their ids. */
-  list(projectId: string, query: ListQuery): Promise<{ readonly items: StoredProfile[]; readonly hasMore: boolean }>;
+  list(projectId: string, query: ListQuery): Promise<Page<StoredProfile>>;
   /** Whether an id is that of a profile of the project. */
   has(projectId: string, id: string): Promise<boolean>;
   /**

@@ -12,6 +12,7 @@ import type { CountExceeded } from '../../kernel/concurrency/limit-counter.ts';
 import { isId, type NewId } from '../../kernel/identifier.ts';
 import { parseJson } from '../../kernel/json/parse-json.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
+import type { Page } from '../../kernel/page.ts';
 import { objectNotFound } from '../../kernel/problem.ts';
 import { apiKeyRejected } from '../projects/problems.ts';
 import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
@@ -50,7 +51,7 @@ export interface CredentialProfiles {
   create(projectId: string, body: CredentialProfileCreate): Promise<CredentialProfile>;
   update(projectId: string, name: string, credentials: Named): Promise<CredentialProfile>;
   get(projectId: string, name: string): Promise<CredentialProfile>;
-  list(projectId: string, query: ListQuery): Promise<{ items: CredentialProfile[]; hasMore: boolean }>;
+  list(projectId: string, query: ListQuery): Promise<Page<CredentialProfile>>;
   remove(projectId: string, name: string): Promise<void>;
   readonly resolve: ResolveCredentials;
 }

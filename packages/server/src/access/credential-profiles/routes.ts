@@ -11,6 +11,7 @@ import { credentialProfileOperations } from '@quartermaster/contract/operations'
 import { Type } from 'typebox';
 import type { App } from '../../http/app.ts';
 import type { Guard } from '../../http/guard.ts';
+import { acknowledgement, listEnvelope, successEnvelope } from '../../kernel/envelope.ts';
 import type { CredentialProfiles } from './credential-profiles.ts';
 
 export interface CredentialProfileRoutesDeps {
@@ -43,8 +44,7 @@ function readingRoutes(app: App, { profiles, guard }: CredentialProfileRoutesDep
       },
     },
     async (request) => {
-      const { items, hasMore } = await profiles.list(projectOf(request), request.query);
-      return { status: 'success' as const, data: items, fetched_count: items.length, has_more: hasMore };
+      return listEnvelope(await profiles.list(projectOf(request), request.query));
     },
   );
   app.get(
@@ -60,7 +60,7 @@ function readingRoutes(app: App, { profiles, guard }: CredentialProfileRoutesDep
     },
     async (request) => {
       const data = await profiles.get(projectOf(request), request.params.name);
-      return { status: 'success' as const, data };
+      return successEnvelope(data);
     },
   );
 }
@@ -82,7 +82,7 @@ function changingRoutes(app: App, { profiles, guard }: CredentialProfileRoutesDe
     },
     async (request) => {
       const data = await profiles.create(projectOf(request), request.body);
-      return { status: 'success' as const, data };
+      return successEnvelope(data);
     },
   );
   app.post(
@@ -99,7 +99,7 @@ function changingRoutes(app: App, { profiles, guard }: CredentialProfileRoutesDe
     },
     async (request) => {
       const data = await profiles.update(projectOf(request), request.params.name, request.body.credentials);
-      return { status: 'success' as const, data };
+      return successEnvelope(data);
     },
   );
   app.delete(
@@ -115,7 +115,7 @@ function changingRoutes(app: App, { profiles, guard }: CredentialProfileRoutesDe
     },
     async (request) => {
       await profiles.remove(projectOf(request), request.params.name);
-      return { status: 'success' as const };
+      return acknowledgement;
     },
   );
 }

@@ -1,4 +1,5 @@
 import type { ListQuery, Scope } from '@quartermaster/contract';
+import type { Page } from '../../kernel/page.ts';
 
 export interface Project {
   readonly id: string;
@@ -64,7 +65,7 @@ export interface ProjectRepository {
   listKeys(projectId?: string): Promise<StoredKey[]>;
   findKey(keyId: string): Promise<StoredKey | undefined>;
   /** Ordered by id. The caller checks that the cursors exist. */
-  pageOfKeys(projectId: string, query: ListQuery): Promise<{ readonly items: StoredKey[]; readonly hasMore: boolean }>;
+  pageOfKeys(projectId: string, query: ListQuery): Promise<Page<StoredKey>>;
   /** @returns false when the project has as many usable keys as it may have */
   addKey(key: StoredKey, bound: KeyBound): Promise<boolean>;
   /**

@@ -3,6 +3,7 @@ import { checkName } from '../../kernel/check-name.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { CountExceeded } from '../../kernel/concurrency/limit-counter.ts';
 import type { NewId } from '../../kernel/identifier.ts';
+import type { Page } from '../../kernel/page.ts';
 import { cursorsConflict, objectNotFound, type Problem } from '../../kernel/problem.ts';
 import { Secret } from '../../kernel/secret.ts';
 import { createApiKey, hashApiKey } from '../keys/api-key.ts';
@@ -34,7 +35,7 @@ export interface Projects {
   createKey(wish: KeyRequest): Promise<NewKey>;
   listKeys(projectId?: string): Promise<StoredKey[]>;
   /** One page of the keys of a project. */
-  pageOfKeys(projectId: string, query: ListQuery): Promise<{ readonly items: StoredKey[]; readonly hasMore: boolean }>;
+  pageOfKeys(projectId: string, query: ListQuery): Promise<Page<StoredKey>>;
   /** A key of that project. */
   findKey(projectId: string, keyId: string): Promise<StoredKey>;
   /** With descendants also the keys that it created, directly or by way of others. @returns ids of the revoked keys. */

@@ -18,6 +18,7 @@ import { Type } from 'typebox';
 import type { App } from '../../http/app.ts';
 import type { Manager, ManagerGuard } from '../../http/guard.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { acknowledgement, listEnvelope, successEnvelope } from '../../kernel/envelope.ts';
 import { accessEvent } from '../../kernel/log/request-identity.ts';
 import { pageOf } from '../../kernel/page-of.ts';
 import { fieldInvalid, objectNotFound } from '../../kernel/problem.ts';
@@ -79,7 +80,7 @@ function projectListRoutes(app: App, { guard, projects }: ProjectRoutesDeps): vo
     async (request) => {
       if (guard.managerOf(request).projectId !== null) throw onlyAdministrators();
       const project = await projects.createProject(request.body.name);
-      return { status: 'success' as const, data: projectToWire(project) };
+      return successEnvelope(projectToWire(project));
     },
   );
 }
@@ -103,8 +104,7 @@ function keyListRoutes(app: App, { guard, projects, clock }: ProjectRoutesDeps):
       const projectId = managedProject(guard.managerOf(request), request);
       const now = clock.now();
       const { items, hasMore } = await projects.pageOfKeys(projectId, request.query);
-      const data = items.map((key) => keyToWire(key, now));
-      return { status: 'success' as const, data, fetched_count: data.length, has_more: hasMore };
+      return listEnvelope({ items: items.map((key) => keyToWire(key, now)), hasMore });
     },
   );
   app.post(
@@ -130,7 +130,7 @@ function keyListRoutes(app: App, { guard, projects, clock }: ProjectRoutesDeps):
       }
       const made = await projects.createKey({ projectId, name, scopes: wanted, expiresAt, makerId: manager.keyId });
       request.log.info(keyEvent('key_created', request, made.stored), 'key created');
-      return { status: 'success' as const, data: newKeyToWire(made, clock) };
+      return successEnvelope(newKeyToWire(made, clock));
     },
   );
 }
@@ -157,7 +157,7 @@ function keyRoutes(app: App, { guard, projects, keyRing, clock }: ProjectRoutesD
       const made = await projects.rotateKey(key.id, (request.body.overlap_seconds ?? 0) * 1000, manager.keyId);
       request.log.info({ ...keyEvent('key_rotated', request, made.stored), replaced_key_id: key.id }, 'key rotated');
       await keyRing.refresh();
-      return { status: 'success' as const, data: newKeyToWire(made, clock) };
+      return successEnvelope(newKeyToWire(made, clock));
     },
   );
   app.delete(
@@ -179,7 +179,7 @@ function keyRoutes(app: App, { guard, projects, keyRing, clock }: ProjectRoutesD
       const descendants = keyIds.filter((id) => id !== key.id);
       request.log.info({ ...keyEvent('key_revoked', request, key), descendants }, 'key revoked');
       await keyRing.refresh();
-      return { status: 'success' as const };
+      return acknowledgement;
     },
   );
 }

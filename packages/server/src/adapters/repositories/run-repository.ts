@@ -1,7 +1,8 @@
 import type { ExecuteResult, RunQuery } from '@quartermaster/contract';
 import { lowestIdAt } from '../../kernel/identifier.ts';
 import { parseJson } from '../../kernel/json/parse-json.ts';
-import type { RunPage, RunRepository, StoredRun } from '../../runs/run-repository.ts';
+import type { Page } from '../../kernel/page.ts';
+import type { RunRepository, StoredRun } from '../../runs/run-repository.ts';
 import type { Database } from '../database/database.ts';
 import { readKeysetPage } from '../database/keyset-page.ts';
 import { createAsynchronousRuns } from './asynchronous-runs.ts';
@@ -46,7 +47,7 @@ async function listRuns(
   { read }: Database,
   projectId: string,
   { query, recent }: { query: RunQuery; recent: readonly StoredRun[] },
-): Promise<RunPage> {
+): Promise<Page<StoredRun>> {
   const { bundle_id: bundleId, plugin_id: pluginId, outcome, since } = query;
   const wanted = recent.filter((run) => isWanted(run, query));
   return await readKeysetPage(query, async ({ bounds, direction, limit }) => {

@@ -1,5 +1,6 @@
 import type { Bundle, DefinitionFormat } from '@quartermaster/contract';
 import { createPreparedLists, type PreparedLists } from '../../kernel/concurrency/prepared-lists.ts';
+import { listEnvelope, successEnvelope } from '../../kernel/envelope.ts';
 import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue.ts';
 import { inLanguage, type ResolveLanguage } from '../manifest/languages.ts';
 import { functionFormats } from '../provider-formats/formats.ts';
@@ -89,7 +90,7 @@ export function createListing(deps: ListingDeps): Listing {
       const found = bundles.get(bundleId)?.plugins.get(pluginId);
       if (found === undefined) return undefined;
       return await lists.get(`${language} plugin ${bundleId} ${pluginId}`, () => [
-        JSON.stringify({ status: 'success', data: pluginIn(found, language) }),
+        JSON.stringify(successEnvelope(pluginIn(found, language))),
       ]);
     },
   };
@@ -105,9 +106,10 @@ function* listOf<Item>(
   describe: (item: Item) => unknown,
   more: Readonly<Record<string, unknown>> = {},
 ): Generator<string> {
-  yield '{"status":"success","data":[';
-  for (const [index, item] of items.entries()) yield `${index === 0 ? '' : ','}${JSON.stringify(describe(item))}`;
-  yield `],${JSON.stringify({ fetched_count: items.length, has_more: false, ...more }).slice(1)}`;
+  const { status, data, ...counts } = listEnvelope({ items, hasMore: false });
+  yield `{"status":"${status}","data":[`;
+  for (const [index, item] of data.entries()) yield `${index === 0 ? '' : ','}${JSON.stringify(describe(item))}`;
+  yield `],${JSON.stringify({ ...counts, ...more }).slice(1)}`;
 }
 
 const noCredentials = { type: 'object', properties: {} };

@@ -1,6 +1,6 @@
 import type { ListQuery, Locator } from '@quartermaster/contract';
+import type { Page } from '../../kernel/page.ts';
 import type { ChunkIndex } from '../../search/chunk-index.ts';
-import type { Page } from '../page.ts';
 
 /** A chunk with its words, to be stored. Times in milliseconds. */
 export interface NewChunk {

@@ -14,7 +14,8 @@ import type { FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import type { App } from '../../http/app.ts';
 import type { Guard } from '../../http/guard.ts';
-import { dropNulls, listAnswer, pathId } from '../route-parts.ts';
+import { acknowledgement, listEnvelope, successEnvelope } from '../../kernel/envelope.ts';
+import { dropNulls, pathId } from '../route-parts.ts';
 import type { ChunkKey } from './chunk-repository.ts';
 import type { Chunks } from './chunks.ts';
 
@@ -66,7 +67,7 @@ function listRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
     },
     async (request) => {
       const of = { projectId: guard.callerOf(request).projectId, collectionId: request.params.collection_id };
-      return withTotal(listAnswer(await chunks.list(of, request.query)));
+      return withTotal(listEnvelope(await chunks.list(of, request.query)));
     },
   );
   app.get(
@@ -83,7 +84,7 @@ function listRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
     async (request) => {
       const { collection_id: collectionId, record_id: recordId } = request.params;
       const of = { projectId: guard.callerOf(request).projectId, collectionId, recordId };
-      return withTotal(listAnswer(await chunks.list(of, request.query)));
+      return withTotal(listEnvelope(await chunks.list(of, request.query)));
     },
   );
 }
@@ -104,7 +105,7 @@ function createRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
     async (request) => {
       const { projectId } = guard.callerOf(request);
       const data = await chunks.create(projectId, request.params.collection_id, request.body);
-      return { status: 'success', data } as const;
+      return successEnvelope(data);
     },
   );
 }
@@ -125,7 +126,7 @@ function queryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
     async (request) => {
       const { projectId } = guard.callerOf(request);
       const found = await chunks.query(projectId, request.params.collection_id, request.body);
-      return withTotal(listAnswer({ items: found, hasMore: false }));
+      return withTotal(listEnvelope({ items: found, hasMore: false }));
     },
   );
 }
@@ -137,7 +138,7 @@ function itemRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
     ofChunk,
     { onRequest, schema: { ...chunkOperations.getChunk, params: ChunkParams, response } },
     async (request) => {
-      return { status: 'success', data: await chunks.get(keyOf(guard, request, request.params)) } as const;
+      return successEnvelope(await chunks.get(keyOf(guard, request, request.params)));
     },
   );
   app.post(
@@ -154,7 +155,7 @@ function itemRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
     },
     async (request) => {
       const data = await chunks.update(keyOf(guard, request, request.params), request.body);
-      return { status: 'success', data } as const;
+      return successEnvelope(data);
     },
   );
 }
@@ -172,7 +173,7 @@ function removeRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
     },
     async (request) => {
       await chunks.remove(keyOf(guard, request, request.params));
-      return { status: 'success' } as const;
+      return acknowledgement;
     },
   );
 }

@@ -1,6 +1,7 @@
 import type { Chunk, ChunkCreate, ChunkQuery, ChunkUpdate, ListQuery, ScoredChunk } from '@quartermaster/contract';
 import type { Clock } from '../../kernel/clock.ts';
 import { isId, type NewId } from '../../kernel/identifier.ts';
+import type { Page } from '../../kernel/page.ts';
 import { fieldInvalid } from '../../kernel/problem.ts';
 import { joinFrequencies } from '../../search/analysis/tokenizer.ts';
 import type { Hit } from '../../search/query/fuse.ts';
@@ -8,7 +9,6 @@ import { type CountTokens, measureText } from '../../search/query/measure-text.t
 import { fillBudget } from '../../search/query/query-budget.ts';
 import type { Retrieve } from '../../search/query/retrieve.ts';
 import { type Collections, checkCursors } from '../collections.ts';
-import type { Page } from '../page.ts';
 import { chunkNotFound, collectionFull, collectionNotFound, pairContentFixed } from '../problems.ts';
 import type { Records } from '../records/records.ts';
 import type { ChunkKey, ChunkListKey, ChunkRepository, StoredChunk } from './chunk-repository.ts';

@@ -2,6 +2,7 @@ import { RecordItem, Success } from '@quartermaster/contract';
 import { recordOperations } from '@quartermaster/contract/operations';
 import type { App } from '../../http/app.ts';
 import type { Guard } from '../../http/guard.ts';
+import { successEnvelope } from '../../kernel/envelope.ts';
 import { keyOf, ofRecord, RecordParams } from './record-routes.ts';
 import type { Records } from './records.ts';
 
@@ -20,7 +21,7 @@ export function recordActionRoutes(app: App, { guard, records }: { readonly guar
       },
     },
     async (request) => {
-      return { status: 'success', data: await records.retry(keyOf(guard, request, request.params)) } as const;
+      return successEnvelope(await records.retry(keyOf(guard, request, request.params)));
     },
   );
   app.post(
@@ -34,7 +35,7 @@ export function recordActionRoutes(app: App, { guard, records }: { readonly guar
       },
     },
     async (request) => {
-      return { status: 'success', data: await records.cancel(keyOf(guard, request, request.params)) } as const;
+      return successEnvelope(await records.cancel(keyOf(guard, request, request.params)));
     },
   );
 }

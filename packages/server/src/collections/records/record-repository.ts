@@ -6,7 +6,7 @@ import type {
   RecordType,
   TextSplitter,
 } from '@quartermaster/contract';
-import type { Page } from '../page.ts';
+import type { Page } from '../../kernel/page.ts';
 
 /** What a record is made from. */
 export interface RecordSource {

@@ -15,7 +15,8 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../../http/app.ts';
 import type { Guard } from '../../http/guard.ts';
-import { dropNulls, listAnswer, pathId } from '../route-parts.ts';
+import { acknowledgement, listEnvelope, successEnvelope } from '../../kernel/envelope.ts';
+import { dropNulls, pathId } from '../route-parts.ts';
 import type { DryRuns } from './dry-runs.ts';
 import type { RecordEvents } from './record-events.ts';
 import type { RecordKey } from './record-repository.ts';
@@ -72,10 +73,10 @@ function listRoutes(app: App, { guard, records, dryRuns }: RecordRoutesDeps): vo
         const gone = new AbortController();
         reply.raw.once('close', () => gone.abort());
         const data = await dryRuns.run({ projectId, collectionId }, request.body, gone.signal);
-        return { status: 'success', data } as const;
+        return successEnvelope(data);
       }
       const data = await records.create(projectId, collectionId, request.body);
-      return { status: 'success', data } as const;
+      return successEnvelope(data);
     },
   );
   app.get(
@@ -91,7 +92,7 @@ function listRoutes(app: App, { guard, records, dryRuns }: RecordRoutesDeps): vo
     },
     async (request) => {
       const { projectId } = guard.callerOf(request);
-      return listAnswer(await records.list(projectId, request.params.collection_id, request.query));
+      return listEnvelope(await records.list(projectId, request.params.collection_id, request.query));
     },
   );
 }
@@ -106,7 +107,7 @@ function itemRoutes(app: App, { guard, records }: RecordRoutesDeps): void {
       schema: { ...recordOperations.getRecord, params: RecordParams, response },
     },
     async (request) => {
-      return { status: 'success', data: await records.get(keyOf(guard, request, request.params)) } as const;
+      return successEnvelope(await records.get(keyOf(guard, request, request.params)));
     },
   );
   app.post(
@@ -123,7 +124,7 @@ function itemRoutes(app: App, { guard, records }: RecordRoutesDeps): void {
     },
     async (request) => {
       const data = await records.update(keyOf(guard, request, request.params), request.body);
-      return { status: 'success', data } as const;
+      return successEnvelope(data);
     },
   );
 }
@@ -141,7 +142,7 @@ function removeRoute(app: App, { guard, records }: RecordRoutesDeps): void {
     },
     async (request) => {
       await records.remove(keyOf(guard, request, request.params));
-      return { status: 'success' } as const;
+      return acknowledgement;
     },
   );
 }

@@ -1,6 +1,6 @@
 import type { ListQuery } from '@quartermaster/contract';
 import type { RowCode, RowFields, RowStatus } from '../../extraction/extraction.ts';
-import type { Page } from '../page.ts';
+import type { Page } from '../../kernel/page.ts';
 import type { RecordKey } from './record-repository.ts';
 
 /** A row that became no chunk, to be stored. */

@@ -1,7 +1,7 @@
 import type { RecordRow, RecordRowQuery } from '@quartermaster/contract';
 import { rowCodes } from '../../extraction/extraction.ts';
+import type { Page } from '../../kernel/page.ts';
 import { checkCursors } from '../collections.ts';
-import type { Page } from '../page.ts';
 import { rowNotFound } from '../problems.ts';
 import type { RecordKey } from './record-repository.ts';
 import type { RecordRowRepository, StoredRow } from './record-row-repository.ts';

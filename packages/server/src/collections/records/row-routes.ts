@@ -4,7 +4,7 @@ import { recordOperations } from '@quartermaster/contract/operations';
 import { Type } from 'typebox';
 import type { App } from '../../http/app.ts';
 import type { Guard } from '../../http/guard.ts';
-import { listAnswer } from '../route-parts.ts';
+import { listEnvelope } from '../../kernel/envelope.ts';
 import { keyOf, ofRecord, RecordParams } from './record-routes.ts';
 import type { RecordRows } from './record-rows.ts';
 
@@ -34,7 +34,7 @@ export function rowRoutes(app: App, { guard, rows }: { readonly guard: Guard; re
       const { format, ...query } = request.query;
       const wantsCsv = format === undefined ? prefersCsv(request.headers.accept) : format === 'csv';
       reply.header('Vary', 'Accept');
-      if (!wantsCsv) return listAnswer(await rows.list(key, query));
+      if (!wantsCsv) return listEnvelope(await rows.list(key, query));
       const sheet = await rows.sheet(key, query);
       const name = `${key.recordId}-${query.status ?? 'rejected'}.csv`;
       reply.header('Content-Type', 'text/csv; charset=utf-8');

@@ -1,7 +1,8 @@
-import { Success } from '@quartermaster/contract';
+import { Acknowledgement, Success } from '@quartermaster/contract';
 import { serviceOperations } from '@quartermaster/contract/operations';
 import type { onRequestHookHandler } from 'fastify';
 import { type Static, Type } from 'typebox';
+import { acknowledgement, successEnvelope } from '../../kernel/envelope.ts';
 import type { Registry } from '../../kernel/metrics.ts';
 import type { App } from '../app.ts';
 import { checkParts, type Parts } from '../readiness.ts';
@@ -18,7 +19,7 @@ export interface OperationsDeps {
   readonly guardMetrics: onRequestHookHandler;
 }
 
-const Health = Type.Object({ status: Type.Literal('success'), data: Type.Record(Type.String(), Type.Unknown()) });
+const Health = Success(Type.Record(Type.String(), Type.Unknown()));
 
 const Condition = Type.Object({
   part: Type.String(),
@@ -28,7 +29,7 @@ const Condition = Type.Object({
 });
 type Condition = Static<typeof Condition>;
 const Ready = Type.Object({
-  status: Type.Literal('success'),
+  ...Acknowledgement.properties,
   data: Type.Optional(Type.Object({ parts: Type.Array(Type.String()), conditions: Type.Array(Condition) })),
 });
 const ReadyQuery = Type.Object({
@@ -46,7 +47,7 @@ export function operationRoutes(app: App, deps: OperationsDeps): void {
         response: { 200: Health },
       },
     },
-    async () => ({ status: 'success' as const, data: { ...deps.facts() } }),
+    async () => successEnvelope({ ...deps.facts() }),
   );
   readyRoute(app, deps);
   app.get(
@@ -58,7 +59,7 @@ export function operationRoutes(app: App, deps: OperationsDeps): void {
         response: { 200: Success(Type.Object({ version: Type.String() })) },
       },
     },
-    async () => ({ status: 'success' as const, data: { version: deps.version } }),
+    async () => successEnvelope({ version: deps.version }),
   );
   app.get(
     '/metrics',
@@ -86,9 +87,9 @@ function readyRoute(app: App, deps: OperationsDeps): void {
     },
     async (request) => {
       await checkParts(deps.parts);
-      if (request.query.verbose === undefined) return { status: 'success' as const };
+      if (request.query.verbose === undefined) return acknowledgement;
       const conditions = (await deps.conditions?.()) ?? [];
-      return { status: 'success' as const, data: { parts: Object.keys(deps.parts), conditions: [...conditions] } };
+      return successEnvelope({ parts: Object.keys(deps.parts), conditions: [...conditions] });
     },
   );
 }
