@@ -93,7 +93,7 @@ test('[install] clients of MCP that listen are told of changed tools', async (t)
 test('[install] what is not signed by somebody trusted is refused, until the operator says so', async (t) => {
   const { archives } = await packBoth(t);
   const data = await temporaryFolder(t);
-  await assert.rejects(quartermaster(['install', archives[0] ?? ''], data), /whom you do not trust yet/);
+  await assert.rejects(quartermaster(['install', archives[0] ?? ''], data), /which you do not trust yet/);
   assert.match(await quartermaster(['install', archives[0] ?? '', '--allow-unknown'], data), /^installed held@1\.0\.0/);
 });
 

@@ -37,7 +37,7 @@ export async function createFolder<Result>(
     const result = await fill(unfinished);
     await syncTreeToDisk(unfinished);
     await rm(join(unfinished, lockFile));
-    await rm(join(unfinished, `${lockFile}-observer`), { force: true });
+    await rm(join(unfinished, `${lockFile}-journal`), { force: true });
     await rename(unfinished, folder);
     await syncToDisk(dirname(folder)).catch(async (error) => {
       // Its name may not survive a power cut. A folder in its place would refuse the next attempt.

@@ -154,8 +154,8 @@ test('a list of publishers that cannot be read is named; trusting leaves nothing
   await trusted.add(publisher);
   assert.deepEqual(await readdir(place), ['.publishers.json']);
   await writeFile(join(place, '.publishers.json'), '[');
-  await assert.rejects(trusted.list(), /\.publishers\.json holds no list of publishers/);
-  await assert.rejects(trusted.add(publisher), /\.publishers\.json holds no list of publishers/);
+  await assert.rejects(trusted.list(), /\.publishers\.json does not hold a list of publishers/);
+  await assert.rejects(trusted.add(publisher), /\.publishers\.json does not hold a list of publishers/);
 });
 
 for (const [what, damage, named] of [

@@ -160,7 +160,7 @@ test('only what a trusted publisher signed is installed, unless the operator say
   const cautious = { allowUnsigned: false, allowUnknown: false };
   const deps = { installed, trusted: new Set([alice.publicKey]), check };
   await assert.rejects(installBundle({ file: await pack(null), ...cautious }, deps), /is not signed/);
-  await assert.rejects(installBundle({ file: await pack(eve.keyFile), ...cautious }, deps), /whom you do not trust/);
+  await assert.rejects(installBundle({ file: await pack(eve.keyFile), ...cautious }, deps), /which you do not trust/);
   assert.deepEqual(await installed.list(), []);
   const done = await installBundle({ file: await pack(alice.keyFile), ...cautious }, deps);
   assert.deepEqual([done.publisher, done.replaced], [alice.publicKey, null]);
@@ -211,13 +211,13 @@ test('versions lie side by side; the link is replaced, and what is long out of f
   await installed.remove('weather');
   assert.deepEqual(await installed.list(), []);
   await assert.rejects(lstat(join(place, 'weather')), /ENOENT/);
-  await assert.rejects(installed.remove('weather'), /No bundle "weather" is installed/);
+  await assert.rejects(installed.remove('weather'), /The bundle "weather" is not installed/);
 });
 
 test('a folder somebody made by hand is not replaced', async (t) => {
   const place = await temporaryFolder(t);
   await mkdir(join(place, 'weather'));
   const { archive } = await packBundle({ ...about, folder: await makeBundle(t), keyFile: null });
-  await assert.rejects(createInstalledBundles(place).put(archive, check), /is taken by the bundle in/);
-  await assert.rejects(createInstalledBundles(place).remove('weather'), /No bundle "weather" is installed/);
+  await assert.rejects(createInstalledBundles(place).put(archive, check), /already uses the id/);
+  await assert.rejects(createInstalledBundles(place).remove('weather'), /The bundle "weather" is not installed/);
 });
