@@ -94,7 +94,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'sandbox/open-sandbox',
     ],
   },
-  extraction: { uses: ['processes', 'search'], entries: ['chunking/check-splitter', 'extraction', 'zip-directory'] },
+  extraction: { uses: ['processes', 'search'], entries: ['chunking/check-splitter', 'extraction'] },
   files: { uses: ['http', 'idempotency'], entries: ['blob-store', 'file-access'] },
   http: { uses: [], entries: ['app', 'guard'] },
   idempotency: { uses: ['jobs'], entries: ['idempotency-repository', 'idempotency'] },
@@ -118,7 +118,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
     entries: [],
   },
   mcp: { uses: ['access', 'catalogue', 'execution', 'http', 'idempotency'], entries: [] },
-  packaging: { uses: ['extraction'], entries: [] },
+  packaging: { uses: [], entries: [] },
   processes: {
     uses: [],
     entries: [

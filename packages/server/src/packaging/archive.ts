@@ -1,6 +1,6 @@
-import { crc32, inflateRawSync } from 'node:zlib';
+import { crc32 } from 'node:zlib';
 import { type Zippable, zipSync } from 'fflate';
-import { readZipDirectory, type ZipEntry } from '../extraction/zip-directory.ts';
+import { readZipDirectory, unpackZipEntry, type ZipEntry, ZipError } from '../kernel/zip.ts';
 import { archiveId, bundleLimits, type Contents, flawOfPath, listFile, readContents, sha256 } from './contents.ts';
 import { archiveRefused } from './problems.ts';
 import { isPublicKeyText, isSignedBy, type Signature } from './signatures.ts';
@@ -65,7 +65,7 @@ export function openArchive(bytes: Uint8Array): OpenedArchive {
 function readEntries(bytes: Uint8Array): ZipEntry[] {
   let entries: ZipEntry[];
   try {
-    entries = readZipDirectory(bytes, { format: 'bundle', maxEntries: bundleLimits.files + 2 });
+    entries = readZipDirectory(bytes, bundleLimits.files + 2);
   } catch (cause) {
     throw archiveRefused('it is cut off, no zip file, or has too many entries', cause);
   }
@@ -94,16 +94,19 @@ function createTaking(): (entry: ZipEntry | undefined, name: string) => Buffer {
   };
 }
 
-function unpack({ name, method, packed }: ZipEntry, limit: number): Buffer {
-  const tooMuch = `it unpacks to more than ${bundleLimits.fileBytes} bytes a file or ${bundleLimits.bytes} in all`;
-  if (method !== 0 && method !== 8) throw archiveRefused(`${name} is packed by an unknown method`);
-  if (limit <= 0 || (method === 0 && packed.length > limit)) throw archiveRefused(tooMuch);
-  if (method === 0) return Buffer.from(packed);
+function unpack(entry: ZipEntry, limit: number): Buffer {
   try {
-    return inflateRawSync(packed, { maxOutputLength: limit });
+    return Buffer.from(unpackZipEntry(entry, limit));
   } catch (cause) {
-    throw archiveRefused(cause instanceof RangeError ? tooMuch : `${name} cannot be unpacked`, cause);
+    if (!(cause instanceof ZipError)) throw cause;
+    throw archiveRefused(explainUnpacking(entry.name, cause), cause);
   }
+}
+
+function explainUnpacking(name: string, { reason }: ZipError): string {
+  if (reason === 'unknown_method') return `${name} is packed by an unknown method`;
+  if (reason !== 'too_large') return `${name} cannot be unpacked`;
+  return `it unpacks to more than ${bundleLimits.fileBytes} bytes a file or ${bundleLimits.bytes} in all`;
 }
 
 function readSignature(bytes: Buffer): Signature {

@@ -1,7 +1,7 @@
-import { crc32, inflateRawSync } from 'node:zlib';
+import { crc32 } from 'node:zlib';
 import { zipSync } from 'fflate';
+import { readZipDirectory, unpackZipEntry, type ZipEntry, ZipError } from '../../kernel/zip.ts';
 import { fileDamaged, fileEmpty, fileEncrypted, fileTypeMismatch, unpackedLimit } from '../extraction-error.ts';
-import { readZipDirectory, type ZipEntry } from '../zip-directory.ts';
 import { type PackageLimits, packageLimits } from './package-limits.ts';
 
 interface Bounds {
@@ -32,7 +32,7 @@ export function openPackage(
   const format = formats[extension];
   if (bytes.length === 0) throw fileEmpty();
   refuseOtherContainers(bytes, format);
-  const entries = readZipDirectory(bytes, { format, maxEntries: limits.entries });
+  const entries = readEntries(bytes, format, limits.entries);
   if (entries.some((entry) => entry.encrypted)) throw fileEncrypted(format);
   const parts = new Map<string, Uint8Array>();
   let left = limits.unpackedBytes;
@@ -58,6 +58,16 @@ function refuseOtherContainers(bytes: Uint8Array, format: string): void {
   }
 }
 
+function readEntries(bytes: Uint8Array, format: string, maxEntries: number): ZipEntry[] {
+  try {
+    return readZipDirectory(bytes, maxEntries);
+  } catch (cause) {
+    if (!(cause instanceof ZipError)) throw cause;
+    if (cause.reason === 'too_many_entries') throw unpackedLimit(cause.message);
+    throw fileDamaged(format, 'it is cut off or no zip file', cause);
+  }
+}
+
 function inflate(entry: ZipEntry, bounds: Bounds): Uint8Array {
   const { format, limits } = bounds;
   const part = unpack(entry, bounds);
@@ -69,14 +79,12 @@ function inflate(entry: ZipEntry, bounds: Bounds): Uint8Array {
 }
 
 function unpack(entry: ZipEntry, { format, limits, left }: Bounds): Uint8Array {
-  const tooMuch = unpackedLimit(`${limits.unpackedBytes / 2 ** 20} MiB`);
-  if (left <= 0 || (entry.method === 0 && entry.packed.length > left)) throw tooMuch;
-  if (entry.method === 0) return entry.packed;
-  if (entry.method !== 8) throw fileDamaged(format, 'it is packed by an unknown method');
   try {
-    return inflateRawSync(entry.packed, { maxOutputLength: left });
+    return unpackZipEntry(entry, left);
   } catch (cause) {
-    if (cause instanceof RangeError) throw tooMuch;
+    if (!(cause instanceof ZipError)) throw cause;
+    if (cause.reason === 'too_large') throw unpackedLimit(`${limits.unpackedBytes / 2 ** 20} MiB`);
+    if (cause.reason === 'unknown_method') throw fileDamaged(format, 'it is packed by an unknown method');
     throw fileDamaged(format, `${JSON.stringify(entry.name)} cannot be unpacked`, cause);
   }
 }

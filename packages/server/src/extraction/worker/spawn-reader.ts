@@ -6,8 +6,10 @@ import { type IsolatedChild, type SpawnSettings, spawnIsolated } from '../../pro
 import { channelFiles } from '../../processes/supervised-process.ts';
 
 const entry = realpathSync(fileURLToPath(new URL('./child.ts', import.meta.url)));
-/** What the child needs outside the module: one file of the kernel and the analysis of words. */
-const parser = realpathSync(fileURLToPath(new URL('../../kernel/json/parse-json.ts', import.meta.url)));
+/** The files that the child needs outside the module: two of the kernel and the analysis of words. */
+const kernelFiles = ['json/parse-json.ts', 'zip.ts'].map((file) =>
+  realpathSync(fileURLToPath(new URL(`../../kernel/${file}`, import.meta.url))),
+);
 const analysis = realpathSync(fileURLToPath(new URL('../../search/analysis', import.meta.url)));
 const libraries = ['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'chardet', 'fflate'];
 
@@ -54,10 +56,15 @@ function flags(memoryMb: number): string[] {
   ];
 }
 
-/** The extraction module, the `node_modules` folders that hold the libraries, the channel, the analysis of words, and one file of the kernel. */
+/** The extraction module, the `node_modules` folders that hold the libraries, the channel, the analysis of words, and two files of the kernel. */
 export function readableFiles(): string[] {
   const require = createRequire(import.meta.url);
-  const files = new Set([dirname(dirname(entry)), analysis, parser, ...channelFiles.map((file) => realpathSync(file))]);
+  const files = new Set([
+    dirname(dirname(entry)),
+    analysis,
+    ...kernelFiles,
+    ...channelFiles.map((file) => realpathSync(file)),
+  ]);
   for (const library of libraries) {
     const lookedIn = require.resolve.paths(library) ?? [];
     const found = lookedIn.find((folder) => existsSync(join(folder, library)));

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Extension } from '@quartermaster/contract';
+import { isZip, readZipEntry } from '../../kernel/zip.ts';
 import { contentContradicts } from '../problems.ts';
 import type { CheckedContent } from './checked-content.ts';
 import { describeOle, isOle } from './ole-container.ts';
 import { describeText } from './text-plausibility.ts';
-import { isZip, readZipEntry } from './zip-entry.ts';
 
 /** How far into a PDF its header may stand (Adobe's readers look this far). */
 const pdfHeaderWithin = 1024;
