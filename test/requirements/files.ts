@@ -40,7 +40,7 @@ export const filesRequirements: Requirements = {
     source: 'docs/contract.md "Storage"',
     tests: [
       'leaves nothing: cut ${name} (${way})',
-      'stages nothing of an upload whose ${call} fails with ${code}, and deletes nothing once it has its name',
+      'an upload whose ${call} fails with ${code} leaves nothing in staging, and a named blob is not deleted',
       'an upload whose transaction fails leaves no bytes behind, and frees its key',
     ],
   },
@@ -49,8 +49,8 @@ export const filesRequirements: Requirements = {
     source: 'docs/contract.md "Durability"',
     tests: [
       '[durable] kill −9 during 200 uploads, 20 times: every acknowledged file is there byte for byte, none is half',
-      'is asked in the order that survives a power cut: write, sync the file, rename, sync the folder',
-      'is written with synchronous FULL and a write-ahead log, the first time and when opened again',
+      'the store writes, syncs the file, renames it and syncs the folder, in this order',
+      'the file uses synchronous FULL and a write-ahead log, when created and when opened again',
     ],
   },
   'upload.doubt': {
@@ -60,7 +60,7 @@ export const filesRequirements: Requirements = {
       '[doubt] an upload whose COMMIT lands after the connection was cut is one file with its bytes, and a retry finds it',
       '[doubt] an upload whose COMMIT never arrives is no file, and a retry with its key is stored once',
       '[doubt] after a failed sync of the log of SQLite the process ends with 70 and one line, and the next start recovers',
-      'a failed sync of the folder is answered with 503, and the blob stays',
+      'a failed sync of the folder results in 503, and the blob stays',
     ],
   },
   'files.damage': {
@@ -76,7 +76,7 @@ export const filesRequirements: Requirements = {
       'reads every byte once in 7 days, each block at the pace it is given',
       'continues where it was stopped, also in another process',
       'names the files of a damaged blob, and records it, so that the next upload repairs it',
-      'a start on a damaged SQLite file says that it is damaged, and to restore a backup',
+      'a start on a damaged SQLite file fails with a message that recommends restoring a backup',
       'content whose blob is not stored is kept under the new blob, for every file that has it',
     ],
   },
@@ -99,7 +99,7 @@ export const filesRequirements: Requirements = {
       'says what may be uploaded and what is left',
       'racing uploads never exceed the quota together',
       'files added at once never exceed the limit of their project together, and a delete gives room back',
-      'what files took before there was a sum is counted once: ${name}',
+      'the migration counts the bytes of existing files once: ${name}',
     ],
   },
   'upload.key-first': {
@@ -143,7 +143,7 @@ export const filesRequirements: Requirements = {
       '[disk] while little is free on the disk, uploads and runs are refused with 507 and records wait; with room again all go on',
       '[disk] while the quota of the data folder is used up, changes are refused with 507; with room again they succeed',
       '[disk] records in work leave a reserve; on a full disk deletes and a start work, and with room again every record is ready',
-      'a disk with less room than asked for takes no blob; with enough it does',
+      'a disk with less free space than required refuses a blob, and one with enough accepts it',
     ],
   },
 };

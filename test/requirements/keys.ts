@@ -8,7 +8,7 @@ export const keysRequirements: Requirements = {
     tests: [
       '[isolated] one project sees nothing of another',
       'shows a project nothing of another, and does not know its cursors',
-      'keeps collections apart: neither matches nor scores tell about another one',
+      'separates collections: neither matches nor scores depend on another collection',
     ],
   },
   'keys.exposure': {

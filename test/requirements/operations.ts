@@ -38,7 +38,7 @@ export const operationsRequirements: Requirements = {
     promise: 'PostgreSQL serves as SQLite does; one that may lose acknowledged commits is refused.',
     source: 'docs/contract.md "Storage"',
     tests: [
-      'is refused when it acknowledges what it may lose',
+      'a server that may lose acknowledged commits is refused',
       '[postgres] the service works on PostgreSQL as on SQLite, and finds everything again after a restart',
       '[postgres] the service works through PgBouncer in ${mode} mode and sets nothing for other clients',
       '[postgres] behind a pooler every transaction has its own isolation and timeouts, whatever the role has',
@@ -102,7 +102,7 @@ export const operationsRequirements: Requirements = {
     source: 'ADR 0012',
     tests: [
       '[storage] two services on one data folder: the second refuses to start',
-      'a data folder belongs to one process at a time, and is free again when that one is killed',
+      'one process at a time locks a data folder, and the lock ends when that process is killed',
     ],
   },
   'operations.folder-access': {
@@ -145,12 +145,12 @@ export const operationsRequirements: Requirements = {
       '[backup] one whose last sync fails leaves no folder in the way of the next',
       '[backup] a store with a file of 1 GiB is backed up, restored and started',
       '[backup] a store with 20,000 small files is backed up and restored, with few lines of progress',
-      'a dump holds the tables of the store only; others of the database need not be readable',
-      'every sslmode of a URL means the same to pg_dump as to the driver',
-      'the trial names the tables and sequences that the role may not read, a missing pg_dump, and a database without a store',
+      'a dump contains only the tables of the store and needs no permission to read others',
+      'every sslmode of a URL has the same meaning for pg_dump and for the driver',
+      'the trial reports unreadable tables and sequences, a missing pg_dump, and a database without a store',
       'a snapshot is closed before the first byte is copied, and progress ends with everything',
       'a file deleted while its bytes are copied: another snapshot is taken, which does not name it; what it named before is not kept',
-      'what is only in the log is in the copy, which is one file; the original goes on',
+      'a copy is one file and includes the changes of the log, and the original stays in use',
     ],
   },
   'operations.restore': {

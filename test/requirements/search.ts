@@ -44,9 +44,9 @@ export const searchRequirements: Requirements = {
     source: 'docs/contract.md "Records"',
     tests: [
       'a question in ${language} finds the chunk that answers it first, with a score from 0 to 1',
-      'scores with BM25 as a share of what the query could score',
-      'collections come and go without a change of tables, share no words and no counts, and leave nothing',
-      'an index that a collection had for itself is moved to the shared one, with every word',
+      'scores with BM25 as a share of the highest possible score of the query',
+      'collections share no words and no counts, need no new tables, and leave nothing behind',
+      "a migration moves every word of a collection's own index to the shared index",
       'max_tokens passes over a chunk that does not fit and takes a smaller one after it',
     ],
   },

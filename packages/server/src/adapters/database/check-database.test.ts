@@ -19,7 +19,7 @@ async function createFolder(t: TestContext): Promise<string> {
   return folder;
 }
 
-/** Writes other bytes over the first page of an index of a closed database. */
+/** Overwrites the first page of an index of a closed database. */
 async function damageIndex(folder: string): Promise<void> {
   const file = join(folder, 'quartermaster.db');
   const db = new DatabaseSync(file);
@@ -32,7 +32,7 @@ async function damageIndex(folder: string): Promise<void> {
   await handle.close();
 }
 
-test('a check finds nothing in an undamaged SQLite database, and the place of a damaged index', async (t) => {
+test('a check finds nothing in an undamaged SQLite database, and names the location of a damaged index', async (t) => {
   const folder = await createFolder(t);
   const whole = await openDatabase({ url: null, dataFolder: folder, logger });
   assert.deepEqual((await checkDatabase(whole)).findings, []);
@@ -45,7 +45,7 @@ test('a check finds nothing in an undamaged SQLite database, and the place of a 
   assert.ok(findings.length > 0);
 });
 
-test('every row of a PostgreSQL database is read, and the check says that indexes are not', async (t) => {
+test('a check reads every row of a PostgreSQL database and reports that it does not compare indexes', async (t) => {
   const testing = await createTestDatabase();
   const database = await openDatabase({ url: testing.url, dataFolder: '/unused', logger });
   t.after(async () => {
@@ -58,7 +58,7 @@ test('every row of a PostgreSQL database is read, and the check says that indexe
   assert.match(checked, /every row of every table was read; indexes were not compared/);
 });
 
-/** A database with one project; to read it as text fails with this SQLSTATE, so often. */
+/** Opens a database with one project. Reading it as text fails with this SQLSTATE the given number of times. */
 async function openFailing(t: TestContext, code: string, times: number) {
   const testing = await createTestDatabase();
   const database = await openDatabase({ url: testing.url, dataFolder: '/unused', logger });
@@ -81,7 +81,7 @@ async function openFailing(t: TestContext, code: string, times: number) {
 }
 
 for (const code of ['XX000', 'XX001', 'XX002', '58P01', '58030']) {
-  test(`${code} of PostgreSQL is damage, and the rest is read`, async (t) => {
+  test(`the check reports ${code} of PostgreSQL as damage and reads the remaining rows`, async (t) => {
     const { findings } = await checkDatabase(await openFailing(t, code, 1));
     assert.equal(findings.length, 1);
     assert.match(findings[0] ?? '', /^project, pages 0 to \d+: .*made to fail/);
@@ -89,18 +89,18 @@ for (const code of ['XX000', 'XX001', 'XX002', '58P01', '58030']) {
 }
 
 for (const code of ['57014', '53200', '55P03', '22P02']) {
-  test(`${code} of PostgreSQL is no damage: the check tries again`, async (t) => {
+  test(`the check retries after ${code} of PostgreSQL and reports no damage`, async (t) => {
     const { findings } = await checkDatabase(await openFailing(t, code, 2));
     assert.deepEqual(findings, []);
   });
 }
 
-test('a check that PostgreSQL does not let finish fails, and says that it found no damage', async (t) => {
+test('a check that PostgreSQL interrupts fails with a message that it found no damage', async (t) => {
   const database = await openFailing(t, '57014', 1000);
   await assert.rejects(checkDatabase(database), /check of the database did not finish .*project.* not damage/);
 });
 
-test('a start on a damaged SQLite file says that it is damaged, and to restore a backup', async (t) => {
+test('a start on a damaged SQLite file fails with a message that recommends restoring a backup', async (t) => {
   const folder = await createFolder(t);
   const file = join(folder, 'quartermaster.db');
   const start = () => openDatabase({ url: null, dataFolder: folder, logger });

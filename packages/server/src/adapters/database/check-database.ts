@@ -4,15 +4,15 @@ import type { Database } from './database.ts';
 import { checkUnfinished } from './problems.ts';
 
 export interface DatabaseCheck {
-  /** The kind of check, as a sentence. */
+  /** Describes the check in one sentence. */
   readonly checked: string;
-  /** The errors, as the database reports them. Empty: no damage was found. */
+  /** The errors, as the database reports them. An empty list means that no damage was found. */
   readonly findings: readonly string[];
 }
 
 const mostFindings = 100;
 
-/** Reads the whole database for damage. Takes as long as reading it takes. */
+/** Reads the whole database and reports damage. The duration grows with the size of the database. */
 export async function checkDatabase(database: Database): Promise<DatabaseCheck> {
   return database.dialect === 'sqlite' ? checkSqlite(database) : checkPostgres(database);
 }
@@ -28,19 +28,25 @@ async function checkSqlite({ read }: Database): Promise<DatabaseCheck> {
   }
 }
 
-/** Pages of one statement. After a failure it reads a quarter of them, because the values of a row may be long. */
+/**
+ * The number of pages that one statement reads. After a failure it reads a quarter of them, because a row may have long
+ * values.
+ */
 const pagesPerStatement = 256;
-/** Failures in a row after which the check ends. */
+/** The check ends after this many consecutive failures. */
 const mostFailures = 6;
 const pauseMs = 250;
 
-/** Data or an index is corrupted, or an assertion about stored data failed; a file is missing, or cannot be read. Source: PostgreSQL manual, appendix A. */
+/**
+ * Reports corrupted data or indexes, a failed assertion about stored data, and files that are missing or cannot be
+ * read. Source: PostgreSQL manual, appendix A.
+ */
 const corruption = /^(XX...|58...)$/;
 
 /**
- * PostgreSQL has no check that a role without privileges may run, so every row of every table is read and written out as
- * text: pages that fail their checksum, broken rows and missing parts of long values are errors. Indexes are not compared.
- * @throws when the server does not let it finish, such as by a timeout: that is no damage
+ * Reads every row of every table as text, because PostgreSQL has no check for roles without privileges. Reading detects
+ * pages with wrong checksums, broken rows and missing parts of long values. It does not compare indexes.
+ * @throws when the server interrupts the check, for example by a timeout, which is no sign of damage
  */
 async function checkPostgres({ read }: Database): Promise<DatabaseCheck> {
   const checked = 'PostgreSQL: every row of every table was read; indexes were not compared (use amcheck for them)';
@@ -77,7 +83,10 @@ async function readPages(read: Database['read'], name: string, [first, end]: rea
     where ctid >= ${sql.lit(`(${first},0)`)}::tid and ctid < ${sql.lit(`(${end},0)`)}::tid`.execute(read);
 }
 
-/** The message of the server when it reports corruption; the error may be the cause of one of the service. */
+/**
+ * Returns the server's message when it reports corruption. Searches the causes too, because errors of the service wrap
+ * it.
+ */
 function corruptionIn(error: unknown): string | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if ('code' in cause && corruption.test(String(cause.code))) return cause.message;

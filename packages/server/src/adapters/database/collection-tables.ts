@@ -14,54 +14,54 @@ export interface CollectionTable {
   updated_at: number;
 }
 
-/** A record is its own job: `status` creating with a lease, a deadline and an attempt count. */
+/** Each record is also a job. The status `creating` comes with a lease, a deadline and an attempt count. */
 export interface RecordTable {
   id: string;
   project_id: string;
   collection_id: string;
   type: string;
   title: string;
-  /** As on the wire: the text, or the JSON text that describes file or page. */
+  /** The text as on the wire, or JSON that describes the file or page. */
   content: string;
   metadata: string;
   file_id: string | null;
   url: string | null;
-  /** JSON of the TextSplitter, null for the default. */
+  /** JSON of the TextSplitter; null selects the default. */
   text_splitter: string | null;
   /** `skip`, `replace` or `keep`; null when the request did not choose. */
   on_duplicate: string | null;
   status: string;
   stage: string;
   percent: number;
-  /** Chunks of this generation are the visible ones; the job writes generation + 1 and then switches. */
+  /** Chunks of this generation are visible. The job writes generation + 1 and then switches to it. */
   generation: number;
   num_chunks: number;
   error_code: string | null;
   error_message: string | null;
   report: string | null;
-  /** JSON of a document that a try has read and not yet published; null otherwise. */
+  /** JSON of a document that an attempt has read but not yet published; null otherwise. */
   made: string | null;
-  /** Ordinal up to which the keys of the next generation's pairs are entered in `pair_key`; null while it has none. */
+  /** The keys of the next generation's pairs are in `pair_key` up to this ordinal; null while there are none. */
   keyed_to: number | null;
   attempt: number;
-  /** The process that works on it; null when none does. */
+  /** The process that works on the record; null when none does. */
   lease_owner: string | null;
   lease_until: number | null;
-  /** Not before this time (back-off). */
+  /** The earliest time of the next claim (back-off). */
   run_after: number;
-  /** Latest time of its first claim. */
+  /** The latest time of the first claim. */
   deadline_at: number;
-  /** Size of the source to read. */
+  /** Size of the source in bytes. */
   source_bytes: number;
-  /** Order among the waiting records of its project: the time when it was queued, plus a delay that grows with its size. */
+  /** Order among the waiting records of a project: the time of queueing plus a delay that grows with the size. */
   claim_order: number;
-  /** Milliseconds that all tries together have worked on it. */
+  /** Total working time of all attempts in milliseconds. */
   worked_ms: number;
   created_at: number;
   updated_at: number;
 }
 
-/** One row: its id is 1. */
+/** The table has one row, with id 1. */
 export interface RecordTurnTable {
   id: number;
   /** The project whose record was claimed last; empty before the first claim. */
@@ -69,14 +69,14 @@ export interface RecordTurnTable {
 }
 
 export interface ChunkTable {
-  /** Assigned by the database; the row id of the full-text index. */
+  /** The database assigns it. It is the row id of the full-text index. */
   seq: Generated<number>;
   id: string;
   project_id: string;
   collection_id: string;
   record_id: string | null;
   generation: number;
-  /** Place within the record, from 0. */
+  /** Position within the record, from 0. */
   ordinal: number;
   content: string;
   question: string | null;
@@ -84,21 +84,21 @@ export interface ChunkTable {
   num_tokens: number;
   metadata: string;
   locator: string | null;
-  /** Of a pair: identifies the same row in another upload. */
+  /** Set for pairs only. It identifies the same row in another upload. */
   row_key: string | null;
   created_at: number;
   updated_at: number;
 }
 
-/** The places of pairs with a key. Pairs of a generation that is not visible yet may be missing. */
+/** Finds the chunks of pairs by their keys. Pairs of a generation that is not yet visible may be missing. */
 export interface PairKeyTable {
   /** See `toPairKey`. */
   key: string;
-  /** Of the chunk. */
+  /** The chunk's `seq`. */
   seq: number;
 }
 
-/** A row of a sheet that became no chunk; belongs to a generation as chunks do. */
+/** A row of a sheet that produced no chunk. It belongs to a generation, as chunks do. */
 export interface RecordRowTable {
   id: string;
   record_id: string;
@@ -107,7 +107,7 @@ export interface RecordRowTable {
   status: 'rejected' | 'duplicate';
   code: string;
   sheet: string | null;
-  /** Row of the sheet, or line of the CSV record, from 1. */
+  /** Row number in the sheet, or line number of the CSV record, from 1. */
   place: number;
   column_name: string | null;
   excerpt: string;
@@ -119,32 +119,32 @@ export interface RecordRowTable {
 export interface FullTextTable {
   collection_id: string;
   chunks: number;
-  /** Words in all of them, repeats counted. */
+  /** Number of words in all chunks, including repeats. */
   words: number;
 }
 
-/** SQLite only: which words of the shared indexes belong to a collection. */
+/** SQLite only: says which words of the shared indexes belong to a collection. */
 export interface FullTextPlaceTable {
-  /** Never reused. */
+  /** A number is never reused. */
   number: Generated<number>;
   collection_id: string;
-  /** While it is dropped: chunks up to this id have left the index. */
+  /** Set while the index is being dropped: chunks up to this id have left it. */
   cleared_to: string | null;
 }
 
-/** The vectors of a collection: one model, and a counter of changes for processes that hold the vectors in memory. */
+/** The vectors of a collection: their model, and a change counter for processes that hold the vectors in memory. */
 export interface CollectionVectorTable {
   collection_id: string;
   model: string;
-  /** 0 until the first vector. */
+  /** 0 until the first vector is stored. */
   dimensions: number;
-  /** Vectors up to this change are of an earlier model. */
+  /** Vectors up to this change come from an earlier model. */
   first_change: number;
   last_change: number;
-  /** Chunks may lack vectors while `done` is less. */
+  /** Chunks may lack vectors while `done` is less than `wanted`. */
   wanted: number;
   done: number;
-  /** The process that embeds the missing chunks. */
+  /** The process that embeds the missing chunks, and its attempts. */
   attempt: number;
   lease_owner: string | null;
   lease_until: number | null;
@@ -155,8 +155,8 @@ export interface ChunkVectorTable {
   seq: number;
   collection_id: string;
   change: number;
-  /** One bit a dimension; null with the vector. */
+  /** One bit per dimension; null when `vector` is null. */
   code: Uint8Array | null;
-  /** 32-bit floats; null where the model refuses the text. */
+  /** 32-bit floats; null when the model refuses the text. */
   vector: Uint8Array | null;
 }

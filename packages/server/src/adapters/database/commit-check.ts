@@ -1,12 +1,12 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from './tables.ts';
 
-/** Milliseconds for which a success holds. */
+/** A success stays valid for this many milliseconds. */
 const validMs = 1_000;
 
 /**
- * Commits a change of a row that exists for this check. A full or damaged disk, or a read-only server,
- * still answers reads. Never runs twice at once, and not within a second after a success.
+ * Commits a change of a row that exists for this check, because a full or damaged disk and a read-only server still
+ * answer reads. Concurrent callers share one commit. A success is reused for one second.
  */
 export function createCommitCheck(db: Kysely<Tables>): () => Promise<void> {
   let checking: Promise<void> | undefined;

@@ -1,17 +1,17 @@
-/** Credentials of a project, encrypted. Unique (project_id, name). */
+/** The encrypted credentials of a project. Unique: (project_id, name). */
 export interface CredentialProfileTable {
   id: string;
   project_id: string;
   bundle_id: string;
   name: string;
-  /** `v1.<key id>.<nonce>.<ciphertext and tag>`, bound to project, bundle and name. */
+  /** `v1.<key id>.<nonce>.<ciphertext and tag>`, bound to the project, the bundle and the name. */
   sealed: string;
-  /** As in `sealed`, to find what a key encrypts. */
+  /** The key id within `sealed`. It finds the values that a key encrypts. */
   key_id: string;
   created_at: number;
   updated_at: number;
   /** Claim of the process that requests a new access token from a provider; null when none does. */
   refresh_claim: string | null;
-  /** By the clock of the database, milliseconds since 1970. */
+  /** Milliseconds since 1970 by the clock of the database. */
   refresh_claimed_until: number | null;
 }

@@ -1,6 +1,6 @@
 import type { ListQuery } from '@quartermaster/contract';
 
-/** Which rows one page takes: ids between the bounds, in this direction, at most `limit`. */
+/** Selects the rows of one page: ids between the bounds, in this direction, at most `limit`. */
 export interface KeysetWindow {
   readonly bounds: ReadonlyArray<{ readonly compare: '<' | '>'; readonly id: string }>;
   readonly direction: 'asc' | 'desc';
@@ -8,10 +8,10 @@ export interface KeysetWindow {
 }
 
 /**
- * One page of a list that is ordered by id, which is the order of creation. `after` gives the page that follows it,
- * `before` the page that ends just ahead of it, both in the order asked for; together they bound the page on both sides.
- * `hasMore` refers to the direction of the page. The caller checks that the cursors exist. A page that was cut by its
- * weight gives the number of rows before the cut in `found`.
+ * Reads one page of a list that is ordered by id, which is the order of creation. `after` returns the page that follows
+ * it and `before` the page that ends directly before it, both in the requested order. Together they bound the page on
+ * both sides. `hasMore` refers to the direction of the page. The caller checks that the cursors exist. When the weight
+ * limit cuts a page, `found` is the number of rows before the cut.
  */
 export async function readKeysetPage<Row extends object>(
   query: ListQuery,
@@ -34,7 +34,7 @@ export async function readKeysetPage<Row extends object>(
   return { items: backwards ? items.reverse() : items, hasMore };
 }
 
-/** The cursors of a query: each must be the id of something in the list. */
+/** Returns the cursors of a query. Each must be the id of an entry of the list. */
 export function cursorsOf(query: ListQuery): string[] {
   return [query.after, query.before].filter((cursor) => cursor !== undefined);
 }

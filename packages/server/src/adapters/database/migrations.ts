@@ -29,7 +29,7 @@ import { createFileCountsMigration } from './migrations/0039-file-counts.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
-/** In the order of their names, which are never changed once published. */
+/** All migrations in the order of their names. A published name never changes. */
 export function migrationsFor(dialect: Database['dialect']): Record<string, Migration> {
   return {
     '0001-first': createFirstMigration(dialect),
@@ -64,7 +64,7 @@ const migrationTable = 'schema_migration';
 type WithMigrations = Tables & { schema_migration: { name: string; timestamp: string } };
 
 /**
- * Brings the tables to what this version expects; all of it or nothing. Several processes may do it at once: the
+ * Migrates the tables to this version, completely or not at all. Several processes may call it at the same time. The
  * second waits (SQLite: BEGIN IMMEDIATE, PostgreSQL: an advisory lock) and then finds nothing to do.
  * @throws when a newer version has already changed the database.
  */

@@ -54,7 +54,7 @@ export function databaseNotEmpty(): Error {
   );
 }
 
-/** The server is unreachable, or the connection broke. Whether the statement took effect is unknown. */
+/** The server is unreachable or the connection broke. It is unknown whether the statement took effect. */
 export function databaseUnreachable(cause: unknown): Problem {
   return new Problem('SERVICE_UNAVAILABLE', 'The database cannot be reached. Retry the request.', {
     retryAfter: 1,
@@ -62,7 +62,9 @@ export function databaseUnreachable(cause: unknown): Problem {
   });
 }
 
-/** The statement waited too long for a lock or the server, or was rolled back because of other transactions. Nothing was stored. */
+/**
+ * The statement waited too long for a lock or the server, or other transactions caused a rollback. Nothing was stored.
+ */
 export function databaseBusy(cause: unknown): Problem {
   return new Problem('SERVICE_UNAVAILABLE', 'The database did not answer in time. Retry the request.', {
     retryAfter: 1,
@@ -78,7 +80,7 @@ export function databaseReadOnly(cause: unknown): Problem {
   });
 }
 
-/** The disk or its quota is full. The database has rolled the transaction back. */
+/** The disk or its quota is full. The database rolled the transaction back. */
 export function databaseFull(cause: unknown): Problem {
   return new Problem(
     'INSUFFICIENT_STORAGE',
@@ -104,7 +106,7 @@ export function databaseNotAccessible(cause: unknown): Problem {
   );
 }
 
-/** SQLite reports the same code for a damaged page and for a page that the disk fails to read. */
+/** SQLite reports the same code for a damaged page and for a page that the disk cannot read. */
 export function databaseUnreadable(cause: unknown): Problem {
   return new Problem(
     'SERVICE_UNAVAILABLE',
@@ -117,7 +119,7 @@ export function databaseUnreadable(cause: unknown): Problem {
   );
 }
 
-/** EX_SOFTWARE of sysexits.h. A supervisor restarts the service. */
+/** EX_SOFTWARE of sysexits.h. A supervisor then restarts the service. */
 const exitAfterFailedSync = 70;
 
 export function databaseSyncFailed(path: string, cause: unknown): FatalError {
@@ -135,7 +137,10 @@ export function databaseFileDamaged(file: string, said: string, cause: unknown):
   );
 }
 
-/** An error of `fsck`. @param place the part of the database that was being read */
+/**
+ * An error of `fsck`.
+ * @param place the part of the database that the check was reading
+ */
 export function checkUnfinished(place: string, cause: unknown): Error {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new Error(

@@ -2,16 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Kysely, type TransactionBuilder } from 'kysely';
 import { explainPostgresError } from '../postgres/postgres-errors.ts';
 
-/** Times that a statement or transaction is run again after a serialization failure or a deadlock. */
+/** The number of retries of a statement or transaction after a serialization failure or a deadlock. */
 export const retriesOfStatement = 3;
 const longestPauseMs = 50;
 
-/** Milliseconds; random, so that two conflicting transactions do not collide again. */
+/** Returns milliseconds. They are random, so that two conflicting transactions do not collide again. */
 export const retryPause = () => 1 + Math.random() * longestPauseMs;
 
 /**
- * A handle on PostgreSQL whose transactions are READ COMMITTED whatever the role's default is, and are run again after a
- * serialization failure or a deadlock. So whatever runs inside a transaction must be safe to run twice.
+ * A handle on PostgreSQL. Its transactions are READ COMMITTED, whatever default the role has. They are retried after a
+ * serialization failure or a deadlock, so code inside a transaction must be safe to run twice.
  */
 export class RetryingKysely<Tables> extends Kysely<Tables> {
   override transaction(): TransactionBuilder<Tables> {

@@ -3,8 +3,8 @@ import type { Database } from './database.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Holds a project until the transaction ends, so that two requests cannot both find room for the last row that a limit allows. SQLite
- * writes one transaction at a time anyway.
+ * Locks a project until the transaction ends, so that two requests cannot both take the last row below a limit. SQLite
+ * runs one write transaction at a time anyway.
  */
 export async function lockProject(
   transaction: Transaction<Tables>,
@@ -16,7 +16,7 @@ export async function lockProject(
 }
 
 /**
- * Whether a query finds at least `most` rows. It reads no more of them than that, from one index.
+ * Returns whether a query finds at least `most` rows. It reads at most that many rows, from one index.
  * @param most at least 1
  */
 export async function areAtLeast<Table extends keyof Tables>(

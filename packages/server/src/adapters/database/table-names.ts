@@ -1,6 +1,6 @@
 import type { Tables } from './tables.ts';
 
-/** The compiler demands every table. */
+/** The type makes the compiler report a missing table. */
 const own: Readonly<Record<keyof Tables, true>> = {
   store: true,
   project: true,
@@ -37,8 +37,8 @@ const own: Readonly<Record<keyof Tables, true>> = {
 };
 
 /**
- * Every table of a store in PostgreSQL, also those of full text and of Kysely's migrator. Other applications may have tables in the
- * same schema.
+ * Every table of a store in PostgreSQL, including those of full text and of Kysely's migrator. The same schema may
+ * contain tables of other applications.
  */
 export const tableNames: readonly string[] = [
   ...Object.keys(own),

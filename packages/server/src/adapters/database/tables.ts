@@ -15,8 +15,8 @@ import type {
 import type { CredentialProfileTable } from './credential-profile-table.ts';
 
 /**
- * The tables, alike in SQLite and PostgreSQL. Ids are text, times are milliseconds (bigint), booleans do not occur,
- * JSON is text that only we read. Every row of a project carries its `project_id`.
+ * The tables, alike in SQLite and PostgreSQL. Ids are text and times are milliseconds (bigint). There are no booleans.
+ * JSON is stored as text, and only the service reads it. Every row of a project has its `project_id`.
  */
 export interface Tables {
   store: StoreTable;
@@ -53,13 +53,13 @@ export interface Tables {
   commit_check: CommitCheckTable;
 }
 
-/** One row: its `one` is 1. */
+/** The table has one row, in which `one` is 1. */
 export interface StoreTable {
   one: number;
   id: string;
-  /** The data folder of the store; null until a process that serves files has started. */
+  /** The data folder of the store; null until a process that serves files starts. */
   folder_id: string | null;
-  /** The key that encrypts credentials; null until a process had one. */
+  /** The key that encrypts credentials; null until a process with a key starts. */
   encryption_key_id: string | null;
 }
 
@@ -74,9 +74,9 @@ export interface KeyTable {
   id: string;
   project_id: string;
   name: string;
-  /** SHA-256 of the key, hexadecimal; the key itself is stored nowhere. Unique. */
+  /** SHA-256 of the key, hexadecimal. The key itself is not stored. Unique. */
   hash: string;
-  /** Last four characters, for people to tell keys apart. */
+  /** The last four characters, by which people distinguish keys. */
   hint: string;
   /** JSON array. */
   scopes: string;
@@ -84,19 +84,19 @@ export interface KeyTable {
   expires_at: number | null;
   revoked_at: number | null;
   last_used_at: number | null;
-  /** The key that created it; null: an administrator or a command. */
+  /** The key that created this key; null when an administrator or a command created it. */
   maker_id: string | null;
-  /** The number of its last change other than a use. */
+  /** The number of the last change; using the key does not count as a change. */
   change: Generated<number>;
 }
 
-/** One row. Every change of keys takes the next number and holds the row until its commit. */
+/** The table has one row. Every change of keys takes the next number and locks the row until its commit. */
 export interface KeyChangeTable {
   one: number;
   number: number;
 }
 
-/** Bytes kept once per project. Unique (project_id, sha256) among those that are `live`. */
+/** Stored bytes, once per project and content. Unique: (project_id, sha256) among `live` rows. */
 export interface BlobTable {
   id: string;
   project_id: string;
@@ -104,20 +104,20 @@ export interface BlobTable {
   bytes: number;
   state: 'live' | 'deleting';
   created_at: number;
-  /** Set while the stored bytes are known to be wrong: see `BlobDamage`. */
+  /** Set while the stored bytes are known to be damaged: see `BlobDamage`. */
   damage: string | null;
   damaged_at: number | null;
 }
 
-/** One row: the background verification of all blobs. */
+/** The table has one row, about the background verification of all blobs. */
 export interface VerificationTable {
   id: 'blobs';
-  /** The last blob read of this pass. */
+  /** The last blob that this pass has read. */
   position: string;
   pass_started_at: number;
   pass_blobs: number;
   pass_bytes: number;
-  /** When a pass last ended. */
+  /** The end of the last complete pass. */
   finished_at: number | null;
   paused: number;
 }
@@ -135,18 +135,18 @@ export interface FileTable {
   created_at: number;
 }
 
-/** Changed with the rows it counts, in the same transaction. A project without a row has no files yet. */
+/** Changes with the rows that it counts, in the same transaction. A project without a row has no files yet. */
 export interface ProjectUsageTable {
   project_id: string;
-  /** Of its live files. */
+  /** Total bytes of the project's live files. */
   file_bytes: number;
-  /** The number of its live files. */
+  /** The number of the project's live files. */
   file_count: number;
 }
 
-/** One row a remembered or running request. Primary key (project_id, operation, key). */
+/** One row for each remembered or running request. Primary key (project_id, operation, key). */
 export interface IdempotencyTable {
-  /** `-` where the request carried no key. */
+  /** `-` when the request had no key. */
   project_id: string;
   /** `upload` or `execute`. */
   operation: string;
@@ -154,25 +154,27 @@ export interface IdempotencyTable {
   fingerprint: string | null;
   /** JSON of the answer; null while the request runs. */
   answer: string | null;
-  /** While it runs: a crashed owner's claim ends here. Afterwards: when the answer is forgotten. */
+  /**
+   * While the request runs, the claim of a crashed process ends here. Afterwards, the answer is deleted at this time.
+   */
   expires_at: number;
   created_at: number;
-  /** The API key or administrator that sent the request; empty without one. */
+  /** The API key or administrator that sent the request; empty without a caller. */
   caller_id: Generated<string>;
-  /** Wrong repetitions that the same caller sent, and those of others. */
+  /** The numbers of wrong repetitions by the same caller and by others. */
   wrong_of_caller: Generated<number>;
   wrong_of_others: Generated<number>;
-  /** What the row adds to the sum of its project: of a run that answered at once, and 0 otherwise. */
+  /** The bytes that the row adds to its project's sum: those of the answer of a synchronous run, otherwise 0. */
   answer_bytes: Generated<number>;
 }
 
-/** Changed with the rows of `idempotency` in the same transaction: the sum of their `answer_bytes`. */
+/** The sum of `answer_bytes` of a project. It changes with the rows of `idempotency` in the same transaction. */
 export interface KeptAnswerUsageTable {
   project_id: string;
   bytes: number;
 }
 
-/** One row at most: the secret of the keyed hashes of a store without an encryption key. Backups leave the row out. */
+/** At most one row: the secret of the keyed hashes of a store without an encryption key. Backups omit the row. */
 export interface AnswerKeyTable {
   one: number;
   secret: string;
@@ -182,7 +184,7 @@ export interface AdministratorTable {
   id: string;
   /** Unique. */
   name: string;
-  /** PHC form. */
+  /** A hash in PHC string format. */
   password_hash: string;
   browser_secret: string;
   created_at: number;
@@ -190,21 +192,21 @@ export interface AdministratorTable {
 }
 
 export interface SessionTable {
-  /** SHA-256 of the token, hexadecimal; the token itself is stored nowhere. */
+  /** SHA-256 of the token, hexadecimal. The token itself is not stored. */
   hash: string;
-  /** SHA-256 of the console's token. Empty when an earlier version began the session: it is refused. */
+  /** SHA-256 of the console's token. It is empty for sessions of an earlier version, which are refused. */
   console_hash: string;
   administrator_id: string;
   created_at: number;
   last_used_at: number;
   expires_at: number;
-  /** Names the session in lists. Empty when an earlier version began it. */
+  /** Identifies the session in lists. It is empty for sessions of an earlier version. */
   id: string;
   client_address: string;
   user_agent: string;
 }
 
-/** One row at most: its id is 1. */
+/** The table has at most one row, with id 1. */
 export interface SetUpTokenTable {
   id: number;
   hash: string;
@@ -212,19 +214,19 @@ export interface SetUpTokenTable {
 }
 
 export interface AttemptCounterTable {
-  /** Kind and name, such as `address 127.0.0.1`. */
+  /** Kind and name, for example `address 127.0.0.1`. */
   bucket: string;
   window_start: number;
   failures: number;
   retry_at: number;
 }
 
-/** A project whose run records hold inputs, scrubbed. */
+/** A project whose run records contain redacted inputs. */
 export interface InputKeeperTable {
   project_id: string;
 }
 
-/** One row, whose change proves that commits succeed. */
+/** The table has one row. Changing it proves that commits succeed. */
 export interface CommitCheckTable {
   id: 1;
   checks: number;

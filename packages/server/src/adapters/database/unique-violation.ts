@@ -6,7 +6,7 @@ const codes: ReadonlySet<unknown> = new Set([
   '23505',
 ]);
 
-/** Whether a statement failed because a row with the same unique value is there already, in either database. */
+/** Returns whether a statement failed in either database because a row with the same unique value exists. */
 export function isUniqueViolation(error: unknown): boolean {
   return error instanceof Error && 'code' in error && codes.has(error.code);
 }

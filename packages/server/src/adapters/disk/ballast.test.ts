@@ -9,7 +9,7 @@ import { openBallast } from './ballast.ts';
 const bytes = 2 ** 21;
 const plenty = 2 ** 40;
 
-/** A folder whose ballast was cut short by a crash. */
+/** Creates a folder whose ballast file was truncated by a crash. */
 async function openCut(t: TestContext, freeNow: number) {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-ballast-'));
   t.after(() => rm(folder, { recursive: true }));
@@ -18,7 +18,7 @@ async function openCut(t: TestContext, freeNow: number) {
   return { folder, ballast: await openBallast(options, freeNow) };
 }
 
-test('a ballast that a crash cut short is released on a full disk, at the start and later', async (t) => {
+test('a ballast file that a crash truncated is deleted on a full disk, at the start and later', async (t) => {
   const atStart = await openCut(t, 0);
   assert.deepEqual([await readdir(atStart.folder), atStart.ballast.isReleased()], [[], true]);
   const later = await openCut(t, plenty);
@@ -26,7 +26,7 @@ test('a ballast that a crash cut short is released on a full disk, at the start 
   assert.deepEqual([await readdir(later.folder), later.ballast.isReleased()], [[], true]);
 });
 
-test('a ballast that a crash cut short is completed when there is room', async (t) => {
+test('a ballast file that a crash truncated is completed when the disk has enough space', async (t) => {
   const { folder, ballast } = await openCut(t, plenty);
   await ballast.adjust(plenty);
   assert.equal((await stat(join(folder, 'ballast'))).size, bytes);

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import type { Logger } from '../../kernel/log/logger.ts';
 
 /**
- * A file that reserves disk space. It is deleted when the disk is full, so that the database can still
- * delete and start. Source: ADR 0075.
+ * A file that reserves disk space. It is deleted when the disk is full, so that the database can still delete rows and
+ * start. Source: ADR 0075.
  */
 export interface Ballast {
-  /** Releases the file when less than `releaseBelow` bytes are free, creates it when there is room for it. */
+  /** Deletes the file when less than `releaseBelow` bytes are free, and creates it when there is enough space. */
   adjust(freeBytes: number): Promise<void>;
-  /** Whether the reserved space is in use. No new work should begin then. */
+  /** True while the reserved space is in use. New work should not start then. */
   isReleased(): boolean;
 }
 
@@ -25,17 +25,20 @@ export interface BallastOptions {
 }
 
 export const ballastBytes = 64 * 2 ** 20;
-/** At start the log of the database may have to be written to its file. */
+/** At start, the database may have to write its log to the database file. */
 const neededToStart = 48 * 2 ** 20;
 const releaseBelow = 8 * 2 ** 20;
 const blockBytes = 2 ** 20;
 
-/** @param freeNow bytes that are free before the database is opened: with too few, the ballast is released at once. */
+/**
+ * Opens the ballast.
+ * @param freeNow bytes that are free before the database opens; with too few, the file is deleted at once
+ */
 export async function openBallast(options: BallastOptions, freeNow: number): Promise<Ballast> {
   const { folder, bytes, remaining, delayMs = 10_000, logger } = options;
   const path = join(folder, 'ballast');
   const openedAt = performance.now();
-  /** Null: there is no file. One that a crash cut short is smaller; it is released like a whole one. */
+  /** Null when there is no file. A file that a crash truncated is smaller and is deleted like a complete one. */
   let size = await sizeOf(path);
   let released = false;
 
@@ -69,7 +72,7 @@ export async function openBallast(options: BallastOptions, freeNow: number): Pro
   };
 }
 
-/** Random bytes, because a compressing file system would allocate no space for zeros. */
+/** Writes random bytes, because a compressing file system would allocate no space for zeros. */
 async function fill(path: string, bytes: number): Promise<void> {
   const block = randomBytes(blockBytes);
   const file = await open(path, 'w', 0o600);

@@ -9,14 +9,14 @@ import { bucketOf, listBlobs, sizeOf } from './disk-blob-store.ts';
 import { closeFile, isMissing, openFile, removeFile, writeAll } from './file-system.ts';
 import { readFailure } from './problems.ts';
 
-/** The blobs of a data folder or of a backup that no service writes to: nothing but `write` and `remove` changes it. */
+/** The blobs of a data folder or of a backup that no service writes to. Only `write` and `remove` change it. */
 export interface BlobFolder {
-  /** @throws BlobMissing, and BlobUnreadable, also while the bytes are read */
+  /** @throws BlobMissing or BlobUnreadable, also later while the bytes are read */
   open(blobId: string): Promise<AsyncIterable<Uint8Array>>;
   size(blobId: string): Promise<number | undefined>;
   list(): AsyncIterable<{ readonly blobId: string }>;
   remove(blobId: string): Promise<void>;
-  /** Writes a blob in place, without a sync: a caller that needs it on the disk syncs the whole folder afterwards. */
+  /** Writes a blob without a sync. A caller that needs durability syncs the whole folder afterwards. */
   write(blobId: string, content: AsyncIterable<Uint8Array>): Promise<BlobDigest>;
 }
 
@@ -51,7 +51,7 @@ export function openBlobFolder(folder: string): BlobFolder {
   };
 }
 
-/** A folder that no service has used yet has no blobs. */
+/** Lists nothing for a folder that no service has used yet. */
 async function* listIfThere(blobs: string): AsyncGenerator<{ readonly blobId: string }> {
   if (await exists(blobs)) yield* listBlobs(blobs);
 }

@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import { createGroupCommit, type GroupCommit } from '../../kernel/concurrency/group-commit.ts';
 import { closeFile, openFile, syncFile } from './file-system.ts';
 
-/** The folders blobs are in: made when first needed, kept open, synced once for all that were renamed meanwhile. */
+/**
+ * The folders that contain blobs. Each is created at its first use and stays open. One sync serves all renames that are
+ * waiting for it.
+ */
 export interface BucketFolders {
   make(bucket: string): Promise<void>;
-  /** Resolves when every rename into the folder made before the call is durable, and the folder itself is. */
+  /** Resolves when every rename into the folder before the call is durable, and the folder itself is. */
   sync(bucket: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -16,13 +19,13 @@ interface Bucket {
   readonly syncs: GroupCommit<undefined, undefined>;
 }
 
-/** Opened once; `users` says how many syncs are under way, so that it is not closed beneath them. */
+/** `users` counts the syncs that are running, so that the descriptor is not closed during a sync. */
 interface Entry {
   readonly opened: Promise<Bucket>;
   users: number;
 }
 
-/** Folders kept open: the current one, and those that uploads began in a while ago. */
+/** The number of folders that stay open: the current one and those of uploads that began earlier. */
 const keptOpen = 4;
 const largestGroup = 1024;
 
@@ -32,7 +35,7 @@ export function createBucketFolders(parent: string): BucketFolders {
   async function open(bucket: string): Promise<Bucket> {
     const path = join(parent, bucket);
     await mkdir(path, { recursive: true, mode: 0o700 });
-    // The entry of a new folder in its parent must outlive a power cut too.
+    // The entry of a new folder in its parent must survive a power failure too.
     await syncPath(parent);
     const fd = await openFile(path, 'r');
     const syncs = createGroupCommit<undefined, undefined>(async (items) => {
@@ -51,7 +54,7 @@ export function createBucketFolders(parent: string): BucketFolders {
     return entry;
   }
 
-  /** Closes the folders that were opened first, as far as nobody uses them. */
+  /** Closes the folders that were opened first, unless a sync is running. */
   async function closeIdle(): Promise<void> {
     for (const [bucket, entry] of entries) {
       if (entries.size <= keptOpen) return;

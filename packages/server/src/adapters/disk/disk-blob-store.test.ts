@@ -37,7 +37,7 @@ describe('disk blob store', () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  test('files are 0600, folders 0700, and paths hold nothing but our ids', async () => {
+  test('files have mode 0600, folders have mode 0700, and paths contain only generated ids', async () => {
     const store = await openDiskBlobStore(folder);
     const staged = store.stage(newId('blob'));
     for (let index = 0; index < 24; index += 1) await staged.append(randomBytes(64 * 1024));
@@ -54,7 +54,7 @@ describe('disk blob store', () => {
     await store.close();
   });
 
-  test('256 KiB of a blob are written while it arrives; a smaller blob stays in memory until it is committed', async () => {
+  test('a blob is written in pieces of 256 KiB while it arrives; a smaller blob stays in memory until its commit', async () => {
     const store = await openDiskBlobStore(folder);
     const stagedFiles = () => readdir(join(folder, 'staging'));
     const smaller = store.stage(newId('blob'));
@@ -70,7 +70,7 @@ describe('disk blob store', () => {
     await store.close();
   });
 
-  test('blobs of many half hours do not hold a descriptor each', async () => {
+  test('blobs of many half-hour folders do not each keep a descriptor open', async () => {
     const store = await openDiskBlobStore(folder);
     const descriptors = async () => (await readdir('/proc/self/fd')).length;
     const start = await descriptors();
@@ -84,7 +84,7 @@ describe('disk blob store', () => {
     assert.equal(await descriptors(), start);
   });
 
-  test('what dead processes left in staging is swept at start, what a living one writes is not', async () => {
+  test('the start removes staging files of ended processes and keeps those of running processes', async () => {
     const living = spawn('sleep', ['60']);
     try {
       await once(living, 'spawn');
@@ -103,7 +103,7 @@ describe('disk blob store', () => {
     }
   });
 
-  test('what others put into staging hinders no start: folders and what is in them stay, links go, not what they name', async () => {
+  test('the start ignores foreign folders in staging and removes links without their targets', async () => {
     const own = await createFolder();
     await (await openDiskBlobStore(own)).close();
     const staging = join(own, 'staging');
@@ -119,7 +119,7 @@ describe('disk blob store', () => {
     await rm(own, { recursive: true });
   });
 
-  test('a store whose folder vanished fails the upload and keeps nothing', async () => {
+  test('a store whose folder disappeared fails the upload and leaves no file', async () => {
     const own = await createFolder();
     const store = await openDiskBlobStore(own);
     const [kept, staged] = [store.stage(newId('blob')), store.stage(newId('blob'))];
@@ -137,7 +137,7 @@ describe('disk blob store', () => {
     await rm(own, { recursive: true });
   });
 
-  test('a disk with less room than asked for takes no blob; with enough it does', async () => {
+  test('a disk with less free space than required refuses a blob, and one with enough accepts it', async () => {
     const own = await createFolder();
     const crowded = await openDiskBlobStore(own, { leastFreeBytes: Number.MAX_SAFE_INTEGER });
     await assert.rejects(crowded.checkRoom(), { code: 'INSUFFICIENT_STORAGE' });
@@ -173,7 +173,7 @@ describe('disk blob store', () => {
     await rm(own, { recursive: true });
   });
 
-  test('a full disk is INSUFFICIENT_STORAGE', async () => {
+  test('a full disk results in INSUFFICIENT_STORAGE', async () => {
     const full = new Error('no space left on device');
     Object.assign(full, { code: 'ENOSPC' });
     const { diskFailure } = await import('./problems.ts');

@@ -13,10 +13,11 @@ import { createStagedFile } from './staged-file.ts';
 import { sweepStaging } from './sweep-staging.ts';
 
 /**
- * Blobs as files: `<folder>/staging/<blobId>.<pid>` while they arrive, `<folder>/blobs/<bucket>/<blobId>` afterwards,
- * `<folder>/quarantine/<blobId>` when no row names them.
- * The bucket is the id's time without its last four digits, so that uploads of one half hour share a folder and its
- * sync. Takes no blob while less than `leastFreeBytes` is free. Refuses to start when staging and blobs are on different file systems. Source: docs/contract.md "Storage", docs/contract.md "Files".
+ * Stores blobs as files: `<folder>/staging/<blobId>.<pid>` while they arrive, `<folder>/blobs/<bucket>/<blobId>`
+ * afterwards, and `<folder>/quarantine/<blobId>` when no row refers to them. The bucket is the id's time without its
+ * last four digits, so that the uploads of half an hour share a folder and its sync. Refuses blobs while less than
+ * `leastFreeBytes` is free. Refuses to start when staging and blobs are on different file systems. Source:
+ * docs/contract.md "Storage", docs/contract.md "Files".
  */
 export async function openDiskBlobStore(
   folder: string,
@@ -68,7 +69,7 @@ export async function openDiskBlobStore(
     async size(blobId) {
       try {
         const found = await sizeOf(pathOf(blobId));
-        // Without the folder of all blobs, no single one is missing.
+        // When the folder of all blobs is missing, a single blob is not reported as missing.
         if (found === undefined) await stat(blobs);
         return found;
       } catch (error) {
@@ -83,10 +84,10 @@ export async function openDiskBlobStore(
   };
 }
 
-/** Milliseconds for which an answer of the file system holds: it is asked for each upload, and some come by thousands. */
+/** Milliseconds for which a measurement of the free space is reused, because thousands of uploads may ask for it. */
 const freeSpaceHolds = 250;
 
-/** Before an upload is refused, quarantined bytes are erased, oldest first, until there is enough space. */
+/** Erases quarantined bytes, oldest first, until there is enough space. Only then is an upload refused. */
 function createRoomCheck(
   folder: string,
   leastFreeBytes: number,
@@ -95,7 +96,7 @@ function createRoomCheck(
   let asked = Number.NEGATIVE_INFINITY;
   let free: Promise<number> = Promise.resolve(0);
   const measure = async () => {
-    // What is free for us, not for the root of the machine alone.
+    // `bavail` excludes the blocks that are reserved for root.
     const { bavail, bsize } = await statfs(folder);
     return bavail * bsize;
   };
@@ -144,7 +145,7 @@ export async function* listBlobs(blobs: string): AsyncGenerator<StoredBlob> {
 
 let probes = 0;
 
-/** A rename is the only true test: bind mounts of one device look alike and still refuse it. */
+/** Tests the rename itself, because bind mounts of one device look alike and still refuse it. */
 async function checkRename(staging: string, blobs: string): Promise<void> {
   const name = `.probe.${process.pid}.${++probes}`;
   const from = join(staging, name);

@@ -12,15 +12,15 @@ import { Problem } from '../../kernel/problem.ts';
 type Call = 'open' | 'writev' | 'fsync' | 'rename' | 'close' | 'read' | 'unlink';
 type Callback = (error: Error | null, ...results: unknown[]) => void;
 
-/** Calls in the order they were made and, for a file, on what; what came back stands behind `done`. */
+/** The calls in order, each with its file. A call that has returned is listed as `done`. */
 let calls: string[] = [];
 let fault: { call: Call; nth: number; code: string } | undefined;
 let faultHit = false;
 const names = new Map<number, string>();
 
-/** Node's own calls, recorded; the one that `fault` says fails without being made. */
+/** Records the calls of Node.js. The call that `fault` selects fails without being executed. */
 function record(call: Call): void {
-  // The five have one thing in common: a callback as their last argument.
+  // All five functions take a callback as their last argument.
   const patched = fs as unknown as Record<Call, (...args: unknown[]) => void>;
   const original = patched[call];
   patched[call] = (...args) => {
@@ -86,7 +86,7 @@ describe('the disk under a blob', () => {
     }
   }
 
-  test('is asked in the order that survives a power cut: write, sync the file, rename, sync the folder', async () => {
+  test('the store writes, syncs the file, renames it and syncs the folder, in this order', async () => {
     for (const size of [10, 3_000_000]) {
       calls = [];
       kept.push(await keep(size));
@@ -114,7 +114,7 @@ describe('the disk under a blob', () => {
     assert.equal(calls.filter((call) => !call.startsWith('done')).length, 6, calls.join(', '));
   });
 
-  test('a new folder is durable before a blob is in it', async () => {
+  test('a new folder is durable before it contains a blob', async () => {
     calls = [];
     const staged = store.stage(createNewId({ now: () => 1_600_000_000_000 })('blob'));
     await staged.finish();
@@ -125,7 +125,7 @@ describe('the disk under a blob', () => {
   });
 
   for (const call of ['open', 'read', 'unlink'] as const) {
-    test(`says that the disk failed when ${call} of a stored blob fails`, async () => {
+    test(`the store reports a disk failure when ${call} of a stored blob fails`, async () => {
       const blobId = await keep(10);
       fault = { call, nth: 1, code: 'EIO' };
       const use = async () => {
@@ -140,7 +140,7 @@ describe('the disk under a blob', () => {
 
   for (const code of ['EIO', 'ENOSPC', 'EDQUOT', 'EMFILE']) {
     for (const call of ['open', 'writev', 'fsync', 'rename', 'close'] as const) {
-      test(`stages nothing of an upload whose ${call} fails with ${code}, and deletes nothing once it has its name`, async () => {
+      test(`an upload whose ${call} fails with ${code} leaves nothing in staging, and a named blob is not deleted`, async () => {
         for (const size of [10, 3_000_000]) {
           for (let nth = 1; ; nth += 1) {
             fault = { call, nth, code };
@@ -170,7 +170,7 @@ describe('the disk under a blob', () => {
     }
   }
 
-  test('a failed sync of the folder is answered with 503, and the blob stays', async () => {
+  test('a failed sync of the folder results in 503, and the blob stays', async () => {
     const staged = store.stage(newId('blob'));
     await staged.append(Buffer.from('text'));
     await staged.finish();
@@ -185,7 +185,7 @@ describe('the disk under a blob', () => {
     kept.push(staged.blobId);
   });
 
-  test('a sync that failed is not tried again', async () => {
+  test('a failed sync is not retried', async () => {
     const staged = store.stage(newId('blob'));
     await staged.append(Buffer.from('text'));
     await staged.finish();

@@ -8,15 +8,15 @@ import { readBlob } from './read-blob.ts';
 
 export interface QuarantinePlace {
   readonly folder: string;
-  /** Checks the id, too. */
+  /** Returns the path of a blob, and checks the id. */
   readonly pathOf: (blobId: string) => string;
-  /** Resolves when the folder of the blob is there. */
+  /** Resolves when the folder of the blob exists. */
   readonly prepareFolder: (blobId: string) => Promise<void>;
   /** Resolves when the names in the folder of the blob are durable. */
   readonly syncFolder: (blobId: string) => Promise<void>;
 }
 
-/** Blobs as `<folder>/<blobId>`; the time of the file is that of its move. */
+/** Holds blobs as `<folder>/<blobId>`. The modification time of a file is the time of its move. */
 export function createDiskQuarantine({ folder, pathOf, prepareFolder, syncFolder }: QuarantinePlace): BlobQuarantine {
   const heldPath = (blobId: string) => {
     pathOf(blobId);
@@ -79,7 +79,7 @@ async function isThere(path: string): Promise<boolean> {
   }
 }
 
-/** Every blob that lies in a folder. */
+/** Lists every blob in a folder. */
 export async function* listFolder(folder: string): AsyncGenerator<StoredBlob> {
   for await (const entry of await opendir(folder, { bufferSize: 256 })) {
     if (!entry.isFile() || !isId(entry.name)) continue;

@@ -8,7 +8,7 @@ import type { Ballast } from './ballast.ts';
 
 export interface DiskSpaceDeps {
   readonly folder: string;
-  /** Background work pauses while less is free. */
+  /** Background work pauses while fewer bytes are free. */
   readonly reserveBytes: number;
   readonly ballast: Ballast;
   readonly logger: Logger;
@@ -23,13 +23,13 @@ const lookMs = 1_000;
 /** Milliseconds for which a measurement of the free space is reused. */
 const holdsMs = 100;
 
-/** Bytes free for this process; without blocks reserved for root. */
+/** Returns the bytes that are free for this process, without the blocks that are reserved for root. */
 export async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;
 }
 
-/** Looks at the free space once per second, pauses background work below the reserve, and manages the ballast. */
+/** Measures the free space once per second, pauses background work below the reserve, and manages the ballast. */
 export function watchDiskSpace({ folder, reserveBytes, ballast, logger, metrics }: DiskSpaceDeps): WatchedDiskSpace {
   let low = false;
   let askedAt = Number.NEGATIVE_INFINITY;
@@ -41,7 +41,7 @@ export function watchDiskSpace({ folder, reserveBytes, ballast, logger, metrics 
       free = freeBytes(folder);
     }
     const bytes = await free;
-    // The space of a released ballast is for deletes and a start.
+    // The space of a deleted ballast file is reserved for deletions and for starting.
     if (low !== (bytes < reserveBytes || ballast.isReleased())) {
       low = !low;
       const about = { free_bytes: bytes, reserve_bytes: reserveBytes };

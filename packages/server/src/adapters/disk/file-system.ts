@@ -2,8 +2,8 @@ import fs from 'node:fs';
 import { promisify } from 'node:util';
 
 /**
- * The calls of the disk store, each one system call on a numeric descriptor: a small upload is five of them, and the
- * FileHandle objects of `fs/promises` would cost more than the calls.
+ * The system calls of the disk store, on numeric descriptors. A small upload needs five of them. The FileHandle objects
+ * of `fs/promises` would cost more than the calls.
  */
 export const openFile = promisify(fs.open);
 export const closeFile = promisify(fs.close);
@@ -11,7 +11,7 @@ export const syncFile = promisify(fs.fsync);
 export const renameFile = promisify(fs.rename);
 export const unlinkFile = promisify(fs.unlink);
 
-/** Writes all of them at a position, however few bytes the system takes at a time. */
+/** Writes all pieces at a position, and repeats partial writes. */
 export async function writeAll(fd: number, pieces: readonly Buffer[], position: number): Promise<void> {
   let left: readonly Buffer[] = pieces;
   let at = position;
@@ -64,7 +64,7 @@ export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
-/** Removes a file; that it is not there is as good. */
+/** Removes a file. A missing file is no error. */
 export async function removeFile(path: string): Promise<boolean> {
   try {
     await unlinkFile(path);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { lockFolder } from './folder-lock.ts';
 
-test('a data folder belongs to one process at a time, and is free again when that one is killed', async (t) => {
+test('one process at a time locks a data folder, and the lock ends when that process is killed', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-lock-'));
   t.after(() => rm(folder, { recursive: true }));
   const script = `import { lockFolder } from ${JSON.stringify(import.meta.resolve('./folder-lock.ts'))};

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Keeps a data folder for this process: two would sweep each other's staging files. The lock is SQLite's own lock on
- * a file, so the operating system gives it back when the process ends, however it ends.
+ * Locks a data folder for this process, because two processes would delete each other's staging files. The lock is
+ * SQLite's lock on a file, so the operating system releases it when the process ends for any reason.
  * @throws Error when another process holds the folder.
  */
 export function lockFolder(folder: string): { release(): void } {
@@ -20,11 +20,11 @@ export function lockFolder(folder: string): { release(): void } {
   return { release: () => database.close() };
 }
 
-/** A user who can open the file can hold the lock and keep the service from starting. */
+/** Restricts the file to its owner. Any user who can open it could hold the lock and keep the service from starting. */
 function keepForOwner(file: string): void {
   try {
     chmodSync(file, 0o600);
   } catch {
-    // The file belongs to another user, who could open it anyway.
+    // The file belongs to another user, who can open it anyway.
   }
 }

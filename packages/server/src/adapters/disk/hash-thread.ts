@@ -2,19 +2,22 @@ import { Worker } from 'node:worker_threads';
 import type { HashAnswer, HashRequest } from './hash-worker.ts';
 
 /**
- * Hashes large files in a thread that reads them behind the writer, out of the page cache: on the event loop a GiB
- * takes 0.9 s of the 1.9 that receiving it takes in all.
+ * Hashes large files in a thread, which reads them from the page cache behind the writer. On the event loop, hashing a
+ * GiB takes 0.9 s of the 1.9 s in which it is received.
  */
 export interface HashThread {
-  /** @param fd stays open until `end` of the file has resolved. */
+  /** @param fd must stay open until `end` of the file has resolved */
   begin(fd: number): FileHashing;
   close(): Promise<void>;
 }
 
 export interface FileHashing {
-  /** So many bytes have been written, from the start. */
+  /** Reports that this many bytes from the start have been written. */
   advance(to: number): void;
-  /** SHA-256 of the bytes advanced to, hexadecimal; afterwards the descriptor is not used any more. */
+  /**
+   * Returns the SHA-256 of the bytes up to the last `advance`, hexadecimal. The thread does not use the descriptor
+   * afterwards.
+   */
   end(): Promise<string>;
 }
 

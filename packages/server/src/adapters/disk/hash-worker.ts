@@ -2,10 +2,13 @@ import { createHash, type Hash } from 'node:crypto';
 import { readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 
-/** What the thread is told. A file is read from where it was left; `to` never exceeds what has been written. */
+/**
+ * A message to the thread. The thread continues a file where it stopped. `to` never exceeds the bytes that have been
+ * written.
+ */
 export type HashRequest =
   | { readonly kind: 'advance'; readonly file: number; readonly fd: number; readonly to: number }
-  /** Answered when nothing of the file is being read any more; with its digest. Its descriptor may be closed then. */
+  /** Answered with the digest when the thread no longer reads the file. Its descriptor may be closed then. */
   | { readonly kind: 'end'; readonly file: number };
 
 export interface HashAnswer {

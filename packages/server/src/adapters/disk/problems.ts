@@ -3,7 +3,7 @@ import { BlobUnreadable } from '../../files/blob-store.ts';
 import { isOutOfRoom } from '../../kernel/disk/is-out-of-room.ts';
 import { Problem } from '../../kernel/problem.ts';
 
-/** Maps an error of the system to an error for the caller; any other error is a defect and stays unchanged. */
+/** Maps a system error to an error for the caller. Any other error is a defect and stays unchanged. */
 export function diskFailure(error: unknown): unknown {
   if (isOutOfRoom(error)) {
     return new Problem(
@@ -47,7 +47,9 @@ function diskFailed(cause: Error, code: string): Problem {
   );
 }
 
-/** Uploads stop before the disk is full, because the database needs the rest to keep committed data readable. */
+/**
+ * Uploads stop before the disk is full, because the database needs the remaining space to keep committed data readable.
+ */
 export function diskNearlyFull(): Problem {
   return new Problem(
     'INSUFFICIENT_STORAGE',
@@ -58,7 +60,7 @@ export function diskNearlyFull(): Problem {
   );
 }
 
-/** An operator's error at start: a rename between file systems is a copy, which readers can see half done. */
+/** An error for the operator at start. A rename between file systems is a copy, which readers can see half finished. */
 export function differentFileSystems(staging: string, blobs: string, cause: unknown): Error {
   return new Error(
     `${staging} and ${blobs} are on different file systems, so an upload could be read half written. Put both on one file system.`,

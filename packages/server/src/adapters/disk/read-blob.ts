@@ -4,7 +4,10 @@ import { BlobMissing, type ByteRange } from '../../files/blob-store.ts';
 import { isMissing, openFile } from './file-system.ts';
 import { diskFailure, readFailure } from './problems.ts';
 
-/** The bytes of a blob. @throws BlobMissing, BlobUnreadable, and SERVICE_UNAVAILABLE when the disk fails; reads fail like that as well */
+/**
+ * Opens the bytes of a blob. Opening and reading fail with the same errors.
+ * @throws BlobMissing, BlobUnreadable, or SERVICE_UNAVAILABLE when the disk fails
+ */
 export async function readBlob(path: string, blobId: string, range?: ByteRange): Promise<Readable> {
   try {
     const fd = await openFile(path, 'r');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { releaseBuffers } from './release-buffers.ts';
 
-test('a buffer that is the whole of its memory is freed; one that shares it stays', () => {
+test('a buffer that covers its whole memory is freed; one that shares its memory is kept', () => {
   const whole = Buffer.alloc(64 * 1024, 'x');
   const shared = Buffer.alloc(64 * 1024, 'y');
   const [front, back] = [shared.subarray(0, 100), shared.subarray(100)];

@@ -5,7 +5,7 @@ import type { HashThread } from './hash-thread.ts';
 import { diskFailure } from './problems.ts';
 import { createStagingFile, type Gathered } from './staging-file.ts';
 
-/** Bytes that are gathered before they are written together. A file that fits is first written when it is committed. */
+/** Bytes that are gathered before one write. A smaller file is written only at its commit. */
 const writeBytes = 256 * 1024;
 const mostPieces = 512;
 const nothing = Buffer.alloc(0);
@@ -15,13 +15,16 @@ export interface StagedFilePlace {
   readonly stagingPath: string;
   readonly blobPath: string;
   readonly hashThread: HashThread;
-  /** Resolves when the blob's folder is there, durably. */
+  /** Resolves when the blob's folder exists durably. */
   readonly prepareFolder: () => Promise<void>;
-  /** Resolves when a rename into the blob's folder, made before the call, is durable. */
+  /** Resolves when a rename into the blob's folder before the call is durable. */
   readonly syncFolder: () => Promise<void>;
 }
 
-/** One blob on its way to the disk. About 512 KiB of it are in memory: what is written, and what arrives meanwhile. */
+/**
+ * A blob on its way to the disk. It holds about 512 KiB in memory: the bytes being written and those arriving
+ * meanwhile.
+ */
 export function createStagedFile(place: StagedFilePlace): StagedBlob {
   const file = createStagingFile(place.stagingPath, place.hashThread);
   let bytes = 0;
@@ -42,7 +45,7 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
     if (state === 'open' && gatheredBytes >= writeBytes) file.writeBehind(takeGathered());
   }
 
-  /** Resolves when what is gathered has joined what was written; a file that was never written stays in memory. */
+  /** Appends the gathered bytes to those already written. A file without any write stays in memory. */
   async function backfill(): Promise<void> {
     if (file.written() > 0 && gathered.length > 0) file.writeBehind(takeGathered());
     await file.settle();

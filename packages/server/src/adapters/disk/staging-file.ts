@@ -3,7 +3,7 @@ import type { FileHashing, HashThread } from './hash-thread.ts';
 import { diskFailure } from './problems.ts';
 import { releaseBuffers } from './release-buffers.ts';
 
-/** Bytes after which what was written is synced while more arrive, so that the last sync is short. */
+/** The written bytes are synced at this interval while more arrive, so that the last sync is short. */
 const syncDistance = 32 * 1024 * 1024;
 
 /** Buffers that are written together. */
@@ -12,26 +12,31 @@ export interface Gathered {
   readonly bytes: number;
 }
 
-/** The file that a blob is written to while it arrives; made with the first write. One write runs at a time. */
+/** The file that receives a blob while it arrives. The first write creates it. One write runs at a time. */
 export interface StagingFile {
   written(): number;
   isThere(): boolean;
-  /** The write behind that runs; it never rejects. */
+  /** The current background write; it never rejects. */
   writing(): Promise<void> | undefined;
   write(gathered: Gathered): Promise<void>;
-  /** Writes, and syncs now and then, while more is gathered; its failure is kept. */
+  /**
+   * Writes in the background and syncs at intervals while more bytes are gathered. A failure is kept for
+   * `throwFailure`.
+   */
   writeBehind(gathered: Gathered): void;
-  /** No more arrives, so what remains is synced with the last sync. */
+  /** Signals that no more bytes arrive, so the final sync covers the rest. */
   endArrival(): void;
-  /** Resolves when nothing runs behind any more. */
+  /** Resolves when no background write is running. */
   settle(): Promise<void>;
-  /** The SHA-256 of all that was written, undefined when nothing was. What is written afterwards is not hashed. */
+  /** Returns the SHA-256 of all written bytes; undefined when nothing was written. Later writes are not hashed. */
   endHashing(): Promise<string> | undefined;
   read(position: number, length: number): Promise<Buffer>;
   sync(): Promise<void>;
   close(): Promise<void>;
   remove(): Promise<void>;
-  /** A failed write or sync is final: what was in the page cache may be lost, and a second sync would not say so. */
+  /**
+   * Keeps a failed write or sync as final. The page cache may have lost data, and a second sync would not report it.
+   */
   keepFailure(error: unknown): void;
   throwFailure(): void;
 }
@@ -83,7 +88,7 @@ export function createStagingFile(path: string, hashThread: HashThread): Staging
 
   async function close(): Promise<void> {
     if (fd === undefined) return;
-    // The thread may still be reading; what it finds does not matter any more.
+    // The thread may still be reading, but its result is no longer needed.
     await hashing?.end().catch(() => undefined);
     hashing = undefined;
     const closing = fd;

@@ -5,12 +5,12 @@ import { isMissing, removeFile } from './file-system.ts';
 const hour = 3_600_000;
 
 /**
- * Removes what dead processes left half received. Files of another process that still runs stay for an hour after
- * their last byte: during a restart the old process may be finishing its uploads.
+ * Removes partial uploads of ended processes. Files of another running process stay for an hour after their last byte,
+ * because during a restart the old process may be finishing its uploads.
  */
 export async function sweepStaging(staging: string): Promise<void> {
   for (const entry of await readdir(staging, { withFileTypes: true })) {
-    // We make none here: whoever did may want it, and it hinders nobody.
+    // The service creates no folders here. A foreign folder may be needed by its owner and does no harm.
     if (entry.isDirectory()) continue;
     const { name } = entry;
     const path = join(staging, name);
@@ -20,7 +20,7 @@ export async function sweepStaging(staging: string): Promise<void> {
   }
 }
 
-/** Our own number can only be that of a process before us, as in a container. */
+/** This process's own number in a file name belongs to an earlier process, as in a container. */
 function isOther(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0 || pid === process.pid) return false;
   try {

@@ -2,13 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { weigh } from './bm25.ts';
 
-/** The words used of a collection of so many chunks in which each word is found in that share of them. */
+/**
+ * Returns the words that a search uses in a collection of this many chunks. `shares` gives the share of the chunks that
+ * contain each word.
+ */
 function usedOf(chunks: number, shares: Readonly<Record<string, number>>): string[] {
   const found = new Map(Object.entries(shares).map(([word, share]) => [word, Math.round(chunks * share)]));
   return weigh(Object.keys(shares), found, { chunks, words: chunks * 100 }).words.map(({ word }) => word);
 }
 
-test('the larger a collection, the rarer a word must be to be looked at, unless all are common', () => {
+test('a larger collection uses only rarer words, unless all words are common', () => {
   const shares = { the: 0.9, was: 0.3, tea: 0.1, uji: 0.001 };
   assert.deepEqual(usedOf(900, shares), ['the', 'was', 'tea', 'uji']);
   assert.deepEqual(usedOf(1000, shares), ['was', 'tea', 'uji']);

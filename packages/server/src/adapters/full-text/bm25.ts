@@ -1,26 +1,31 @@
 import { frequencySeparator } from '../../search/analysis/tokenizer.ts';
 import type { TextMatch } from './full-text.ts';
 
-/** Scores are summed as whole numbers of this fraction of 1, so that no order of summing and no database changes a rank. */
+/** Scores are summed as integers in this unit, so that no order of summation and no database changes a rank. */
 export const scoreUnits = 1_000_000_000;
-/** Repeats and lengths beyond these count as these. */
+/** Upper bounds: larger repeats and lengths are counted as these. */
 export const mostRepeats = 255;
 export const mostLength = 65_535;
 
 const k1 = 1.2;
 const b = 0.75;
-/** From so many chunks on, words that a larger share of them has are left out: they cost most and say least (ADR 0043). */
+/**
+ * From this number of chunks on, words that occur in a larger share of them are skipped. They cost most and contribute
+ * least (ADR 0043).
+ */
 const sharesBySize = [
   { chunks: 50_000, share: 1 / 6 },
   { chunks: 1000, share: 1 / 2 },
 ] as const;
-/** Code units kept of one word; a longer one is hardly a word, and PostgreSQL's index entries are bounded. */
+/**
+ * The code units that are kept of one word. Real words are shorter, and PostgreSQL limits the size of index entries.
+ */
 export const longestWord = 128;
 
 export interface Statistics {
-  /** Chunks in the index. */
+  /** Number of chunks in the index. */
   readonly chunks: number;
-  /** Words in all of them, repeats counted. */
+  /** Number of words in all chunks, including repeats. */
   readonly words: number;
 }
 
@@ -30,14 +35,14 @@ export interface WeighedWord {
   readonly weight: number;
 }
 
-/** A chunk's score is Σ weight · tf / (tf + base + perWord · length) over the words it has. */
+/** A chunk's score is Σ weight · tf / (tf + base + perWord · length) over the query words that it contains. */
 export interface Weighing {
   readonly words: readonly WeighedWord[];
   readonly base: number;
   readonly perWord: number;
 }
 
-/** `found` holds how many chunks have the word; words it lacks were found nowhere. */
+/** Computes the weights. `found` holds the number of chunks that contain each word; a missing word occurs in none. */
 export function weigh(words: readonly string[], found: ReadonlyMap<string, number>, statistics: Statistics): Weighing {
   const { chunks } = statistics;
   const countOf = (word: string) => found.get(word) ?? 0;
@@ -58,7 +63,10 @@ export function toMatch(row: { seq: number; score: number }): TextMatch {
   return { seq: row.seq, score: Math.min(row.score / scoreUnits, 1) };
 }
 
-/** Well-formed, without NUL (PostgreSQL stores none) and of bounded length; what is left empty is no word. */
+/**
+ * Makes words well-formed Unicode, removes NUL (PostgreSQL cannot store it) and truncates them. Empty results are
+ * dropped.
+ */
 export function normaliseWords(words: readonly string[]): string[] {
   return words.every(isNormal) ? [...words] : words.map(normalise).filter((word) => word !== '');
 }
@@ -74,7 +82,7 @@ function normalise(word: string): string {
   return word.slice(0, longestWord).toWellFormed().replaceAll('\0', '');
 }
 
-/** The words of a chunk to be indexed, and how often each occurs; `length`: all of them, repeats counted. */
+/** The distinct words of a chunk with their frequencies. `length` counts all words, including repeats. */
 export interface TermFrequencies {
   readonly counts: ReadonlyMap<string, number>;
   readonly length: number;
@@ -82,7 +90,7 @@ export interface TermFrequencies {
 
 const countedWord = new RegExp(`^(.+)${frequencySeparator}([1-9][0-9]{0,8})$`, 's');
 
-/** Reads `words` of a chunk: words with a blank between, each with the times it occurs where it does not stand alone. */
+/** Parses the `words` of a chunk: words separated by spaces, each followed by its frequency unless that is 1. */
 export function readWords(words: string): TermFrequencies {
   const counts = new Map<string, number>();
   let length = 0;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCommonWords } from './common-words.ts';
 
-test('counts are remembered until the collection changes, is dropped, or others were asked since', () => {
+test('counts stay cached until the collection changes, is dropped, or is evicted by others', () => {
   const common = createCommonWords(2, 2);
   const statistics = { chunks: 5000, words: 90_000 };
   common.of('a', statistics).set('the', 4000);

@@ -1,12 +1,12 @@
 import type { Statistics } from './bm25.ts';
 
 /**
- * How many chunks have the words that were left out of matches: they are the dearest to count and are asked again and
- * again. They hold as long as the collection has the same number of chunks and words; one that was changed without that
- * may be weighed by a count that is a little off, in the share of the score that such a word could have had.
+ * Caches how many chunks contain the common words that a search skips, because these counts are the most expensive and
+ * are requested often. An entry is valid while the collection has the same numbers of chunks and words. A change that
+ * keeps both numbers can leave a count slightly wrong, which affects only the small weight of a skipped word.
  */
 export interface CommonWords {
-  /** Word → chunks, to be read and added to. */
+  /** Returns the map from word to number of chunks. The caller reads it and adds to it. */
   of(collectionId: string, statistics: Statistics): Map<string, number>;
   forget(collectionId: string): void;
 }
@@ -15,7 +15,7 @@ interface Known extends Statistics {
   readonly counts: Map<string, number>;
 }
 
-/** `mostCollections` are remembered, those asked last; of each `mostWords`. */
+/** The cache holds the `mostCollections` that were used last, with at most `mostWords` each. */
 export function createCommonWords(mostCollections = 200, mostWords = 1000): CommonWords {
   const collections = new Map<string, Known>();
   return {
@@ -23,7 +23,7 @@ export function createCommonWords(mostCollections = 200, mostWords = 1000): Comm
       const known = collections.get(collectionId);
       const holds = known?.chunks === chunks && known.words === words && known.counts.size < mostWords;
       const counts = holds ? known.counts : new Map<string, number>();
-      // A Map remembers the order of insertion.
+      // A Map keeps the order of insertion.
       collections.delete(collectionId);
       collections.set(collectionId, { chunks, words, counts });
       for (const oldest of collections.keys()) {

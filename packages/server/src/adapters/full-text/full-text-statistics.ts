@@ -10,7 +10,10 @@ export async function findStatistics(db: Kysely<Tables>, collectionId: string): 
     .executeTakeFirst();
 }
 
-/** In PostgreSQL it also locks the collection's index until the transaction ends: one addition or removal at a time. */
+/**
+ * Adds a change to the statistics. In PostgreSQL this also locks the collection's index until the transaction ends, so
+ * that additions and removals run one at a time.
+ */
 export async function countIn(db: Kysely<Tables>, collectionId: string, change: Statistics): Promise<void> {
   await db
     .updateTable('full_text')

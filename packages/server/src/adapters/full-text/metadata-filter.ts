@@ -5,7 +5,10 @@ import type { Database } from '../database/database.ts';
 type Dialect = Database['dialect'];
 type Value = string | number | boolean;
 
-/** The condition as SQL over the rows `chunk` and `record`. Keys and values are parameters, never part of the text. */
+/**
+ * Translates the condition to SQL over the rows `chunk` and `record`. Keys and values are parameters and never part of
+ * the SQL text.
+ */
 export function metadataFilter(dialect: Dialect, filter: MetadataFilter): RawBuilder<SqlBool> {
   if ('filters' in filter) {
     const parts = filter.filters.map((part) => metadataFilter(dialect, part));
@@ -20,7 +23,7 @@ function condition(dialect: Dialect, { type, key, value }: MetadataCondition): R
   const any = kinds.flatMap((kind) => {
     const of = values.filter((each) => typeof each === kind);
     const { entry, value } = forms[dialect][kind];
-    // One comparison for all values of a kind: there may be thousands in one question.
+    // One comparison covers all values of a type, because a query may contain thousands.
     return of.length === 0 ? [] : [sql<SqlBool>`(${entry} ${operators[type]} (${sql.join(of.map(value))}))`];
   });
   const found = sql<SqlBool>`exists (select 1 from (${findEntry(dialect, key)}) as entry where ${sql.join(any, sql` or `)})`;
@@ -38,7 +41,10 @@ const operators = {
   lte: sql`<=`,
 } as const;
 
-/** Type and text of the chunk's entry of that name, else the record's; no row without one. */
+/**
+ * Selects the type and text of the chunk's entry with that name, or of the record's. Returns no row when neither has
+ * one.
+ */
 function findEntry(dialect: Dialect, key: string) {
   if (dialect === 'sqlite') {
     return sql`select type, atom from (
@@ -54,8 +60,8 @@ function findEntry(dialect: Dialect, key: string) {
 }
 
 /**
- * PostgreSQL's JSON has neither U+0000 nor half a surrogate, which JSON writes as escapes; a whole pair never is one here.
- * After an escaped backslash it is text.
+ * PostgreSQL's JSON accepts neither U+0000 nor a lone surrogate, which JSON writes as escapes. A valid surrogate pair
+ * is never escaped here. An escape that follows an escaped backslash is ordinary text.
  */
 function readable(column: RawBuilder<unknown>) {
   return sql`case when strpos(${column}, '\\u') = 0 then ${column}
@@ -64,15 +70,15 @@ function readable(column: RawBuilder<unknown>) {
 
 const kinds = ['string', 'number', 'boolean'] as const;
 
-/** How an entry is compared with values of one kind: `entry` ends with what is compared. */
+/** The comparison of an entry with values of one type. `entry` is the left operand. */
 interface Form {
   readonly entry: RawBuilder<unknown>;
   readonly value: (value: Value) => RawBuilder<unknown>;
 }
 
 /*
- * A text is a number when JSON calls it one and it is short enough, exponent and all, that every float holds it: in both
- * the same texts, compared as floats.
+ * A text counts as a number when it is a JSON number and short enough for a float, including its exponent. Both
+ * databases accept the same texts and compare them as floats.
  */
 const longest = 40;
 const sqliteNumber = sql`json_valid(entry.atom) and json_type(entry.atom) in ('integer', 'real')

@@ -7,13 +7,16 @@ import { countIn } from './full-text-statistics.ts';
 import { createPostgresSearch, lengthsOfId } from './postgres-search.ts';
 
 /*
- * One row a word and batch of chunks, holding arrays: `ids` (seq · 65536 + length) and `repeats`. A row a word and
- * chunk would be twice as large and half as fast to write. `indexed_chunk` knows a chunk's batch and words, for `remove`.
+ * Each row of `posting` covers one word and one batch of chunks with the arrays `ids` (seq · 65536 + length) and
+ * `repeats`. One row per word and chunk would take twice the space and twice the time to write. `indexed_chunk` stores
+ * a chunk's batch and words for `remove`.
  */
-/** Chunks of one batch: their words are counted on the event loop, and a batch's longest array stays within a page. */
+/**
+ * Number of chunks in one batch. The event loop counts their words, and the longest array of a batch fits in a page.
+ */
 const batchSize = 500;
 const countedAtOnce = 100;
-/** Rows of an index that one step deletes: some 10 ms, far from any statement timeout. */
+/** Number of index rows that one step deletes. A step takes about 10 ms, far below any statement timeout. */
 const rowsOfDrop = 10_000;
 
 export function createPostgresFullText(): FullText {
@@ -24,7 +27,7 @@ export function createPostgresFullText(): FullText {
     },
     async drop(db, collectionId) {
       search.forget(collectionId);
-      // First, so that no search finds the collection any more.
+      // The statistics go first, so that searches no longer find the collection.
       await sql`delete from full_text where collection_id = ${collectionId}`.execute(db);
       return (await dropRows(db, 'posting', collectionId)) && (await dropRows(db, 'indexed_chunk', collectionId));
     },
@@ -38,14 +41,17 @@ export function createPostgresFullText(): FullText {
   };
 }
 
-/** Deletes some rows of a collection. @returns whether none is left */
+/**
+ * Deletes some rows of a collection.
+ * @returns true when no row is left
+ */
 async function dropRows(db: Transaction<Tables>, table: string, collectionId: string): Promise<boolean> {
   const { numAffectedRows } = await sql`delete from ${sql.table(table)} where ctid = any(array(
     select ctid from ${sql.table(table)} where collection_id = ${collectionId} limit ${rowsOfDrop}))`.execute(db);
   return Number(numAffectedRows) < rowsOfDrop;
 }
 
-/** PostgreSQL's literal of an array of numbers: made faster than an array of parameters, and one parameter itself. */
+/** Builds PostgreSQL's array literal. It is faster than an array of parameters and needs only one parameter. */
 const literal = (numbers: readonly number[]) => `{${numbers.join()}}`;
 
 interface Posting {
@@ -80,7 +86,8 @@ async function countBatch(chunks: readonly IndexedChunk[]): Promise<Batch> {
 
 async function addBatch(db: Transaction<Tables>, collectionId: string, chunks: readonly IndexedChunk[]): Promise<void> {
   const batch = await countBatch(chunks);
-  // First of all, because it locks: additions and removals in one collection come one after another.
+  // This statement comes first because it locks the row. Additions and removals in one collection then run one after
+  // another.
   await countIn(db, collectionId, { chunks: chunks.length, words: batch.words });
   const number = Math.min(...chunks.map((chunk) => chunk.seq));
   const added = JSON.stringify(batch.chunks);
@@ -127,7 +134,7 @@ async function removeChunks(db: Transaction<Tables>, collectionId: string, seqs:
   await countIn(db, collectionId, { chunks: -rows.length, words: -words });
 }
 
-/** The rows of `posting` that the chunks are in, as something to join with. */
+/** Returns the `posting` rows of the chunks in a form that a statement can join. */
 function postingsOf(chunks: readonly RemovedChunk[]) {
   const found = new Map<string, [word: string, batch: number]>();
   for (const { batch, words } of chunks) for (const word of words) found.set(`${batch} ${word}`, [word, batch]);
@@ -152,7 +159,7 @@ async function shrinkPostings(db: Transaction<Tables>, collectionId: string, chu
       and chunks = 0`.execute(db);
 }
 
-/** For batches of which no chunk is left. */
+/** Deletes the postings of batches that have no chunk left. */
 async function deletePostings(db: Transaction<Tables>, collectionId: string, chunks: readonly RemovedChunk[]) {
   if (chunks.length === 0) return;
   await sql`delete from posting using ${postingsOf(chunks)}

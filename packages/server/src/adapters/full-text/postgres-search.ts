@@ -6,9 +6,9 @@ import type { FullText, TextMatch } from './full-text.ts';
 import { findStatistics } from './full-text-statistics.ts';
 import { takeVisible } from './visible-chunks.ts';
 
-/** A chunk's place in a posting list holds its length as well: seq · 65536 + length. */
+/** A posting combines a chunk's seq with its length: seq · 65536 + length. */
 export const lengthsOfId = mostLength + 1;
-/** Chunks of a word from which on counting them anew costs more than remembering. */
+/** Counts of words with at least this many chunks are cached, because counting them again costs more. */
 const worthRemembering = 500;
 
 export interface PostgresSearch extends Pick<FullText, 'search'> {
@@ -60,7 +60,7 @@ interface Ranking {
   readonly count: number;
 }
 
-/** The operations come in the order in which SQLite has them, so that both databases compute the very same scores. */
+/** The operations are in the same order as for SQLite, so that both databases compute identical scores. */
 async function rank(db: Kysely<Tables>, collectionId: string, { weighing, count }: Ranking): Promise<TextMatch[]> {
   const { base, perWord } = weighing;
   const words = weighing.words.map(({ word }) => word);

@@ -3,12 +3,12 @@ import type { Tables } from '../database/tables.ts';
 import type { Statistics } from './bm25.ts';
 import { toTables } from './sqlite-terms.ts';
 
-/** Where a collection's words are. */
+/** The location of a collection's words in the shared indexes. */
 export interface FullTextPlace {
   readonly table: string;
   readonly index: RawBuilder<unknown>;
   readonly terms: RawBuilder<unknown>;
-  /** Before each of its terms. */
+  /** The prefix of each of the collection's terms. */
   readonly tag: string;
 }
 
@@ -26,7 +26,10 @@ export async function findPlace(db: Kysely<Tables>, collectionId: string): Promi
   return row === undefined ? undefined : toPlace(row.number);
 }
 
-/** @throws when the collection has none. */
+/**
+ * Returns the place of a collection.
+ * @throws when it has none
+ */
 export async function getPlace(db: Kysely<Tables>, collectionId: string): Promise<FullTextPlace> {
   const place = await findPlace(db, collectionId);
   if (place === undefined) throw new Error(`the collection ${collectionId} has no full-text index`);

@@ -42,7 +42,7 @@ async function remove(collectionId: string): Promise<void> {
   await sweepCollection(database, { collectionId, limit: 2 }, new AbortController().signal);
 }
 
-test('collections come and go without a change of tables, share no words and no counts, and leave nothing', async () => {
+test('collections share no words and no counts, need no new tables, and leave nothing behind', async () => {
   const tables = await tablesNow();
   const corpora = [];
   for (let n = 0; n < 2 * shards + 5; n++) {
@@ -70,7 +70,7 @@ test('collections come and go without a change of tables, share no words and no 
   assert.equal(await tablesNow(), tables);
 });
 
-test('an index that a collection had for itself is moved to the shared one, with every word', async () => {
+test("a migration moves every word of a collection's own index to the shared index", async () => {
   const words = ['water', "don't", '数据库', 'x\u0080y', 'x\u0082y', 'v1.2', 'naïve'];
   const corpora: Array<{ id: string; corpus: ReturnType<typeof createCorpus> }> = [];
   for (let n = 0; n < 3; n++) {
@@ -96,7 +96,7 @@ test('an index that a collection had for itself is moved to the shared one, with
   assert.equal(await chunksIndexed(), 0);
 });
 
-/** As it was before the migration: an index and a list of terms for each collection, without tags. */
+/** Creates the schema from before the migration: an index and a list of terms for each collection, without tags. */
 async function makeOld(collectionIds: readonly string[]): Promise<void> {
   const run = (statement: string) => sql.raw(statement).execute(database.write);
   const options = `content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'`;

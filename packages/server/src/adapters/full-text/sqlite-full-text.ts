@@ -11,12 +11,12 @@ import { encodeWord, insertTermsInto, lengthsOfRow, toIndexRow } from './sqlite-
 import { takeVisible, type VisibleQuery } from './visible-chunks.ts';
 
 /*
- * FTS5's own bm25() has another idf and is slow (it looks up each chunk's length). So a row of the index says all by
- * itself: its row id is seq · 65536 + length, and a word that occurs t times is indexed once, as the term
- * tag⟨U+0082⟩word⟨U+0081⟩t, where the tag is the collection's: collections share indexes and no terms (ADR 0051).
- * Reading a term's row ids is what FTS5 does fastest; the formula is plain SQL over them.
+ * FTS5's own bm25() uses another idf and is slow, because it looks up each chunk's length. Each index row therefore
+ * contains all inputs of the score. Its row id is seq · 65536 + length. A word that occurs t times is indexed once, as
+ * the term tag⟨U+0082⟩word⟨U+0081⟩t. The tag identifies the collection: collections share indexes but no terms (ADR
+ * 0051). Reading the row ids of a term is the fastest operation of FTS5, and plain SQL computes the formula.
  */
-/** Literal: node:sqlite binds a number as REAL, and a row id divided by that is no whole number. */
+/** A literal, because node:sqlite binds a number as REAL, and dividing a row id by a REAL gives no integer. */
 const lengths = sql.lit(lengthsOfRow);
 const afterRepeatMark = '\u0082';
 
@@ -49,7 +49,7 @@ export function createSqliteFullText(): FullText {
       const distinct = [...new Set(normaliseWords(words))];
       if (distinct.length === 0) return [];
       const search = { distinct, commonWords, take: { limit, filter, dialect: 'sqlite' } } as const;
-      // One transaction, so that the index is not dropped between the statements.
+      // One transaction prevents a drop of the index between the statements.
       if (db.isTransaction) return searchWords(db, collectionId, search);
       return db.transaction().execute((trx) => searchWords(trx, collectionId, search));
     },
@@ -62,7 +62,10 @@ async function removeChunks(db: Kysely<Tables>, collectionId: string, seqs: read
   await countIn(db, collectionId, { chunks: -rowIds.length, words: -words });
 }
 
-/** @returns the ids of the rows that were there. */
+/**
+ * Removes the index rows of chunks.
+ * @returns the ids of the rows that existed
+ */
 async function removeRows(db: Kysely<Tables>, { index }: FullTextPlace, seqs: readonly number[]): Promise<number[]> {
   const { rows } = await sql<{ rowid: number }>`
     select indexed.rowid from json_each(${JSON.stringify(seqs)}) as wanted
@@ -74,7 +77,10 @@ async function removeRows(db: Kysely<Tables>, { index }: FullTextPlace, seqs: re
   return rowIds;
 }
 
-/** Without its statistics a collection is searched no more; then its chunks leave the index, in the order of their ids. */
+/**
+ * Removes the statistics first, so that no search finds the collection. Its chunks then leave the index in the order of
+ * their ids.
+ */
 async function dropSome(db: Kysely<Tables>, collectionId: string, limit: number): Promise<boolean> {
   await db.deleteFrom('full_text').where('collection_id', '=', collectionId).execute();
   const place = await findPlace(db, collectionId);
@@ -135,16 +141,16 @@ async function searchWords(db: Kysely<Tables>, collectionId: string, { distinct,
   if (weighing.words.length === 0) return [];
   const used = new Set(weighing.words.map(({ word }) => word));
   for (const [word, chunks] of found) if (!used.has(word)) common.set(word, chunks);
-  // Where all words of the question are common they are matched after all.
+  // When all words of a query are common, they are matched nevertheless.
   const asked = new Set(unknown);
   const others = distinct.filter((word) => used.has(word) && !asked.has(word));
   const all = others.length === 0 ? terms : [...terms, ...(await findTerms(db, place, others))];
   return takeVisible(db, take, (count) => rank(db, place, { weighing, terms: all, count }));
 }
 
-/* CROSS JOIN is how SQLite is told to go through the list first and look each of its values up. */
+/* CROSS JOIN makes SQLite iterate over the list first and look up each of its values. */
 
-/** Each word's terms, one a number of repeats, with the number of chunks that have it. */
+/** Finds the terms of each word, one per number of repeats, with the number of chunks that contain it. */
 async function findTerms(db: Kysely<Tables>, place: FullTextPlace, words: readonly string[]): Promise<Term[]> {
   const { terms, tag } = place;
   const asked = JSON.stringify(words.map((word) => tag + encodeWord(word)));

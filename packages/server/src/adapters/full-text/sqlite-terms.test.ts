@@ -28,7 +28,7 @@ function sorted({ terms, length }: ReturnType<typeof toTerms>) {
   return { terms: terms.split(' ').sort(), length };
 }
 
-test('counted words have the terms of the words themselves', () => {
+test('words with frequencies produce the same terms as the plain words', () => {
   fc.assert(
     fc.property(counted, (words) => {
       const plain = words.flatMap(([text, times]) => Array.from({ length: times }, () => text)).join(' ');
@@ -38,7 +38,7 @@ test('counted words have the terms of the words themselves', () => {
   );
 });
 
-test('a term is its word, encoded where FTS5 would part it, and how often it occurs', () => {
+test('a term consists of the word, encoded where FTS5 would split it, and its frequency', () => {
   const at = (...words: string[]) => toTerms(words.join(' '));
   assert.deepEqual(at('tea', 'water', 'tea'), { terms: 'tea\u00812 water\u00811', length: 3 });
   assert.deepEqual(at('tea\u00812', 'water\u00811'), { terms: 'tea\u00812 water\u00811', length: 3 });
@@ -47,7 +47,7 @@ test('a term is its word, encoded where FTS5 would part it, and how often it occ
   assert.deepEqual(at(), { terms: '', length: 0 });
 });
 
-test('what is no number of times belongs to the word', () => {
+test('a suffix that is no valid frequency belongs to the word', () => {
   for (const odd of ['tea\u0081', '\u00812', 'tea\u008101', 'tea\u00810', 'a\u0081b\u00812']) {
     const { terms } = toTerms(odd);
     assert.match(terms, /^[^\u0081 ]+\u0081[1-9]\d*$/, JSON.stringify(terms));

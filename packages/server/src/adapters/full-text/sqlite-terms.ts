@@ -6,8 +6,9 @@ const plainWord = /^[a-z0-9]+$/;
 const parting = /[^a-z0-9\u0083-\u{10ffff}]/gu;
 
 /**
- * FTS5's `ascii` tokenizer parts at ASCII that is neither letter nor digit, folds A–Z, and keeps all other characters
- * as they are. What it would touch (and our two marks) becomes U+0080 and the character's code.
+ * Encodes a word for FTS5's `ascii` tokenizer, which splits at ASCII characters other than letters and digits, folds
+ * A–Z, and keeps all other characters. Each character that it would change, and the two marks used here, becomes U+0080
+ * and the character's code.
  */
 export function encodeWord(word: string): string {
   return plainWord.test(word) ? word : word.replace(parting, encodeCharacter);
@@ -18,13 +19,13 @@ function encodeCharacter(character: string): string {
 }
 
 export interface Terms {
-  /** What FTS5 is given: for each word its term, with a blank between. */
+  /** The input for FTS5: the term of each word, separated by spaces. */
   readonly terms: string;
-  /** Words of the chunk, repeats counted. */
+  /** Number of words in the chunk, including repeats. */
   readonly length: number;
 }
 
-/** The terms of a chunk's words. */
+/** Returns the terms of a chunk's words. */
 export function toTerms(words: string): Terms {
   return readTerms(words) ?? makeTerms(words);
 }
@@ -38,14 +39,14 @@ function makeTerms(words: string): Terms {
 const mark = frequencySeparator.charCodeAt(0);
 const blank = 0x20;
 const zero = 0x30;
-/** `readWords` removes these characters, and truncates words that are too long. */
+/** Characters that `readWords` removes. It also truncates words that are too long. */
 const removed = /[\0\ud800-\udfff]/;
 const encoded = /^[a-z0-9 \u0081\u0083-\uffff]*$/;
 const partingBetween = /[^a-z0-9 \u0081\u0083-\uffff]/g;
 
 /**
- * The words of a document come counted, each once: then they are its terms, but for characters to encode. Undefined
- * where they have to be looked at one by one.
+ * Converts the words of a document, which come distinct and with frequencies. They are already terms, except for
+ * characters to encode. Returns undefined when each word must be processed separately.
  */
 function readTerms(words: string): Terms | undefined {
   if (removed.test(words)) return undefined;
@@ -63,7 +64,7 @@ function readTerms(words: string): Terms | undefined {
   return { terms, length: Math.min(length, mostLength) };
 }
 
-/** Where the next mark or blank is. */
+/** Returns the position of the next mark or space. */
 function endOfPart(words: string, start: number): number {
   let at = start;
   for (; at < words.length; at += 1) {
@@ -73,7 +74,7 @@ function endOfPart(words: string, start: number): number {
   return at;
 }
 
-/** 0 where no number stands that a term may have. */
+/** Reads a frequency. Returns 0 when the text is no valid frequency of a term. */
 function readTimes(words: string, start: number, end: number): number {
   let times = 0;
   for (let at = start; at < end; at += 1) {
@@ -85,42 +86,45 @@ function readTimes(words: string, start: number, end: number): number {
   return times;
 }
 
-/** Collections share so many indexes: an index of its own each is dear from some thousand on (ADR 0051). */
+/**
+ * The number of indexes that all collections share. An index for each collection is expensive from some thousand
+ * collections on (ADR 0051).
+ */
 const shards = 16;
-/** Ends the part of a term that says whose it is; `encodeWord` leaves none in a word. */
+/** Ends the tag of a term. `encodeWord` leaves no such character in a word. */
 const endOfTag = '\u0082';
 
-/** Where the words of a collection with this number are. */
+/** Returns the place of the words of the collection with this number. */
 export function toTables(number: number) {
   const shard = number % shards;
   return {
     table: `full_text_index_${shard}`,
     termsTable: `full_text_terms_${shard}`,
-    /** Before each of its terms. */
+    /** The prefix of each of the collection's terms. */
     tag: number.toString(36) + endOfTag,
   };
 }
 
-/** Of a row id and terms. */
+/** Returns the insert statement for a row id and its terms. */
 export function insertTermsInto(table: string): string {
   return `insert into ${table} (rowid, words) values (?, ?)`;
 }
 
-/** A row id of the index is that of its chunk times this, and the chunk's length. */
+/** The row id in the index is the chunk's seq times this, plus the chunk's length. */
 export const lengthsOfRow = mostLength + 1;
 
-/** The row id of a chunk. A number would be bound as a REAL. */
+/** Returns the row id of a chunk as a bigint, because a number would be bound as REAL. */
 export function toRowId(seq: number, length: number): bigint {
   return BigInt(seq * lengthsOfRow + length);
 }
 
 export interface IndexRow {
   readonly values: readonly [rowId: bigint, terms: string];
-  /** Words of the chunk, repeats counted. */
+  /** Number of words in the chunk, including repeats. */
   readonly length: number;
 }
 
-/** A chunk as the index has it, its terms with the tag of their collection. */
+/** Converts a chunk to its index row. Each term gets the tag of the collection. */
 export function toIndexRow({ seq, words }: IndexedChunk, tag: string): IndexRow {
   const { terms, length } = toTerms(words);
   return { values: [toRowId(seq, length), terms === '' ? '' : tag + terms.replaceAll(' ', ` ${tag}`)], length };

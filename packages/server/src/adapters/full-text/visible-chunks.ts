@@ -13,7 +13,10 @@ export interface Condition {
   readonly filter?: MetadataFilter | undefined;
 }
 
-/** Those of the chunks that may be found: made by hand, or of the generation that their record shows now. */
+/**
+ * Returns the chunks that a search may find: those created directly, and those of the generation that their record
+ * shows.
+ */
 export async function findVisibleChunks(
   db: Kysely<Tables>,
   seqs: readonly number[],
@@ -42,11 +45,14 @@ export interface VisibleQuery extends Condition {
   readonly limit: number;
 }
 
-/** With a condition most of a list may not do: then it is worth more to rank it once than to look at little. */
+/** With a condition, most entries of a list may fail. One larger ranking then costs less than several small ones. */
 const leastConditioned = 2000;
 const leastSeen = 100;
 
-/** The first `limit` visible ones of a ranked list that meet the condition; `rank(n)` gives its first n. */
+/**
+ * Returns the first `limit` visible entries of a ranked list that meet the condition. `rank(n)` returns its first n
+ * entries.
+ */
 export async function takeVisible(
   db: Kysely<Tables>,
   { limit, ...condition }: VisibleQuery,

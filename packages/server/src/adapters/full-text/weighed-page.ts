@@ -1,12 +1,15 @@
 import { type AliasedExpression, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Tables } from '../database/tables.ts';
 
-/** A page ends with the row that reaches this weight: parsing and writing it holds the event loop for some 30 ms. */
+/**
+ * A page ends with the row that reaches this weight. Parsing and writing the page blocks the event loop for about 30
+ * ms.
+ */
 export const mostPageWeight = 8 * 1024 * 1024;
-/** A byte of JSON, which is parsed and written again, costs as much as this many bytes of text. */
+/** A byte of JSON, which is parsed and serialized again, costs as much as this many bytes of text. */
 const jsonWeight = 4;
 
-/** The weight of a row, computed without reading its columns. */
+/** The weight of a row as SQL, computed without reading the column values. */
 export function weightOf({ texts = [], json = [] }: { texts?: readonly string[]; json?: readonly string[] }) {
   const bytes = (column: string): RawBuilder<number> => sql<number>`coalesce(octet_length(${sql.ref(column)}), 0)`;
   const parts = [...texts.map(bytes), ...json.map((column) => sql<number>`${jsonWeight} * ${bytes(column)}`)];
@@ -14,8 +17,8 @@ export function weightOf({ texts = [], json = [] }: { texts?: readonly string[];
 }
 
 /**
- * The rows of a page with what those before them weigh (`before`) and how many rows there are (`found`). One row is always
- * taken, whatever it weighs.
+ * Selects the rows of a page, the total weight of the rows before each (`before`), and the number of rows (`found`).
+ * The page contains at least one row, whatever it weighs.
  */
 export function weighed(
   db: Kysely<Tables>,

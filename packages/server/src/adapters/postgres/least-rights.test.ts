@@ -7,7 +7,7 @@ import { createLogger } from '../../kernel/log/logger.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { createAdministratorRepository } from '../repositories/administrator-repository.ts';
 
-test('a role that owns nothing and may only create tables in one schema is enough for the service', async (t) => {
+test('the service runs with a role that owns nothing and may only create tables in one schema', async (t) => {
   const server = await createTestDatabase();
   const role = `least_${randomBytes(6).toString('hex')}`;
   const administrator = new pg.Client({ connectionString: server.url });

@@ -4,30 +4,36 @@ import type { Problem } from '../../kernel/problem.ts';
 import { databaseUnreachable } from '../database/problems.ts';
 
 /**
- * Whether the database accepts statements now. After a failure, or when no answer arrives for a while, a new connection
- * is probed. While the probe fails, every request for a connection is refused at once instead of waiting for a timeout.
+ * Tracks whether the database accepts statements. After a failure, or when no answer arrives for a while, it probes a
+ * new connection. While the probe fails, every request for a connection is refused at once instead of waiting for a
+ * timeout.
  */
 export interface Availability {
-  /** Throws SERVICE_UNAVAILABLE while the database is away. */
+  /** Throws SERVICE_UNAVAILABLE while the database is unavailable. */
   assert(): void;
   /** Rejects when the database becomes unavailable before the work is done; a later result is passed to `onLate`. */
   whileAvailable<T>(work: Promise<T>, onLate: (result: T) => void): Promise<T>;
-  /** Increased when earlier connections may lead to the wrong server. A connection belongs to the epoch in which it was opened. */
+  /**
+   * Increases when existing connections may lead to the wrong server. A connection belongs to the epoch in which it was
+   * opened.
+   */
   epoch(): number;
-  /** Notes that a statement was sent or a connection requested. Call the returned function when it has ended. */
+  /**
+   * Notes that a statement was sent or a connection was requested. The caller calls the returned function at the end.
+   */
   sent(): (answered: boolean) => void;
-  /** Probes the database. `stale`: existing connections may lead to the wrong server. */
+  /** Probes the database. `stale` means that existing connections may lead to the wrong server. */
   suspect(reason: unknown, stale?: 'stale'): void;
   close(): Promise<void>;
 }
 
 export interface AvailabilityOptions {
-  /** Resolves when a new connection can be used for writing. */
+  /** Resolves when a new connection accepts writes. */
   readonly probe: () => Promise<void>;
   readonly logger: Logger;
   /** Milliseconds without any answer, while statements wait, after which the database is probed. */
   readonly silenceMs?: number;
-  /** Milliseconds between two probes of a database that is away. */
+  /** Milliseconds between two probes of an unavailable database. */
   readonly pauseMs?: number;
 }
 
@@ -39,7 +45,7 @@ export function createAvailability(options: AvailabilityOptions): Availability {
   let lastAnswer = 0;
   let probing: Promise<void> | undefined;
   let away: { readonly reason: unknown } | undefined;
-  /** The requests that wait for a connection. */
+  /** Rejects the requests that wait for a connection. */
   const refusals = new Set<(problem: Problem) => void>();
 
   function leave(reason: unknown): void {
@@ -76,7 +82,7 @@ export function createAvailability(options: AvailabilityOptions): Availability {
     });
   }
 
-  /** Detects a silent server, which neither refuses nor breaks connections. */
+  /** Detects a silent server, which neither refuses nor closes connections. */
   function listenForSilence(): void {
     const [oldest] = waiting;
     const now = performance.now();
@@ -100,7 +106,7 @@ export function createAvailability(options: AvailabilityOptions): Availability {
           reject(problem);
         };
         refusals.add(refuse);
-        // In the same step: a result that is passed on is never passed to `onLate` as well.
+        // Both steps happen together, so a result that is returned is never passed to `onLate` as well.
         work.then(
           (result) => {
             refusals.delete(refuse);

@@ -7,12 +7,12 @@ import type { Tables } from '../database/tables.ts';
 const measureEveryMs = 5_000;
 /** Slower measurements are discarded, because their error grows with their duration. */
 const slowestMs = 1_000;
-/** Smaller differences come from network delay. */
+/** Smaller differences are caused by network delay and are ignored. */
 const leastChangeMs = 10;
-/** Difference between the two clocks that is worth a warning. */
+/** A larger difference between the two clocks is logged as a warning. */
 const warnAboveMs = 2_000;
 
-/** The clock of the database server. Processes that compare times, such as those of leases, then agree on the time. */
+/** The clock of the database server. Processes that compare times, for example of leases, then use the same time. */
 export interface PostgresClock extends Clock {
   /** Milliseconds by which the clock of this machine is ahead. */
   skew(): number;
@@ -26,8 +26,8 @@ export interface PostgresClockDeps {
 }
 
 /**
- * Continues from the last measurement by the monotonic clock, so setting the clock of this machine has no effect.
- * @throws when the server cannot be asked
+ * Continues from the last measurement with the monotonic clock, so setting the clock of this machine has no effect.
+ * @throws when the first measurement fails
  */
 export async function openPostgresClock({ db, local, logger }: PostgresClockDeps): Promise<PostgresClock> {
   let offset = Number.NaN;

@@ -24,8 +24,8 @@ import {
 const defaultConnections = 10;
 
 /**
- * PostgreSQL keeps no U+0000 and refuses a statement that holds one. Nothing that is stored has it, so a text that does
- * is found nowhere, and is no failure of ours.
+ * Replaces U+0000 in parameters, because PostgreSQL refuses statements with it. No stored text contains U+0000, so a
+ * search for one finds nothing instead of failing.
  */
 class QueryCompiler extends PostgresQueryCompiler {
   protected override addParameter(parameter: unknown): void {
@@ -40,7 +40,10 @@ class Dialect extends PostgresDialect {
   }
 }
 
-/** Pools on a PostgreSQL server. @throws when the server does not keep what it acknowledges, or takes no writes. */
+/**
+ * Opens the connection pools of a PostgreSQL server.
+ * @throws when the server could lose acknowledged commits or accepts no writes
+ */
 export async function openPostgresDatabase(url: string, settings: DatabaseSettings): Promise<Database> {
   const { logger, connections = defaultConnections, durability = 'local', timeouts = servingTimeouts } = settings;
   const server = createPostgresServer(url, durability);
@@ -87,7 +90,7 @@ export async function openPostgresDatabase(url: string, settings: DatabaseSettin
   };
 }
 
-/** The operator gets the original error at start; callers get a general one. */
+/** At start the operator gets the original error. Callers get a general one. */
 function reasonOf(error: unknown): unknown {
   const cause = error instanceof Error ? error.cause : undefined;
   const problem = [error, cause].find((each) => each instanceof Problem);

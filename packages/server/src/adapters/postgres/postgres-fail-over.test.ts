@@ -37,12 +37,12 @@ describe('a fail-over of PostgreSQL', () => {
       (error) => error.code,
     );
 
-  it('a standby is refused at the start', async () => {
+  it('the start refuses a standby', async () => {
     const opening = openDatabase({ url: standby.url, dataFolder: '/unused', logger });
     await assert.rejects(opening, /is a standby .* connect to the primary/);
   });
 
-  it('while the address leads to a standby, nothing is sent there and every write is refused with 503', async () => {
+  it('while the address leads to a standby, no write is sent there and every write is refused with 503', async () => {
     // Ten readers keep the pool busy, so that no connection is closed because it is idle.
     let reading = true;
     let readAtStandby = 0;
@@ -68,7 +68,7 @@ describe('a fail-over of PostgreSQL', () => {
     const since = performance.now();
     while ((await outcome()) !== 'written') await pause(5);
     console.log(`# first write ${Math.round(performance.now() - since)} ms after the address was right`);
-    // Not one connection to the standby is left.
+    // No connection to the standby is left.
     for (let n = 0; n < 50; n++) assert.equal(await outcome(), 'written');
     await database.check();
     reading = false;
@@ -76,7 +76,7 @@ describe('a fail-over of PostgreSQL', () => {
     assert.equal(readAtStandby, 0);
   });
 
-  it('a primary that becomes read-only without breaking a connection is left as soon as it is writable again', async () => {
+  it('a primary that becomes read-only without closing connections is used again as soon as it accepts writes', async () => {
     const setReadOnly = async (value: 'on' | 'off') => {
       const client = new pg.Client({ connectionString: primary.url });
       await client.connect();
@@ -93,7 +93,7 @@ describe('a fail-over of PostgreSQL', () => {
     for (let n = 0; n < 20; n++) assert.equal(await outcome(), 'written');
   });
 
-  it('with the durability of a standby a server without one is refused, and one with it is taken', async () => {
+  it('with the durability `standby`, a server without a standby is refused and one with a standby is accepted', async () => {
     const settings = { url: primary.url, dataFolder: '/unused', logger, durability: 'standby' } as const;
     await assert.rejects(
       openDatabase(settings),

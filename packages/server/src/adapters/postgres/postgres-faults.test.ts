@@ -62,7 +62,7 @@ describe('a PostgreSQL server that refuses, waits or goes silent', () => {
     }
   }
 
-  it('a defect of a statement stays what it is', async () => {
+  it('a defect in a statement is reported unchanged', async () => {
     await assert.rejects(failWith(database.write, '22012'), (error) => error instanceof pg.DatabaseError);
   });
 
@@ -85,7 +85,7 @@ describe('a PostgreSQL server that refuses, waits or goes silent', () => {
     assert.deepEqual(rows, [{ value: 2 }, { value: 2 }]);
   });
 
-  it('a transaction is run again three times, and then the caller may try', async () => {
+  it('a transaction is retried three times before it fails with a retryable error', async () => {
     let tries = 0;
     const failing = database.write.transaction().execute(async (transaction) => {
       tries += 1;
@@ -95,7 +95,7 @@ describe('a PostgreSQL server that refuses, waits or goes silent', () => {
     assert.equal(tries, 4);
   });
 
-  it('a transaction that the server rolls back at COMMIT is run again whole', async () => {
+  it('a transaction that the server rolls back at COMMIT is retried as a whole', async () => {
     await query(`create table promise (id int primary key);
       create function refuse_once() returns trigger language plpgsql as $$ begin
         if nextval('tries') = 1 then raise exception using errcode = '40001'; end if;
@@ -135,13 +135,13 @@ describe('a PostgreSQL server that refuses, waits or goes silent', () => {
     }
   });
 
-  it('a connection that has met a read-only server is not used again', async () => {
+  it('a connection that has met a read-only server is not reused', async () => {
     const pid = await backend(database.leases);
     await assert.rejects(failWith(database.leases, '25006'), { code: 'SERVICE_UNAVAILABLE' });
     assert.notEqual(await backend(database.leases), pid);
   });
 
-  it('when the server refuses a further connection, requests wait for one of ours', async () => {
+  it('when the server refuses a further connection, requests wait for an existing one', async () => {
     await query(`drop role if exists limited_${nameOf()}`);
     await query(`create role limited_${nameOf()} login superuser`);
     await query(`alter database ${nameOf()} connection limit -1`);
@@ -161,7 +161,7 @@ describe('a PostgreSQL server that refuses, waits or goes silent', () => {
     await query(`drop role limited_${nameOf()}`);
   });
 
-  it('a silent server is not waited for: requests are refused at once until it answers again', async () => {
+  it('requests to a silent server are refused at once until it answers again', async () => {
     const proxy = await startTcpProxy(testing.url);
     const other = await openAt(proxy.url(testing.url), {
       timeouts: { statement: 3_000, lock: 1_000, idleInTransaction: 60_000 },
@@ -170,7 +170,7 @@ describe('a PostgreSQL server that refuses, waits or goes silent', () => {
     proxy.silence();
     await assert.rejects(sql`select 1`.execute(other.write), { code: 'SERVICE_UNAVAILABLE' });
     await assert.rejects(other.check(), { code: 'SERVICE_UNAVAILABLE' });
-    // Without sending a packet, so it returns at once.
+    // The refusal is immediate, because nothing is sent.
     const before = proxy.accepted();
     const refused = Array.from({ length: 100 }, () => sql`select 1`.execute(other.write));
     const outcomes = await Promise.allSettled(refused);
@@ -183,11 +183,11 @@ describe('a PostgreSQL server that refuses, waits or goes silent', () => {
     await proxy.close();
   });
 
-  it('its pool has as many connections as the setting says, and one more for leases is never waited for', async () => {
+  it('the pool has the configured number of connections, and one more for leases that never waits', async () => {
     const small = await openAt(testing.url, { connections: 3 });
     const release = Promise.withResolvers<void>();
     const holding = Array.from({ length: 2 }, () => small.write.connection().execute(() => release.promise));
-    // Both connections are in use now; a third request waits, and the lease does not.
+    // Both connections are in use. A third request waits, but the lease does not.
     const waiting = backend(small.write);
     assert.ok((await backend(small.leases)) > 0);
     release.resolve();
@@ -195,7 +195,7 @@ describe('a PostgreSQL server that refuses, waits or goes silent', () => {
     await small.close();
   });
 
-  it('its clock decides, and the difference to the clock of the machine is logged and shown', async () => {
+  it("the server's clock is used, and its difference to the machine's clock is logged and reported", async () => {
     const metrics = createMetrics();
     const lines: string[] = [];
     const ahead = await openAt(testing.url, {
@@ -210,7 +210,7 @@ describe('a PostgreSQL server that refuses, waits or goes silent', () => {
     await ahead.close();
   });
 
-  it('a database that cannot store every text is refused', async () => {
+  it('a database whose encoding cannot store every text is refused', async () => {
     await query(`create database latin_${nameOf()} encoding 'LATIN1' locale 'C' template template0`);
     const url = new URL(testing.url);
     url.pathname = `latin_${nameOf()}`;
@@ -218,7 +218,7 @@ describe('a PostgreSQL server that refuses, waits or goes silent', () => {
     await query(`drop database latin_${nameOf()} with (force)`);
   });
 
-  it('is refused without a synchronous standby when one is asked for', async () => {
+  it('a server without a synchronous standby is refused when the setting requires one', async () => {
     await assert.rejects(openAt(testing.url, { durability: 'standby' }), /synchronous_standby_names/);
   });
 });

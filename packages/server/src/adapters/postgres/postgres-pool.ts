@@ -9,9 +9,12 @@ import { explainPostgresError, type PostgresFailure } from './postgres-errors.ts
 import type { PostgresServer } from './postgres-server.ts';
 import { localSettings, type SessionTimeouts } from './postgres-session.ts';
 
-/** Seconds after which a connection is replaced: memory of its server process, addresses that have moved. */
+/**
+ * Seconds after which a connection is replaced, which frees the memory of its server process and follows a moved
+ * address.
+ */
 const maxLifetimeSeconds = 20 * 60;
-/** Milliseconds for which the pool stays at its size after the server has refused a further connection. */
+/** Milliseconds for which the pool does not grow after the server has refused a further connection. */
 const growthPauseMs = 5_000;
 
 export interface PoolOptions {
@@ -20,7 +23,7 @@ export interface PoolOptions {
   readonly connections: number;
   readonly availability: Availability;
   readonly logger: Logger;
-  /** The server refused a further connection. */
+  /** Called when the server refuses a further connection. */
   readonly onRefused: () => void;
 }
 
@@ -29,19 +32,20 @@ export interface CountedPool extends PostgresPool {
 }
 
 /**
- * Connections to a PostgreSQL server. Each is checked before its first use. What fails because of the server, not
- * because of the statement, fails with SERVICE_UNAVAILABLE or INSUFFICIENT_STORAGE.
+ * Opens a pool of connections to a PostgreSQL server. Each connection is checked before its first use. Failures caused
+ * by the server, and not by the statement, become SERVICE_UNAVAILABLE or INSUFFICIENT_STORAGE.
  */
 export function openPostgresPool(options: PoolOptions): CountedPool {
   const { server, timeouts, connections, availability, logger } = options;
   const pool = new pg.Pool({ ...server.config(timeouts), max: connections, maxLifetimeSeconds });
   const epochs = new WeakMap<pg.PoolClient, number>();
-  // The pool replaces an idle connection that breaks; without a listener it ends the process.
+  // The pool replaces an idle connection that breaks. Without a listener, the error would end the process.
   pool.on('error', (error) => {
     logger.warn({ error: error.message }, 'idle database connection lost');
     availability.suspect(error);
   });
-  // One that breaks between the statements of a transaction fails the next of them; nobody else listens meanwhile.
+  // A connection that breaks between two statements of a transaction fails the next statement. Until then there is no
+  // other listener.
   pool.on('connect', (client) => {
     client.on('error', () => {});
   });
@@ -74,7 +78,7 @@ export function openPostgresPool(options: PoolOptions): CountedPool {
       const client = await open();
       const epoch = availability.epoch();
       if (epochs.get(client) === epoch) return client;
-      // It was opened before a failure and may lead to a read-only server.
+      // The connection was opened before a failure and may lead to a read-only server.
       if (epochs.has(client)) client.release(true);
       else {
         await server.check(client).catch((error: unknown) => {
@@ -108,7 +112,7 @@ export function openPostgresPool(options: PoolOptions): CountedPool {
 
 interface Loan {
   readonly availability: Availability;
-  /** Sent together with the start of a transaction. */
+  /** A statement that is sent together with the start of a transaction. */
   readonly prefix: string | null;
 }
 
@@ -135,18 +139,19 @@ function lend(client: pg.PoolClient, { availability, prefix }: Loan) {
   }
 
   async function query(text: string, values: unknown[]) {
-    // Otherwise the rollback would wait for a server that is silent.
+    // A rollback would wait for a silent server.
     if (failure.connection === 'broken') throw failure.problem;
     for (let retriesLeft = retriesOfStatement; ; retriesLeft -= 1) {
       try {
         if (/^(begin|start transaction)\b/.test(text)) return await begin(text);
         const result = await send(text, values);
-        // Cleared only after success: a failed COMMIT has rolled back, and a second COMMIT alone would succeed without the work.
+        // The flag is cleared only after success. A failed COMMIT has rolled back, and a second COMMIT alone would
+        // succeed without the work.
         if (/^(commit|rollback)$/.test(text)) inTransaction = false;
         return result;
       } catch (error) {
         const found = explainPostgresError(error);
-        // A single statement was rolled back completely. A transaction is repeated by its caller.
+        // A single statement was rolled back completely and can be retried. A transaction is retried by its caller.
         if (found.retry && inTransaction) throw error;
         if (!found.retry || retriesLeft === 0) throw settle(error, found);
         await pause(retryPause());
@@ -163,7 +168,7 @@ function lend(client: pg.PoolClient, { availability, prefix }: Loan) {
   }
 
   return {
-    // Cursors, the other form of `query`, are not used.
+    // Only the promise form of `query` is used, without cursors.
     query: query as never,
     release: (destroy?: boolean) => client.release(destroy === true || failure.connection !== undefined),
   };

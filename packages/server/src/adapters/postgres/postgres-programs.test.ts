@@ -13,7 +13,7 @@ import { takePostgresSnapshot, tryDump } from './postgres-snapshot.ts';
 
 const { signal } = new AbortController();
 
-test('every sslmode of a URL means the same to pg_dump as to the driver', async (t) => {
+test('every sslmode of a URL has the same meaning for pg_dump and for the driver', async (t) => {
   const folder = await temporaryFolder(t);
   const [root, written] = [join(folder, 'root.pem'), join(folder, 'authorities.pem')];
   await writeFile(root, 'an authority');
@@ -31,7 +31,7 @@ test('every sslmode of a URL means the same to pg_dump as to the driver', async 
   assert.match(await readFile(written, 'utf8'), /^-----BEGIN CERTIFICATE-----/);
 });
 
-test('what a URL says reaches pg_dump decoded, and a service file of the environment does not replace it', async () => {
+test('the decoded options of a URL reach pg_dump, and a service file of the environment does not replace them', async () => {
   const url = 'postgres://some%40one:p%2Fa%25ss@db.example:6432/the%20store?options=-c%20search_path%3Dqm';
   const environment = await toLibpqEnvironment(url, '/nowhere');
   const { PGHOST, PGPORT, PGUSER, PGPASSWORD, PGDATABASE, PGOPTIONS, PGSERVICE } = environment;
@@ -41,7 +41,7 @@ test('what a URL says reaches pg_dump decoded, and a service file of the environ
   );
 });
 
-test('a dump holds the tables of the store only; others of the database need not be readable', async (t) => {
+test('a dump contains only the tables of the store and needs no permission to read others', async (t) => {
   const { url, role, admin } = await openStoreOfRole(t);
   const own = `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'S')`;
   const { rows: relations } = await admin.query<{ name: string }>(own);
@@ -58,14 +58,14 @@ test('a dump holds the tables of the store only; others of the database need not
   await tryDump({ url, environment: process.env }, folder, signal);
 });
 
-test('a store that a newer version has changed is not dumped: tables of it would be missing', async (t) => {
+test('a store that a newer version has changed is not dumped, because the dump would lack tables', async (t) => {
   const { url, admin } = await openStoreOfRole(t);
   await admin.query("insert into schema_migration values ('9999-later', '2030')");
   const folder = await temporaryFolder(t);
   await assert.rejects(takePostgresSnapshot({ url, environment: process.env }, folder), /newer version .*9999-later/);
 });
 
-test('the trial names the tables and sequences that the role may not read, a missing pg_dump, and a database without a store', async (t) => {
+test('the trial reports unreadable tables and sequences, a missing pg_dump, and a database without a store', async (t) => {
   const { url, role, admin } = await openStoreOfRole(t);
   const folder = await temporaryFolder(t);
   await assert.rejects(tryDump({ url, environment: { PATH: folder } }, folder, signal), /pg_dump is not on the PATH/);
@@ -79,7 +79,7 @@ test('the trial names the tables and sequences that the role may not read, a mis
   await assert.rejects(tryDump({ url, environment: process.env }, folder, signal), /No Quartermaster store found/);
 });
 
-test('a dump is restored into a database whose name has quotes and backslashes', async (t) => {
+test('a dump can be restored into a database whose name has quotes and backslashes', async (t) => {
   const { url, admin } = await openStoreOfRole(t);
   const folder = await temporaryFolder(t);
   await (await takePostgresSnapshot({ url, environment: process.env }, folder)).close();
@@ -97,7 +97,7 @@ test('a dump is restored into a database whose name has quotes and backslashes',
   }
 });
 
-/** A store whose tables belong to a role of their own. */
+/** Opens a store whose tables belong to their own role. */
 async function openStoreOfRole(t: TestContext) {
   const database = await createTestDatabase();
   const admin = new pg.Client({ connectionString: database.url });

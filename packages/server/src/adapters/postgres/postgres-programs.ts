@@ -10,11 +10,11 @@ const connectTimeout = 10_000;
 
 export interface PostgresTarget {
   readonly url: string;
-  /** The programs are found by its PATH. */
+  /** The programs are searched in its PATH. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** One connection for a command, with the same options as those of the service. */
+/** Opens one connection for a command, with the same options as the service uses. */
 export async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,
@@ -29,9 +29,10 @@ export async function connect(url: string): Promise<pg.Client> {
 }
 
 /**
- * Runs a program of PostgreSQL with the connection options that the service's driver reads from the URL: the driver and
- * libpq understand `sslmode` differently. All options go by the environment, because every user of the machine can read
- * arguments. @param certificates a file that may be written with the authorities that Node.js trusts
+ * Runs a PostgreSQL program with the connection options that the service's driver reads from the URL, because the
+ * driver and libpq interpret `sslmode` differently. All options are passed in the environment, because every user of
+ * the machine can read arguments.
+ * @param certificates path of a file to which the authorities that Node.js trusts may be written
  */
 export async function runProgram(
   program: 'pg_dump' | 'pg_restore',
@@ -49,7 +50,7 @@ export async function runProgram(
 
 type LibpqEnvironment = Record<string, string | undefined>;
 
-/** The options of a URL, as the driver understands them, in the words of libpq. */
+/** Converts the options of a URL, as the driver interprets them, to environment variables of libpq. */
 export async function toLibpqEnvironment(url: string, certificates: string): Promise<LibpqEnvironment> {
   const client = new pg.Client({ connectionString: url });
   const query = new URL(url).searchParams;
@@ -76,7 +77,7 @@ async function toSslMode(ssl: SslOptions, rootFile: string | null, certificates:
   if (ssl === false) return { PGSSLMODE: 'disable' };
   const options = ssl === true ? {} : ssl;
   if (options.rejectUnauthorized === false) return { PGSSLMODE: 'require', PGSSLROOTCERT: undefined };
-  // Without a file libpq trusts no authority; the driver trusts those of Node.js.
+  // Without a file libpq trusts no authority, whereas the driver trusts those of Node.js.
   if (rootFile === null) await writeFile(certificates, `${getCACertificates().join('\n')}\n`, { mode: 0o600 });
   const mode = options.checkServerIdentity === undefined ? 'verify-full' : 'verify-ca';
   return { PGSSLMODE: mode, PGSSLROOTCERT: rootFile ?? certificates };

@@ -3,7 +3,7 @@ import { databaseNotEmpty } from '../database/problems.ts';
 import { connect, type PostgresTarget, runProgram } from './postgres-programs.ts';
 import { dumpFile } from './postgres-snapshot.ts';
 
-/** Refuses a database that holds a store already. */
+/** Throws when the database already contains a store. */
 export async function assertEmpty({ url }: Pick<PostgresTarget, 'url'>): Promise<void> {
   const client = await connect(url);
   try {
@@ -15,9 +15,9 @@ export async function assertEmpty({ url }: Pick<PostgresTarget, 'url'>): Promise
 }
 
 /**
- * Restores a dump of `takePostgresSnapshot` in one transaction. The role of the connection owns everything afterwards,
- * whatever the names of the original roles.
- * @param place the folder that is being filled
+ * Restores a dump of `takePostgresSnapshot` in one transaction. The role of the connection becomes the owner of
+ * everything, whatever the original roles were.
+ * @param place the folder that the restore fills
  */
 export async function restoreDump(
   target: PostgresTarget,
@@ -28,7 +28,7 @@ export async function restoreDump(
     const { rows } = await client.query('select 1 from pg_namespace where nspname = $1', [schema]);
     if (rows.length === 0) await client.query(`create schema ${client.escapeIdentifier(schema)}`);
     const certificates = join(place, 'authorities.pem');
-    // libpq: a backslash escapes a quote and itself.
+    // In libpq, a backslash escapes a quote and itself.
     const database = (client.database ?? '').replaceAll(/[\\']/g, '\\$&');
     const options = ['--no-owner', '--no-privileges', '--no-password', '--exit-on-error', '--single-transaction'];
     const args = [...options, `--dbname=dbname='${database}'`, join(backup, dumpFile)];

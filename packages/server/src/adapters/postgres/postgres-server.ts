@@ -15,7 +15,7 @@ const probeTimeout = 1_500;
 /** Milliseconds of silence after which TCP keep-alive probes the peer. */
 const keepAliveDelay = 10_000;
 
-/** All integers stay below 2^53 (ids are text), so `bigint` and `sum(bigint)` are parsed as numbers. */
+/** All integers stay below 2^53 (ids are text), so `bigint` and `sum(bigint)` can be parsed as numbers. */
 const numericTypes: ReadonlySet<number> = new Set([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
 const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => (numericTypes.has(oid) ? Number : pg.types.getTypeParser(oid, format)),
@@ -24,9 +24,12 @@ const types: pg.CustomTypesConfig = {
 /** Opens connections to one server. */
 export interface PostgresServer {
   config(timeouts: SessionTimeouts): pg.ClientConfig;
-  /** Whether sessions start with their settings; otherwise each transaction sets them. */
+  /** True when a session gets its settings at the start; otherwise each transaction sets them. */
   sendsOptions(): boolean;
-  /** Stops sending start-up options when a pooler has refused them. @returns whether this error is such a refusal */
+  /**
+   * Stops sending start-up options when a pooler refuses them.
+   * @returns whether the error is that refusal
+   */
   refusedOptions(error: unknown): boolean;
   /** @throws UnsuitableServer */
   check(client: pg.ClientBase): Promise<void>;
@@ -44,7 +47,7 @@ export function createPostgresServer(url: string, durability: Durability): Postg
       options: [given, sends ? startupOptions(timeouts) : ''].filter((part) => part !== '').join(' '),
       query_timeout: timeouts.statement,
       connectionTimeoutMillis: connectTimeout,
-      // Without it, a request to a server that lost power or network waits forever and keeps its connection.
+      // Without keep-alive, a request to a server that lost power or network waits forever and keeps its connection.
       keepAlive: true,
       keepAliveInitialDelayMillis: keepAliveDelay,
       application_name: 'quartermaster',
@@ -60,7 +63,7 @@ export function createPostgresServer(url: string, durability: Durability): Postg
       return refused;
     },
     async check(client) {
-      // A pooler may leave them out without a word.
+      // A pooler may ignore the options without an error.
       if (!(await checkSession(client, durability))) sends = false;
     },
     async probe() {
@@ -81,7 +84,10 @@ export function createPostgresServer(url: string, durability: Durability): Postg
   };
 }
 
-/** For the driver, options in the URL override those beside it, so they are removed from the URL and merged here. */
+/**
+ * The driver lets options in the URL override those in the configuration, so they are removed from the URL and merged
+ * here.
+ */
 function splitOptions(url: string): { connectionString: string; given: string } {
   const parsed = new URL(url);
   const given = parsed.searchParams.get('options');

@@ -1,8 +1,8 @@
 import pg from 'pg';
 
-/** Limits of a session in milliseconds; 0: none. */
+/** Limits of a session in milliseconds; 0 means no limit. */
 export interface SessionTimeouts {
-  /** The server ends a longer statement, and the client stops waiting for its answer. */
+  /** The server stops a longer statement, and the client stops waiting for its answer. */
   readonly statement: number;
   readonly lock: number;
   readonly idleInTransaction: number;
@@ -10,10 +10,10 @@ export interface SessionTimeouts {
 
 /** The event loop counts words inside a transaction, so a session may be idle for longer than a statement may run. */
 export const servingTimeouts: SessionTimeouts = { statement: 15_000, lock: 10_000, idleInTransaction: 60_000 };
-/** A migration rewrites tables of any size and waits for a backup that reads them. */
+/** A migration may rewrite tables of any size, and may wait for a backup that reads them. */
 export const migrationTimeouts: SessionTimeouts = { statement: 0, lock: 0, idleInTransaction: 0 };
 
-/** `standby`: a commit is acknowledged after a standby has stored it as well. */
+/** With `standby`, a commit is acknowledged only after a standby has stored it as well. */
 export type Durability = 'local' | 'standby';
 
 function settingsOf({ statement, lock, idleInTransaction }: SessionTimeouts) {
@@ -24,10 +24,10 @@ function settingsOf({ statement, lock, idleInTransaction }: SessionTimeouts) {
   };
 }
 
-/** A setting without effect: a session that has it was started with our options. */
+/** A setting without effect. Its presence shows that the service's start-up options reached the session. */
 const marker = 'quartermaster.options';
 
-/** For the start of a session; overrides the defaults of the role and of the database. */
+/** Returns the options for the start of a session. They override the defaults of the role and of the database. */
 export function startupOptions(timeouts: SessionTimeouts): string {
   const settings = { ...settingsOf(timeouts), default_transaction_isolation: 'read\\ committed', [marker]: 1 };
   return Object.entries(settings)
@@ -35,23 +35,23 @@ export function startupOptions(timeouts: SessionTimeouts): string {
     .join(' ');
 }
 
-/** For the start of a transaction, where a pooler shares the session with others. */
+/** Returns the settings for the start of a transaction. They are needed when a pooler shares the session. */
 export function localSettings(timeouts: SessionTimeouts): string {
   const settings = Object.entries(settingsOf(timeouts)).map(([name, value]) => `set local ${name} = ${value}`);
   return ['set transaction isolation level read committed', ...settings].join('; ');
 }
 
-/** A pooler such as PgBouncer accepts no start-up options. */
+/** True for the error of a pooler, such as PgBouncer, that accepts no start-up options. */
 export function refusesOptions(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '08P01' && /startup parameter/.test(error.message);
 }
 
-/** PgBouncer in statement mode refuses every transaction. */
+/** True for the error of PgBouncer in statement mode, which refuses every transaction. */
 export function refusesTransactions(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '08P01' && /statement pooling/.test(error.message);
 }
 
-/** The server works but must not be used, because of its role or its configuration. */
+/** The server works but is unsuitable because of its role or its configuration. */
 export class UnsuitableServer extends Error {}
 
 interface ServerFacts {
@@ -65,7 +65,9 @@ interface ServerFacts {
   readonly marker: string | null;
 }
 
-/** Checked on every new connection, because a fail-over or a changed role can lead it to another server or other defaults. */
+/**
+ * Checked on every new connection. A fail-over or a changed role can lead it to another server or to other defaults.
+ */
 const factsQuery = `select pg_is_in_recovery() as recovering, ${[
   "current_setting('transaction_read_only') as read_only",
   "current_setting('server_encoding') as encoding",
@@ -76,7 +78,10 @@ const factsQuery = `select pg_is_in_recovery() as recovering, ${[
   `current_setting('${marker}', true) as marker`,
 ].join(', ')}`;
 
-/** @returns whether the session was started with our options. @throws UnsuitableServer */
+/**
+ * @returns whether the service's options reached the session.
+ * @throws UnsuitableServer
+ */
 export async function checkSession(client: pg.ClientBase, durability: Durability): Promise<boolean> {
   const { rows } = await client.query<ServerFacts>(factsQuery);
   const facts = rows[0];
@@ -96,7 +101,7 @@ function findUnsuitable(facts: ServerFacts): string | undefined {
   if (facts.encoding !== 'UTF8') {
     return `The PostgreSQL database has the encoding ${facts.encoding}, which cannot store every text; create it with encoding 'UTF8'.`;
   }
-  // With one of these off, a power cut loses rows (or the whole database) that were acknowledged.
+  // When one of these is off, a power failure can lose acknowledged rows or the whole database.
   const off = (['fsync', 'full_page_writes', 'synchronous_commit'] as const).find((name) => facts[name] === 'off');
   return off === undefined
     ? undefined

@@ -7,12 +7,15 @@ import { newerStore, noPostgresStore } from '../database/problems.ts';
 import { tableNames } from '../database/table-names.ts';
 import { connect, type PostgresTarget, runProgram } from './postgres-programs.ts';
 
-/** The dump in a backup; `pg_restore` reads it. */
+/** The name of the dump in a backup. `pg_restore` reads it. */
 export const dumpFile = 'database.dump';
 
 const certificatesFile = 'authorities.pem';
 
-/** Sent as one message. The transaction is idle while pg_dump runs, so it overrides the role's timeout for that. */
+/**
+ * The statements are sent as one message. The transaction is idle while pg_dump runs, so it overrides the role's
+ * timeout for idle transactions.
+ */
 const begin = `begin isolation level repeatable read read only;
   set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0`;
 
@@ -22,8 +25,8 @@ export interface PostgresSnapshot extends DatabaseSnapshot {
 }
 
 /**
- * Dumps the tables of a store into a folder with `pg_dump`. The dump and the list of blobs are of one snapshot of the
- * server, so that they belong together whatever is written meanwhile.
+ * Dumps the tables of a store into a folder with `pg_dump`. The dump and the list of blobs use the same snapshot of the
+ * server, so concurrent writes cannot make them differ.
  * @throws when `pg_dump` is missing or fails
  */
 export async function takePostgresSnapshot(source: PostgresTarget, folder: string): Promise<PostgresSnapshot> {
@@ -48,8 +51,8 @@ export async function takePostgresSnapshot(source: PostgresTarget, folder: strin
 }
 
 /**
- * Tries what a backup needs, without reading a row.
- * @throws when a backup would fail; the message says why
+ * Checks the preconditions of a backup without reading a row.
+ * @throws when a backup would fail; the message gives the reason
  */
 export async function tryDump(source: PostgresTarget, folder: string, signal: AbortSignal): Promise<void> {
   const client = await connect(source.url);
@@ -68,21 +71,23 @@ export async function tryDump(source: PostgresTarget, folder: string, signal: Ab
 const dumpOf = (names: readonly string[]) => [
   ...['--no-owner', '--no-privileges', '--no-password'],
   ...names.map((name) => `--table=${name}`),
-  // Hashes of kept answers cannot be confirmed with a backup. A restored store creates another secret.
+  // Excludes the secret, so that a backup cannot confirm guesses about hashed answers. A restored store creates another
+  // secret.
   ...names.filter((name) => name.endsWith('.answer_key')).map((name) => `--exclude-table-data=${name}`),
 ];
 
 interface Relations {
   readonly schema: string;
-  /** Quoted, with their schema. */
+  /** Quoted names with their schema. */
   readonly names: readonly string[];
   /** Tables and sequences that the role may not read; `pg_dump` would fail on them. */
   readonly unreadable: readonly string[];
 }
 
 /**
- * The tables of a store and their sequences, also of an earlier version. Others may share the schema, even with the same role.
- * @throws when a newer version has changed the database: its tables are unknown
+ * Finds the tables of a store and their sequences, including those of an earlier version. Other tables may share the
+ * schema and the role.
+ * @throws when a newer version has changed the database, because its tables are unknown
  */
 async function findRelations(client: pg.Client): Promise<Relations> {
   const { rows } = await client.query<{ schema: string; name: string; readable: boolean }>(

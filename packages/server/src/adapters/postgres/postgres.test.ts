@@ -39,20 +39,20 @@ describe('the PostgreSQL database', () => {
   }
   const nameOf = () => new URL(testing.url).pathname.slice(1);
 
-  it('is made once when several open it at the same time', async () => {
+  it('several processes that open a database at the same time create it once', async () => {
     const databases = await Promise.all(Array.from({ length: 3 }, () => openAt(testing.url)));
     for (const database of databases) await database.check();
     await Promise.all(databases.map((database) => database.close()));
   });
 
-  it('is refused when it acknowledges what it may lose', async () => {
+  it('a server that may lose acknowledged commits is refused', async () => {
     await query(`alter database ${nameOf()} set synchronous_commit = off`);
     await assert.rejects(openAt(testing.url), /synchronous_commit = off/);
     await query(`alter database ${nameOf()} set synchronous_commit = local`);
     await (await openAt(testing.url)).close();
   });
 
-  it('is not opened by a version that is older than it', async () => {
+  it('an older version does not open the database', async () => {
     await (await openAt(testing.url)).close();
     await query(`insert into schema_migration values ('9999-from-the-future', '2030-01-01T00:00:00.000Z')`);
     await assert.rejects(
@@ -62,7 +62,7 @@ describe('the PostgreSQL database', () => {
     await query(`delete from schema_migration where name = '9999-from-the-future'`);
   });
 
-  it('drops the index of a collection in steps of bounded size', async () => {
+  it('the index of a collection is dropped in steps of bounded size', async () => {
     const database = await openAt(testing.url);
     const { write, fullText } = database;
     const collectionId = await createCollection(database);
@@ -86,7 +86,7 @@ describe('the PostgreSQL database', () => {
     await database.close();
   });
 
-  it('outlives a connection that breaks in the middle of a transaction, which fails alone', async () => {
+  it('a connection that breaks in a transaction fails only that transaction', async () => {
     const database = await openAt(testing.url);
     const broken = database.write.transaction().execute(async (transaction) => {
       const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction);
@@ -101,7 +101,7 @@ describe('the PostgreSQL database', () => {
     await database.close();
   });
 
-  it('has the kernel ask whether a silent server still lives: one that lost its power would be waited for for ever', async () => {
+  it('TCP keep-alive probes a silent server, so that a server without power is not awaited forever', async () => {
     const database = await openAt(testing.url);
     const ownPort = sql<{
       port: number;
@@ -111,13 +111,13 @@ describe('the PostgreSQL database', () => {
     // Linux, proc_pid_net(5): local address, remote address, state, queues, and the timer that runs; 02 is keep-alive.
     const timer = new RegExp(`:${port} [0-9A-F:]+ 01 [0-9A-F:]+ ([0-9]{2}):`);
     const readTimer = async () => timer.exec(await readFile('/proc/net/tcp', 'utf8'))?.[1];
-    // What was sent last may not be acknowledged yet: then another timer runs.
+    // The last packet may not be acknowledged yet. Another timer runs until then.
     while ((await readTimer()) === '01');
     assert.equal(await readTimer(), '02');
     await database.close();
   });
 
-  it('takes a text with U+0000 for one that is nowhere', async () => {
+  it('a text with U+0000 is treated as one that is not stored', async () => {
     const database = await openAt(testing.url);
     const found = await database.read.selectFrom('project').select('id').where('name', '=', 'a\0b').execute();
     assert.deepEqual(found, []);
@@ -126,7 +126,7 @@ describe('the PostgreSQL database', () => {
     await database.close();
   });
 
-  it('is gone when its server is', async () => {
+  it('the database is unavailable when its server has stopped', async () => {
     await assert.rejects(openAt('postgres://nobody@127.0.0.1:1/none'));
   });
 });

@@ -3,10 +3,10 @@ import type { Heartbeat } from '../../runs/run-repository.ts';
 import { isOver, type LeaseTimes } from '../database/lease.ts';
 import type { Tables } from '../database/tables.ts';
 
-/** Milliseconds after which the row of a process that has ended is deleted; far longer than a lease. */
+/** Milliseconds after which the row of an ended process is deleted. They are far longer than a lease. */
 const keptMs = 86_400_000;
 
-/** One row for each process: it keeps all runs that the process holds, however many they are. */
+/** Writes one row per process. The row renews all runs that the process holds, whatever their number. */
 export async function writeHeartbeat(db: Kysely<Tables>, { owner, at }: Heartbeat): Promise<void> {
   await db
     .insertInto('process')
@@ -16,9 +16,9 @@ export async function writeHeartbeat(db: Kysely<Tables>, { owner, at }: Heartbea
 }
 
 /**
- * A condition on `run` left joined with `process`: the heartbeat of its owner is older than a lease is long, or lies
- * further in the future than that and is void. An owner without a row is a process of an earlier version, which
- * prolongs the lease of each run.
+ * A condition on `run` left joined with `process`. The heartbeat of the owner is older than the length of a lease. A
+ * heartbeat that is further in the future than a lease also counts as orphaned. An owner without a row is a process of
+ * an earlier version, which renews the lease of each run.
  */
 export function isOrphaned(times: LeaseTimes): RawBuilder<boolean> {
   const { now, leaseUntil } = times;
@@ -27,7 +27,7 @@ export function isOrphaned(times: LeaseTimes): RawBuilder<boolean> {
     else process.heartbeat_at <= ${now - leaseMs} or process.heartbeat_at > ${now + leaseMs} end`;
 }
 
-/** Deletes the rows of processes that ended long ago. What they may have left is orphaned without the row as well. */
+/** Deletes the rows of processes that ended long ago. Runs that they left are orphaned without the row as well. */
 export async function sweepProcesses(db: Kysely<Tables>, now: number): Promise<void> {
   await db
     .deleteFrom('process')

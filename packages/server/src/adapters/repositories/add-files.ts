@@ -14,8 +14,8 @@ import { changeUsage } from './project-usage.ts';
 type KeptBlob = Pick<AddOutcome & { kind: 'added' }, 'blobId' | 'replaced'>;
 
 /**
- * Adds files in as few statements as they allow: three for those of one project, and one more for each idempotency key.
- * What would exceed the limit of its project is left out; a smaller file after it may still have room.
+ * Adds files in few statements: three for the files of one project, and one more for each idempotency key. Files that
+ * would exceed the limit of their project are refused; a smaller file after them may still fit.
  */
 export async function addFiles(
   transaction: Transaction<Tables>,
@@ -47,7 +47,7 @@ export async function addFiles(
   return files.map(({ file }) => added.get(file.id) ?? refused.get(file.id) ?? { kind: 'claim_lost' });
 }
 
-/** Counts all files first, which holds the projects' sums, and takes back what is not kept: mostly nothing. */
+/** Adds all files to the sums first, which locks them, and then subtracts the refused files. Refusals are rare. */
 async function takeRoom(transaction: Transaction<Tables>, files: readonly NewFile[], limits: FileLimits) {
   const { maxProjectBytes, maxFiles } = limits;
   const refusals = new Map<StoredFile, 'no_room' | 'too_many_files'>();
@@ -60,13 +60,13 @@ async function takeRoom(transaction: Transaction<Tables>, files: readonly NewFil
     files.map(({ file }) => file),
     ({ projectId }) => projectId,
   );
-  // Sorted, so that two groups never wait for each other.
+  // The sorted order prevents deadlocks between two groups.
   for (const [projectId, own] of [...byProject].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const wanted = { bytes: own.reduce((sum, { bytes }) => sum + bytes, 0), files: own.length };
     const sums = await changeUsage(transaction, projectId, wanted);
     let [bytes, count] = [sums.bytes - wanted.bytes, sums.files - wanted.files];
     for (const file of own) {
-      // An empty file takes no bytes, whatever has been taken before there was a limit.
+      // An empty file uses no bytes, so the limit never refuses it, even when the project already exceeds it.
       if (maxProjectBytes !== null && file.bytes > 0 && bytes + file.bytes > maxProjectBytes) {
         refusals.set(file, 'no_room');
       } else if (maxFiles !== null && count >= maxFiles) refusals.set(file, 'too_many_files');
@@ -87,9 +87,9 @@ async function takeRoom(transaction: Transaction<Tables>, files: readonly NewFil
 }
 
 /**
- * One row a content: the new blob's, or that of the live blob the project has already, when its bytes are there. The update that changes nothing
- * locks the row, so a delete that runs meanwhile either is seen or sees this file. Sorted, so that two such statements
- * never wait for each other.
+ * Keeps one row per content: that of the new blob, or that of an undamaged live blob of the project. The update that
+ * changes nothing locks the row. A concurrent delete is then either visible here or sees this file. The sorted order
+ * prevents deadlocks between two such statements.
  */
 async function keepBlobs(
   transaction: Transaction<Tables>,
@@ -104,7 +104,7 @@ async function keepBlobs(
     .onConflict((conflict) =>
       conflict
         .columns(['project_id', 'sha256'])
-        // Literally as in the index: PostgreSQL does not find a partial index by a parameter.
+        // The literal must match the index, because PostgreSQL does not use a partial index for a parameter.
         .where('state', '=', sql.lit('live'))
         .doUpdateSet({ state: 'live' }),
     )
@@ -123,7 +123,7 @@ async function keepBlobs(
   return kept;
 }
 
-/** Every file of the damaged blob gets the new bytes. The old row stays until its own bytes are erased. */
+/** Assigns the new bytes to every file of the damaged blob. The old row stays until its own bytes are erased. */
 async function replaceBlob(transaction: Transaction<Tables>, damaged: string, file: StoredFile): Promise<KeptBlob> {
   await transaction.updateTable('blob').set({ state: 'deleting' }).where('id', '=', damaged).execute();
   await transaction.insertInto('blob').values(toBlobRow(file)).execute();

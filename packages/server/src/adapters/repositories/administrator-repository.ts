@@ -10,7 +10,7 @@ import { areAtLeast } from '../database/row-limit.ts';
 import type { AdministratorTable, Tables } from '../database/tables.ts';
 import { createSessionRows, isOver, toAdministrator } from './session-rows.ts';
 
-/** Administrators, sessions and counters over either database. */
+/** Stores administrators, sessions and counters in either database. */
 export function createAdministratorRepository({ read, write }: Database): AdministratorRepository {
   return {
     findAdministrator: async () => {
@@ -19,7 +19,8 @@ export function createAdministratorRepository({ read, write }: Database): Admini
     },
     keepSetUpToken: ({ hash, expiresAt }) =>
       write.transaction().execute(async (transaction) => {
-        // Written before it is looked whether there is an administrator: an addAdministrator under way waits or is seen.
+        // The token is written before the check for an administrator, so that a concurrent addAdministrator waits or is
+        // visible.
         await transaction
           .insertInto('set_up_token')
           .values({ id: 1, hash, expires_at: expiresAt })
@@ -35,7 +36,7 @@ export function createAdministratorRepository({ read, write }: Database): Admini
     },
     addAdministrator: (administrator, tokenHash, now) =>
       write.transaction().execute(async (transaction) => {
-        // Of deletes at once one finds the row: it is the only one that adds.
+        // Only one of several concurrent deletes finds the row, and only that request adds the administrator.
         const used = await transaction
           .deleteFrom('set_up_token')
           .where('hash', '=', tokenHash)
@@ -88,7 +89,7 @@ async function hasAdministrator(transaction: Transaction<Tables>): Promise<boole
   return areAtLeast(transaction.selectFrom('administrator').select('id').orderBy('id'), maxAdministrators);
 }
 
-/** The update that changes nothing takes the row's lock in PostgreSQL; in SQLite there is one writer. */
+/** The update that changes nothing locks the row in PostgreSQL. SQLite has a single writer. */
 async function lockCounter(transaction: Transaction<Tables>, bucket: string): Promise<AttemptCounter | undefined> {
   await transaction
     .insertInto('attempt_counter')

@@ -1,7 +1,7 @@
 import type { AnswerKeyRepository } from '../../execution/answer-key-repository.ts';
 import type { Database } from '../database/database.ts';
 
-/** The secret of the keyed hashes, over either database. */
+/** Stores the secret of the keyed hashes in either database. */
 export function createAnswerKeyRepository({ write }: Database): AnswerKeyRepository {
   const find = async () => (await write.selectFrom('answer_key').select('secret').executeTakeFirst())?.secret;
   return {

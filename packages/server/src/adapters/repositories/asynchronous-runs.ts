@@ -20,14 +20,14 @@ type AsynchronousRuns = Pick<
   'accept' | 'begin' | 'end' | 'requeue' | 'askToCancel' | 'renew' | 'claimOrphaned' | 'sweepProcesses'
 >;
 
-/** The life of runs that are stored before they are begun: who has them, and what they were asked for. */
+/** Stores runs before they begin: their owner and their request. */
 export function createAsynchronousRuns(database: Database): AsynchronousRuns {
   const { write, leases, dialect } = database;
   return {
     accept: (runs, heartbeat) =>
       write.transaction().execute(async (transaction) => {
         const accepted = await acceptRuns(transaction, dialect, runs);
-        // At the end: the row stays locked until the commit.
+        // Last, because the row stays locked until the commit.
         await writeHeartbeat(transaction, heartbeat);
         return accepted;
       }),
@@ -61,7 +61,7 @@ export function createAsynchronousRuns(database: Database): AsynchronousRuns {
   };
 }
 
-/** Not null: a run under way has a lease, if one that is over. */
+/** Not null, because a run in progress always has a lease, even an expired one. */
 const nobody = '-';
 
 function underWay(db: Kysely<Tables>, { projectId, id }: RunKey) {
@@ -116,13 +116,13 @@ async function endRun(
   return true;
 }
 
-/** One statement keeps all runs of the process. A process without runs writes nothing. */
+/** Renews all runs of the process in one statement. A process without runs writes nothing. */
 async function renew(db: Kysely<Tables>, heartbeat: Heartbeat): Promise<HeldRun[]> {
   const rows = await db
     .selectFrom('run')
     .select(['project_id', 'id', 'cancel_asked'])
     .where('outcome', 'is', null)
-    // Never negative: with that condition the index of runs under way serves.
+    // A lease is never negative. The condition makes the index of runs in progress usable.
     .where('lease_until', '>=', 0)
     .where('lease_owner', '=', heartbeat.owner)
     .execute();

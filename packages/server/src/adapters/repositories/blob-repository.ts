@@ -1,7 +1,7 @@
 import type { BlobDamage, BlobRepository, Verification } from '../../files/blob-repository.ts';
 import type { Database } from '../database/database.ts';
 
-/** Damage and verification of blobs over either database. */
+/** Stores damage and verification of blobs in either database. */
 export function createBlobRepository(database: Database): BlobRepository {
   const { read, write } = database;
   return {
@@ -39,7 +39,7 @@ function damageOf({ read, write }: Database): Pick<BlobRepository, DamagePart> {
   return {
     recordDamage: async (blobId, damage, at) => {
       const live = write.updateTable('blob').where('id', '=', blobId).where('state', '=', 'live');
-      // Damaged bytes are moved to the quarantine, so later they are missing as well; the first finding is the cause.
+      // Damaged bytes are moved to the quarantine and are then missing too. The first finding is the cause.
       const effects: BlobDamage[] = damage === 'missing' ? ['missing', 'content_differs', 'size_differs'] : [damage];
       const recorded = await live
         .set({ damage, damaged_at: at })
@@ -113,7 +113,7 @@ function verificationOf({ read, write }: Database): Pick<BlobRepository, Verific
     },
     pauseVerification: async (paused) => {
       const state = { paused: paused ? 1 : 0 };
-      // Equals a pass that ended long ago.
+      // Stands for a pass that ended long ago.
       const first = { id, position: '', pass_started_at: 0, pass_blobs: 0, pass_bytes: 0, finished_at: 0 };
       await write
         .insertInto('verification')

@@ -8,7 +8,7 @@ import type { Database } from '../database/database.ts';
 import { readKeysetPage } from '../database/keyset-page.ts';
 import { areAtLeast, lockProject } from '../database/row-limit.ts';
 
-/** Credential profiles over either database. */
+/** Stores credential profiles in either database. */
 export function createCredentialProfileRepository({ read, write, dialect }: Database): CredentialProfileRepository {
   const now = dialect === 'sqlite' ? sqliteNow : postgresNow;
   return {
@@ -101,7 +101,7 @@ export function createCredentialProfileRepository({ read, write, dialect }: Data
   };
 }
 
-/** Milliseconds since 1970 by the clock of the database, because processes compare claims. */
+/** Milliseconds since 1970 by the clock of the database, because several processes compare claims. */
 const sqliteNow = sql<number>`cast(unixepoch('subsec') * 1000 as integer)`;
 const postgresNow = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 

@@ -3,7 +3,10 @@ import type { DeletingFile } from '../../files/file-repository.ts';
 import type { Tables } from '../database/tables.ts';
 import { changeUsage } from './project-usage.ts';
 
-/** Marks the file, and its blob when no other live file has it. Locks the blob first: an upload of the same bytes waits. */
+/**
+ * Marks the file, and its blob when no other live file uses it. Locks the blob first, so that an upload of the same
+ * bytes waits.
+ */
 export async function startDelete(
   transaction: Transaction<Tables>,
   projectId: string,
@@ -60,7 +63,7 @@ export async function startDelete(
   };
 }
 
-/** The blob's row goes with the last file row that names it. */
+/** Deletes the file row. The last file row of a blob deletes the blob's row too. */
 export async function finishDelete(transaction: Transaction<Tables>, deleting: DeletingFile): Promise<void> {
   await transaction.deleteFrom('file').where('id', '=', deleting.fileId).where('state', '=', 'deleting').execute();
   await transaction

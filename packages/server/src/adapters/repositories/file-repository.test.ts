@@ -116,14 +116,14 @@ for (const [name, open] of databases) {
 }
 
 for (const [name, open] of databases) {
-  test(`what files took before there was a sum is counted once: ${name}`, async (t) => {
+  test(`the migration counts the bytes of existing files once: ${name}`, async (t) => {
     const { database, release } = await open();
     t.after(release);
     const files = createFileRepository(database);
     const gone = newFile('a', 7);
     await files.add([newFile('a', 5_000_000_000), newFile('a', 30), gone, newFile('b', 1)], noFileLimits, isStored);
     await files.startDelete('a', gone.file.id);
-    // As it was before the migration.
+    // Restores the schema from before the migration.
     await sql`drop table project_usage`.execute(database.write);
     await createProjectUsageMigration(database.dialect).up(database.write);
     await createFileCountsMigration(database.dialect).up(database.write);
@@ -140,7 +140,7 @@ for (const [name, open] of databases) {
     );
   });
 
-  test(`a sum that is not that of the files is found, and made anew: ${name}`, async (t) => {
+  test(`a sum that differs from the files is found and corrected: ${name}`, async (t) => {
     const { database, release } = await open();
     t.after(release);
     const files = createFileRepository(database);
@@ -184,7 +184,7 @@ for (const [name, open] of databases) {
     assert.deepEqual(await Promise.all(['a', 'b', 'c', 'gone'].map(files.bytesKept)), [30, 5, 7, 0]);
   });
 
-  test(`a sum that is made anew while files come and go is theirs: ${name}`, async (t) => {
+  test(`a sum that is corrected during additions and deletions matches the files: ${name}`, async (t) => {
     const { database, release } = await open();
     t.after(release);
     const files = createFileRepository(database);

@@ -17,7 +17,7 @@ import { addFiles, contentKey } from './add-files.ts';
 import { finishDelete, startDelete, unfinishedDeletes } from './delete-file.ts';
 import { correctUsage, findUsage, findWrongUsages } from './project-usage.ts';
 
-/** Files over either database. */
+/** Stores files in either database. */
 export function createFileRepository(database: Database): FileRepository {
   const { read, write } = database;
   return {
@@ -81,7 +81,7 @@ async function findContents(read: Kysely<Tables>, contents: readonly StoredConte
   return contents.map(({ projectId, sha256 }) => found.get(contentKey(projectId, sha256)));
 }
 
-/** The state is written out, as in the index of contents: neither database finds a partial index by a parameter. */
+/** The state is a literal, because neither database uses a partial index for a parameter. */
 function liveBlobs(read: Kysely<Tables>) {
   return read
     .selectFrom('blob')
@@ -99,7 +99,7 @@ function toBlob(row: Pick<Selectable<BlobTable>, 'id' | 'project_id' | 'bytes' |
   };
 }
 
-/** A failure before COMMIT is sent is rolled back, and so is one for lack of disk space. */
+/** Runs a transaction. A failure before COMMIT is sent, or for lack of disk space, has rolled it back. */
 async function commit<T>({ write }: Database, work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> {
   let atCommit = false;
   try {
@@ -142,7 +142,7 @@ function toFile(row: Selectable<FileTable>): StoredFile {
   };
 }
 
-/** Somewhere in the text, as it is; A–Z and a–z alike, which both databases lower in the same way. */
+/** Returns a pattern that finds the text anywhere. A–Z match a–z, which both databases lower in the same way. */
 function likePattern(text: string): string {
   const lower = text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   return `%${lower.replace(/[!%_]/g, '!$&')}%`;

@@ -14,7 +14,7 @@ import { held, type KeptAnswerLimits, keepAnswer, releaseAnswerBytes } from './k
 
 const unlimited: KeptAnswerLimits = { maxBytes: Number.POSITIVE_INFINITY };
 
-/** Remembered requests over either database. */
+/** Stores remembered requests in either database. */
 export function createIdempotencyRepository(
   { write, leases, dialect }: Database,
   limits: KeptAnswerLimits = unlimited,
@@ -40,10 +40,13 @@ export function createIdempotencyRepository(
   };
 }
 
-/** Rows that one statement forgets. */
+/** Number of rows that one statement deletes. */
 const rowsOfSweep = 2000;
 
-/** The row of a forgotten answer keeps its bytes when its key is claimed again, until it is completed or deleted. */
+/**
+ * Deletes the row of a claim and subtracts its bytes. When a key is claimed again after its answer has expired, the row
+ * keeps its byte count until it is completed or deleted.
+ */
 async function release(transaction: Transaction<Tables>, claim: HeldClaim): Promise<void> {
   const deleted = await transaction
     .deleteFrom('idempotency')
@@ -78,7 +81,7 @@ async function sweepSome(transaction: Transaction<Tables>, now: number): Promise
   return deleted.length;
 }
 
-/** Keeps the answer of a request whose claim is still held; false when somebody else took it over. */
+/** Stores the answer of a request whose claim is still held. Returns false when another request has claimed the key. */
 export async function storeAnswer(db: Kysely<Tables> | Transaction<Tables>, claim: CompletedClaim): Promise<boolean> {
   const result = await held(db, claim)
     .set({ fingerprint: claim.fingerprint, answer: claim.answer, expires_at: claim.expiresAt })
@@ -127,7 +130,7 @@ async function claimKey(db: Kysely<Tables>, claim: HeldClaim, now: number): Prom
     .where('operation', '=', claim.operation)
     .where('key', '=', claim.key)
     .executeTakeFirst();
-  // Released between the two statements: the other request has just ended, so asking again will do.
+  // The claim was released between the two statements. The other request has just ended, so the caller asks again.
   return { kind: known?.answered ? 'answered' : 'running' };
 }
 
@@ -138,7 +141,7 @@ interface CompareOptions {
   readonly most: number;
 }
 
-/** The row stays locked until the commit, so two requests are never compared before the first is counted. */
+/** Locks the row until the commit, so that each wrong repetition is counted before the next one is compared. */
 async function compare(
   transaction: Transaction<Tables>,
   { dialect, request, fingerprints, most }: CompareOptions,

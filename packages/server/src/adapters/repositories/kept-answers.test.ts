@@ -15,7 +15,7 @@ const claimOf = (projectId: string, operation: 'execute' | 'upload') =>
   ({ projectId, operation, key: 'k', callerId: '', heldUntil: 1000 }) as const;
 
 for (const name of ['SQLite', 'PostgreSQL'])
-  test(`answers kept before there was a sum are counted once, in bytes: ${name}`, async (t) => {
+  test(`the migration counts the bytes of stored answers once: ${name}`, async (t) => {
     const dataFolder = await mkdtemp(join(tmpdir(), 'quartermaster-answers-'));
     t.after(() => rm(dataFolder, { recursive: true }));
     const testing = name === 'SQLite' ? null : await createTestDatabase();
@@ -28,7 +28,7 @@ for (const name of ['SQLite', 'PostgreSQL'])
       if (claim.projectId === 'a')
         await repository.complete({ ...claim, fingerprint: 'print', answer: '"äöü"', expiresAt: 9000 });
     }
-    // As it was before the migration.
+    // Restores the schema from before the migration.
     await sql`drop table kept_answer_usage`.execute(database.write);
     await sql`alter table idempotency drop column answer_bytes`.execute(database.write);
     await createKeptAnswerBytesMigration(database.dialect).up(database.write);

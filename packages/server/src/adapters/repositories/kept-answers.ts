@@ -2,17 +2,17 @@ import type { Kysely, Transaction } from 'kysely';
 import type { CompletedClaim, HeldClaim } from '../../idempotency/idempotency-repository.ts';
 import type { Tables } from '../database/tables.ts';
 
-/** The bound on the kept answers of one project. */
+/** The limits on the stored answers of one project. */
 export interface KeptAnswerLimits {
-  /** Bytes of the answers of runs. */
+  /** Maximum total bytes of the answers of runs. */
   readonly maxBytes: number;
-  /** Called for each answer that is not kept, before its transaction commits. */
+  /** Called for each answer that is not stored, before its transaction commits. */
   readonly onExceeded?: () => void;
 }
 
 /**
- * Keeps the answer of a run, or what stands instead of it when the answers of the project would exceed their bytes. Every transaction
- * changes rows of `idempotency` first and sums last, so that two never wait for each other.
+ * Stores the answer of a run. When the project's answers would exceed their bytes, it stores a replacement instead.
+ * Every transaction changes rows of `idempotency` first and sums last, which prevents deadlocks.
  */
 export async function keepAnswer(
   transaction: Transaction<Tables>,
@@ -46,7 +46,7 @@ export async function keepAnswer(
   return true;
 }
 
-/** Gives back the bytes of deleted rows. Sorted, so that two transactions never wait for each other. */
+/** Subtracts the bytes of deleted rows. The sorted order prevents deadlocks between two transactions. */
 export async function releaseAnswerBytes(
   transaction: Transaction<Tables>,
   deleted: readonly { readonly project_id: string; readonly answer_bytes: number }[],
@@ -58,7 +58,10 @@ export async function releaseAnswerBytes(
     await changeKeptBytes(transaction, projectId, -bytes);
 }
 
-/** Holds the sum of the project until the commit. @returns the new sum */
+/**
+ * Locks the sum of the project until the commit.
+ * @returns the new sum
+ */
 async function changeKeptBytes(transaction: Transaction<Tables>, projectId: string, change: number): Promise<number> {
   const { bytes } = await transaction
     .insertInto('kept_answer_usage')
@@ -73,7 +76,9 @@ async function changeKeptBytes(transaction: Transaction<Tables>, projectId: stri
   return Number(bytes);
 }
 
-/** The row of a claim while it is ours: a later holder has a later end, an answered request an answer. */
+/**
+ * Selects the row of a claim that is still held. A later holder has a later end, and an answered request has an answer.
+ */
 export function held(db: Kysely<Tables>, claim: HeldClaim) {
   return db
     .updateTable('idempotency')

@@ -9,8 +9,8 @@ import type { RunRequestTable, RunTable } from './run-tables.ts';
 type OrphanedRow = Selectable<RunTable> & Selectable<Omit<RunRequestTable, 'project_id' | 'run_id'>>;
 
 /**
- * Claims orphaned runs of bundles that this process has. It also claims those that were cancelled or have waited too
- * long, because ending them needs no bundle. All others stay for a process that has their bundle.
+ * Claims orphaned runs of bundles that are installed in this process. It also claims runs that were cancelled or waited
+ * too long, because ending them needs no bundle. Other runs stay for a process that has their bundle.
  */
 export async function claimOrphanedRuns(
   { read, write, dialect }: Database,
@@ -33,7 +33,7 @@ export async function claimOrphanedRuns(
       })
       .orderBy('run.id')
       .limit(request.limit);
-    // SQLite writes one transaction at a time: two claims cannot meet there.
+    // SQLite runs one write transaction at a time, so two claims cannot conflict there.
     const rows: OrphanedRow[] = await (dialect === 'sqlite'
       ? claimable
       : claimable.forUpdate(['run', 'run_request']).skipLocked()
@@ -45,7 +45,7 @@ export async function claimOrphanedRuns(
   });
 }
 
-/** Times of leases are never negative: with that condition the index of runs under way serves. */
+/** A lease is never negative. The condition makes the index of runs in progress usable. */
 function orphaned(db: Kysely<Tables>, { owner, until }: RunLease, { now }: OrphanClaim) {
   return db
     .selectFrom('run')
@@ -56,7 +56,7 @@ function orphaned(db: Kysely<Tables>, { owner, until }: RunLease, { now }: Orpha
     .where(isOrphaned({ now, leaseUntil: until }));
 }
 
-/** Makes the process the owner of all these rows, which this transaction has locked. */
+/** Assigns all these rows, which this transaction has locked, to the process. */
 async function assign(transaction: Transaction<Tables>, lease: RunLease, rows: readonly OrphanedRow[]): Promise<void> {
   await transaction
     .updateTable('run')

@@ -6,7 +6,7 @@ import { readKeysetPage } from '../database/keyset-page.ts';
 import { areAtLeast } from '../database/row-limit.ts';
 import type { KeyTable, Tables } from '../database/tables.ts';
 
-/** Projects and keys over either database. */
+/** Stores projects and keys in either database. */
 export function createProjectRepository(database: Database): ProjectRepository {
   const { read, write } = database;
   return {
@@ -17,7 +17,8 @@ export function createProjectRepository(database: Database): ProjectRepository {
     },
     addProject: (project, { most, key, beforeCommit }) =>
       write.transaction().execute(async (transaction) => {
-        // Without a key as well: two requests cannot both find room for the last project.
+        // The change is numbered even without a key, so that two requests cannot both take the last place for a
+        // project.
         const change = await nextChange(transaction);
         const projects = transaction.selectFrom('project').select('id');
         if ((await projects.where('name', '=', project.name).executeTakeFirst()) !== undefined) return 'taken';
@@ -63,7 +64,7 @@ export function createProjectRepository(database: Database): ProjectRepository {
     ...keyChanges(database),
     touchKeys: (uses) =>
       write.transaction().execute(async (transaction) => {
-        // One statement a key, but only for keys used since the last look: a handful, once a second, in one commit.
+        // One statement per key, but only for keys used since the last call: a few, once per second, in one commit.
         for (const [keyId, at] of uses) {
           await transaction
             .updateTable('api_key')
@@ -108,7 +109,7 @@ function descendantsOf(keyId: string) {
 
 type KeyChanges = Pick<ProjectRepository, 'addKey' | 'revokeKey' | 'replaceKey' | 'changedKeys'>;
 
-/** Whatever changes who may use a key, and what has changed. */
+/** Stores and reads every change that affects who may use a key. */
 function keyChanges({ read, write }: Database): KeyChanges {
   return {
     addKey: (key, { now, most }) =>
@@ -150,7 +151,7 @@ function keyChanges({ read, write }: Database): KeyChanges {
     changedKeys: async (after, now) => {
       const { number } = await read.selectFrom('key_change').select('number').executeTakeFirstOrThrow();
       if (after === number) return { number, isWhole: false, keys: [] };
-      // A smaller number is that of a database that was set back.
+      // A smaller number means that the database was restored to an earlier state.
       const isWhole = after === null || after > number;
       const query = read.selectFrom('api_key').selectAll();
       const rows = await (isWhole ? query.where(isUsableAt(now)) : query.where('change', '>', after)).execute();
@@ -160,8 +161,8 @@ function keyChanges({ read, write }: Database): KeyChanges {
 }
 
 /**
- * The row stays locked until the commit. Changes are therefore committed in the order of their numbers, and two requests cannot both
- * find room for the last key of a project.
+ * Locks the row until the commit. Changes are therefore committed in the order of their numbers, and two requests
+ * cannot both take the last place for a key of a project.
  */
 async function nextChange(transaction: Transaction<Tables>): Promise<number> {
   const { number } = await transaction
@@ -179,7 +180,7 @@ async function insertKey(transaction: Transaction<Tables>, key: StoredKey, chang
     .execute();
 }
 
-/** Usable keys of the project besides this one. */
+/** Counts the usable keys of the project other than this one. */
 async function countOtherKeys(transaction: Transaction<Tables>, key: StoredKey, now: number): Promise<number> {
   const row = await transaction
     .selectFrom('api_key')

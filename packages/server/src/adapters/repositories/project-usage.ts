@@ -3,9 +3,9 @@ import type { ProjectUsage, WrongUsage } from '../../files/file-repository.ts';
 import type { Tables } from '../database/tables.ts';
 
 /**
- * Adds to what the files of a project take, or takes from it, and holds it until the transaction ends: nobody else adds
- * meanwhile, in whatever process. Before any blob is held, in every transaction: two that hold one each would wait for
- * each other. @returns the new sums.
+ * Changes the usage of a project's files and locks it until the transaction ends, for all processes. Every transaction
+ * calls it before it locks a blob, because another order could cause a deadlock.
+ * @returns the new sums
  */
 export async function changeUsage(
   transaction: Transaction<Tables>,
@@ -35,7 +35,7 @@ export async function findUsage(db: Kysely<Tables>, projectId: string): Promise<
   return Number(row?.file_bytes ?? 0);
 }
 
-/** One statement, so that it sees one moment. */
+/** Uses one statement, so that all values belong to the same moment. */
 export async function findWrongUsages(db: Kysely<Tables>): Promise<WrongUsage[]> {
   const none = sql<number>`0`;
   const kept = db
@@ -80,7 +80,7 @@ export async function findWrongUsages(db: Kysely<Tables>): Promise<WrongUsage[]>
   }));
 }
 
-/** Nobody adds or takes meanwhile, so that the sums made are the sums kept. */
+/** Locks the usage first, so that the computed sums are still correct when they are stored. */
 export async function correctUsage(transaction: Transaction<Tables>, projectId: string): Promise<void> {
   const found = await changeUsage(transaction, projectId, { bytes: 0, files: 0 });
   const expected = await transaction

@@ -9,7 +9,7 @@ import { createAsynchronousRuns } from './asynchronous-runs.ts';
 import { insertRuns, packRun, toRun, unpackRun } from './run-rows.ts';
 import { sweepResults, sweepRuns } from './sweep-runs.ts';
 
-/** Runs over either database. */
+/** Stores runs in either database. */
 export function createRunRepository(database: Database): RunRepository {
   const { read, write, dialect } = database;
   return {
@@ -34,7 +34,7 @@ export function createRunRepository(database: Database): RunRepository {
         .where('run_id', '=', runId)
         .where('expires_at', '>', now)
         .executeTakeFirst();
-      // Written by `end`.
+      // `end` wrote the value.
       return row && { result: parseJson(row.result) as ExecuteResult, expiresAt: row.expires_at };
     },
     list: (projectId, query, recent) => listRuns(database, projectId, { query, recent }),
@@ -57,7 +57,7 @@ async function listRuns(
     if (since !== undefined) rows = rows.where('id', '>=', lowestIdAt('run', since));
     if (outcome === 'none') rows = rows.where('outcome', 'is', null);
     else if (outcome !== undefined) rows = rows.where('outcome', '=', outcome);
-    // Said again, so that the index of those is seen to serve.
+    // The condition is redundant, but makes the partial index usable.
     if (outcome !== undefined && outcome !== 'none' && outcome !== 'succeeded') {
       rows = rows.where('outcome', '<>', 'succeeded');
     }

@@ -7,10 +7,10 @@ import type { Tables } from '../database/tables.ts';
 import { askThread } from '../sqlite/sqlite-insert-many.ts';
 import type { RunTable } from './run-tables.ts';
 
-/** Everything about the end of a run that no query asks for. */
+/** The parts of a run's end that no query uses. */
 type Detail = Omit<RunEnd, 'outcome'>;
 
-/** In the order of the columns in {@link insertRuns}. */
+/** The members are in the order of the columns in {@link insertRuns}. */
 export function packRun(run: StoredRun): PackedRun {
   const { id, projectId, bundleId, pluginId, origin, isolation, asynchronous, createdAt, lease, end } = run;
   const mode = asynchronous ? 'async' : 'sync';
@@ -33,7 +33,7 @@ export function unpackRun({ row }: PackedRun): StoredRun {
   return toRun({ ...named, begun_at: null });
 }
 
-/** Those that are there already are left as they are. The rows go to the database as one text, wherever it is. */
+/** Inserts rows and keeps existing ones unchanged. The rows are sent to either database as one JSON text. */
 export async function insertRuns(
   transaction: Transaction<Tables>,
   dialect: Database['dialect'],
@@ -53,7 +53,7 @@ export async function insertRuns(
 
 const wholeNumbers: ReadonlySet<string> = new Set(['created_at', 'lease_until']);
 
-/** The column, for a single row. */
+/** Returns the value of the `detail` column for a single row. */
 export function detailText({ outcome: _, ...detail }: RunEnd): string {
   return JSON.stringify(detail satisfies Detail);
 }
@@ -77,6 +77,6 @@ export function toRun(row: Selectable<RunTable>): StoredRun {
 
 function toEnd({ outcome, detail }: Selectable<RunTable>): RunEnd | null {
   if (outcome === null || detail === null) return null;
-  // Both were written by this file.
+  // This file wrote both values.
   return { ...(parseJson(detail) as Detail), outcome: outcome as RunOutcome };
 }

@@ -1,41 +1,41 @@
 /** A run of a plugin. Primary key (project_id, id). */
 export interface RunTable {
-  /** `-` where the request carried no key. */
+  /** `-` when the request had no key. */
   project_id: string;
   id: string;
   bundle_id: string;
   plugin_id: string | null;
   origin: string;
   isolation: string;
-  /** `async`: stored when it was accepted, with a lease; `sync`: when it had ended. */
+  /** `async`: the run was stored with a lease when it was accepted. `sync`: it was stored when it had ended. */
   mode: 'sync' | 'async';
   created_at: number;
   lease_owner: string | null;
   lease_until: number | null;
-  /** 1: somebody wants it cancelled. */
+  /** 1 when the run is to be cancelled. */
   cancel_asked: number | null;
-  /** When a process began it; null: it waits, or is not asynchronous. */
+  /** The time when a process began it; null while it waits, and for synchronous runs. */
   begun_at: number | null;
-  /** null while it is under way. */
+  /** Null while the run is in progress. */
   outcome: string | null;
-  /** JSON of everything else about its end. */
+  /** JSON of the remaining details of its end. */
   detail: string | null;
 }
 
-/** What an asynchronous run that has not ended was asked for. Primary key (project_id, run_id). */
+/** The request of an asynchronous run that has not ended. Primary key (project_id, run_id). */
 export interface RunRequestTable {
   project_id: string;
   run_id: string;
-  /** JSON of it, or its seal; null: it may not be kept. */
+  /** JSON of the request, in clear or encrypted; null when it may not be stored. */
   request: string | null;
   sealed: number;
-  /** 1: running the plugin twice does no more than running it once. */
+  /** 1 when running the plugin twice has the same effect as running it once. */
   repeatable: number;
-  /** Processes that have begun it and left it. */
+  /** Number of processes that began the run and did not end it. */
   attempts: number;
 }
 
-/** The result of an asynchronous run, until it is forgotten. */
+/** The result of an asynchronous run, until it is deleted. */
 export interface RunResultTable {
   project_id: string;
   run_id: string;
@@ -45,7 +45,7 @@ export interface RunResultTable {
   result: string;
 }
 
-/** A process that has runs; `run.lease_owner` names it. */
+/** A process with runs. `run.lease_owner` contains its id. */
 export interface ProcessTable {
   id: string;
   /** Milliseconds since 1970, by the clock of the database. */

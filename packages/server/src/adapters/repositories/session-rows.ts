@@ -18,7 +18,7 @@ type SessionFunctions =
   | 'removeSessionById'
   | 'removeSessions';
 
-/** The rows of sessions over either database. */
+/** Stores sessions in either database. */
 export function createSessionRows(
   database: Pick<Database, 'read' | 'write'>,
 ): Pick<AdministratorRepository, SessionFunctions> {
@@ -100,8 +100,8 @@ function sessionReads({
 }
 
 /**
- * Locks the row until the commit, so that sessions of an administrator begin one after the other. The secret is a new one with every
- * password: a sign-in that compared the password before does not get past its change.
+ * Locks the row until the commit, so that sessions of an administrator begin one after the other. Each new password
+ * changes the secret. A sign-in that compared the old password therefore fails.
  */
 async function lockAdministrator(
   transaction: Transaction<Tables>,
@@ -137,7 +137,7 @@ async function removeLeastUsed(
   return removed.map(({ id }) => id);
 }
 
-/** Sessions that can no longer be used. */
+/** Matches sessions that can no longer be used. */
 export function isOver({ now, idleSince }: SessionTimes) {
   return (where: ExpressionBuilder<Tables, 'session'>) =>
     where.or([where('expires_at', '<=', now), where('last_used_at', '<=', idleSince)]);

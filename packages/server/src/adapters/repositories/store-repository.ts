@@ -2,7 +2,7 @@ import type { EncryptionKeyRepository } from '../../access/credential-profiles/e
 import type { StoreIdentityRepository } from '../../files/store-identity-repository.ts';
 import type { Database } from '../database/database.ts';
 
-/** The row of the store; the migration has added it. */
+/** Reads and writes the single row of the store, which the migration has added. */
 export function createStoreRepository({ write }: Database): StoreIdentityRepository & EncryptionKeyRepository {
   const read = () => write.selectFrom('store').selectAll().executeTakeFirstOrThrow();
   return {

@@ -3,7 +3,7 @@ import { lowestIdAt } from '../../kernel/identifier.ts';
 import type { RunBounds } from '../../runs/run-repository.ts';
 import type { Database } from '../database/database.ts';
 
-/** Deletes runs beyond the bounds, project by project. */
+/** Deletes runs beyond the limits, one project after another. */
 export async function sweepRuns(database: Database, { notBefore, most }: RunBounds, limit: number): Promise<number> {
   let deleted = 0;
   for (let project = await nextProject(database, ''); project !== undefined && deleted < limit; ) {
@@ -14,7 +14,7 @@ export async function sweepRuns(database: Database, { notBefore, most }: RunBoun
   return deleted;
 }
 
-/** From one project to the next by the primary key: a `distinct` would read every row. */
+/** Finds the next project by the primary key. A `distinct` would read every row. */
 async function nextProject({ read }: Database, after: string): Promise<string | undefined> {
   const row = await read
     .selectFrom('run')
@@ -26,7 +26,7 @@ async function nextProject({ read }: Database, after: string): Promise<string | 
   return row?.project_id;
 }
 
-/** What sorts before it is beyond one of the bounds; null when nothing is. */
+/** Returns the first id to keep. Runs before it exceed one of the limits; null when none does. */
 async function firstToKeep(
   { read }: Database,
   project: string,
@@ -35,7 +35,7 @@ async function firstToKeep(
   const byAge = lowestIdAt('run', notBefore);
   const ids = read.selectFrom('run').select('id').where('project_id', '=', project);
   const oldest = await ids.orderBy('id').limit(1).executeTakeFirst();
-  // The newest of those that are too many: it goes, what comes after it stays.
+  // This run is the newest one beyond the limit. It is deleted, and the runs after it stay.
   const surplus = await ids.orderBy('id', 'desc').offset(most).limit(1).executeTakeFirst();
   const byCount = surplus === undefined ? '' : `${surplus.id}\x01`;
   const first = byAge > byCount ? byAge : byCount;
@@ -52,7 +52,7 @@ async function deleteBefore(
       .select('id')
       .where('project_id', '=', project)
       .where('id', '<', before)
-      // One under way is somebody's: it ends, or its lease does.
+      // A run in progress belongs to a process until it ends or its lease expires.
       .where('outcome', 'is not', null)
       .orderBy('id')
       .limit(limit)
@@ -76,8 +76,8 @@ async function deleteBefore(
 }
 
 /**
- * Each project keeps its newest results up to the same number of bytes, so one that stores many deletes only its own. What is over goes
- * whatever the sum.
+ * Each project keeps its newest results up to the same number of bytes, so a project with many results affects only its
+ * own. Expired results are deleted whatever the sum is.
  */
 export async function sweepResults(
   { read, write }: Database,

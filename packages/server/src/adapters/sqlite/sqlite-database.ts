@@ -12,13 +12,13 @@ import { createSqliteFullText } from '../full-text/sqlite-full-text.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
 import { openSqliteThread, SqliteError, type SqliteThread } from './sqlite-thread.ts';
 
-/** One more than one, so that a long search does not hold up every key and file that is read. */
+/** A second reader is opened on demand, so that a long search does not delay the reads of keys and files. */
 const moreReaders = 1;
 
-/** Of the database in the data folder. */
+/** The name of the database file in the data folder. */
 export const sqliteFile = 'quartermaster.db';
 
-/** The file in the data folder: one connection that writes, one or two that read. */
+/** Opens the file in the data folder with one connection for writes and one or two for reads. */
 export async function openSqliteDatabase({ dataFolder, clock = systemClock }: DatabaseSettings): Promise<Database> {
   const file = path.join(dataFolder, sqliteFile);
   await createPrivately(file, dataFolder);
@@ -69,7 +69,7 @@ async function createPrivately(file: string, folder: string): Promise<void> {
 /** SQLITE_CORRUPT and SQLITE_NOTADB with all their extended codes. */
 const damageCodes = /^SQLITE_(CORRUPT|NOTADB)/;
 
-/** The SQLite error about a damaged file in the chain of causes. */
+/** Finds the SQLite error about a damaged file in the chain of causes. */
 function findDamage(error: unknown): SqliteError | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof SqliteError && damageCodes.test(cause.code)) return cause;

@@ -12,10 +12,10 @@ import { isThreadQuery } from './sqlite-insert-many.ts';
 import type { Place } from './sqlite-protocol.ts';
 import type { SqliteThread } from './sqlite-thread.ts';
 
-/** A connection that a query or a transaction has for itself until it gives it back. */
+/** A connection that one query or transaction uses exclusively until it releases it. */
 interface ThreadConnection extends DatabaseConnection {
   readonly thread: SqliteThread;
-  /** `asked`: BEGIN is wanted and travels with the next statement, which saves a round trip. */
+  /** `asked`: BEGIN has been requested and is sent with the next statement, which saves a round trip. */
   transaction: 'none' | 'asked' | 'open';
 }
 
@@ -30,7 +30,7 @@ function createConnection(thread: SqliteThread): ThreadConnection {
       if (first) connection.transaction = 'open';
       const request = isThreadQuery(query) ? query.request : { sql, parameters };
       const { rows, changes } = await thread.send({ ...request, place });
-      // Kysely's R is what the caller's query says the rows are; SQLite knows nothing of it.
+      // Kysely's type R comes from the caller's query; SQLite does not check it.
       const result = { rows: rows as R[] };
       return changes === undefined ? result : { ...result, numAffectedRows: BigInt(changes) };
     },
@@ -41,13 +41,13 @@ function createConnection(thread: SqliteThread): ThreadConnection {
   return connection;
 }
 
-/** More connections, opened when those there are are all lent; each keeps a thread of 6 MB and its cache. */
+/** Further connections, opened when all others are in use. Each keeps a thread of 6 MB and its cache. */
 export interface MoreThreads {
   readonly most: number;
   readonly open: () => Promise<SqliteThread>;
 }
 
-/** Lends each connection to one at a time, in the order of asking. */
+/** Lends each connection to one user at a time, in the order of the requests. */
 function createPool(threads: readonly SqliteThread[], more?: MoreThreads) {
   const free = threads.map(createConnection);
   const queue: Array<(connection: ThreadConnection) => void> = [];
@@ -61,7 +61,7 @@ function createPool(threads: readonly SqliteThread[], more?: MoreThreads) {
   function openAnother(): void {
     if (more === undefined || threadsLeft === 0) return;
     threadsLeft--;
-    // Those who wait are served by the others when it cannot be opened; it is tried again the next time all are lent.
+    // When the connection cannot be opened, waiting requests use the others. The next shortage tries to open it again.
     more.open().then(
       (thread) => giveBack(createConnection(thread)),
       () => threadsLeft++,
@@ -80,7 +80,7 @@ function createPool(threads: readonly SqliteThread[], more?: MoreThreads) {
 
 function createDriver(threads: readonly SqliteThread[], more?: MoreThreads): Driver {
   const pool = createPool(threads, more);
-  // Kysely hands back what acquireConnection gave.
+  // Kysely passes the value that acquireConnection returned.
   const ours = (connection: DatabaseConnection) => connection as ThreadConnection;
   return {
     async init() {},
@@ -107,14 +107,14 @@ function createDriver(threads: readonly SqliteThread[], more?: MoreThreads): Dri
   };
 }
 
-/** SQLite undoes its schema changes with the transaction, which Kysely does not assume. */
+/** Tells Kysely that SQLite rolls schema changes back with the transaction. */
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
 }
 
-/** Sends statements to the given threads. With one thread its transactions run strictly one after another. */
+/** Sends statements to the given threads. With one thread, transactions run strictly one after another. */
 export function createSqliteDialect(threads: readonly SqliteThread[], more?: MoreThreads): Dialect {
   return {
     createDriver: () => createDriver(threads, more),

@@ -18,7 +18,7 @@ describe('SQLite on a full disk', () => {
   let database: Database;
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'quartermaster-full-'));
-    // Needs root, as the network namespaces of other tests do.
+    // Mounting needs root, as the network namespaces of other tests do.
     await run('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', folder]);
     database = await openDatabase({ url: null, dataFolder: folder, logger });
   });
@@ -34,14 +34,14 @@ describe('SQLite on a full disk', () => {
       .values({ id: `p${n}`, name: `${n}`.padEnd(5000, '-'), created_at: 0 })
       .execute();
 
-  it('is not ready, and refuses what cannot be stored with 507, until there is room again', async () => {
+  it('the database is not ready and refuses writes with 507 until the disk has space again', async () => {
     await add(1);
     await database.check();
     await writeFile(ballast(), Buffer.alloc(8 * 1024 * 1024)).catch((error) => assert.equal(error.code, 'ENOSPC'));
     await assert.rejects(Promise.all(Array.from({ length: 100 }, (_, n) => add(n + 2))), {
       code: 'INSUFFICIENT_STORAGE',
     });
-    // A success holds for a second.
+    // A success is reused for one second.
     const isReady = () =>
       database.check().then(
         () => true,

@@ -2,7 +2,7 @@ import { CompiledQuery, type Kysely } from 'kysely';
 import type { Tables } from '../database/tables.ts';
 import type { Request } from './sqlite-protocol.ts';
 
-/** A query that says itself what its thread is to do. */
+/** A query that carries the request for its thread. */
 export interface ThreadQuery extends CompiledQuery {
   readonly request: Request;
 }
@@ -11,22 +11,25 @@ export function isThreadQuery(query: CompiledQuery): query is ThreadQuery {
   return 'request' in query;
 }
 
-/** Has the thread do it. @returns the one row of its answer */
+/**
+ * Sends the request to the thread.
+ * @returns the only row of its answer
+ */
 export async function askThread<Row>(db: Kysely<Tables>, request: Request): Promise<Row> {
   const query: ThreadQuery = { ...CompiledQuery.raw(request.sql), request };
   const { rows } = await db.executeQuery<Row>(query);
   return rows[0] as Row; // such an answer has one
 }
 
-/** An insert of one row, with a parameter for each column. */
+/** Builds an insert of one row, with a parameter for each column. */
 export function insertInto(table: keyof Tables, columns: readonly string[]): string {
   const names = columns.map((column) => `"${column}"`);
   return `insert into "${table}" (${names.join(', ')}) values (${columns.map(() => '?').join(', ')})`;
 }
 
 /**
- * Runs an insert for each list of its values; SQLite only. One prepared statement, run for each row: building and binding
- * one statement for all of them takes five times as long, most of it on the event loop. See ADR 0033.
+ * Runs an insert for each list of values; SQLite only. One prepared statement runs once per row. A single statement for
+ * all rows takes five times as long to build and bind, mostly on the event loop. See ADR 0033.
  * @returns the row ids, in order
  */
 export async function runMany(

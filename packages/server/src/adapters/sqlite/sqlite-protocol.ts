@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 
-/** What a connection's thread is started with. `bell` is rung (increased, notified) after each request that is sent. */
+/** The start data of a connection's thread. `bell` is increased and notified after each request. */
 export interface WorkerStart {
   readonly path: string;
   readonly readOnly: boolean;
@@ -9,8 +9,8 @@ export interface WorkerStart {
 }
 
 /**
- * Where a statement stands: on its own; the first of a transaction, which starts it; or further inside one, where it
- * is refused when SQLite has already rolled the transaction back by itself (a full disk does that).
+ * The position of a statement: alone, first in a transaction, which it starts, or inside one. Inside one it is refused
+ * when SQLite has already rolled the transaction back, for example because of a full disk.
  */
 export type Place = 'alone' | 'first' | 'inside';
 
@@ -18,12 +18,12 @@ export interface Statement {
   readonly sql: string;
   readonly parameters: readonly unknown[];
 }
-/** A statement that gives no rows, run once for each list of parameters. The answer's one row is `{ rowIds }`, in order. */
+/** A statement without result rows, run once per list of parameters. The answer has one row, `{ rowIds }`, in order. */
 export interface ManyStatements {
   readonly sql: string;
   readonly lists: ReadonlyArray<readonly unknown[]>;
 }
-/** A statement that gives no rows, run once for each list of parameters; they come as JSON, an array of arrays. */
+/** A statement without result rows, run once per list of parameters. The lists are JSON, an array of arrays. */
 export interface JsonStatements {
   readonly sql: string;
   readonly rows: string;
@@ -34,17 +34,17 @@ export type WorkerRequest = PlacedRequest | 'commit' | 'rollback' | 'close';
 
 export interface StatementAnswer {
   readonly rows: readonly unknown[];
-  /** Rows changed; absent where the statement gives rows. */
+  /** Number of changed rows; absent for statements that return rows. */
   readonly changes?: number;
 }
 export interface StatementFailure {
   readonly message: string;
-  /** SQLite's extended result code; absent where SQLite was not the one who failed. */
+  /** SQLite's extended result code; absent when SQLite did not cause the failure. */
   readonly resultCode?: number;
 }
 /**
- * SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC of sqlite3.h: pages that could not be synced may be gone from the page cache,
- * so a further sync would succeed without them.
+ * SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC of sqlite3.h. Pages that could not be synced may be gone from the page
+ * cache, so a further sync would succeed without them.
  */
 const failedSyncs: ReadonlySet<number | undefined> = new Set([1034, 1290]);
 export function isFailedSync(answer: WorkerAnswer): boolean {

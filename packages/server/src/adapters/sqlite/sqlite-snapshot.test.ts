@@ -8,7 +8,7 @@ import { createLogger } from '../../kernel/log/logger.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
 import { takeSqliteSnapshot } from './sqlite-snapshot.ts';
 
-test('what is only in the log is in the copy, which is one file; the original goes on', async (t) => {
+test('a copy is one file and includes the changes of the log, and the original stays in use', async (t) => {
   const { data, copy } = await makeFolders(t);
   const database = await openSqliteDatabase({ url: null, dataFolder: data, logger: createLogger('silent') });
   t.after(() => database.close());
@@ -30,7 +30,7 @@ test('what is only in the log is in the copy, which is one file; the original go
   assert.deepEqual(await readdir(copy), ['quartermaster.db']);
 });
 
-test('the tables of another version are copied as they are', async (t) => {
+test('the tables of another version are copied unchanged', async (t) => {
   const { data, copy } = await makeFolders(t);
   await (await openSqliteDatabase({ url: null, dataFolder: data, logger: createLogger('silent') })).close();
   const newer = new DatabaseSync(join(data, 'quartermaster.db'));
@@ -43,7 +43,7 @@ test('the tables of another version are copied as they are', async (t) => {
   copied.close();
 });
 
-test('a damaged database is not taken for a backup', async (t) => {
+test('a copy of a damaged database is refused', async (t) => {
   const { data, copy } = await makeFolders(t);
   await (await openSqliteDatabase({ url: null, dataFolder: data, logger: createLogger('silent') })).close();
   const log = new DatabaseSync(join(data, 'quartermaster.db'));

@@ -5,14 +5,17 @@ import { type DatabaseSnapshot, mostNamedFiles, type SnapshotBlob } from '../../
 import { databaseDamaged, noDatabase } from '../database/problems.ts';
 import { sqliteFile } from './sqlite-database.ts';
 
-/** More pages than a database has: one step sees one state, and a write between two steps would begin the copy anew. */
+/**
+ * More pages than any database has. A single step copies one state, whereas a write between two steps would restart the
+ * copy.
+ */
 const allPages = 2 ** 31 - 1;
-/** Milliseconds that a lock of another process is waited for. */
+/** Milliseconds to wait for a lock of another process. */
 const busyTimeout = 10_000;
 
 /**
- * Copies the database of a data folder into another folder, as one file without a log, and checks the copy. The service may run meanwhile and
- * waits for nothing. The tables stay as they are, also those of another version.
+ * Copies the database of a data folder into another folder, as one file without a log, and checks the copy. The service
+ * may run meanwhile without delay. The tables stay unchanged, including those of another version.
  * @throws when there is no database, or the copy is damaged
  */
 export async function takeSqliteSnapshot(
@@ -35,7 +38,7 @@ export async function takeSqliteSnapshot(
   await chmod(file, 0o600);
   const copy = new DatabaseSync(file);
   try {
-    // Read without a log, it leaves no other file behind.
+    // In this mode, reading the copy leaves no other file behind.
     copy.exec('pragma journal_mode = delete');
     const findings = copy.prepare(`pragma ${check}(10)`).all().flatMap(Object.values).map(String);
     if (findings.join() !== 'ok') throw databaseDamaged(findings);
@@ -51,7 +54,7 @@ export async function takeSqliteSnapshot(
   );
   return {
     liveBlobs: async (after, limit) => {
-      // The columns of the statement above.
+      // The type follows the columns of the statement above.
       const rows = blobs.all(after, limit) as unknown as ReadonlyArray<SnapshotBlob & { readonly files: string }>;
       return rows.map((row) => ({ ...row, files: JSON.parse(row.files) }));
     },

@@ -16,7 +16,10 @@ import {
   type WorkerStart,
 } from './sqlite-protocol.ts';
 
-/** What SQLite answered. `code` is its name where ours cares, otherwise the number, such as `SQLITE_13`. */
+/**
+ * An error of SQLite. `code` is the name of the result code when the service uses it; otherwise the number, for example
+ * `SQLITE_13`.
+ */
 export class SqliteError extends Error {
   readonly code: string;
   constructor({ message, resultCode }: StatementFailure) {
@@ -46,7 +49,7 @@ const resultNames = new Map([
   [2579, 'SQLITE_CONSTRAINT_ROWID'],
 ]);
 
-/** By the primary codes of sqlite3.h, the last byte of every extended code. Codes that are not listed are defects. */
+/** By the primary codes of sqlite3.h, the last byte of every extended code. Other codes indicate defects. */
 const problems = new Map([
   [5, databaseBusy],
   [10, databaseNotAccessible],
@@ -61,7 +64,7 @@ function toError(failure: StatementFailure): Error {
   return problems.get((failure.resultCode ?? 0) & 0xff)?.(error) ?? error;
 }
 
-/** One SQLite connection in its own thread. Requests are answered in the order they were sent. */
+/** One SQLite connection in its own thread. Requests are answered in the order in which they are sent. */
 export interface SqliteThread {
   send(request: WorkerRequest): Promise<StatementAnswer>;
   close(): Promise<void>;
@@ -72,10 +75,10 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** MiB of heap; a result that needs more ends this thread instead of the whole process. */
+/** MiB of heap. A result that needs more ends this thread instead of the whole process. */
 const mostMemory = 1024;
 
-/** @throws when the file cannot be opened or SQLite is not in the mode that we rely on. */
+/** @throws when the file cannot be opened, or SQLite does not use the required mode */
 export async function openSqliteThread(
   path: string,
   { readOnly, memory = mostMemory }: { readOnly: boolean; memory?: number },
@@ -102,7 +105,7 @@ export async function openSqliteThread(
   }
   function receive(answer: WorkerAnswer): void {
     const first = waiting.shift();
-    // Thrown uncaught on purpose: it ends the process, and with it all waiting requests.
+    // Thrown uncaught on purpose. The error ends the process and all waiting requests.
     if (isFailedSync(answer)) throw databaseSyncFailed(path, answer);
     if ('failure' in answer) first?.reject(toError(answer.failure));
     else first?.resolve(answer);
@@ -130,7 +133,7 @@ export async function openSqliteThread(
     return answer;
   }
   async function closeOnce(): Promise<void> {
-    // The thread may have ended before its answer is heard: that is closed, too.
+    // The thread may end before its answer arrives, which also counts as closed.
     if (failure === undefined)
       await send('close').catch((error) => {
         if (error !== failure) throw error;

@@ -12,17 +12,17 @@ import type {
 } from './sqlite-protocol.ts';
 import { isFailedSync } from './sqlite-protocol.ts';
 
-/** Milliseconds that a statement waits for another process's lock. */
+/** Milliseconds that a statement waits for a lock of another process. */
 const busyTimeout = 10_000;
-/** KiB of the file that a connection keeps in memory. */
+/** KiB of the file that a connection caches in memory. */
 const cacheSize = 16_384;
 const preparedStatements = 200;
 /**
- * Pages (of 4 KiB) of the write-ahead log after which it is written into the file: a page that several transactions
- * change is written there once, and synced.
+ * Pages of 4 KiB in the write-ahead log after which a checkpoint writes them into the file. A page that several
+ * transactions changed is written and synced once.
  */
 const checkpointPages = 4_000;
-/** Bytes that the write-ahead log keeps on disk after a checkpoint. */
+/** Bytes of the write-ahead log that stay on disk after a checkpoint. */
 const logSizeLimit = 64 * 1024 * 1024;
 
 interface Prepared {
@@ -31,7 +31,7 @@ interface Prepared {
 }
 interface Connection {
   readonly db: DatabaseSync;
-  /** A writer takes the lock when it begins, so that it never fails half-way because another process wrote. */
+  /** A writer takes the lock at the start, so that a write of another process cannot make it fail later. */
   readonly begin: string;
   prepare(sql: string): Prepared;
 }
@@ -43,7 +43,7 @@ function openConnection({ path, readOnly }: WorkerStart): Connection {
     db.exec(`pragma wal_autocheckpoint = ${checkpointPages}`);
   }
   db.exec(`pragma synchronous = full; pragma temp_store = memory; pragma cache_size = -${cacheSize}`);
-  // Asserted, not assumed: a SQLite built with another default runs a re-opened log at NORMAL and loses commits.
+  // The mode is checked, because a SQLite build with another default runs a re-opened log at NORMAL and loses commits.
   assertPragma(db, 'journal_mode', 'wal');
   assertPragma(db, 'synchronous', 2);
   assertPragma(db, 'foreign_keys', 1);
@@ -55,7 +55,7 @@ function assertPragma(db: DatabaseSync, name: string, expected: string | number)
   if (found !== expected) throw new Error(`SQLite runs with ${name} = ${found}; it must be ${expected}.`);
 }
 
-/** Keeps the statements used last; a Map remembers the order of insertion, so the first key is the oldest. */
+/** Caches the statements used last. A Map keeps the order of insertion, so the first key is the oldest. */
 function createStatementCache(db: DatabaseSync): (sql: string) => Prepared {
   const cache = new Map<string, Prepared>();
   return (sql) => {
@@ -67,7 +67,7 @@ function createStatementCache(db: DatabaseSync): (sql: string) => Prepared {
     }
     const statement = db.prepare(sql);
     const prepared = { statement, givesRows: statement.columns().length > 0 };
-    // FTS5 leaves a last row id beyond 2^53, which node:sqlite refuses to give as a number.
+    // FTS5 leaves a last row id beyond 2^53, which node:sqlite cannot return as a number.
     if (!prepared.givesRows) statement.setReadBigInts(true);
     cache.set(sql, prepared);
     if (cache.size > preparedStatements) {
@@ -80,7 +80,7 @@ function createStatementCache(db: DatabaseSync): (sql: string) => Prepared {
   };
 }
 
-// Kysely gives what the caller bound; node:sqlite itself refuses a type that it does not know.
+// Kysely passes the values that the caller bound. node:sqlite itself refuses unknown types.
 type Values = Array<string | number | bigint | null | Uint8Array>;
 
 function runStatement(connection: Connection, request: PlacedRequest): StatementAnswer {
@@ -127,13 +127,16 @@ function describe(error: unknown, path: string): StatementFailure {
   return { message, resultCode: failedWrites.has(resultCode) && lacksRoom(path) ? sqliteFull : resultCode };
 }
 
-/** SQLITE_IOERR_WRITE, _TRUNCATE and _SHMSIZE of sqlite3.h: SQLite does not tell a quota that is used up from a broken disk. */
+/**
+ * SQLITE_IOERR_WRITE, _TRUNCATE and _SHMSIZE of sqlite3.h. SQLite does not distinguish an exhausted quota from a broken
+ * disk.
+ */
 const failedWrites: ReadonlySet<number> = new Set([778, 1546, 4874]);
 const sqliteFull = 13;
-/** Bytes: more than SQLite writes at once. */
+/** A number of bytes larger than any single write of SQLite. */
 const probeSize = 65_536;
 
-/** Whether a file beside the database cannot be written for lack of disk space. */
+/** Returns whether a file beside the database cannot be written for lack of disk space. */
 function lacksRoom(path: string): boolean {
   const probe = `${path}-room`;
   try {
@@ -154,7 +157,7 @@ function attempt(act: () => StatementAnswer, { path }: WorkerStart): WorkerAnswe
   }
 }
 
-/** Sleeps in `Atomics.wait` instead of in an event loop: half the time of a round trip of `postMessage` both ways. */
+/** Waits in `Atomics.wait` instead of an event loop, which halves the time of a round trip with `postMessage`. */
 function nextRequest(port: MessagePort, bell: Int32Array): WorkerRequest {
   for (;;) {
     const rung = Atomics.load(bell, 0);

@@ -53,7 +53,7 @@ describe('the SQLite file', () => {
   });
   const file = () => path.join(folder, 'quartermaster.db');
 
-  it('is written with synchronous FULL and a write-ahead log, the first time and when opened again', async () => {
+  it('the file uses synchronous FULL and a write-ahead log, when created and when opened again', async () => {
     for (let time = 0; time < 2; time += 1) {
       const database = await open();
       for (const db of [database.write, database.read]) {
@@ -65,13 +65,13 @@ describe('the SQLite file', () => {
     }
   });
 
-  it('can be read by its owner only', async () => {
+  it('only the owner can read the file', async () => {
     const database = await open();
     for (const name of [file(), `${file()}-wal`]) assert.equal((await stat(name)).mode & 0o777, 0o600);
     await database.close();
   });
 
-  it('embeds texts again that an earlier version took for refused', async () => {
+  it('a migration embeds texts again that an earlier version marked as refused', async () => {
     const first = await open();
     const collection = sql`insert into collection (id, project_id, type, name, description, capacity, embedding_model_id,
       metadata, status, created_at, updated_at) values ('c', 'p', 'text', '', '', 9, '', '{}', 'ready', 1, 1)`;
@@ -86,7 +86,7 @@ describe('the SQLite file', () => {
     await first.close();
   });
 
-  it('keeps what was written', async () => {
+  it('rows remain after the file is closed and opened again', async () => {
     const project = { id: 'proj00000000000000000001', name: 'kept', created_at: 1 };
     const first = await open();
     await first.write.insertInto('project').values(project).execute();
@@ -96,14 +96,14 @@ describe('the SQLite file', () => {
     await second.close();
   });
 
-  it('takes no writes through `read`', async () => {
+  it('`read` accepts no writes', async () => {
     const database = await open();
     const write = database.read.insertInto('project').values({ id: 'x', name: 'x', created_at: 1 }).execute();
     await assert.rejects(write, { name: 'SqliteError', code: 'SQLITE_READONLY' });
     await database.close();
   });
 
-  it('is not opened by a version that is older than it', async () => {
+  it('an older version does not open the file', async () => {
     await (await open()).close();
     const db = new DatabaseSync(file());
     db.exec(`insert into schema_migration values ('9999-from-the-future', '2030-01-01T00:00:00.000Z')`);
@@ -114,18 +114,18 @@ describe('the SQLite file', () => {
     );
   });
 
-  it('cannot be opened when it is no database', async () => {
+  it('a file that is no database is refused', async () => {
     await writeFile(file(), 'this is not a database, it is a text that is long enough to be looked at'.repeat(20));
     await assert.rejects(open(), /not a database/);
   });
 
-  it('is made once when several open it at the same time', async () => {
+  it('several processes that open the file at the same time create it once', async () => {
     const databases = await Promise.all(Array.from({ length: 3 }, () => open()));
     for (const database of databases) await database.check();
     await Promise.all(databases.map((database) => database.close()));
   });
 
-  it('is written by two processes at once without losing a row', async () => {
+  it('two processes write to the file concurrently without losing a row', async () => {
     const writers = [await startWriter(folder, 'a'), await startWriter(folder, 'b')];
     const ended = writers.map((writer) => once(writer, 'exit'));
     for (const writer of writers) writer.send('go');
@@ -140,7 +140,7 @@ describe('the SQLite file', () => {
   });
 });
 
-/** Opens the database, says so, and writes 100 rows when it is told to. */
+/** Opens the database, reports it, and writes 100 rows on request. */
 async function startWriter(folder: string, name: string): Promise<ChildProcess> {
   const writer = fork(path.join(import.meta.dirname, 'testing/sqlite-writer.fixture.ts'), [folder, name], { env: {} });
   await once(writer, 'message');
@@ -162,12 +162,12 @@ describe('a connection in a thread', () => {
     await removeFolder(folder);
   });
 
-  it('is refused when the file is not there', async () => {
+  it('opening a missing file is refused', async () => {
     const opening = openSqliteThread(path.join(folder, 'none.db'), { readOnly: true });
     await assert.rejects(opening, /none\.db could not be opened: unable to open/);
   });
 
-  it('gives the name of an error, and answers in the order of asking', async () => {
+  it('errors have names, and answers arrive in the order of the requests', async () => {
     const { send } = await open();
     const ask = (text: string, parameters: unknown[] = []) => send({ sql: text, parameters, place: 'alone' });
     const answers = await Promise.allSettled([
@@ -192,7 +192,7 @@ describe('a connection in a thread', () => {
     assert.deepEqual(others, ['SQLITE_CONSTRAINT_UNIQUE', { rows: [{ a: 'x' }] }, 'SQLITE_ERROR']);
   });
 
-  it('answers a damaged page, which is also what SQLite calls a read that failed, with 503', async () => {
+  it('a damaged page, which SQLite does not distinguish from a failed read, results in 503', async () => {
     const first = await open();
     const ask = (text: string) => thread?.send({ sql: text, parameters: [], place: 'alone' });
     await ask('create table t (a text)');
@@ -205,7 +205,7 @@ describe('a connection in a thread', () => {
     await assert.rejects(ask('select a from t') ?? assert.fail(), refusal);
   });
 
-  it('answers a lock that another process does not give back with 503', async () => {
+  it('a lock that another process does not release results in 503', async () => {
     const { send } = await open();
     await send({ sql: 'pragma busy_timeout = 1', parameters: [], place: 'alone' });
     await send({ sql: 'create table t (a text)', parameters: [], place: 'alone' });
@@ -216,14 +216,14 @@ describe('a connection in a thread', () => {
     other.close();
   });
 
-  it('refuses what comes after it was closed', async () => {
+  it('requests after the close are refused', async () => {
     const { send, close } = await open();
     await close();
     await close();
     await assert.rejects(send({ sql: 'select 1', parameters: [], place: 'alone' }), /closed/);
   });
 
-  it('refuses to go on in a transaction that SQLite has ended', async () => {
+  it('a statement in a transaction that SQLite has ended is refused', async () => {
     const { send } = await open();
     const ask = (text: string, place: 'first' | 'inside') => send({ sql: text, parameters: [], place });
     await ask('create table t (a unique)', 'first');
@@ -233,7 +233,7 @@ describe('a connection in a thread', () => {
     await assert.rejects(send('commit'), /rolled this transaction back/);
   });
 
-  it('rejects everything that waits, and what comes later, when its thread ends', async () => {
+  it('the end of the thread rejects all waiting and later requests', async () => {
     const { send } = await open(16);
     const ask = (text: string) => send({ sql: text, parameters: [], place: 'alone' });
     const many = 'with recursive n (i) as (select 1 union all select i + 1 from n limit 200000) select i from n';

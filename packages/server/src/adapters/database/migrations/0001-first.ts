@@ -2,7 +2,10 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
-/** Every table of `tables.ts`. PostgreSQL compares ids byte by byte, as SQLite does, so that lists sort alike. */
+/**
+ * Creates the first tables of `tables.ts`. PostgreSQL compares ids byte by byte, as SQLite does, so that both sort
+ * lists alike.
+ */
 export function createFirstMigration(dialect: Database['dialect']): Migration {
   const sqlite = dialect === 'sqlite';
   const id = sqlite ? 'text' : 'text collate "C"';
@@ -155,7 +158,7 @@ export function createFirstMigration(dialect: Database['dialect']): Migration {
   };
 }
 
-/** In SQLite words are in virtual tables instead, see `sqlite-full-text.ts`. */
+/** SQLite keeps words in virtual tables instead, see `sqlite-full-text.ts`. */
 const postgresFullText = [
   `create table posting (
     collection_id text collate "C" not null,

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
-/** What a sheet's rows became: keys of the pairs, what to do with those that exist, and the rows that are no chunk. */
+/** Adds the keys of pairs, the handling of duplicates, and the rows of sheets that produced no chunk. */
 export function createRowsMigration(dialect: Database['dialect']): Migration {
   const sqlite = dialect === 'sqlite';
   const id = sqlite ? 'text' : 'text collate "C"';

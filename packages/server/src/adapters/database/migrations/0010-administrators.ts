@@ -2,7 +2,10 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
-/** Who signs in to the console, with what sessions, after how many attempts; and the token that makes the first. */
+/**
+ * Adds administrators, their sessions, the counters of sign-in attempts, and the token that creates the first
+ * administrator.
+ */
 export function createAdministratorsMigration(dialect: Database['dialect']): Migration {
   const sqlite = dialect === 'sqlite';
   const id = sqlite ? 'text' : 'text collate "C"';

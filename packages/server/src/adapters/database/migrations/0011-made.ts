@@ -1,7 +1,10 @@
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** What a try has read and written whole, so that the next one goes on from there. See ADR 0032. */
+/**
+ * Adds the column for a document that an attempt has read completely, so that the next attempt continues from there.
+ * See ADR 0032.
+ */
 export function createMadeMigration(): Migration {
   return {
     async up(db) {

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
-/** Runs of plugins, the results of asynchronous ones, and whether a project wants inputs kept. */
+/** Adds plugin runs, the results of asynchronous runs, and the setting of a project to keep inputs. */
 export function createRunsMigration(dialect: Database['dialect']): Migration {
   const sqlite = dialect === 'sqlite';
   const id = sqlite ? 'text' : 'text collate "C"';
@@ -30,7 +30,7 @@ export function createRunsMigration(dialect: Database['dialect']): Migration {
       primary key (project_id, id)
     ${end}`,
     'create index run_of_bundle on run (project_id, bundle_id, id)',
-    // Most runs succeed: the others are few, and they are the ones that are looked for.
+    // Most runs succeed. The index covers the few others, which operators search for.
     `create index run_not_succeeded on run (project_id, outcome, id) where outcome <> 'succeeded'`,
     'create index run_under_way on run (lease_until) where outcome is null',
     `create table run_result (

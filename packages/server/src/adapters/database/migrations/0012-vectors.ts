@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
-/** Vectors of chunks, which go with them, and what a collection's vectors are. */
+/** Adds the vectors of chunks, which are deleted with their chunk, and the vector state of each collection. */
 export function createVectorsMigration(dialect: Database['dialect']): Migration {
   const sqlite = dialect === 'sqlite';
   const id = sqlite ? 'text' : 'text collate "C"';

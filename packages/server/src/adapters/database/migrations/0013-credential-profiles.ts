@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
-/** Credentials that projects keep sealed under a name. */
+/** Adds the encrypted credentials that projects store under a name. */
 export function createCredentialProfilesMigration(dialect: Database['dialect']): Migration {
   const sqlite = dialect === 'sqlite';
   const id = sqlite ? 'text' : 'text collate "C"';

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
-/** What asynchronous runs were asked for, so that they survive their process. */
+/** Stores the requests of asynchronous runs, so that they survive the end of their process. */
 export function createRunRequestsMigration(dialect: Database['dialect']): Migration {
   const sqlite = dialect === 'sqlite';
   const id = sqlite ? 'text' : 'text collate "C"';

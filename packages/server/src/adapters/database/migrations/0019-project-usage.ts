@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
-/** What the files of a project take, kept as they come and go. */
+/** Adds the bytes that the files of a project use. They change with the files. */
 export function createProjectUsageMigration(dialect: Database['dialect']): Migration {
   const sqlite = dialect === 'sqlite';
   const statements = [

@@ -7,9 +7,9 @@ const endOfTag = '\u0082';
 const chunksAtOnce = 50_000;
 
 /**
- * SQLite: from an index a collection, each tables of its own, to a few that all collections share. The words of each
- * chunk are read back from the old index, so nothing has to be read or cut anew. PostgreSQL has shared tables already.
- * Source: docs/decisions/0051-collections-share-their-index.md.
+ * SQLite: replaces the index of each collection with a few indexes that all collections share. The words of each chunk
+ * are read from the old index, so no text is tokenized again. PostgreSQL already has shared tables. Source:
+ * docs/decisions/0051-collections-share-their-index.md.
  */
 export function createSharedFullTextMigration(dialect: Database['dialect']): Migration {
   return {
@@ -34,7 +34,7 @@ export function createSharedFullTextMigration(dialect: Database['dialect']): Mig
       );
       const { rows } = await sql<OldIndex>`select number, collection_id from full_text_place`.execute(db);
       for (const old of rows) await moveIndex(db, old);
-      // Of collections that are being deleted the old index may be all that is left.
+      // For a collection that is being deleted, the old index may be the only remaining part.
       const { rows: left } = await sql<{ name: string }>`
         select name from sqlite_schema where type = 'table' and (name like 'terms\\_coll%' escape '\\' or name like 'fts\\_coll%' escape '\\')
           and sql like 'create virtual table%' order by name desc`.execute(db);
@@ -70,7 +70,10 @@ async function moveIndex(db: Kysely<unknown>, { number, collection_id: id }: Old
   await sql`drop table ${sql.id(`fts_${id}`)}`.execute(db);
 }
 
-/** The first chunk after some of them, from one on: sorting the words of all at once takes 5 KB a chunk. */
+/**
+ * Finds the chunk where the next batch begins. A batch is bounded, because sorting the words takes 5 KB of memory per
+ * chunk.
+ */
 async function findNext(db: Kysely<unknown>, id: string, from: number): Promise<number | null> {
   const { rows } = await sql<{ id: number }>`
     select id from ${sql.id(`fts_${id}_docsize`)} where id >= ${from} order by id limit 1 offset ${chunksAtOnce}`.execute(

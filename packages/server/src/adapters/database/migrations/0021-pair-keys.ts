@@ -3,9 +3,10 @@ import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
 /**
- * Keys of pairs in a table of their own, into which they go in order and many at once. Filled along the index that it
- * replaces, so nothing is sorted: a million pairs take some seconds and 30 MB. One transaction, because with half of the
- * keys a pair would be imported twice. Source: docs/decisions/0052-keys-of-pairs-are-entered-in-order.md.
+ * Moves the keys of pairs to their own table, where they are inserted in order and in batches. The table is filled
+ * along the index that it replaces, so nothing is sorted: a million pairs take a few seconds and 30 MB. One transaction
+ * copies all keys, because a pair without its key would be imported twice. Source:
+ * docs/decisions/0052-keys-of-pairs-are-entered-in-order.md.
  */
 export function createPairKeysMigration(dialect: Database['dialect']): Migration {
   const sqlite = dialect === 'sqlite';

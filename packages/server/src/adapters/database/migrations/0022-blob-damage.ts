@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
-/** Recorded damage of blobs, and the progress of the background verification. */
+/** Adds recorded damage of blobs and the progress of the background verification. */
 export function createBlobDamageMigration(dialect: Database['dialect']): Migration {
   const sqlite = dialect === 'sqlite';
   const text = sqlite ? 'text' : 'text collate "C"';

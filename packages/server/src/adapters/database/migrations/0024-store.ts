@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
-/** The identity of the store: one row with the data folder and the encryption key that belong to the database. */
+/** Adds the identity of the store: one row names the data folder and the encryption key that belong to the database. */
 export function createStoreMigration(dialect: Database['dialect']): Migration {
   const sqlite = dialect === 'sqlite';
   return {

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
-/** Heartbeats of processes, and the row that the commit check changes. */
+/** Adds heartbeats of processes, and the row that the commit check changes. */
 export function createProcessesMigration(dialect: Database['dialect']): Migration {
   const sqlite = dialect === 'sqlite';
   const whole = sqlite ? 'integer' : 'bigint';

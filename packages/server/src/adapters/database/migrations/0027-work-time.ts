@@ -2,7 +2,10 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
-/** Working time of all tries of a record. Its deadline counts this time and not the time between tries. */
+/**
+ * Adds the total working time of all attempts of a record. The deadline counts this time and not the time between
+ * attempts.
+ */
 export function createWorkTimeMigration(dialect: Database['dialect']): Migration {
   const whole = dialect === 'sqlite' ? 'integer' : 'bigint';
   return {

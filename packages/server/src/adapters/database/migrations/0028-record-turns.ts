@@ -2,7 +2,10 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
-/** Which record is claimed next: projects in turn, small records first within a project. See ADR 0063. */
+/**
+ * Adds the order in which records are claimed: projects alternate, and small records come first within a project. See
+ * ADR 0063.
+ */
 export function createRecordTurnsMigration(dialect: Database['dialect']): Migration {
   const sqlite = dialect === 'sqlite';
   const whole = sqlite ? 'integer' : 'bigint';

@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /**
- * Refused texts are few and counted by collection. Earlier versions took a status 400 for a refusal even when the
- * configuration was wrong. These cannot be told apart, so all refused texts are sent again at the next start with an embedder.
+ * Adds an index for refused texts, which are few and counted by collection. Earlier versions treated a status 400 as a
+ * refusal even when the configuration was wrong. The two cannot be distinguished, so the next start with an embedder
+ * sends all refused texts again.
  */
 export function createRefusedTextsMigration(): Migration {
   const statements = [

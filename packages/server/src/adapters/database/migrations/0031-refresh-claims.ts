@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
-/** The claim of the one process that refreshes the access token of a credential profile. */
+/** Adds the claim of the process that refreshes the access token of a credential profile. */
 export function createRefreshClaimsMigration(dialect: Database['dialect']): Migration {
   const whole = dialect === 'sqlite' ? 'integer' : 'bigint';
   return {

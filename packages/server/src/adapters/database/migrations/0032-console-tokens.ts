@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /**
- * The hash of the second token of a session, which the console keeps. Sessions of earlier versions have none and end here;
- * one that a process of an earlier version begins later gets the empty default, which no token has as its hash.
+ * Adds the hash of a session's second token, which the console keeps. Sessions of earlier versions have none and end
+ * here. A process of an earlier version may still create sessions. These get the empty default, which is the hash of no
+ * token.
  */
 export function createConsoleTokensMigration(): Migration {
   return {

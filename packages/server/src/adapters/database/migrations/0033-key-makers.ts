@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
-/** The key that created a key, so that both can be revoked together. */
+/** Adds the key that created a key, so that both can be revoked together. */
 export function createKeyMakersMigration(dialect: Database['dialect']): Migration {
   const id = dialect === 'sqlite' ? 'text' : 'text collate "C"';
   return {

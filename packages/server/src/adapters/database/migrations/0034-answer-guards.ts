@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
-/** Who sent the request of an idempotency key, how often others and it sent a wrong repetition, and the key of the hashes. */
+/** Adds the caller of an idempotency key, the counts of its wrong repetitions, and the secret of the keyed hashes. */
 export function createAnswerGuardsMigration(dialect: Database['dialect']): Migration {
   const sqlite = dialect === 'sqlite';
   const id = sqlite ? 'text' : 'text collate "C"';

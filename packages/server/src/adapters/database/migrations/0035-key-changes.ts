@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
-/** Numbers the changes of keys in the order of their commits, so that a process loads only those it has not seen. */
+/** Numbers the changes of keys in the order of their commits, so that a process loads only new changes. */
 export function createKeyChangesMigration(dialect: Database['dialect']): Migration {
   const sqlite = dialect === 'sqlite';
   const whole = sqlite ? 'integer' : 'bigint';

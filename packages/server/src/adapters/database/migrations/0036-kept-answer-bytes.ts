@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
-/** The bytes of the kept answers of each project, changed with the answers. */
+/** Adds the total bytes of stored answers per project. They change with the answers. */
 export function createKeptAnswerBytesMigration(dialect: Database['dialect']): Migration {
   const sqlite = dialect === 'sqlite';
   const whole = sqlite ? 'integer' : 'bigint';

@@ -2,7 +2,10 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
-/** What a list shows of a session. Sessions that an earlier version began have no id to be ended by, so they end here. */
+/**
+ * Adds the fields that a list shows of a session. Existing sessions have no id by which they could be ended, so they
+ * end here.
+ */
 export function createSessionListMigration(dialect: Database['dialect']): Migration {
   const id = dialect === 'sqlite' ? 'text' : 'text collate "C"';
   const statements = [

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 
-/** The number of files of each project, changed with the files. */
+/** Adds the number of files per project. It changes with the files. */
 export function createFileCountsMigration(dialect: Database['dialect']): Migration {
   const whole = dialect === 'sqlite' ? 'integer' : 'bigint';
   const statements = [

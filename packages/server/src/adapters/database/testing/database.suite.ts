@@ -7,12 +7,12 @@ import { isUniqueViolation } from '../unique-violation.ts';
 
 export interface OpenedDatabase {
   readonly database: Database;
-  /** Closes the database and leaves nothing behind. */
+  /** Closes the database and deletes its data. */
   close(): Promise<void>;
 }
 
 const newId = createNewId();
-/** Names are unique, so each has the id in it. */
+/** Names are unique, so each contains the id. */
 const newProject = (label = 'a project') => {
   const id = newId('project');
   return { id, name: `${label} ${id}`, created_at: 1_763_715_824_000 };
@@ -25,7 +25,7 @@ const newBlob = (sha256: string) => ({
   created_at: 1,
 });
 
-/** What every database promises to the repositories. */
+/** Tests the behaviour that the repositories expect of every database. */
 export function testDatabase(name: string, open: () => Promise<OpenedDatabase>): void {
   describe(name, () => {
     let opened: OpenedDatabase;
@@ -47,9 +47,9 @@ export function testDatabase(name: string, open: () => Promise<OpenedDatabase>):
 }
 
 function testRows(database: () => Database): void {
-  it('answers that it is there', () => database().check());
+  it('answers the check while it is available', () => database().check());
 
-  it('inserts, updates and deletes, and says how many rows it touched', async () => {
+  it('inserts, updates and deletes, and returns the number of changed rows', async () => {
     const { write, read } = database();
     const project = newProject('before');
     await write.insertInto('project').values(project).execute();
@@ -65,7 +65,7 @@ function testRows(database: () => Database): void {
     );
   });
 
-  it('gives whole numbers back as numbers, sums too', async () => {
+  it('returns integers, including sums, as numbers', async () => {
     const blob = { ...newBlob('numbers'), state: 'live' as const };
     const returned = await database().write.insertInto('blob').values(blob).returningAll().executeTakeFirstOrThrow();
     assert.deepEqual(
@@ -80,7 +80,7 @@ function testRows(database: () => Database): void {
     assert.equal(bytes, Number.MAX_SAFE_INTEGER);
   });
 
-  it('keeps text as it is, whatever characters it holds', async () => {
+  it('stores text unchanged, whatever characters it contains', async () => {
     const name = `quote ' " \\ ; -- line\nข้อความ 文字 نص 🐘 ${'x'.repeat(100_000)}`;
     const project = { ...newProject(), name };
     await database().write.insertInto('project').values(project).execute();
@@ -121,7 +121,7 @@ function testManyRows(database: () => Database): void {
 }
 
 function testRefusals(database: () => Database): void {
-  it('tells a unique violation from other errors', async () => {
+  it('distinguishes a unique violation from other errors', async () => {
     const { write } = database();
     const project = newProject();
     const insert = () => write.insertInto('project').values(project).execute();
@@ -146,7 +146,7 @@ function testRefusals(database: () => Database): void {
     );
   });
 
-  it('refuses a file whose blob is not there', async () => {
+  it('refuses a file whose blob does not exist', async () => {
     const file = {
       id: newId('file'),
       project_id: 'proj00000000000000000000',
@@ -165,7 +165,7 @@ function testRefusals(database: () => Database): void {
 }
 
 function testAcknowledged(database: () => Database): void {
-  it('reads in `read` what `write` has acknowledged', async () => {
+  it('returns in `read` every write that `write` has acknowledged', async () => {
     for (let round = 0; round < 50; round += 1) {
       const project = newProject();
       await database().write.insertInto('project').values(project).execute();
@@ -176,7 +176,7 @@ function testAcknowledged(database: () => Database): void {
 }
 
 function testUndoing(database: () => Database): void {
-  it('undoes all of a transaction that fails, and goes on', async () => {
+  it('rolls back a failed transaction completely and continues', async () => {
     const { write, read } = database();
     const [first, second] = [newProject(), newProject()];
     const failure = new Error('on purpose');
@@ -193,7 +193,7 @@ function testUndoing(database: () => Database): void {
     await write.insertInto('project').values(first).execute();
   });
 
-  it('undoes a transaction whose statement was refused', async () => {
+  it('rolls back a transaction whose statement was refused', async () => {
     const { write, read } = database();
     const project = newProject();
     const twice = write.transaction().execute(async (transaction) => {
@@ -206,7 +206,7 @@ function testUndoing(database: () => Database): void {
 }
 
 function testConcurrency(database: () => Database): void {
-  it('keeps nothing of a transaction from readers until it has ended', async () => {
+  it('hides a transaction from readers until it has ended', async () => {
     const { write, read } = database();
     const project = newProject();
     await write.transaction().execute(async (transaction) => {
@@ -216,7 +216,7 @@ function testConcurrency(database: () => Database): void {
     assert.equal((await read.selectFrom('project').select('id').where('id', '=', project.id).execute()).length, 1);
   });
 
-  it('loses no update among 50 transactions at once', async () => {
+  it('loses no update among 50 concurrent transactions', async () => {
     const { write, read } = database();
     const blob = { ...newBlob('counter'), bytes: 0, state: 'live' as const };
     await write.insertInto('blob').values(blob).execute();
@@ -239,7 +239,7 @@ function testConcurrency(database: () => Database): void {
     assert.equal(after.bytes, 50);
   });
 
-  it('commits a transaction that did nothing', async () => {
+  it('commits a transaction without statements', async () => {
     assert.equal(
       await database()
         .write.transaction()

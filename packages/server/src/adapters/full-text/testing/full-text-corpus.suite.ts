@@ -6,7 +6,7 @@ import type { TextMatch } from '../full-text.ts';
 const newId = createNewId();
 const projectId = 'proj00000000000000000000';
 
-/** The index as the rooms use it: rows in `chunk`, their words in the index, both in one transaction. */
+/** Uses the index as the modules do: it writes the rows of `chunk` and their index entries in one transaction. */
 export function createCorpus(database: Database, collectionId: string) {
   async function insertChunks(texts: readonly (readonly string[])[], recordId: string | null, generation: number) {
     return database.write.transaction().execute(async (transaction) => {
@@ -104,7 +104,7 @@ export async function createRecord({ write }: Database, collectionId: string): P
   return id;
 }
 
-/** The formula of `full-text.ts` as it is written there, over all texts. */
+/** Computes the formula of `full-text.ts` directly over all texts. */
 export function rankByHand(texts: ReadonlyMap<number, readonly string[]>, query: readonly string[]): TextMatch[] {
   const all = [...texts.values()];
   const averageLength = all.reduce((sum, words) => sum + words.length, 0) / all.length;
@@ -136,7 +136,7 @@ export function assertSameRanking(found: readonly TextMatch[], expected: readonl
   }
 }
 
-/** The same numbers in every run. */
+/** Returns the same sequence of numbers in every run. */
 export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -66,21 +66,21 @@ function testWords(corpus: () => Corpus): void {
     });
   }
 
-  it('does not take a part of a word, or another case, for the word', async () => {
+  it('does not match a part of a word, or a word in another case', async () => {
     await corpus().addTerms([['snake_case', "l'eau", '数据库', 'naïve', 'Upper', 'word1']]);
     for (const part of ['snake', 'case', 'eau', 'l', '数据', 'naive', 'upper', 'word', '1', '_']) {
       assert.deepEqual(await corpus().search([part]), [], part);
     }
   });
 
-  it('takes words that no database would store as they are', async () => {
+  it('accepts words with characters that no database can store', async () => {
     const words = ['\ud800', 'nul\0byte', 'long'.repeat(1000), ''];
     const seqs = await corpus().addTerms([words, ['other']]);
     for (const word of words.slice(0, 3)) assert.deepEqual(seqsOf(await corpus().search([word])), [seqs[0]]);
     assert.deepEqual(await corpus().search(['']), []);
   });
 
-  it('finds nothing for no words, unknown words, and words that read like commands', async () => {
+  it('finds nothing for an empty query, for unknown words, and for words that look like query syntax', async () => {
     await corpus().add('one two three');
     for (const query of [[], ['four'], ['" OR one'], ["'; drop table chunk; --"], ['one*'], ['NEAR(one two)']]) {
       assert.deepEqual(await corpus().search(query), []);
@@ -89,7 +89,7 @@ function testWords(corpus: () => Corpus): void {
 }
 
 function testScores(corpus: () => Corpus): void {
-  it('scores with BM25 as a share of what the query could score', async () => {
+  it('scores with BM25 as a share of the highest possible score of the query', async () => {
     const random = createRandom(7);
     const vocabulary = ['red', 'green', 'blue', 'مرحبا', '世界', 'น้ำ', 'snake_case', 'c++'];
     const word = () => vocabulary[Math.floor(random() ** 2 * vocabulary.length)] ?? 'red';
@@ -111,12 +111,12 @@ function testScores(corpus: () => Corpus): void {
 }
 
 function testMatches(corpus: () => Corpus): void {
-  it('puts equal scores in the order they were added, and gives at most as many as asked for', async () => {
+  it('returns equal scores in the order of addition, and at most the requested number', async () => {
     const seqs = await corpus().add('same', 'same', 'same', 'same');
     assert.deepEqual(seqsOf(await corpus().search(['same'], 3)), seqs.slice(0, 3));
   });
 
-  it('counts a chunk that was added in several pieces of one call, and a chunk without words', async () => {
+  it('counts a chunk once that was added in several parts of one call, and counts a chunk without words', async () => {
     const texts = Array.from({ length: 1201 }, (_, place) => (place === 1200 ? [] : [`w${place % 400}`]));
     const seqs = await corpus().addTerms(texts);
     const matches = await corpus().search(['w7']);
@@ -126,7 +126,7 @@ function testMatches(corpus: () => Corpus): void {
     assert.deepEqual(seqsOf(await corpus().search(['w399'])), [seqs[1199]]);
   });
 
-  it('leaves words that most chunks have out of the match, unless there are no others', async () => {
+  it('skips words that most chunks contain, unless the query has no others', async () => {
     const texts = Array.from({ length: 1200 }, (_, place) => (place < 3 ? ['the', 'rare'] : ['the', 'other']));
     const seqs = await corpus().addTerms([...texts, ['rare']]);
     assert.deepEqual(seqsOf(await corpus().search(['the', 'rare'])), [seqs[1200], ...seqs.slice(0, 3)]);
@@ -155,7 +155,7 @@ function testVisibility(database: () => Database, current: () => { corpus: Corpu
     assert.deepEqual(await corpus.search(['water']), []);
   });
 
-  it('finds the visible ones behind any number of better ones that are not', async () => {
+  it('finds visible chunks after any number of better ones that are not visible', async () => {
     const { corpus, collectionId } = current();
     const record = await createRecord(database(), collectionId);
     for (let round = 0; round < 150; round += 1) await corpus.addToRecord(record, 9, 'water');
@@ -165,7 +165,7 @@ function testVisibility(database: () => Database, current: () => { corpus: Corpu
 }
 
 function testIsolation(database: () => Database, current: () => { corpus: Corpus; collectionId: string }): void {
-  it('keeps collections apart: neither matches nor scores tell about another one', async () => {
+  it('separates collections: neither matches nor scores depend on another collection', async () => {
     const { corpus } = current();
     const other = createCorpus(database(), await createCollection(database()));
     await corpus.add('water fire', 'earth');
@@ -175,7 +175,7 @@ function testIsolation(database: () => Database, current: () => { corpus: Corpus
     assert.deepEqual(await corpus.search(['water']), alone);
   });
 
-  it('forgets an index that was dropped, undoes with its transaction, and searches inside one', async () => {
+  it('removes a dropped index, rolls back with its transaction, and searches inside one', async () => {
     const { corpus, collectionId } = current();
     const { write, fullText } = database();
     const [seq] = await corpus.add('water');
@@ -191,7 +191,7 @@ function testIsolation(database: () => Database, current: () => { corpus: Corpus
     assert.deepEqual(await corpus.search(['water']), []);
   });
 
-  it('refuses what is not the id of a collection', async () => {
+  it('refuses a text that is no collection id', async () => {
     const { fullText, read } = database();
     const search = async () => fullText.search(read, 'x"; drop table chunk; --', { words: ['water'], limit: 1 });
     assert.deepEqual(await search().catch(() => []), []);

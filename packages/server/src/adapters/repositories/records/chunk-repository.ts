@@ -18,7 +18,7 @@ import { hasRoom, lockCollection } from './lock-collection.ts';
 import { removeKeys } from './pair-keys.ts';
 import { dropVector, wantVectors } from './vector-repository.ts';
 
-/** Chunks over either database. */
+/** Stores chunks in either database. */
 export function createChunkRepository(database: Database): ChunkRepository {
   const { read, fullText } = database;
   return {
@@ -43,7 +43,7 @@ export function createChunkRepository(database: Database): ChunkRepository {
   };
 }
 
-/** Chunks made directly, and those of the generation their record shows. */
+/** Selects chunks that were created directly, and those of the generation that their record shows. */
 function visible(db: Kysely<Tables>) {
   return db
     .selectFrom('chunk')
@@ -124,7 +124,7 @@ function changeChunk({ write, fullText }: Database, key: ChunkKey, change: Chunk
       })
       .where('seq', '=', seen.seq)
       .executeTakeFirst();
-    // Swept since it was seen (PostgreSQL): its words must not come back to the index.
+    // In PostgreSQL the chunk may have been swept since it was read. Its words must not return to the index.
     if (changed.numUpdatedRows === 0n) return false;
     if (text !== undefined) {
       await fullText.remove(transaction, key.collectionId, [seen.seq]);
@@ -140,7 +140,7 @@ function removeChunk({ write, dialect, fullText }: Database, key: ChunkKey): Pro
   return write.transaction().execute(async (transaction) => {
     const seen = await visibleIn(transaction, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
     if (seen === undefined) return false;
-    // The record first, then its chunk, as the sweep does: two that hold one each would wait for each other.
+    // Locks the record first and then its chunk, as the sweep does, to prevent a deadlock.
     if (seen.record_id !== null) {
       const record = await transaction
         .updateTable('record')

@@ -7,16 +7,16 @@ import type { Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { insertInto, runMany } from '../../sqlite/sqlite-insert-many.ts';
 
-/** Where new chunks belong. */
+/** The owner of new chunks. */
 export interface ChunkPlace {
   readonly projectId: string;
   readonly collectionId: string;
-  /** null: made directly. */
+  /** Null for chunks that are created directly. */
   readonly recordId: string | null;
   readonly generation: number;
 }
 
-/** Rows of one statement in PostgreSQL, which is built on the event loop, some 5 ms for so many. */
+/** Number of rows in one PostgreSQL statement. Building it takes about 5 ms on the event loop. */
 const rowsAtOnce = 200;
 
 interface Added {
@@ -24,7 +24,7 @@ interface Added {
   readonly chunks: readonly NewChunk[];
 }
 
-/** Writes chunks, then their words into the index. */
+/** Inserts chunks and adds their words to the index. */
 export async function insertChunks(
   transaction: Transaction<Tables>,
   { dialect, fullText }: Pick<Database, 'dialect' | 'fullText'>,
@@ -37,7 +37,10 @@ export async function insertChunks(
   await fullText.add(transaction, place.collectionId, indexed);
 }
 
-/** In SQLite. @returns their `seq`, in order */
+/**
+ * Inserts the rows in SQLite.
+ * @returns their `seq`, in order
+ */
 async function insertRows(transaction: Transaction<Tables>, { place, chunks }: Added): Promise<readonly number[]> {
   const rows = chunks.map((chunk) => toRow(place, chunk));
   return runMany(
@@ -47,7 +50,10 @@ async function insertRows(transaction: Transaction<Tables>, { place, chunks }: A
   );
 }
 
-/** @returns their `seq`, in order */
+/**
+ * Inserts the rows in PostgreSQL.
+ * @returns their `seq`, in order
+ */
 async function insertByStatements(transaction: Transaction<Tables>, { place, chunks }: Added): Promise<number[]> {
   const seqs = new Map<string, number>();
   for (let from = 0; from < chunks.length; from += rowsAtOnce) {

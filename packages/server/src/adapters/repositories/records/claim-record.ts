@@ -11,15 +11,14 @@ import type { Tables } from '../../database/tables.ts';
 import { toSource } from './record-repository.ts';
 
 /**
- * Claims the next record. Projects take turns in the creation of records: a row names the project whose record was claimed
- * last, and the next claim goes to the project that follows it by id and has a record waiting.
- * Source: ADR 0063.
+ * Claims the next record. Projects alternate: a row names the project whose record was claimed last. The next claim
+ * goes to the following project by id that has a waiting record. Source: ADR 0063.
  */
 export function claimRecord({ dialect, write }: Database, claim: RecordClaim): Promise<RecordJob | undefined> {
   if (claim.kind === 'sweep') return take(write, claim, nextToSweep(dialect, claim));
   return write.transaction().execute(async (transaction) => {
     const turn = transaction.selectFrom('record_turn').select('project_id').where('id', '=', 1);
-    // PostgreSQL: one claim at a time, as in SQLite, so that two do not serve the same project.
+    // PostgreSQL locks the row, so that two concurrent claims do not serve the same project. SQLite needs no lock.
     const locked = dialect === 'postgres' ? turn.forUpdate() : turn;
     const { project_id: last } = await locked.executeTakeFirstOrThrow();
     const id =
@@ -35,13 +34,13 @@ export function claimRecord({ dialect, write }: Database, claim: RecordClaim): P
 interface Wanted {
   readonly dialect: Database['dialect'];
   readonly claim: RecordClaim;
-  /** Only projects whose id is greater. */
+  /** Only projects with a greater id are searched. */
   readonly after: string;
 }
 
 /**
- * The first waiting record of the first project that has one. The index leads from project to project, so a project with
- * many waiting records costs no more than one with a single record.
+ * Finds the first waiting record of the first project that has one. The index leads from project to project, so the
+ * cost does not depend on the number of waiting records.
  */
 async function findWaiting(db: Transaction<Tables>, { dialect, claim, after }: Wanted): Promise<string | undefined> {
   const isSmall = claim.reserved === true ? sql`and source_bytes <= ${smallRecordBytes}` : sql``;
@@ -78,7 +77,7 @@ async function take(db: Kysely<Tables>, claim: RecordClaim, id: RawBuilder<strin
     .updateTable('record')
     .set(() => ({
       ...claimedBy(claim),
-      // A generation that is not complete is created again, including its keys.
+      // An incomplete generation is created again, including its keys.
       keyed_to: sql<number | null>`case when made is null then null else keyed_to end`,
     }))
     .where('id', '=', id)

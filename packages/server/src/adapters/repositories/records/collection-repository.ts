@@ -15,7 +15,7 @@ import { mostPageWeight, weighed, weightOf } from '../../full-text/weighed-page.
 import { sweepCollection } from './sweep-collection.ts';
 import { toSpace } from './vector-repository.ts';
 
-/** Collections over either database. */
+/** Stores collections in either database. */
 export function createCollectionRepository(database: Database): CollectionRepository {
   const { read, write, dialect, fullText } = database;
 
@@ -106,7 +106,7 @@ export function createCollectionRepository(database: Database): CollectionReposi
   };
 }
 
-/** How many of these ids are live collections of the project. */
+/** Counts how many of these ids are live collections of the project. */
 async function countLive(read: Kysely<Tables>, projectId: string, ids: readonly string[]): Promise<number> {
   const row = await read
     .selectFrom('collection')
@@ -118,7 +118,10 @@ async function countLive(read: Kysely<Tables>, projectId: string, ids: readonly 
   return Number(row.found);
 }
 
-/** Always four queries. Deleted records are not counted, because their chunks are no longer visible. */
+/**
+ * Adds the counts with four queries, whatever the number of collections. Deleted records are not counted, because their
+ * chunks are no longer visible.
+ */
 async function withCounts(
   read: Kysely<Tables>,
   rows: ReadonlyArray<Selectable<CollectionTable>>,
@@ -137,7 +140,7 @@ async function withCounts(
       .selectFrom('collection')
       .select((collection) => [
         'collection.id as collection_id',
-        // One collection at a time: for several, SQLite would walk the directly created chunks of all projects.
+        // One query per collection, because for several SQLite would scan the directly created chunks of all projects.
         collection
           .selectFrom('chunk')
           .select(sql<number>`count(*)`.as('chunks'))

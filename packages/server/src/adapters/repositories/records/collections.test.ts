@@ -57,7 +57,7 @@ async function openRepositories(
         database.read.selectFrom('chunk').select('id').where('collection_id', '=', collectionId).execute(),
         database.read.selectFrom('record_row').select('id').where('collection_id', '=', collectionId).execute(),
       ]);
-      // Of no collection that could be asked for: no key may be left of a chunk that is gone.
+      // The query covers all collections, because no key may remain of a deleted chunk.
       const keysLeft = await database.read
         .selectFrom('pair_key')
         .select('key')

@@ -7,8 +7,9 @@ export interface LockedCollection {
 }
 
 /**
- * Holds the collection until the transaction ends, so that it is neither deleted nor filled by somebody else meanwhile.
- * An update that changes nothing does it in both dialects. @returns undefined when it is gone or being deleted.
+ * Locks the collection until the transaction ends, so that no other transaction deletes or fills it. An update that
+ * changes nothing does this in both dialects.
+ * @returns undefined when the collection is deleted or being deleted
  */
 export async function lockCollection(
   transaction: Transaction<Tables>,
@@ -23,21 +24,21 @@ export async function lockCollection(
     .executeTakeFirst();
 }
 
-/** The chunks that would be visible beside those that are there. */
+/** The chunks that would become visible in addition to the existing ones. */
 interface Addition {
-  /** Chunks to add that are not in the index yet. */
+  /** Number of chunks to add that are not yet in the index. */
   readonly unwritten: number;
-  /** All chunks to add. */
+  /** Number of all chunks to add. */
   readonly added: number;
-  /** The record whose visible chunks are replaced. */
+  /** The record whose visible chunks are replaced; null when there is none. */
   readonly without: string | null;
-  /** Visible chunks of other records that are replaced. */
+  /** Number of visible chunks of other records that are replaced. */
   readonly gone?: number;
 }
 
 /**
- * Whether the visible chunks stay within the capacity. The index counts all chunks, those that are not visible as well: as long as
- * that number is within the capacity, nothing needs to be counted.
+ * Returns whether the visible chunks stay within the capacity. The index counts all chunks, including those that are
+ * not visible. While that number is within the capacity, no chunks need to be counted.
  */
 export async function hasRoom(
   transaction: Transaction<Tables>,
@@ -50,8 +51,8 @@ export async function hasRoom(
 }
 
 /**
- * Chunks of the collection that count: the visible ones of its records, and those made directly. `without` leaves the
- * chunks of one record out, because they are about to be replaced.
+ * Counts the visible chunks of the collection's records and those created directly. `without` excludes the chunks of
+ * one record that are about to be replaced.
  */
 export async function countChunks(
   transaction: Transaction<Tables>,

@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { withoutIndex } from '../../full-text/without-index.ts';
 
-/** A page of the chunks without a vector. */
+/** Reads one page of the chunks without a vector. */
 export function findMissing(
   read: Kysely<Tables>,
   of: MissingOf,
@@ -17,7 +17,7 @@ export function findMissing(
     'chunk.updated_at as updatedAt',
     column.fn.coalesce('chunk.question', 'chunk.content').as('text'),
   ]);
-  // In the order of an index, so that each page continues where the previous one ended.
+  // Follows the order of an index, so that each page continues where the previous one ended.
   const column = of.record === undefined ? 'chunk.id' : 'chunk.ordinal';
   const last = of.record === undefined ? after?.id : after?.ordinal;
   return (last === undefined ? rows : rows.where(column, '>', last)).orderBy(column).limit(limit).execute();
@@ -28,7 +28,7 @@ export async function countMissing(read: Kysely<Tables>, of: MissingOf): Promise
   return Number(row.missing);
 }
 
-/** Chunks of the record without a vector because the model refuses their text. */
+/** Counts the chunks of the record that have no vector because the model refuses their text. */
 export async function countRefused(
   { dialect, read }: Pick<Database, 'dialect' | 'read'>,
   { collectionId, record }: Required<MissingOf>,
@@ -41,7 +41,7 @@ export async function countRefused(
     .where('chunk_vector.collection_id', '=', collectionId)
     .where('chunk_vector.code', 'is', null)
     .whereRef('chunk_vector.change', '>', 'collection_vector.first_change')
-    // The refused ones are few; the chunks of a record may be many.
+    // Refused chunks are few, whereas a record may have many chunks.
     .where(withoutIndex<string>(dialect, 'chunk.record_id'), '=', record.id)
     .where(withoutIndex<number>(dialect, 'chunk.generation'), '=', record.generation)
     .executeTakeFirstOrThrow();

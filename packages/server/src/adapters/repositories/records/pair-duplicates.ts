@@ -3,10 +3,10 @@ import type { RecordJob } from '../../../ingestion/record-job-repository.ts';
 import type { Tables } from '../../database/tables.ts';
 import { findKeys, pairKeyOf } from './pair-keys.ts';
 
-/** A generation that no record ever has: chunks of it are swept with their record's old ones. */
+/** A generation that no record ever has. Its chunks are swept with the old chunks of their record. */
 const replaced = -2;
 
-/** Which of the keys visible pairs of other records of the collection have. */
+/** Returns those of the keys that visible pairs of other records of the collection have. */
 export async function findExistingKeys(
   read: Kysely<Tables>,
   of: { readonly collectionId: string; readonly id: string | null },
@@ -26,10 +26,10 @@ export async function findExistingKeys(
   return new Set(taken.flatMap((row) => (row.row_key === null ? [] : [row.row_key])));
 }
 
-/** Ordinals of a record that one statement looks at. */
+/** Number of ordinals that one statement examines. */
 const ordinalsAtOnce = 10_000;
 
-/** The ordinals that a job has written, in ranges of bounded size. */
+/** Returns the starts of ranges of bounded size that cover the ordinals of a job's chunks. */
 async function rangesOf(db: Kysely<Tables>, job: RecordJob): Promise<number[]> {
   const { last } = await db
     .selectFrom('chunk')
@@ -40,13 +40,13 @@ async function rangesOf(db: Kysely<Tables>, job: RecordJob): Promise<number[]> {
   return Array.from({ length: Math.ceil(((last ?? -1) + 1) / ordinalsAtOnce) }, (_, n) => n * ordinalsAtOnce);
 }
 
-/** Visible pairs of other records that have the key of a pair this job has written, at `ordinalsAtOnce` ordinals. */
+/** Finds visible pairs of other records with the same keys as this job's pairs, within `ordinalsAtOnce` ordinals. */
 function rivalsFrom(db: Kysely<Tables>, job: RecordJob, from: number) {
   const all = rivals(db, job).where('written.ordinal', '>=', from);
   return all.where('written.ordinal', '<', from + ordinalsAtOnce);
 }
 
-/** Visible pairs of other records that have the key of a pair this job has written. */
+/** Finds visible pairs of other records with the same keys as this job's pairs. */
 function rivals(db: Kysely<Tables>, job: RecordJob) {
   return db
     .selectFrom('chunk as written')
@@ -54,7 +54,7 @@ function rivals(db: Kysely<Tables>, job: RecordJob) {
     .innerJoin('chunk as other', (join) =>
       join
         .onRef('other.seq', '=', 'pair_key.seq')
-        // Not as a bare column: there is an index by collection, and SQLite would walk through all of it for each pair.
+        // An expression instead of the bare column prevents SQLite from scanning the index by collection for each pair.
         .on(sql`other.collection_id || ''`, '=', job.collectionId)
         .onRef('other.row_key', '=', 'written.row_key')
         .onRef('other.record_id', '<>', 'written.record_id'),
@@ -67,10 +67,13 @@ function rivals(db: Kysely<Tables>, job: RecordJob) {
     .where('record.status', '<>', 'deleting');
 }
 
-/** How far the clocks of two processes may be apart, in milliseconds. */
+/** The possible difference between the clocks of two processes, in milliseconds. */
 const clockSkew = 60_000;
 
-/** Whether a record that was published after `since` has a pair that this one has written: looks only where that can be. */
+/**
+ * Returns whether a record that was published after `since` has a pair with the same key as one of this job. It looks
+ * for pairs only when a record was published.
+ */
 export async function isOvertaken(transaction: Transaction<Tables>, job: RecordJob, since: number): Promise<boolean> {
   const other = await transaction
     .selectFrom('record')
@@ -85,7 +88,7 @@ export async function isOvertaken(transaction: Transaction<Tables>, job: RecordJ
   return (await rivals(transaction, job).select('other.seq').limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** How many visible pairs of other records this job's pairs take the place of, by record. */
+/** Counts, by record, the visible pairs of other records that this job's pairs replace. */
 export async function countReplaced(transaction: Transaction<Tables>, job: RecordJob): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   // A record has each key once, so no pair is counted in two ranges.
@@ -99,7 +102,10 @@ export async function countReplaced(transaction: Transaction<Tables>, job: Recor
   return new Map([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Hides those pairs and leaves them to the sweep. The records first, then their chunks, as the sweep does. */
+/**
+ * Hides the replaced pairs and leaves them to the sweep. It locks the records first and then their chunks, as the sweep
+ * does.
+ */
 export async function replaceRivals(
   transaction: Transaction<Tables>,
   job: RecordJob,

@@ -29,7 +29,7 @@ const databases = {
   },
 };
 
-/** As it was before the migration. */
+/** Restores the schema from before the migration. */
 async function makeOld({ write }: Database): Promise<void> {
   const statements = [
     'drop table pair_key',
@@ -39,7 +39,7 @@ async function makeOld({ write }: Database): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(write);
 }
 
-/** A record of the collection with these keys, written and not yet visible. */
+/** Creates a record with these keys in the collection. Its chunks are written but not yet visible. */
 async function makePairs(database: Database, collection: ReturnType<typeof newCollection>, keys: readonly string[]) {
   const jobs = createRecordJobRepository(database);
   await createRecordRepository(database).add(newRecord(collection));
@@ -51,7 +51,7 @@ async function makePairs(database: Database, collection: ReturnType<typeof newCo
 }
 
 for (const [name, open] of Object.entries(databases)) {
-  test(`pairs of an older store are known again, those of a record being made too: ${name}`, async (t) => {
+  test(`the migration keeps the keys of existing pairs, including those of a record in progress: ${name}`, async (t) => {
     const { database, remove } = await open();
     t.after(async () => {
       await database.close();

@@ -5,46 +5,47 @@ import type { Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
 
 /*
- * Where pairs with a key are: `pair_key` has the end of the collection's id and the beginning of the pair's key, which is
- * a digest, and the chunk. Keys come in no order, so entering each pair's at once would change most pages of the table in
- * each transaction; nobody asks for those of an unfinished generation, so they are entered many at a time, in order, and
- * before the switch at the latest (ADR 0052). Neither part need be whole: the chunk says what it is.
+ * `pair_key` finds pairs by their key. Its key consists of the end of the collection's id and the beginning of the
+ * pair's key, which is a digest. Keys arrive in random order, so inserting each at once would change most pages of the
+ * table in each transaction. The keys of an unfinished generation are not queried. They are therefore inserted in
+ * sorted batches, at the latest before the switch (ADR 0052). Both parts may be truncated, because the chunk contains
+ * the full values.
  */
 const idLength = 24;
 const partLength = 6;
 
-/** Keys of so many ordinals are entered in one transaction: other writers wait as long as it takes. */
+/** The keys of this many ordinals are inserted in one transaction. Other writers wait for it. */
 const pairsAtOnce = 20_000;
-/** Before the first ordinal. */
+/** The position before the first ordinal. */
 export const noKeys = -1;
 
-/** Whether it is time to enter the keys of a record's pairs. `keyedTo` is null where they have none. */
+/** Returns whether a batch of keys should be inserted now. `keyedTo` is null for pairs without keys. */
 export function areManyWaiting(keyedTo: number | null, chunks: readonly NewChunk[]): boolean {
   const last = chunks.at(-1)?.ordinal;
   return last !== undefined && keyedTo !== null && last - keyedTo >= pairsAtOnce;
 }
 
-/** Before the parts of row keys of a collection. */
+/** Returns the common prefix of all keys of a collection. */
 const startOfKeys = (collectionId: string) => collectionId.slice(idLength - partLength);
 
-/** What `pair_key` has for a pair. */
+/** Returns the value in `pair_key` for a pair. */
 export function toPairKey(collectionId: string, rowKey: string): string {
   return startOfKeys(collectionId) + rowKey.slice(0, partLength);
 }
 
-/** The same in SQL. */
+/** Computes the same value in SQL. */
 export function pairKeyOf(collectionId: string, rowKey: string) {
   return sql<string>`${startOfKeys(collectionId)} || substr(${sql.ref(rowKey)}, 1, ${sql.lit(partLength)})`;
 }
 
-/** The unfinished generation of a record, and up to where its keys are entered. */
+/** The unfinished generation of a record, and the ordinal up to which its keys are inserted. */
 export interface Keying {
   readonly job: RecordJob;
-  /** null: its chunks have no keys. */
+  /** Null when the chunks have no keys. */
   readonly keyedTo: number | null;
 }
 
-/** Enters the keys that are not entered yet. Whoever calls holds the record's row. */
+/** Inserts the remaining keys. The caller holds the lock on the record's row. */
 export async function enterKeys(transaction: Transaction<Tables>, { job, keyedTo }: Keying): Promise<void> {
   if (keyedTo === null) return;
   const of = { record: job.id, generation: job.generation + 1 };
@@ -64,14 +65,14 @@ export async function enterKeys(transaction: Transaction<Tables>, { job, keyedTo
   await transaction.updateTable('record').set({ keyed_to: last }).where('id', '=', job.id).execute();
 }
 
-/** A chunk that is gone. */
+/** A deleted chunk. */
 export interface Keyed {
   readonly seq: number;
   readonly collection_id: string;
   readonly row_key: string | null;
 }
 
-/** Forgets the keys of chunks that are removed in the same transaction. */
+/** Deletes the keys of chunks that are removed in the same transaction. */
 export async function removeKeys(
   transaction: Transaction<Tables>,
   dialect: Database['dialect'],
@@ -89,7 +90,7 @@ export async function removeKeys(
   await sql`delete from pair_key where (key, seq) in (${removed})`.execute(transaction);
 }
 
-/** Where chunks with these keys are, and a few others. */
+/** Finds candidates for these keys. The truncated keys may match a few other chunks too. */
 export function findKeys(db: Kysely<Tables>, collectionId: string, rowKeys: readonly string[]) {
   const keys = rowKeys.map((rowKey) => toPairKey(collectionId, rowKey));
   return db.selectFrom('pair_key').where('pair_key.key', 'in', keys);

@@ -46,7 +46,7 @@ describe('the query plans of SQLite', () => {
     await rm(dataFolder, { recursive: true });
   });
 
-  /** What SQLite does with the table in the statements that the work executes. */
+  /** Returns the lines of SQLite's query plans that concern the table, for the statements that the work executes. */
   async function accessTo(table: string, work: () => Promise<unknown>): Promise<string[]> {
     await observed.plans();
     await work();
@@ -54,7 +54,7 @@ describe('the query plans of SQLite', () => {
     return lines.filter((line) => line.startsWith(`SEARCH ${table} `) || line.startsWith(`SCAN ${table}`));
   }
 
-  /** A collection with five chunks, their place in it and their vectors. */
+  /** Adds a collection with five chunks, and returns their positions and vectors. */
   async function addChunks() {
     const { chunks, vectors } = repositories;
     const collection = await addCollection(repositories);
@@ -72,13 +72,13 @@ describe('the query plans of SQLite', () => {
     return { collection, seqs };
   }
 
-  it('find the chunks of an answer by primary key, not along an index of their collection', async () => {
+  it('a search reads its chunks by primary key, not along an index of their collection', async () => {
     const { collection, seqs } = await addChunks();
     const fetch = async () => assert.equal((await repositories.chunks.fetch(collection.id, seqs)).size, 5);
     assert.deepEqual(await accessTo('chunk', fetch), ['SEARCH chunk USING INTEGER PRIMARY KEY (rowid=?)']);
   });
 
-  it('find the vectors of candidates by primary key, not along an index of their collection', async () => {
+  it('a search reads the vectors of candidates by primary key, not along an index of their collection', async () => {
     const { collection, seqs } = await addChunks();
     const space = await repositories.vectors.find(collection.id);
     assert.ok(space);
@@ -88,7 +88,7 @@ describe('the query plans of SQLite', () => {
     ]);
   });
 
-  it('read each page of chunks without vectors from where the page before ended', async () => {
+  it('each page of chunks without vectors starts where the previous page ended', async () => {
     const { vectors, jobs } = repositories;
     const { collection } = await addChunks();
     await vectors.restart(collection.id, 'other');
@@ -116,21 +116,21 @@ describe('the query plans of SQLite', () => {
     );
   });
 
-  it('look for the number of waiting records in one index only', async () => {
+  it('the count of waiting records reads only one index', async () => {
     const { projectId } = await addCollection(repositories);
     assert.deepEqual(await accessTo('record', () => repositories.records.areWaiting(projectId, 100)), [
       'SEARCH record USING COVERING INDEX record_of_turn (project_id=?)',
     ]);
   });
 
-  it('count the refused chunks of a record without its other chunks', async () => {
+  it("the count of a record's refused chunks does not read its other chunks", async () => {
     const { collection } = await addChunks();
     const of = { collectionId: collection.id, record: { id: 'none', generation: 1 } };
     const lines = await accessTo('chunk', () => repositories.vectors.countRefused(of));
     assert.deepEqual(lines, ['SEARCH chunk USING INTEGER PRIMARY KEY (rowid=?)']);
   });
 
-  it('count the direct chunks of listed collections without those of other collections', async () => {
+  it('the count of direct chunks of listed collections does not read those of other collections', async () => {
     const { collection } = await addChunks();
     for (let more = 1; more < 20; more++) await addCollection(repositories, { projectId: collection.projectId });
     const list = async () => {

@@ -19,7 +19,7 @@ import { areManyWaiting, enterKeys, noKeys, removeKeys } from './pair-keys.ts';
 import { insertRows, sweepRows } from './record-rows.ts';
 import { wantVectors } from './vector-repository.ts';
 
-/** The work on records over either database; only the claim differs by dialect. */
+/** Stores the jobs of records in either database. Only the claim differs by dialect. */
 export function createRecordJobRepository(database: Database): RecordJobRepository {
   const { write } = database;
   return {
@@ -51,7 +51,7 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
         const collection = await lockCollection(transaction, job.collectionId);
         if (collection === undefined) return 0;
         if (collection.capacity >= maxCapacity) return maxCapacity;
-        // How many of the others it will replace is known at the end only.
+        // The number of replaced pairs of other records is known only at the end.
         if (job.onDuplicate === 'replace') return collection.capacity;
         return collection.capacity - (await countChunks(transaction, job.collectionId, job.id));
       }),
@@ -60,7 +60,7 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
       (await updateHeld(write, job, {
         ...idle(now),
         status: 'error',
-        // What was written of the unfinished generation is swept; nobody saw it.
+        // The chunks of the unfinished generation are swept; they were never visible.
         stage: 'sweeping',
         error_code: failure.code,
         error_message: failure.message,
@@ -109,7 +109,7 @@ async function writeChunks({ dialect, write, fullText }: Database, job: RecordJo
   });
 }
 
-/** No lease and no attempt. */
+/** Clears the lease and the attempt count. */
 const idle = (now: number) => ({
   ...noLease,
   made: null,
@@ -118,7 +118,10 @@ const idle = (now: number) => ({
   run_after: now,
 });
 
-/** Proves the lease and locks the row until the transaction ends: a new holder waits, and then starts from what is there. */
+/**
+ * Checks the lease and locks the row until the transaction ends. A new holder waits and then starts from the stored
+ * state.
+ */
 function hold(db: Kysely<Tables>, held: Held) {
   return updateHeld(db, held, { lease_owner: held.token });
 }
@@ -143,7 +146,7 @@ async function publish(
   if (row === undefined || collection === undefined) return { kind: 'lost' };
   await enterKeys(transaction, { job, keyedTo: row.keyed_to });
   if (job.onDuplicate === 'skip' && (await isOvertaken(transaction, job, ingested.since ?? 0))) {
-    // What was read is void: the next try has to look at the pairs of the others again.
+    // The document that was read is outdated. The next attempt compares with the pairs of other records again.
     await updateHeld(transaction, job, { made: null });
     return { kind: 'overtaken' };
   }

@@ -24,7 +24,7 @@ import type { Tables } from '../../database/tables.ts';
 import { mostPageWeight, weighed, weightOf } from '../../full-text/weighed-page.ts';
 import { lockCollection } from './lock-collection.ts';
 
-/** Records over either database. */
+/** Stores records in either database. */
 export function createRecordRepository({ read, write }: Database): RecordRepository {
   const live = () => liveRecords(read);
 
@@ -46,7 +46,7 @@ export function createRecordRepository({ read, write }: Database): RecordReposit
     list: (projectId, collectionId, query) => listRecords(read, { projectId, collectionId }, query),
     areWaiting: (projectId, most) => {
       const rows = read.selectFrom('record').select('id').where('project_id', '=', projectId);
-      // Literally as in the index: a partial index is not found by a parameter.
+      // The literal must match the index, because a partial index is not used for a parameter.
       const waiting = rows.where('status', '=', sql.lit('creating')).orderBy('claim_order').orderBy('id');
       return areAtLeast(waiting, most);
     },
@@ -72,7 +72,7 @@ export function createRecordRepository({ read, write }: Database): RecordReposit
         {
           ...free,
           status: 'error',
-          // What was written of the unfinished generation is swept; nobody saw it.
+          // The chunks of the unfinished generation are swept; they were never visible.
           stage: 'sweeping',
           error_code: failure.code,
           error_message: failure.message,
@@ -84,7 +84,7 @@ export function createRecordRepository({ read, write }: Database): RecordReposit
         { status: 'creating' },
       )) === 1n,
     change: async (key, change) => (await update(key, toChange(change), { from: change.remake?.from })) === 1n,
-    // Generation -1 is no chunk's: from this commit on no list and no search shows any of them.
+    // No chunk has generation -1, so from this commit on no list and no search shows any chunk of the record.
     markDeleting: async (key, now) =>
       (await update(key, {
         ...free,
@@ -143,13 +143,13 @@ async function listRecords(read: Kysely<Tables>, of: { projectId: string; collec
   return { items: page.items.map(toRecord), hasMore: page.hasMore };
 }
 
-/** Beside not being deleted. */
+/** Conditions in addition to not being deleted. */
 interface Condition {
   readonly status?: RecordStatus;
   readonly from?: RecordSource | undefined;
 }
 
-/** Null is equal to null here. */
+/** Treats null as equal to null. */
 function comparisons(source: RecordSource) {
   const { eb } = expressionBuilder<Tables, 'record'>();
   const columns = sourceColumns(source);
@@ -161,19 +161,22 @@ function comparisons(source: RecordSource) {
 const bytesPerMs = 10;
 const longestDelayMs = 60 * 60_000;
 
-/** Size of a web page, which is unknown before it is fetched. Its server may be slow, so it does not count as small. */
+/**
+ * Assumed bytes of a web page, because its size is unknown before it is fetched. The server may be slow, so a page does
+ * not count as small.
+ */
 const pageBytes = 1024 * 1024;
 
-/** Size of the source to read. */
+/** Returns the size of the source in bytes. */
 function sourceBytesOf(source: RecordSource): number {
   if (source.type === 'web') return pageBytes;
   if (source.fileId === null) return Buffer.byteLength(source.content);
-  // As readSource writes it: the size stands last.
+  // `readSource` writes the size as the last member.
   const [, bytes] = /"file_size":(\d{1,15})\}$/.exec(source.content) ?? [];
   return bytes === undefined ? pageBytes : Number(bytes);
 }
 
-/** Without a holder: whoever worked on the record finds its claim void. */
+/** Removes the lease, so that the claim of a process that works on the record becomes void. */
 const free = { lease_owner: null, lease_until: null };
 
 function toChange({ metadata, remake, updatedAt }: RecordChange): Partial<RecordTable> {
@@ -232,7 +235,7 @@ function toRow(record: NewRecord): RecordTable {
   };
 }
 
-/** The columns a record is made from, read back. */
+/** Reads the source of a record back from its columns. */
 export function toSource(row: Selectable<RecordTable>): RecordSource {
   return {
     type: row.type as RecordType, // written by sourceColumns, as is what follows

@@ -9,7 +9,7 @@ import type { Database } from '../../database/database.ts';
 import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
 import type { Tables } from '../../database/tables.ts';
 
-/** Rows of sheets that became no chunk, over either database. */
+/** Reads the rows of sheets that produced no chunk, in either database. */
 export function createRecordRowRepository({ read }: Database): RecordRowRepository {
   return {
     async list(key, status, query) {
@@ -29,7 +29,7 @@ export function createRecordRowRepository({ read }: Database): RecordRowReposito
   };
 }
 
-/** The generation whose rows are shown: that of the chunks, or after a failure the one that did not become visible. */
+/** The generation whose rows are listed: that of the chunks, or after a failure the one that did not become visible. */
 const shownGeneration = sql<number>`case when record.status = 'error' then record.generation + 1 else record.generation end`;
 
 function visibleRows(read: Kysely<Tables>, key: RecordKey, status: RowStatus) {
@@ -67,7 +67,10 @@ export async function insertRows(
   await transaction.insertInto('record_row').values(values).execute();
 }
 
-/** Removes up to `limit` rows that are of no generation to show. @returns how many. */
+/**
+ * Deletes up to `limit` rows of generations that are not listed.
+ * @returns the number of deleted rows
+ */
 export async function sweepRows(
   transaction: Transaction<Tables>,
   { recordId, shown, limit }: { recordId: string; shown: number; limit: number },

@@ -3,14 +3,14 @@ import { removeKeys } from './pair-keys.ts';
 
 export interface CollectionSweep {
   readonly collectionId: string;
-  /** Most rows that one transaction touches. */
+  /** The maximum number of rows that one transaction changes. */
   readonly limit: number;
 }
 
 /**
- * Removes a collection that is being deleted, in transactions of bounded size. The order makes it total: when no
- * record has a holder any more nothing new is written, then the index goes, then the chunks, the records, the
- * collection. Stopped anywhere it may be started again, and run twice at once.
+ * Removes a collection that is being deleted, in transactions of bounded size. It first ends all work on records, so
+ * that no new rows are written. It then removes the index, the chunks, the records and the collection. An interrupted
+ * sweep can be repeated, and two may run concurrently.
  */
 export async function sweepCollection(database: Database, sweep: CollectionSweep, signal: AbortSignal): Promise<void> {
   const { write, fullText } = database;
@@ -59,7 +59,7 @@ async function removeChunks(
   }
 }
 
-/** Voids every claim on the collection's records; waits for whoever writes to one of them just now. */
+/** Voids every claim on the collection's records. It waits for transactions that write to one of them. */
 async function endWork({ write }: Database, { collectionId, limit }: CollectionSweep, signal: AbortSignal) {
   let last = '';
   for (let ended = limit; ended === limit; ) {

@@ -16,7 +16,7 @@ import { withoutIndex } from '../../full-text/without-index.ts';
 import { lockCollection } from './lock-collection.ts';
 import { countMissing, countRefused, findMissing } from './missing-vectors.ts';
 
-/** Vectors over either database; the index over them is not the database's. */
+/** Stores vectors in either database. The search index over them is not part of the database. */
 export function createVectorRepository(database: Database): VectorRepository {
   const { dialect, read, write } = database;
   return {
@@ -24,7 +24,7 @@ export function createVectorRepository(database: Database): VectorRepository {
     adopt: async (collectionId, model) =>
       (await findSpace(read, collectionId)) ??
       write.transaction().execute(async (transaction) => {
-        // Locks it: a chunk that becomes visible meanwhile either counts here or finds the new row.
+        // Locks the collection. A chunk that becomes visible meanwhile is either counted here or finds the new row.
         if ((await lockCollection(transaction, collectionId)) === undefined) return undefined;
         const wanted = (await hasChunks(transaction, collectionId)) ? 1 : 0;
         await insertSpaces(transaction, { model, collectionId, wanted });
@@ -96,17 +96,20 @@ export function createVectorRepository(database: Database): VectorRepository {
 
 const wantMore = { wanted: sql<number>`wanted + 1`, run_after: 0 };
 
-/** Notes, with what made it so, that a collection has chunks without vectors. Nothing happens where it has no model. */
+/**
+ * Notes that a collection has chunks without vectors, in the transaction that causes it. Does nothing for a collection
+ * without a model.
+ */
 export async function wantVectors(transaction: Transaction<Tables>, collectionId: string): Promise<void> {
   await transaction.updateTable('collection_vector').set(wantMore).where('collection_id', '=', collectionId).execute();
 }
 
-/** The chunk says something else now. */
+/** Deletes the vector of a chunk whose text has changed. */
 export async function dropVector(transaction: Transaction<Tables>, seq: number): Promise<void> {
   await transaction.deleteFrom('chunk_vector').where('seq', '=', seq).execute();
 }
 
-/** For one collection, or for all; those that have a model keep it. */
+/** Inserts the vector state of one collection or of all. Collections that have a model keep it. */
 async function insertSpaces(
   transaction: Transaction<Tables>,
   { model, collectionId, wanted }: { model: string; collectionId?: string; wanted: 0 | 1 },
@@ -118,7 +121,7 @@ async function insertSpaces(
     on conflict (collection_id) do nothing`.execute(transaction);
 }
 
-/** Whether it has visible chunks. */
+/** Returns whether the collection has visible chunks. */
 async function hasChunks(transaction: Transaction<Tables>, collectionId: string): Promise<boolean> {
   const ofRecord = await transaction
     .selectFrom('record')
@@ -169,7 +172,8 @@ async function saveVectors(
   vectors: readonly NewVector[],
 ): Promise<Saving> {
   const dimensions = vectors.find(({ vector }) => vector !== null)?.vector?.length ?? 0;
-  // First, because it locks: the changes of a collection are committed in their order, so that followers miss none.
+  // This statement comes first because it locks the row. The changes of a collection are then committed in order, so
+  // that readers of changes miss none.
   const space = await transaction
     .updateTable('collection_vector')
     .set((column) => ({
@@ -186,7 +190,7 @@ async function saveVectors(
   }
   const seqs = vectors.map(({ seq }) => seq);
   const there = transaction.selectFrom('chunk').select(['seq', 'updated_at']).where('seq', 'in', seqs);
-  // Locked there, so that none goes before its vector is written.
+  // The lock keeps each chunk until its vector is written.
   const chunks = await (dialect === 'postgres' ? there.forKeyShare() : there).execute();
   const updated = new Map(chunks.map((chunk) => [chunk.seq, chunk.updated_at]));
   const rows = vectors

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createLogger } from '../../../kernel/log/logger.ts';
 import { openDatabase } from '../../database/open-database.ts';
 
-/** A second process on the same file: `sqlite.test.ts` starts it. */
+/** Runs as a second process on the same file; `sqlite.test.ts` starts it. */
 const [dataFolder = '', name = ''] = process.argv.slice(2);
 const database = await openDatabase({ url: null, dataFolder, logger: createLogger('silent') });
 process.send?.('open');

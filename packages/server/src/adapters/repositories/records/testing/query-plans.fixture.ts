@@ -2,12 +2,12 @@ import { CompiledQuery, type Kysely, type KyselyPlugin, type RootOperationNode }
 import type { Database } from '../../../database/database.ts';
 import type { Tables } from '../../../database/tables.ts';
 
-/** A database whose handles note every statement that they execute, so that SQLite can explain exactly those. */
+/** A database whose handles record every executed statement, so that SQLite can explain exactly those statements. */
 export interface ObservedDatabase {
   readonly database: Database;
-  /** The texts of the statements executed since the last call. */
+  /** Returns the texts of the statements executed since the last call. */
   executed(): string[];
-  /** What SQLite does for each statement executed since the last call: its text and the lines of its query plan. */
+  /** Returns each statement executed since the last call with the lines of its query plan in SQLite. */
   plans(): Promise<Array<{ readonly sql: string; readonly plan: readonly string[] }>>;
 }
 
