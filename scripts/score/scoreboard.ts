@@ -78,7 +78,7 @@ ${overview.join('\n')}
 
 ## Bars
 
-What stands apart has its reason in [decision 0042](../decisions/0042-what-a-truth-can-tell.md).
+What stands apart has its reason in [decision 0042](../decisions/0042-keep-the-extraction-measures-and-explain-each-miss.md).
 
 ${row(['bar', 'reached', ''])}
 ${row(['---', '---', '---'])}

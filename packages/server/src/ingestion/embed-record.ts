@@ -43,7 +43,7 @@ export const defaultRetryMs = 5 * 60_000;
 
 /**
  * The stage `embedding` of a record: vectors for the chunks of its next generation. An embedder that fails does not
- * fail the record: its words are found at once, and its vectors follow. Source: docs/decisions/0031-vectors-beside-words.md.
+ * fail the record: its words are found at once, and its vectors follow. Source: ADR 0031.
  */
 export async function embedRecord(
   deps: RecordEmbeddingDeps,

@@ -77,7 +77,7 @@ async function makeTexts(document: Document, { job, sink, report }: Making): Pro
   return { numChunks, rejectedRows: 0, duplicateRows: 0 };
 }
 
-/** Without a splitter the structure of the document decides. Source: docs/decisions/0017-readers-of-our-own.md. */
+/** Without a splitter the structure of the document decides. Source: ADR 0017. */
 function split(
   text: string,
   { blocks, splitter }: { blocks: readonly PlacedBlock[]; splitter: TextSplitter | null },

@@ -1,7 +1,7 @@
 /*
  * What is taken off words so that a question and a passage meet. Only endings whose loss was measured to help on every
  * set of real questions and to hurt on none; both sides are treated alike, so a stem need not be a word.
- * Source: docs/decisions/0030-words-that-meet.md.
+ * Source: ADR 0030.
  */
 
 const latin = /^[a-z]+$/;

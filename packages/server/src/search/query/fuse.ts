@@ -9,7 +9,7 @@ export interface Hit {
   readonly vector: { readonly rank: number; readonly similarity: number } | null;
 }
 
-/** How fast places lose value: measured, see docs/decisions/0031-vectors-beside-words.md. */
+/** How fast places lose value: measured, see ADR 0031. */
 const smoothing = 10;
 
 /**

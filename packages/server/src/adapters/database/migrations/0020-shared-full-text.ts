@@ -9,7 +9,7 @@ const chunksAtOnce = 50_000;
 /**
  * SQLite: replaces the index of each collection with a few indexes that all collections share. The words of each chunk
  * are read from the old index, so no text is tokenized again. PostgreSQL already has shared tables. Source:
- * docs/decisions/0051-collections-share-their-index.md.
+ * ADR 0051.
  */
 export function createSharedFullTextMigration(dialect: Database['dialect']): Migration {
   return {

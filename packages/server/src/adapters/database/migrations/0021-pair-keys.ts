@@ -6,7 +6,7 @@ import type { Database } from '../database.ts';
  * Moves the keys of pairs to their own table, where they are inserted in order and in batches. The table is filled
  * along the index that it replaces, so nothing is sorted: a million pairs take a few seconds and 30 MB. One transaction
  * copies all keys, because a pair without its key would be imported twice. Source:
- * docs/decisions/0052-keys-of-pairs-are-entered-in-order.md.
+ * ADR 0052.
  */
 export function createPairKeysMigration(dialect: Database['dialect']): Migration {
   const sqlite = dialect === 'sqlite';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Beside it, not with the service, the runtime is installed: docs/decisions/0050-a-local-model-in-a-process.md. */
+/** Beside it, not with the service, the runtime is installed: ADR 0050. */
 export const runtimeManifest = fileURLToPath(new URL('../../../../onnx-runtime/package.json', import.meta.url));
 const advice = 'In the folder of Quartermaster, type: npm run add-onnx';
 
