@@ -5,46 +5,46 @@ import type { CallTimings } from './call-timings.ts';
 import type { Redactor } from './redact/redactor.ts';
 import type { Injected } from './signing/inject.ts';
 
-/** The one way out: every outbound call of the service goes through a broker. */
+/** Sends every outbound call of the service. */
 export interface Broker {
-  /** Never throws for what the other side or the policy does: that is in the result. Throws only when `signal` aborts. */
+  /** Reports failures of the upstream and of the policy in the result. Throws only when `signal` aborts. */
   send(request: EgressRequest, policy: EgressPolicy, signal: AbortSignal): Promise<EgressResult>;
   close(): Promise<void>;
 }
 
 export interface EgressRequest {
   readonly method: string;
-  /** Absolute, without credentials; may hold `{credential:NAME}` in its path. */
+  /** An absolute URL without credentials. Its path may contain `{credential:NAME}`. */
   readonly url: string;
   readonly query?: ReadonlyArray<readonly [string, string]>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
 }
 
-/** What this call may do. */
+/** What one call may do. */
 export interface EgressPolicy {
-  /** Hosts (`name` or `name:port`) the request and its redirects may go to; `'any'` for web records. */
+  /** The hosts (`name` or `name:port`) that the request and its redirects may reach; `'any'` for web records. */
   readonly hosts: ReadonlySet<string> | 'any';
-  /** Who says so, for messages; default: the bundle. */
+  /** Who declared the hosts, for messages. Default: the bundle. */
   readonly hostsBy?: 'bundle' | 'operator';
-  /** The one host (`name` or `name:port`) credentials go to; null: to none. Absent: to every one of `hosts`. */
+  /** The only host (`name` or `name:port`) that receives credentials; null for none. Default: every host of `hosts`. */
   readonly credentialsHost?: string | null;
   readonly schemes: ReadonlySet<'https' | 'http'>;
   readonly credentials: ReadonlyMap<string, Secret>;
   readonly inject: readonly Injection[];
-  /** What `inject` and `credentials` come to, where it is known already. */
+  /** The result of preparing `inject` with `credentials`, where it is known already. */
   readonly injected?: Injected;
-  /** An access token that was got for an earlier call will not do. */
+  /** Requests a new access token instead of a cached one. */
   readonly wantsFreshToken?: boolean;
-  /** Where a new refresh token is stored; absent: the credentials came with the request, and nothing is stored. */
+  /** Stores a new refresh token. Absent when the credentials came with the request; nothing is stored then. */
   readonly storedRefreshToken?: StoredRefreshToken | undefined;
-  /** Takes the credentials out of what comes back. Absent: made of all `credentials`. */
+  /** Redacts the credentials from the result. Default: a redactor for all `credentials`. */
   readonly redactor?: Redactor;
-  /** Where each request that goes out is noted, redirects and retries too. */
+  /** Records every request that is sent, redirects and retries included. */
   readonly trace?: CallTimings | undefined;
-  /** How often a request that may be sent twice is sent again when the answer asks for that; default: never. */
+  /** The retries of a repeatable request when the answer asks for a retry. Default: none. */
   readonly maxRetries?: number;
-  /** Whatever its method, it may be sent twice. */
+  /** Whether the request may be repeated, whatever its method. */
   readonly isRepeatable?: boolean;
   readonly maxResponseBytes: number;
   readonly maxRedirects: number;
@@ -56,18 +56,18 @@ export type EgressResult =
   | {
       readonly kind: 'response';
       readonly status: number;
-      /** Names in lower case; credentials scrubbed. */
+      /** Names in lower case; credentials are redacted. */
       readonly headers: Readonly<Record<string, string>>;
-      /** Decompressed, credentials scrubbed. */
+      /** Decompressed; credentials are redacted. */
       readonly body: Buffer;
-      /** Where the last redirect led, without query. */
+      /** The URL after the last redirect, without its query. */
       readonly finalUrl: string;
     }
-  /** The policy forbids it: a host that is not declared, an address that is not public, a scheme. */
+  /** The policy forbids the request: an undeclared host, a non-public address or a scheme. */
   | { readonly kind: 'refused'; readonly message: string }
-  /** No answer: name, connection, TLS, protocol. */
+  /** No answer arrived: name lookup, connection, TLS or protocol failed. */
   | { readonly kind: 'unreachable'; readonly message: string }
   | { readonly kind: 'too_large'; readonly message: string }
-  /** The server that grants access tokens refused the credentials. `excerpt`: of its answer, scrubbed. */
+  /** The token endpoint rejected the credentials. `excerpt` is the start of its answer, redacted. */
   | { readonly kind: 'credentials_rejected'; readonly status: number; readonly excerpt: string }
   | { readonly kind: 'timed_out'; readonly limitMs: number };

@@ -1,33 +1,33 @@
 import type { Exchanged } from './exchange.ts';
 
 /**
- * One request that went out, or that the policy kept from going out. Without path, query, headers and body. One that the
- * run did not wait for has failed, with no time.
+ * One request that was sent, or that the policy refused. It has no path, query, headers and body. A request that the run did not
+ * wait for counts as failed and has no duration.
  */
 export interface OutboundCall {
   /** `name` or `name:port`, as the bundle declares it. */
   readonly host: string;
   readonly method: string;
-  /** Of the answer; null without one. */
+  /** The status of the answer; null without an answer. */
   readonly status: number | null;
   readonly result: 'answered' | 'too_large' | 'failed' | 'refused';
-  /** Of the answer's body, as they came over the wire. */
+  /** The bytes of the answer's body on the wire. */
   readonly bytes: number;
   readonly ms: number;
 }
 
-/** The outbound calls of one run. Data only: one is made for every run, so it must cost next to nothing. */
+/** The outbound calls of one run. Plain data, because every run allocates it. */
 export interface CallTimings {
   readonly calls: OutboundCall[];
-  /** Calls beyond the bound of the list. */
+  /** The number of calls that exceed the bound of the list. */
   callsLeftOut: number;
-  /** Milliseconds in which at least one call was under way. */
+  /** The milliseconds in which at least one call was in progress. */
   upstreamMs: number;
   underWay: number;
   busySince: number;
 }
 
-/** Redirects and retries count each, so there may be more than a run may ask for. */
+/** The longest list of calls. Redirects and retries count, so it may exceed the requests of a run. */
 const maxCalls = 100;
 
 type Noted = { -readonly [Member in keyof OutboundCall]: OutboundCall[Member] };
@@ -35,7 +35,7 @@ const unanswered = { status: null, result: 'failed', bytes: 0, ms: 0 } as const;
 
 type Sent = Pick<OutboundCall, 'host' | 'method'>;
 
-/** Sends a request and notes how it went. `maxBytes` is what an answer that is too large had at least. */
+/** Sends a request and records how it ended. `maxBytes` is the size that is recorded for an answer that is too large. */
 export async function timeCall(
   trace: CallTimings | undefined,
   sent: Sent & { readonly maxBytes: number },
@@ -44,7 +44,7 @@ export async function timeCall(
   if (trace === undefined) return await send();
   const beganAt = begin(trace);
   const { host, method, maxBytes } = sent;
-  // A run may end without waiting for its calls: they are noted when they begin.
+  // The call is recorded when it begins, because a run may end without waiting for it.
   const call: Noted = { host, method: knownMethod(method), ...unanswered };
   note(trace, call);
   const exchanged = await send();
@@ -52,7 +52,7 @@ export async function timeCall(
   return exchanged;
 }
 
-/** Waits as a third party asked for: that is its time too. */
+/** Counts a wait that an upstream asked for as upstream time. */
 export async function timeWait<T>(trace: CallTimings | undefined, wait: () => Promise<T>): Promise<T> {
   if (trace === undefined) return await wait();
   begin(trace);
@@ -75,7 +75,7 @@ function end(trace: CallTimings): number {
   return now;
 }
 
-/** Notes a call that the policy did not let out. `host` is whatever was asked for, scrubbed. */
+/** Records a call that the policy refused. `host` is the requested host, redacted. */
 export function timeRefusal(trace: CallTimings | undefined, { host, method }: Sent): void {
   if (trace === undefined) return;
   note(trace, { host: host.slice(0, 253), method: knownMethod(method), ...unanswered, result: 'refused' });
@@ -95,7 +95,7 @@ function describe(exchanged: Exchanged, maxBytes: number): Pick<OutboundCall, 's
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** A handler may name any method; only words of HTTP are noted. */
+/** The method in upper case, or `OTHER`: a handler may use any text as method, and only those of HTTP are recorded. */
 function knownMethod(method: string): string {
   const upper = method.toUpperCase();
   return methods.has(upper) ? upper : 'OTHER';

@@ -1,14 +1,17 @@
-/** The life of one outbound call, all its hops: ends when its time is up or the caller has gone. */
+/** The lifetime of one outbound call, all hops included. It ends at its time limit, or when the caller aborts. */
 export interface Call {
-  /** Why it has ended; null while it runs. */
+  /** Why the call has ended; null while it runs. */
   readonly ended: 'timed_out' | 'aborted' | null;
-  /** Calls back once when the call ends, at once if it has. @returns stops that */
+  /** Calls back once when the call ends, or immediately if it has ended. @returns a function that removes the callback */
   onEnd(callback: (reason: Error) => void): () => void;
-  /** Frees the timer and the listener. */
+  /** Removes the timer and the listener. */
   finish(): void;
 }
 
-/** Cheaper than `AbortSignal.any` with `AbortSignal.timeout`, which cost more than the request to a near upstream. */
+/**
+ * Starts a call. It costs less than `AbortSignal.any` with `AbortSignal.timeout`, which cost more than a request to a near
+ * upstream.
+ */
 export function startCall(timeoutMs: number, signal: AbortSignal): Call {
   const callbacks = new Set<(reason: Error) => void>();
   let ended: Call['ended'] = null;

@@ -1,11 +1,11 @@
 import type { Redactor } from './redact/redactor.ts';
 
-/** By the charset that a content type names, else UTF-8; one that nobody knows counts as none. */
+/** The decoder for the charset of a content type. Default: UTF-8, also for an unknown charset. */
 export function decoderFor(contentType: string | undefined): TextDecoder {
   return makeDecoder(contentType, false);
 }
 
-/** The same; what has no meaning in the charset is an error. */
+/** The same decoder, which throws for invalid bytes. */
 export function strictDecoderFor(contentType: string | undefined): TextDecoder {
   return makeDecoder(contentType, true);
 }
@@ -27,14 +27,14 @@ interface Body {
 }
 
 /**
- * Takes the secrets out of a body that is not UTF-8, whose bytes do not show them: of UTF-16, or of a charset whose
- * sequences stand between the letters. What held one comes back as UTF-8, and says so.
+ * Redacts the secrets from a body that is not UTF-8, whose bytes do not show them: UTF-16, or a charset with escape sequences
+ * between the letters. A body with a secret is returned as UTF-8, with a content type that says so.
  */
 export function redactCharset({ body, contentType }: Body, redactor: Redactor): Body {
   const decoder = decoderFor(contentType);
   if (decoder.encoding === 'utf-8') return { body, contentType };
   const text = decoder.decode(body);
-  const scrubbed = redactor.text(text);
-  if (scrubbed === text) return { body, contentType };
-  return { body: Buffer.from(scrubbed), contentType: contentType?.replace(charsetPattern, '$1utf-8') };
+  const redactedText = redactor.text(text);
+  if (redactedText === text) return { body, contentType };
+  return { body: Buffer.from(redactedText), contentType: contentType?.replace(charsetPattern, '$1utf-8') };
 }

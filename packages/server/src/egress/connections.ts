@@ -7,35 +7,38 @@ export interface ResolvedAddress {
   readonly address: string;
   readonly family: number;
 }
-/** All addresses of a name. Rejects when there are none. */
+/** Returns all addresses of a name. Rejects when there are none. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
 export interface ConnectionRules {
   readonly resolve: Resolve;
   readonly isAllowed: (address: string) => boolean;
-  /** Milliseconds for name, connection and TLS together. */
+  /** Milliseconds for name lookup, connection and TLS together. */
   readonly connectTimeoutMs: number;
-  /** Certificates to trust instead of the system's. */
+  /** The certificates to trust instead of those of the system. */
   readonly ca?: string;
 }
 
-/** Kept-alive connections, one pool an origin. */
+/** Kept-alive connections, with one pool for each origin. */
 export interface Connections {
-  /** `trusted`: the operator named this origin, so its address is not checked. Never shared with one that is. */
+  /**
+   * Returns the pool of an origin. `trusted` means that the operator named the origin, so its address is not checked. Trusted and
+   * checked origins share no pool.
+   */
   poolFor(origin: string, trusted: boolean): ConnectionPool;
   close(): Promise<void>;
 }
 
 export interface ConnectionPool {
   readonly dispatcher: Dispatcher;
-  /** Connections begun so far: whether a request had a connection of its own or one used before. */
+  /** The number of connections opened so far. It shows whether a request used a new connection or an existing one. */
   readonly opened: () => number;
 }
 
-/** Beyond this many origins the longest unused pool is closed (web records may name any host). */
+/** The most pools. Beyond it the least recently used pool is closed, because web records may name any host. */
 const maxPools = 256;
 const connectionsPerOrigin = 64;
-/** Longest silence within a body. */
+/** The most milliseconds without data within a body. */
 const idleTimeoutMs = 10_000;
 
 export function createConnections(rules: ConnectionRules): Connections {
@@ -49,7 +52,7 @@ export function createConnections(rules: ConnectionRules): Connections {
     const [oldest] = pools;
     if (pools.size > maxPools && oldest !== undefined) {
       pools.delete(oldest[0]);
-      // Ends the idle connections now and the busy ones when their requests are done.
+      // Closes idle connections now and busy ones when their requests end.
       void oldest[1].pool.close();
     }
     return found;
@@ -79,7 +82,7 @@ function openPool(origin: string, trusted: boolean, rules: ConnectionRules) {
     connections: connectionsPerOrigin,
     pipelining: 1,
     allowH2: false,
-    // The whole call has a limit of its own, which covers the wait for the first byte.
+    // The time limit of the whole call covers the wait for the first byte.
     headersTimeout: 0,
     bodyTimeout: idleTimeoutMs,
     keepAliveTimeout: 10_000,
@@ -93,7 +96,7 @@ interface Place {
   readonly tls: boolean;
 }
 
-/** The answer to "this name leads where we may not go"; told from other errors by `isAddressRefusal`. */
+/** Errors for names that resolve to forbidden addresses. `isAddressRefusal` recognises them. */
 const refusals = new WeakSet<Error>();
 export function isAddressRefusal(error: Error): boolean {
   return refusals.has(error);
@@ -110,7 +113,7 @@ async function openSocket(place: Place, trusted: boolean, rules: ConnectionRules
   try {
     const addresses = await deadline.race(addressesOf(place.hostname, rules.resolve));
     const allowed = addresses.length > 0 && addresses.every(({ address }) => trusted || rules.isAllowed(address));
-    // One address that is not public spoils them all: an answer that mixes is an attack or a mistake.
+    // One non-public address is enough to refuse the name: a mixed answer is an attack or a misconfiguration.
     if (!allowed) throw addressRefusal(place.hostname);
     socket = connectTo(addresses, place);
     await deadline.race(once(socket, 'connect'));
@@ -133,7 +136,7 @@ async function addressesOf(hostname: string, resolve: Resolve): Promise<readonly
   return literal === null ? await resolve(hostname) : [{ address: literal, family: net.isIP(literal) }];
 }
 
-/** Dials only the addresses that were checked: the name is not looked up again. */
+/** Connects only to the checked addresses. The name is not looked up again. */
 function connectTo(addresses: readonly ResolvedAddress[], place: Place): net.Socket {
   const socket = net.connect({
     host: place.hostname,
@@ -146,7 +149,7 @@ function connectTo(addresses: readonly ResolvedAddress[], place: Place): net.Soc
       else callback(null, first?.address ?? '', first?.family ?? 0);
     },
   });
-  // Undici listens once it has the socket; an error before that must not be an unhandled one.
+  // Handles errors until undici listens on the socket.
   socket.on('error', () => {});
   return socket;
 }
@@ -157,7 +160,7 @@ function startTls(socket: net.Socket, hostname: string, ca: string | undefined):
     host: hostname,
     ...(net.isIP(hostname) === 0 ? { servername: hostname } : {}),
     ALPNProtocols: ['http/1.1'],
-    // Said here so that no environment variable can switch it off.
+    // Set explicitly, so that no environment variable can disable it.
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca }),
   });

@@ -16,26 +16,26 @@ import { createTokens } from './signing/tokens.ts';
 import { isAtHost } from './target.ts';
 
 export interface BrokerDeps {
-  /** Origin → origin: where a declared origin is reached instead (a gateway, a test server). Its target is trusted. */
+  /** Maps a declared origin to the origin to contact instead (a gateway, a test server). The target is trusted. */
   readonly overrides: ReadonlyMap<string, string>;
-  /** Addresses or CIDR blocks that count as public. */
+  /** Addresses or CIDR blocks that are treated as public. */
   readonly allow: readonly string[];
   readonly logger: Logger;
-  /** Of the service; said in `User-Agent`. */
+  /** The version of the service, for `User-Agent`. */
   readonly version: string;
   readonly metrics?: Registry;
-  /** Looks a name up; default: the system's resolver. */
+  /** Resolves a name. Default: the system's resolver. */
   readonly resolve?: Resolve;
-  /** PEM certificates to trust instead of the system's. */
+  /** PEM certificates to trust instead of those of the system. */
   readonly ca?: string;
-  /** Milliseconds for name, connection and TLS; default 5,000. */
+  /** Milliseconds for name lookup, connection and TLS. Default: 5,000. */
   readonly connectTimeoutMs?: number;
   readonly clock?: Clock;
 }
 
 /**
- * Makes the one way out. Proxies and TLS switches of the environment have no effect.
- * Throws a RangeError for an entry of `allow` that is no address, a TypeError for an override that is no origin.
+ * Creates the broker. Proxy and TLS variables of the environment have no effect. Throws a RangeError for an invalid entry of
+ * `allow` and a TypeError for an override that is not an origin.
  */
 export function createBroker(deps: BrokerDeps): Broker {
   const isAllowed = createAddressCheck(deps.allow);
@@ -47,20 +47,20 @@ export function createBroker(deps: BrokerDeps): Broker {
     connectTimeoutMs: deps.connectTimeoutMs ?? 5000,
     ...(deps.ca === undefined ? {} : { ca: deps.ca }),
   });
-  const scrubbers = new WeakMap<EgressPolicy['credentials'], Redactor>();
+  const redactors = new WeakMap<EgressPolicy['credentials'], Redactor>();
   const clock = deps.clock ?? systemClock;
   const tokens = createTokens(clock);
   const count = deps.metrics === undefined ? () => {} : createRequestCount(deps.metrics);
 
-  function scrubberOf(policy: EgressPolicy): Redactor {
+  function redactorOf(policy: EgressPolicy): Redactor {
     if (policy.redactor !== undefined) return policy.redactor;
-    const known = scrubbers.get(policy.credentials);
+    const known = redactors.get(policy.credentials);
     if (known !== undefined) return known;
     const values = [...policy.credentials.values()].map((secret) => secret.reveal());
     const secrets = [...values, ...derivedSecrets(policy.inject, policy.credentials)];
     const grows = policy.inject.some((injection) => injection.in === 'oauth2');
     const redactor = grows ? createGrowingRedactor(secrets) : createRedactor(secrets);
-    scrubbers.set(policy.credentials, redactor);
+    redactors.set(policy.credentials, redactor);
     return redactor;
   }
 
@@ -75,7 +75,7 @@ export function createBroker(deps: BrokerDeps): Broker {
       return { kind: 'refused', message: `the credential ${JSON.stringify(credential)} ${message}` };
     }
     const call = startCall(policy.timeoutMs, signal);
-    const redactor = scrubberOf(policy);
+    const redactor = redactorOf(policy);
     const userAgent = `Quartermaster/${deps.version}`;
     const rules = { overrides, isAllowed, connections, userAgent, call, redactor, clock };
     const retrying = { method: request.method, policy, call, clock };
@@ -100,9 +100,9 @@ export function createBroker(deps: BrokerDeps): Broker {
     async send(request, policy, signal) {
       const result = await send(request, policy, signal);
       count(result.kind);
-      // The host only: a path or a query may hold what is nobody's business.
+      // Logs only the host: a path or a query may hold private data.
       if (result.kind !== 'response') {
-        const host = scrubberOf(policy).text(hostForLog(request.url));
+        const host = redactorOf(policy).text(hostForLog(request.url));
         deps.logger.debug({ host, method: request.method, result: result.kind }, 'egress');
       }
       return result;
@@ -112,14 +112,14 @@ export function createBroker(deps: BrokerDeps): Broker {
   return broker;
 }
 
-/** Where the caller says which host the credentials are for, they go nowhere else. */
+/** Whether the request goes to the host that the policy names for the credentials. */
 function goesWithCredentials({ url }: EgressRequest, { credentialsHost }: EgressPolicy): boolean {
   if (credentialsHost === undefined) return true;
   const target = URL.parse(url);
   return credentialsHost !== null && target !== null && isAtHost(target, credentialsHost);
 }
 
-/** Looking a metric up by its labels costs more than counting: each is looked up once. */
+/** Caches the counters, because looking one up by its labels costs more than counting. */
 function createRequestCount(registry: Registry): (result: EgressResult['kind']) => void {
   const requests = new Counter({
     name: 'quartermaster_egress_requests_total',

@@ -1,10 +1,10 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
 
-/** What we say we can read; another encoding in the answer is an error of the other side. */
+/** The content encodings that requests accept. Another encoding in the answer is an error of the upstream. */
 export const acceptedEncodings = 'gzip, deflate, br';
 
-/** An answer that is larger than allowed once unpacked, or whose packing cannot be undone. */
+/** The decoded body, or why there is none: it exceeds the limit after decompression, or cannot be decoded. */
 export type Decoded =
   | { readonly kind: 'decoded'; readonly body: Buffer }
   | { readonly kind: 'too_large' }
@@ -15,16 +15,16 @@ const unpackers = {
   'x-gzip': promisify(gunzip),
   br: promisify(brotliDecompress),
   deflate: (body: Buffer, options: { maxOutputLength: number }) =>
-    // Some servers send the bare stream; the zlib header has 8 in its low four bits.
+    // Some servers send a raw deflate stream; a zlib header has 8 in its low four bits.
     (((body[0] ?? 0) & 0x0f) === 8 ? promisify(inflate) : promisify(inflateRaw))(body, options),
 };
 
-/** More layers than a server has reason to send are an attempt to make us work. */
+/** More layers serve no purpose and would only cause work. */
 const maxLayers = 2;
 
 /**
- * Undoes `Content-Encoding`; never makes more than `maxBytes`, whatever the answer claims.
- * @param encodings the header's value, outermost last
+ * Decodes `Content-Encoding`. Never allocates more than `maxBytes`, whatever the answer declares.
+ * @param encodings the value of the header, outermost encoding last
  */
 export async function decodeBody(body: Buffer, encodings: string | undefined, maxBytes: number): Promise<Decoded> {
   if (encodings === undefined || body.length === 0) return { kind: 'decoded', body };

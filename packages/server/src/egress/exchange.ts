@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { Call } from './call.ts';
 
-/** One HTTP request on one connection, as it goes over the wire. */
+/** One HTTP request as it is sent over one connection. */
 export interface WireRequest {
   readonly method: string;
   /** Path and query. */
@@ -18,7 +18,7 @@ export interface WireResponse {
 
 export interface ExchangeFailure {
   readonly error: Error;
-  /** Nothing of an answer had come. */
+  /** Whether the failure came before any part of an answer. */
   readonly beforeAnswer: boolean;
 }
 
@@ -27,7 +27,7 @@ export type Exchanged =
   | { readonly tooLarge: true }
   | { readonly failure: ExchangeFailure };
 
-/** Sends one request and reads its answer, at most `maxBytes` of body. Never rejects; ends when the call ends. */
+/** Sends one request and reads its answer, at most `maxBytes` of its body. Never rejects. Stops when the call ends. */
 export function exchange(
   dispatcher: Dispatcher,
   request: WireRequest,
@@ -78,7 +78,7 @@ function createReader(maxBytes: number, settle: (exchanged: Exchanged) => void) 
       if (aborted !== undefined) started.abort(aborted);
     },
     onResponseStart(_controller, status, headers) {
-      // An interim answer (103) comes before the one that counts.
+      // An interim answer (103) precedes the final one.
       if (status < 200) return;
       head = { status, headers: flatten(headers) };
       if (Number(head.headers['content-length']) > maxBytes) overflow();

@@ -3,14 +3,14 @@ import { isAddressRefusal } from './connections.ts';
 import type { ExchangeFailure } from './exchange.ts';
 import type { Redactor } from './redact/redactor.ts';
 
-/** What the caller is told when no answer came. */
+/** Describes to the caller why no answer came. */
 export function describeFailure(
   { error, beforeAnswer }: ExchangeFailure,
   redactor: Redactor,
   { hosts }: Pick<EgressPolicy, 'hosts'>,
 ): EgressResult {
   const code = codeOf(error);
-  // Where the caller chooses the host, the answer must not tell which names exist in the internal network.
+  // Where the caller chooses the host, the message must not reveal which names exist in the internal network.
   if (hosts === 'any' && (isAddressRefusal(error) || code === 'ENOTFOUND')) return noPublicAddress;
   if (isAddressRefusal(error)) return { kind: 'refused', message: redactor.text(error.message) };
   const message = (code !== undefined && reasons[code]) || (beforeAnswer ? 'the call failed' : 'the answer broke off');
@@ -22,7 +22,7 @@ const noPublicAddress = {
   message: 'the host name does not exist or leads to an address that is not of the public internet',
 } as const satisfies EgressResult;
 
-/** In our words: the libraries' messages name addresses and may quote what was sent. */
+/** Messages of the service. Those of the libraries contain addresses and may quote the request. */
 const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host name does not exist',
   EAI_AGAIN: 'the host name could not be looked up',
@@ -42,7 +42,7 @@ const reasons: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host',
 };
 
-/** The code of a system, TLS or protocol error; what does not look like one is left out. */
+/** The code of a system, TLS or protocol error; undefined when the value does not look like a code. */
 export function codeOf(error: Error): string | undefined {
   const code = 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^[A-Z0-9_]{1,64}$/.test(code) ? code : undefined;

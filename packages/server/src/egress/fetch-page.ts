@@ -1,14 +1,14 @@
 import type { Broker, EgressPolicy, EgressResult } from './broker.ts';
 
-/** A page of the web, or why it could not be had. */
+/** A web page, or why it could not be fetched. */
 export type FetchedPage =
   | {
       readonly kind: 'page';
       readonly bytes: Buffer;
       readonly extension: PageExtension;
-      /** As the answer names it, in lower case. */
+      /** The charset of the answer, in lower case. */
       readonly charset?: string;
-      /** Where the last redirect led, without query. */
+      /** The URL after the last redirect, without its query. */
       readonly finalUrl: string;
     }
   | { readonly kind: 'failed'; readonly code: PageFailureCode; readonly message: string };
@@ -30,7 +30,7 @@ export interface PageLimits {
 
 export const defaultPageLimits: PageLimits = { maxBytes: 20 * 1024 * 1024, timeoutMs: 30_000, maxRedirects: 5 };
 
-/** What a page may be, by its media type. */
+/** The accepted media types and their file extensions. */
 const extensions: Readonly<Record<string, PageExtension>> = {
   'text/html': 'html',
   'application/xhtml+xml': 'html',
@@ -41,8 +41,8 @@ const extensions: Readonly<Record<string, PageExtension>> = {
 };
 
 /**
- * Fetches a page for a web record: https, default port and public addresses only, redirects judged the same way.
- * Rejects only when the signal aborts.
+ * Fetches a page for a web record. Only https, the default port and public addresses are allowed, for redirects too. Rejects only
+ * when the signal aborts.
  */
 export function fetchPage(broker: Broker, limits: PageLimits = defaultPageLimits) {
   const policy: EgressPolicy = {

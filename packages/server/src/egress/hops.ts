@@ -28,7 +28,7 @@ export interface HopRules {
 
 type Refused = Extract<EgressResult, { kind: 'refused' }>;
 
-/** Sends a request and follows its redirects; every hop is judged anew, credentials go to the first origin only. */
+/** Sends a request and follows its redirects. Every hop is checked again; credentials go to the first origin only. */
 export async function followHops(request: EgressRequest, policy: EgressPolicy, rules: HopRules): Promise<EgressResult> {
   const first = firstHop(request, rules.injected);
   if ('kind' in first) return first;
@@ -91,7 +91,7 @@ async function sendHop(
   return isStale(exchanged, request.method, { pool, opened }) ? await send() : exchanged;
 }
 
-/** A kept-alive connection that the other side was just closing: nobody has answered, so the read is sent once more. */
+/** Whether a kept-alive connection was closed by the server before it answered. A reading request is then sent once more. */
 function isStale(exchanged: Exchanged, method: string, { pool, opened }: { pool: ConnectionPool; opened: number }) {
   if (!('failure' in exchanged) || !exchanged.failure.beforeAnswer || !isReading(method)) return false;
   const code = codeOf(exchanged.failure.error);
@@ -100,7 +100,7 @@ function isStale(exchanged: Exchanged, method: string, { pool, opened }: { pool:
 
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
-/** Where a redirect leads, or null when the answer is none. */
+/** The target of a redirect, or null when the answer is not a redirect. */
 function nextHop(hop: Hop, response: WireResponse, target: Target): Hop | null {
   const location = response.headers.location;
   if (!redirectStatuses.has(response.status) || location === undefined) return null;
@@ -121,10 +121,10 @@ function nextHop(hop: Hop, response: WireResponse, target: Target): Hop | null {
   };
 }
 
-/** Meant for one origin; a redirect elsewhere must not carry them. */
+/** Headers for one origin. A redirect to another origin drops them. */
 const privateHeaders = new Set(['authorization', 'cookie']);
 
-/** A server reached through an override names itself; the policy knows it by the declared origin. */
+/** Translates the URL of a server behind an override to the declared origin, which the policy knows. */
 function backToDeclared(url: URL, target: Target): URL {
   if (!target.trusted || url.origin !== target.dialOrigin) return url;
   return new URL(`${url.pathname}${url.search}`, target.url.origin);
@@ -143,14 +143,16 @@ async function finish(
   const { origin, pathname } = hop.url;
   const headers = redactor.deep(response.headers);
   const contentType = headers['content-type'];
-  const scrubbed = redactCharset({ body: decoded.body, contentType }, redactor);
+  const redactedBody = redactCharset({ body: decoded.body, contentType }, redactor);
   return {
     kind: 'response',
     status: response.status,
     headers:
-      scrubbed.contentType === contentType ? headers : { ...headers, 'content-type': scrubbed.contentType ?? '' },
-    body: redactor.bytes(scrubbed.body),
-    // Made when it is asked for: the credential may stand in the path, and most callers do not ask.
+      redactedBody.contentType === contentType
+        ? headers
+        : { ...headers, 'content-type': redactedBody.contentType ?? '' },
+    body: redactor.bytes(redactedBody.body),
+    // Computed on demand: the path may hold the credential and must be redacted, and most callers do not read it.
     get finalUrl() {
       return redactor.text(`${origin}${pathname}`);
     },

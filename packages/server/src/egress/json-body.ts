@@ -1,10 +1,10 @@
 import { isJsonObject } from '../kernel/json/json-object.ts';
 import { parseJson } from '../kernel/json/parse-json.ts';
 
-/** A member of a JSON body: the names that lead to it, and its text. */
+/** A member of a JSON body: the names that lead to it, and its value. */
 export type JsonMember = readonly [path: readonly string[], value: string];
 
-/** `key` is a member of the body, `/auth/key` a JSON pointer (RFC 6901). */
+/** Parses the name of a member. `key` is a member of the body, `/auth/key` a JSON pointer (RFC 6901). */
 export function memberPath(name: string): string[] {
   if (!name.startsWith('/')) return [name];
   return name
@@ -14,8 +14,8 @@ export function memberPath(name: string): string[] {
 }
 
 /**
- * The body with the members set, over what stands there; objects on the way are made. Null when the body is no JSON
- * object, or holds something else on the way.
+ * Returns the body with the members set. Existing values are replaced and missing objects are created. null when the body is not a
+ * JSON object, or a value on a path is not an object.
  */
 export function withJsonMembers(body: string, members: readonly JsonMember[]): string | null {
   const root = parseObject(body);
@@ -52,7 +52,7 @@ function descend(root: Named, path: readonly string[]): Named | null {
   return place;
 }
 
-/** A member of its own, whatever its name: `__proto__` is one too. */
+/** Defines an own member with any name, `__proto__` included. */
 function define(place: Named, name: string, value: unknown): void {
   Object.defineProperty(place, name, { value, writable: true, enumerable: true, configurable: true });
 }

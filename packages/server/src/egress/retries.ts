@@ -4,14 +4,14 @@ import type { EgressPolicy, EgressResult } from './broker.ts';
 import type { Call } from './call.ts';
 import { timeWait } from './call-timings.ts';
 
-/** The third party is busy or away, and says so: nothing was done. */
+/** Statuses of an upstream that is overloaded or unavailable and has not processed the request. */
 const passing = new Set([429, 502, 503, 504]);
 const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 const firstPauseMs = 500;
-/** Who is asked to come back later than that is told at once: the caller decides. */
+/** A longer requested delay is returned to the caller as the answer, without a retry. */
 const longestPauseMs = 10_000;
 
-/** Whether sending a request twice does no more than sending it once. */
+/** Whether repeating a request with this method has no further effect. */
 export function isReading(method: string): boolean {
   return readingMethods.has(method.toUpperCase());
 }
@@ -23,7 +23,7 @@ export interface Retrying {
   readonly clock: Clock;
 }
 
-/** Sends again what may be sent twice, when the answer says that later would be better, as late as it says. */
+/** Repeats a repeatable request when the answer asks for a retry, after the requested delay. */
 export async function withRetries(
   { method, policy, call, clock }: Retrying,
   send: () => Promise<EgressResult>,
@@ -41,7 +41,7 @@ export async function withRetries(
   }
 }
 
-/** @returns false when the call ended meanwhile */
+/** @returns false when the call ended during the pause */
 function pause(call: Call, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => {

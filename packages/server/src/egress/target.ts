@@ -2,13 +2,13 @@ import { quoteText } from '../kernel/quote-text.ts';
 import { bareHost, literalAddress } from './addresses.ts';
 import type { EgressPolicy } from './broker.ts';
 
-/** Where one hop goes: the address the policy speaks of, and the one that is dialled. */
+/** The destination of one hop: the declared address, and the address to connect to. */
 export interface Target {
-  /** What the bundle declared; redirects and credentials are judged by it. */
+  /** The declared URL. Redirects and credentials are checked against it. */
   readonly url: URL;
-  /** Where the connection goes: the same, or what the operator put in its place. */
+  /** The origin to connect to: the declared one, or the operator's override. */
   readonly dialOrigin: string;
-  /** The operator named the target, so its address needs no check. */
+  /** Whether the operator named the target, so that its address is not checked. */
   readonly trusted: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface TargetRules {
 type TargetPolicy = Pick<EgressPolicy, 'hosts' | 'hostsBy' | 'schemes'>;
 type Judged = { readonly target: Target } | { readonly refused: string };
 
-/** Judges a URL before anything is looked up or dialled: scheme, declared host, port, literal address. */
+/** Checks a URL before any lookup or connection: scheme, declared host, port and literal address. */
 export function judgeTarget(url: URL, policy: TargetPolicy, rules: TargetRules): Judged {
   const refused = refusalOf(url, policy);
   if (refused !== null) return { refused };
@@ -51,12 +51,12 @@ function refusalOf(url: URL, policy: TargetPolicy): string | null {
   return `the host ${quoteText(url.host, longestHost)} ${allowed}`;
 }
 
-/** Whether this is where a host, `name` or `name:port`, is reached. */
+/** Whether a URL points to a declared host, `name` or `name:port`. */
 export function isAtHost(url: URL, host: string): boolean {
   return namesOf(url).includes(host.toLowerCase());
 }
 
-/** What a declaration may call the host of an http or https address. */
+/** The names under which a declaration may list the host of a URL. */
 function namesOf(url: URL): string[] {
   const host = bareHost(url.hostname);
   const port = url.port === '' ? defaultPorts[url.protocol === 'https:' ? 'https' : 'http'] : url.port;

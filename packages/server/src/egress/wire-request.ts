@@ -6,7 +6,7 @@ import { withJsonMembers } from './json-body.ts';
 import type { Injected } from './signing/inject.ts';
 import type { Signer } from './signing/signing.ts';
 
-/** One request on its way through redirects. */
+/** One request in a chain of redirects. */
 export interface Hop {
   readonly url: URL;
   readonly method: string;
@@ -16,12 +16,12 @@ export interface Hop {
 
 export interface WireRules {
   readonly userAgent: string;
-  /** Where the connection goes: its host is the `Host` header. */
+  /** The origin to connect to. Its host is the `Host` header. */
   readonly dialOrigin: string;
   readonly clock: Clock;
 }
 
-/** The credentials are added here and nowhere else; what the request says under the same name gives way. */
+/** Builds the request and adds the credentials; no other function adds them. They replace values of the request with the same name. */
 export function wireRequest(
   hop: Hop,
   injected: Injected | null,
@@ -52,14 +52,14 @@ function signed(request: WireRequest, { sign, queryNames }: Signer, { dialOrigin
   return { method, path: `${path}${search}`, headers: { ...headers, ...signature.headers }, body };
 }
 
-/** A search with further pairs; empty when there are none at all. */
+/** Appends pairs to a search string. Empty when there are no pairs at all. */
 export function withQuery(search: string, pairs: ReadonlyArray<readonly [string, string]>): string {
   const encoded = pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`);
   const all = [...(search === '' ? [] : [search.slice(1)]), ...encoded];
   return all.length === 0 ? '' : `?${all.join('&')}`;
 }
 
-/** A pair the request holds under a credential's name is taken out, so that only ours is sent. */
+/** Adds the pairs of the credentials and removes pairs of the request with the same names. */
 function withCredentials(search: string, query: Injected['query']): string {
   if (query.length === 0) return search;
   const kept = withoutNames(search.slice(1), new Set(query.map(([name]) => name)));
@@ -78,7 +78,7 @@ function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** As withCredentials, for the body of a form; any other body is sent as it is. */
+/** Adds fields to a form body in the same way. Other bodies are sent unchanged. */
 function withFormFields({ body, headers }: Hop, form: Injected['form']): Hop['body'] {
   const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
   if (form.length === 0 || !isForm || typeof body !== 'string') return body;
@@ -93,7 +93,7 @@ interface Content {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Members of a JSON body; a request without a body that may have one gets one, any other body is sent as it is. */
+/** Adds members to a JSON body. A request that may have a body but has none gets one; other bodies are sent unchanged. */
 function withJson(body: Hop['body'], hop: Hop, json: Injected['json']): Content | { readonly refused: string } {
   if (json.length === 0 || !methodsWithBody.has(hop.method)) return { body };
   const type = hop.headers['content-type'];

@@ -3,8 +3,9 @@ import { type KeyedHashes, keyedHash } from '../kernel/keyed-hash.ts';
 import type { AnswerKeyRepository } from './answer-key-repository.ts';
 
 /**
- * The keyed hashes that bind kept answers to their callers. All processes of a store compute the same ones: from its encryption key,
- * or without one from a random secret in the database, which backups leave out. Source: ADR 0083.
+ * Opens the keyed hashes that bind stored answers to their callers. All processes of a store compute the same hashes. The key
+ * is the encryption key of the store; without one it is a random secret in the database, which backups leave out. Source: ADR
+ * 0083.
  */
 export async function openAnswerHashes(
   encryption: KeyedHashes | null,
@@ -16,6 +17,6 @@ export async function openAnswerHashes(
     return (text) => [keyedHash(Buffer.from(secret, 'base64url'), text)];
   }
   if (stored === undefined) return encryption;
-  // The encryption key came later than the secret.
+  // The secret was stored before the store had an encryption key: answers from that time stay valid.
   return (text) => [...encryption(text), keyedHash(Buffer.from(stored, 'base64url'), text)];
 }

@@ -1,6 +1,6 @@
-/** The secret in the database, for stores without an encryption key. */
+/** Stores the secret of the answer hashes for stores without an encryption key. */
 export interface AnswerKeyRepository {
   find(): Promise<string | undefined>;
-  /** @returns the secret that is stored: this one, or that of another process */
+  /** @returns the stored secret: the given one, or the one that another process stored first */
   add(secret: string): Promise<string>;
 }

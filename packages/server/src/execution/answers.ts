@@ -1,7 +1,7 @@
 import type { ExecuteResult } from '@quartermaster/contract';
 import type { Execution } from './outcome.ts';
 
-/** What a run that succeeded is answered with. */
+/** Builds the response of a run that succeeded. */
 export function resultOf({ outcome, runId, durationMs }: Execution): ExecuteResult {
   const { output, violations } = outcome.kind === 'succeeded' ? outcome : { output: null, violations: [] };
   return {

@@ -1,28 +1,28 @@
 import type { ExecuteRequest, Run } from '@quartermaster/contract';
 import type { CompletedClaim } from '../idempotency/idempotency-repository.ts';
 
-/** Runs that go on when their request has been answered. */
+/** Runs that continue after their request has been answered. */
 export interface BackgroundRuns {
   /**
-   * Checks the request as `Executor.execute` does, stores the run, and lets it run. Throws a Problem when it cannot
-   * begin, TOO_MANY_REQUESTS when too many are waiting.
-   * @returns its id
+   * Checks the request as `Executor.execute` does, stores the run and starts it. Throws a Problem when the run cannot begin,
+   * and TOO_MANY_REQUESTS when too many runs wait.
+   * @returns the id of the run
    */
   accept(request: ExecuteRequest, caller: BackgroundCaller): Promise<string>;
-  /** An accepted run as it is now. @throws OBJECT_NOT_FOUND when it is no longer kept */
+  /** Returns the current state of an accepted run. @throws OBJECT_NOT_FOUND when it is no longer kept */
   get(projectId: string, runId: string): Promise<Run>;
 }
 
 export interface BackgroundCaller {
-  /** `-` without a project. */
+  /** `-` when the caller has no project. */
   readonly projectId: string;
-  /** null without a key. */
+  /** null when the caller has no API key. */
   readonly keyId: string | null;
-  /** Gives what is to be stored with the run, in one transaction, that its `Idempotency-Key` leads to it from then on. */
+  /** Returns the claim of the `Idempotency-Key` on this run; it is stored with the run in one transaction. */
   readonly claim?: (runId: string) => Promise<CompletedClaim>;
 }
 
-/** `Prefer: respond-async` (RFC 7240), whatever else is preferred. */
+/** Whether the request prefers an asynchronous answer: `Prefer: respond-async` (RFC 7240), among any other preferences. */
 export function wantsBackground(prefer: string | string[] | undefined): boolean {
   if (prefer === undefined) return false;
   return String(prefer)

@@ -5,7 +5,7 @@ import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue/cat
 import { checkCredentialBounds, declaredCredentials } from '../catalogue/credential-bounds.ts';
 import { bundleLoading, bundleNotFound, pluginNotFound, valueInvalid } from '../catalogue/problems.ts';
 import type { Broker } from '../egress/broker.ts';
-import { RedactionRefused, scrubbedOr } from '../egress/redact/redaction-budget.ts';
+import { RedactionRefused, redactedOr } from '../egress/redact/redaction-budget.ts';
 import { type Redactor, redacted } from '../egress/redact/redactor.ts';
 import type { DiskSpace } from '../kernel/disk/disk-space.ts';
 import type { NewId } from '../kernel/identifier.ts';
@@ -32,7 +32,7 @@ import { createRunTimings, milliseconds } from './run-timings.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 
 export interface ExecutorDeps {
-  /** The catalogue in force; asked for at each run, so that it can be replaced by a newer one. */
+  /** Returns the catalogue in force. Each run calls it, so the catalogue can be replaced. */
   readonly catalogue: () => Pick<Catalogue, 'findBundle' | 'loading'>;
   readonly broker: Broker;
   readonly sandbox: Sandbox;
@@ -40,11 +40,11 @@ export interface ExecutorDeps {
   readonly logger: Logger;
   readonly metrics: Registry;
   readonly limits?: Partial<ExecutionLimits>;
-  /** Of the service; MCP servers are told. */
+  /** The version of the service, sent to MCP servers. */
   readonly version?: string;
-  /** Absent: runs write nothing to the disk. */
+  /** Without it, runs do not check the disk space. */
   readonly space?: Pick<DiskSpace, 'isLow'>;
-  /** Absent: nobody keeps account. */
+  /** Default: {@link noObserver}. */
   readonly observer?: RunObserver;
 }
 
@@ -53,9 +53,9 @@ interface Beginning {
   readonly credentials: Record<string, unknown>;
   readonly signal: AbortSignal;
   readonly caller: RunCaller;
-  /** What the request adds to the injections of the bundle. */
+  /** The injections that the request adds to those of the bundle. */
   readonly own: readonly Injection[] | undefined;
-  /** Whether credentials work now, not when they were used last. */
+  /** Requests a new access token, so that the check concerns the credentials as they are now. */
   readonly wantsFreshToken?: boolean;
   readonly isRepeatable?: boolean;
 }
@@ -64,10 +64,13 @@ type Begun = Omit<Run, 'pluginId' | 'isolation' | 'input'>;
 
 const nobody: RunCaller = { projectId: '-', origin: 'execute' };
 
-/** Nesting of inputs and outputs beyond this is refused before anything walks them. */
+/** The deepest nesting of inputs and outputs. Deeper values are refused before any recursive function visits them. */
 const maxDepth = 64;
 
-/** The order of a run: request, credentials, input, the run itself, its output. Source: docs/contract.md "Bundles and plugins". */
+/**
+ * Executes a run in this order: check the request, the credentials and the input, run the plugin, check the output. Source:
+ * docs/contract.md "Bundles and plugins".
+ */
 export function createExecutor(deps: ExecutorDeps): Executor {
   const limits = { ...defaultLimits, ...deps.limits };
   const means = { newId: deps.newId, limits };
@@ -79,7 +82,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
   const conclude = createConclusion({ ...deps, observer });
 
   function prepare(request: ExecuteRequest, signal: AbortSignal, caller: RunCaller = nobody): PreparedRun {
-    // A run that was accepted goes on: its client cannot send it again.
+    // An accepted run continues although the disk is nearly full: its client cannot send it again.
     if (caller.resumes === undefined && deps.space?.isLow() === true) throw noRoomForRun();
     const bundle = getBundle(deps.catalogue(), request.bundle_id);
     const plugin = bundle.plugins.get(request.plugin_id);
@@ -118,7 +121,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
       const begun = begin(means, { bundle, credentials, signal, caller, own, wantsFreshToken: true });
       const run: Run = { ...begun, pluginId: null, isolation: 'none', input: {} };
       run.trace.validatedAt = performance.now();
-      // Without a call there are no credentials that could be wrong.
+      // A bundle without a verification call takes no credentials that could be wrong.
       const start = async (): Promise<RawOutcome> =>
         call === null ? { kind: 'returned', output: null } : await runDeclarative(call, run);
       return await admission.admit(caller.keyId, () => conclude(run, start));
@@ -155,7 +158,7 @@ function begin(
 function readInput(plugin: CompiledPlugin, params: Record<string, unknown>, run: Begun): Record<string, unknown> {
   if (!isShallow(params, maxDepth)) throw valueTooDeep('input_params', maxDepth);
   const { input, violations } = plugin.readInput(params);
-  // The messages may quote what was found, and the caller may have put a credential there.
+  // The messages may quote values, and a caller may have put a credential into an input.
   if (violations.length > 0) throw valueInvalid('input_params', run.policy.egress.redactor.deep(violations));
   return input;
 }
@@ -163,7 +166,7 @@ function readInput(plugin: CompiledPlugin, params: Record<string, unknown>, run:
 type ConclusionDeps = Pick<ExecutorDeps, 'logger' | 'metrics'> & { readonly observer: RunObserver };
 type Conclude = (run: Run, start: () => Promise<RawOutcome>, plugin?: CompiledPlugin) => Promise<Execution>;
 
-/** Runs to the end whatever happens: what is thrown on the way is an outcome too. */
+/** Executes a run until it has an outcome. An exception on the way becomes an outcome too. */
 function createConclusion({ logger, metrics, observer }: ConclusionDeps): Conclude {
   const records = createRunRecords(logger, metrics);
 
@@ -171,7 +174,7 @@ function createConclusion({ logger, metrics, observer }: ConclusionDeps): Conclu
     if (signal.aborted) return { kind: 'cancelled' };
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     if (error instanceof RedactionRefused) return redactionFailed;
-    const words = scrubbedOr(redacted, () => policy.egress.redactor.text(text));
+    const words = redactedOr(redacted, () => policy.egress.redactor.text(text));
     logger.error({ run_id: runId, bundle: bundle.id, error: words }, 'run failed');
     return { kind: 'failed', message: 'the service could not run it; the run id finds the reason in the log' };
   }
@@ -195,7 +198,7 @@ function createConclusion({ logger, metrics, observer }: ConclusionDeps): Conclu
   };
 }
 
-/** No part of a result is passed on when its secrets cannot be redacted. */
+/** Returns a failure instead of the result when the secrets of the result cannot be redacted. */
 function finishSafely(raw: RawOutcome, run: Run, plugin: CompiledPlugin | undefined): Outcome {
   try {
     return finish(raw, run.policy.egress.redactor, plugin);
@@ -210,9 +213,9 @@ const redactionFailed = {
   message: 'its answer cannot be searched for the credentials within bounds, so nothing of it is passed on',
 } as const;
 
-/** The last guard: bounds the output, takes the secrets out of everything, checks the output against its schema. */
+/** Bounds the output, redacts the secrets in all of it and validates it against its schema. */
 function finish(raw: RawOutcome, redactor: Redactor, plugin: CompiledPlugin | undefined): Outcome {
-  if (raw.kind !== 'returned') return scrubWords(raw, redactor);
+  if (raw.kind !== 'returned') return redactMessages(raw, redactor);
   if (!isShallow(raw.output, maxDepth)) {
     return { kind: 'failed', message: `the output is nested deeper than ${maxDepth} levels` };
   }
@@ -221,8 +224,8 @@ function finish(raw: RawOutcome, redactor: Redactor, plugin: CompiledPlugin | un
   return { kind: 'succeeded', output, violations: redactor.deep(plugin?.checkOutput(output) ?? []) };
 }
 
-/** Only what others have worded: a secret that equals one of our own words must not change the kind. */
-function scrubWords<T extends RawOutcome>(outcome: T, redactor: Redactor): T {
+/** Redacts only texts that others wrote, so that a secret that equals the name of a kind cannot change the kind. */
+function redactMessages<T extends RawOutcome>(outcome: T, redactor: Redactor): T {
   const message = 'message' in outcome ? { message: redactor.text(outcome.message) } : {};
   const excerpt = 'excerpt' in outcome && outcome.excerpt !== null ? { excerpt: redactor.text(outcome.excerpt) } : {};
   return { ...outcome, ...message, ...excerpt };

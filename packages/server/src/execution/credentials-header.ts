@@ -3,17 +3,17 @@ import { isJsonObject } from '../kernel/json/json-object.ts';
 import { parseJson } from '../kernel/json/parse-json.ts';
 import { Problem } from '../kernel/problem.ts';
 
-/** The header that carries the credentials of one call: base64url of the JSON object. */
+/** The header with the credentials of one call: a JSON object as base64url. */
 export const credentialsHeader = 'x-plugin-credentials';
-/** The header that names a credential profile instead. */
+/** The header that names a credential profile instead of credentials. */
 export const profileHeader = 'x-plugin-profile';
 
-/** What came in a header, however the server reads headers. */
+/** The value of a header, in the types that HTTP servers use for it. */
 type HeaderValue = string | readonly string[] | undefined | null;
 
 /**
- * The credentials that come in headers, beside a call whose body is something else; none when neither header is sent.
- * @throws Problem whose message repeats nothing of the header
+ * Reads the credentials from the headers of a call whose body has another purpose. Empty when neither header is sent.
+ * @throws Problem whose message quotes no part of the header
  */
 export function readCredentialsHeaders(headerOf: (name: string) => HeaderValue): Record<string, unknown> {
   const given = readCredentials(headerOf(credentialsHeader));
@@ -28,12 +28,12 @@ function readCredentials(header: HeaderValue): Record<string, unknown> {
     const value: unknown = parseJson(Buffer.from(header, 'base64url').toString('utf8'));
     if (isJsonObject(value)) return value;
   } catch {
-    // The reason would repeat a part of the text.
+    // The message of the parser would quote a part of the text.
   }
   throw credentialsHeaderInvalid();
 }
 
-/** The same failure where the caller put the value: what `/v1/execute` calls `body/credentials` came in the header. */
+/** Translates the paths of an error from the body of `/v1/execute` to the headers of this call. */
 export function asDirectCall(error: unknown): unknown {
   if (!(error instanceof Problem)) return error;
   const details = error.details?.map((detail) =>
@@ -51,7 +51,7 @@ function movedPath(text: string): string {
   return text.replace(/^body\/credentials/, `headers/${credentialsHeader}`).replace(/^body\/input_params/, 'body');
 }
 
-/** The message does not repeat the header, which may hold a credential. */
+/** The message does not quote the header, which may hold a credential. */
 function credentialsHeaderInvalid(): Problem {
   const expected = 'a JSON object, encoded as base64url without line breaks';
   return new Problem('INVALID_REQUEST', `headers/${credentialsHeader} must be ${expected}.`);

@@ -3,50 +3,50 @@ import type { CompiledPlugin } from '../catalogue/catalogue.ts';
 import type { Execution, Outcome } from './outcome.ts';
 import type { ObservedRun, RunCaller } from './run-observer.ts';
 
-/** Runs plugins for whoever asks: the HTTP routes, MCP. */
+/** Runs plugins for the HTTP routes and for MCP. */
 export interface Executor {
   /**
-   * Runs one plugin. Throws a Problem when the run cannot begin (no such plugin: 404; credentials or input that break
-   * their schema: 422); how a run that began has ended is in the execution.
+   * Runs one plugin. Throws a Problem when the run cannot begin: 404 for an unknown plugin, 422 for credentials or input that
+   * do not match their schema. The execution tells how a run that began has ended.
    */
   execute(request: ExecuteRequest, signal: AbortSignal, caller?: RunCaller): Promise<Execution>;
-  /** The first half of `execute`: checks everything that can be checked, and throws as it does. Nothing runs yet. */
+  /** Performs all checks of `execute` and throws as it does. The plugin does not run yet. */
   prepare(request: ExecuteRequest, signal: AbortSignal, caller?: RunCaller): PreparedRun;
-  /** Asks the upstream whether credentials work. Throws a Problem when the bundle has no way to ask. */
+  /** Calls the upstream to find out whether the credentials work. Throws a Problem when the bundle declares no call for that. */
   verifyCredentials(request: VerifyCredentialsRequest, signal: AbortSignal, caller?: RunCaller): Promise<Execution>;
 }
 
-/** A run whose credentials and input are right. */
+/** A run whose credentials and input are valid. */
 export interface PreparedRun {
   readonly run: ObservedRun;
-  /** Running the plugin twice does no more than running it once. */
+  /** Whether running the plugin twice has the same effect as running it once. */
   readonly isRepeatable: boolean;
-  /** Runs it, once. Never rejects: how it ended is in the execution. */
+  /** Runs the plugin; call it once. Never rejects: the execution tells how the run ended. */
   start(): Promise<Execution>;
 }
 
-/** The most a run may take; a bundle may ask for less. */
+/** The upper limits of a run. A bundle may declare lower ones. */
 export interface ExecutionLimits {
-  /** Milliseconds, the whole run. */
+  /** Milliseconds for the whole run. */
   readonly timeoutMs: number;
-  /** MiB a handler's process may take. */
+  /** MiB of memory for a handler's process. */
   readonly memoryMb: number;
-  /** Milliseconds of processor time that a handler may take. */
+  /** Milliseconds of processor time for a handler. */
   readonly cpuMs: number;
-  /** Bytes of one upstream answer, decompressed. */
+  /** Bytes of one decompressed upstream answer. */
   readonly maxResponseBytes: number;
   /** Bytes of the output as JSON. */
   readonly maxOutputBytes: number;
   /** Outbound calls of one run. */
   readonly maxRequests: number;
   readonly maxRedirects: number;
-  /** Times that an outbound call which may be sent twice is sent again. */
+  /** Retries of an outbound call that may be repeated. */
   readonly maxRetries: number;
-  /** Runs of one key at the same time, waiting or running; one more is answered 429. */
+  /** Runs of one key that wait or run at the same time. A further one is answered 429. */
   readonly maxRunsOfKey: number;
-  /** Declarative runs at the same time; one more is answered 429. */
+  /** Declarative runs at the same time. A further one is answered 429. */
   readonly maxConcurrentRuns: number;
-  /** Milliseconds for which a remote tool that was found to be as it was accepted is believed to be so still. */
+  /** Milliseconds for which a checked definition of a remote tool is trusted before it is checked again. */
   readonly toolBeliefMs: number;
 }
 
@@ -64,17 +64,17 @@ export const defaultLimits: ExecutionLimits = {
   toolBeliefMs: 300_000,
 };
 
-/** Whether the same run may be made again without doing twice what should be done once. */
+/** Whether repeating the run cannot repeat an effect of the plugin. */
 export function isRepeatable(outcome: Outcome, plugin: CompiledPlugin | undefined): boolean {
   if (plugin === undefined || isPluginRepeatable(plugin)) return true;
   if (outcome.kind === 'queue_full') return true;
-  // A handler may have acted before it failed.
+  // The handler may have had an effect before it failed.
   if (plugin.handlerPath !== null) return false;
   if (outcome.kind === 'upstream_failed') return outcome.upstreamStatus !== null && outcome.upstreamStatus < 500;
   return ['input_rejected', 'credentials_rejected', 'egress_refused'].includes(outcome.kind);
 }
 
-/** Running it twice does no more than running it once. */
+/** Whether running the plugin twice has the same effect as running it once. */
 export function isPluginRepeatable({ manifest }: CompiledPlugin): boolean {
   return manifest.effects === 'read' || manifest.idempotent;
 }

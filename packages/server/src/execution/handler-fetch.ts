@@ -8,14 +8,14 @@ import type { RunPolicy } from './run-policy.ts';
 /** The `context.fetch` of one run of a handler. */
 export interface HandlerFetch {
   fetch(request: OutboundRequest, signal: AbortSignal): Promise<OutboundResponse>;
-  /** The last call when it failed: a handler that throws then has most likely thrown because of it. */
+  /** The failure of the last call, if it failed. It is the most likely cause when the handler throws afterwards. */
   blame(): CallFailure | null;
 }
 
 type RefusesCredentials = (answer: Extract<EgressResult, { kind: 'response' }>) => boolean;
 type Failure = Error & { readonly code: string };
 
-/** @param refusesCredentials whether an answer says that the credentials are bad; absent: the bundle takes none */
+/** @param refusesCredentials whether an answer means that the credentials are wrong; leave it out when the bundle takes none */
 export function createHandlerFetch(
   broker: Broker,
   policy: RunPolicy,

@@ -1,22 +1,25 @@
-/** Whether a JSON value is nested at most `maxDepth` deep. Looks no deeper than that, so depth costs no stack. */
+/** Whether a JSON value has at most `maxDepth` levels. The recursion stops there, so deep values cannot exhaust the stack. */
 export function isShallow(value: unknown, maxDepth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
-  // The keys of an array are as many as its items and cost more to list.
+  // Iterates an array directly: listing its keys costs more.
   for (const member of Array.isArray(value) ? value : Object.values(value)) {
     if (maxDepth === 0 || !isShallow(member, maxDepth - 1)) return false;
   }
   return true;
 }
 
-/** Values and names of members that an output may have. 1 MiB of JSON can have seven times as many, and each step after a run visits all of them. */
+/**
+ * The most values and member names of an output. 1 MiB of JSON can have seven times as many, and each step after a run visits
+ * all of them.
+ */
 export const maxOutputParts = 50_000;
 export const tooManyParts = `the output has more than ${maxOutputParts} values and names`;
 
-/** Whether a JSON value consists of at most `most` values and names. Visits at most that many. */
+/** Whether a JSON value consists of at most `most` values and names. It visits no more than that. */
 export function hasFewParts(value: unknown, most: number): boolean {
-  // A stack of its own: nesting costs no frames.
+  // An explicit stack, so that deep nesting cannot exhaust the call stack.
   const pending: unknown[] = [value];
-  // Those on the stack are counted.
+  // Counts the values on the stack too.
   let parts = 1;
   while (pending.length > 0 && parts <= most) {
     const next = pending.pop();
@@ -35,7 +38,7 @@ export function hasFewParts(value: unknown, most: number): boolean {
   return parts <= most;
 }
 
-/** The size of a value as JSON, in bytes, or null when it cannot be JSON (a cycle, a BigInt). */
+/** The bytes of a value as JSON, or null when it cannot be JSON (a cycle, a BigInt). */
 export function jsonBytes(value: unknown): number | null {
   try {
     const text = JSON.stringify(value);

@@ -1,31 +1,31 @@
 import type { ErrorCode, ErrorDetail } from '@quartermaster/contract';
 
-/** How a run ended. A plugin's failure is an outcome, not an exception; the route must exhaust it. */
+/** How a run ended. A failure of a plugin is an outcome, not an exception. {@link outcomeCodes} covers every kind. */
 export type Outcome =
   | { readonly kind: 'succeeded'; readonly output: unknown; readonly violations: readonly ErrorDetail[] }
-  /** The plugin found the input wrong: 422. */
+  /** The plugin rejected the input: 422. */
   | { readonly kind: 'input_rejected'; readonly message: string }
-  /** The upstream refused or could not be reached: 502. */
+  /** The upstream answered with an error or could not be reached: 502. */
   | {
       readonly kind: 'upstream_failed';
       readonly message: string;
       readonly upstreamStatus: number | null;
       readonly excerpt: string | null;
     }
-  /** The upstream said that the credentials are bad: 401. */
+  /** The upstream rejected the credentials: 401. */
   | { readonly kind: 'credentials_rejected'; readonly upstreamStatus: number; readonly excerpt: string | null }
   /** The egress policy forbids the address: 502. */
   | { readonly kind: 'egress_refused'; readonly message: string }
-  /** `of`: whose time. Default: the clock's. */
+  /** `of` names the limit: processor time, or by default elapsed time. */
   | { readonly kind: 'timed_out'; readonly limitMs: number; readonly of?: 'processor' }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'crashed'; readonly message: string }
   | { readonly kind: 'out_of_memory'; readonly limitMb: number }
   | { readonly kind: 'queue_full'; readonly retryAfterSeconds: number }
-  /** The caller has gone; nobody reads the answer. */
+  /** The caller disconnected, so the outcome is not sent. */
   | { readonly kind: 'cancelled' };
 
-/** The code of the error that an outcome is answered with; null: none. */
+/** The error code of each outcome; null when it is not an error. */
 export const outcomeCodes = {
   succeeded: null,
   input_rejected: 'REQUEST_VALIDATION_ERROR',
@@ -45,6 +45,6 @@ export interface Execution {
   readonly runId: string;
   readonly durationMs: number;
   readonly outcome: Outcome;
-  /** Nothing has happened upstream that a second run would do twice. */
+  /** Whether a second run repeats no effect of this one. */
   readonly isRepeatable: boolean;
 }

@@ -1,10 +1,10 @@
 import type { CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
 import { type PreparedCall, prepareCall } from './declarative/declarative.ts';
 
-/** Declarative calls, compiled at first use and kept as long as the catalogue keeps what they belong to. */
+/** Compiles declarative calls at first use. A compiled call lives as long as its plugin or bundle in the catalogue. */
 export interface PreparedCalls {
   ofPlugin(plugin: CompiledPlugin): PreparedCall;
-  /** Null when the bundle declares no call to verify credentials with. */
+  /** null when the bundle declares no call that verifies credentials. */
   ofVerification(bundle: CompiledBundle): PreparedCall | null;
 }
 

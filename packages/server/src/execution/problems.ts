@@ -1,12 +1,12 @@
 import { Problem } from '../kernel/problem.ts';
 import type { Outcome } from './outcome.ts';
 
-/** The machine cannot isolate the bundle's code as the operator's policy asks. */
+/** This machine cannot isolate the bundle's code as the operator requires. */
 export function handlersRefused(bundleId: string, reason: string): Problem {
   return new Problem('SERVICE_UNAVAILABLE', `The handlers of bundle ${JSON.stringify(bundleId)} cannot run: ${reason}`);
 }
 
-/** `part` is a member of the body. */
+/** @param part a member of the body */
 export function valueTooDeep(part: string, maxDepth: number): Problem {
   return new Problem(
     'INVALID_REQUEST',
@@ -33,7 +33,7 @@ export function tooManyRunsOfKey(most: number): Problem {
   );
 }
 
-/** The run's record and response would use the disk space that is reserved. */
+/** The disk space that remains is reserved: the record and the response of the run would use it. */
 export function noRoomForRun(): Problem {
   return new Problem(
     'INSUFFICIENT_STORAGE',

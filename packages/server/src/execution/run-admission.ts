@@ -1,8 +1,8 @@
 import { tooManyRunsOfKey } from './problems.ts';
 
-/** How many runs a key may have at once, waiting or running: one that asks for many leaves room for the others. */
+/** Limits the runs of one key that wait or run at the same time, so that one key cannot block the others. */
 export interface RunAdmission {
-  /** Does the work of a run of this key. Throws TOO_MANY_REQUESTS; undefined: a run without a key is not counted. */
+  /** Performs the work as a run of this key. Throws TOO_MANY_REQUESTS at the limit. Without a key the run is not counted. */
   admit<T>(keyId: string | undefined, work: () => Promise<T>): Promise<T>;
 }
 

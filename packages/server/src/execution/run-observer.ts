@@ -3,22 +3,22 @@ import type { Redactor } from '../egress/redact/redactor.ts';
 import type { Execution } from './outcome.ts';
 import type { RunTimings } from './run-timings.ts';
 
-/** Observes runs. Called during every run: an implementation does not wait for anything. */
+/** Observes runs. Every run calls it, so an implementation must not wait for I/O. */
 export interface RunObserver {
   begun(run: ObservedRun): void;
   progressed(run: ObservedRun, progress: RunProgress): void;
   ended(run: ObservedRun, execution: Execution): void;
 }
 
-/** A run under way, as its observer sees it. */
+/** A run in progress, as observers see it. */
 export interface ObservedRun {
   readonly runId: string;
   readonly bundle: { readonly id: string };
-  /** null: a check of credentials. */
+  /** null when the run verifies credentials. */
   readonly pluginId: string | null;
   readonly isolation: Isolation;
   readonly caller: RunCaller;
-  /** What the caller sent: whoever keeps it must scrub it. */
+  /** The input as the caller sent it. An observer that stores it must redact it. */
   readonly input: Readonly<Record<string, unknown>>;
   readonly policy: { readonly egress: { readonly redactor: Redactor } };
   /** Milliseconds since 1970. */
@@ -26,29 +26,29 @@ export interface ObservedRun {
   readonly trace: RunTimings;
 }
 
-/** On whose behalf a plugin runs. */
+/** The caller of a run. */
 export interface RunCaller {
-  /** `-` without a project. */
+  /** `-` when the caller has no project. */
   readonly projectId: string;
   readonly origin: RunOrigin;
   /** Absent without a key. */
   readonly keyId?: string | undefined;
-  /** The run can be cancelled by others than its caller: how. */
+  /** Cancels the run. Set when clients other than the caller may cancel it. */
   readonly cancel?: () => void;
-  /** The run was accepted earlier: it is the same one. */
+  /** Set when the run was accepted earlier and this execution continues it. */
   readonly resumes?: { readonly runId: string; readonly createdAt: number } | undefined;
-  /** The caller stores the record of the run itself: the observer need not. */
+  /** The caller stores the record of the run, so the observer does not. */
   readonly keepsOwnRecord?: boolean;
-  /** For a caller who watches; called while the plugin runs. */
+  /** Receives the progress while the plugin runs. */
   readonly onProgress?: ((progress: RunProgress) => void) | undefined;
 }
 
 export interface RunProgress {
   /** 0..1 */
   readonly fraction: number;
-  /** A text of the handler, scrubbed. */
+  /** The handler's message, redacted. */
   readonly message: string | undefined;
 }
 
-/** For programs that run plugins and keep nothing: tests of a bundle, examples. */
+/** An observer that does nothing, for programs that run plugins and store no records. */
 export const noObserver: RunObserver = { begun: () => {}, progressed: () => {}, ended: () => {} };

@@ -8,16 +8,16 @@ import { resultOf } from './answers.ts';
 import type { Execution } from './outcome.ts';
 import { outcomeProblem } from './problems.ts';
 
-/** Runs of an `Idempotency-Key`: the first runs, the others get its answer. */
+/** Executes the runs of an `Idempotency-Key` once. The first request runs; repetitions get its answer. */
 export interface RunOnce {
   /**
-   * Gives the result of the run or of the one before it; throws its Problem likewise.
-   * @param run rejects with a Problem when the run cannot begin; the key is free again then
+   * Returns the result of this run or of the earlier one with the same key. Throws the Problem of either.
+   * @param run rejects with a Problem when the run cannot begin; the key can be used again after that
    */
   runOnce(place: RunPlace, request: ExecuteRequest, run: () => Promise<Execution>): Promise<ExecuteResult>;
   /**
-   * Gives the id of an asynchronous run or of the one before it.
-   * @param accept stores the claim that it is handed together with the run
+   * Returns the id of this asynchronous run or of the earlier one with the same key.
+   * @param accept stores the claim together with the run
    */
   acceptOnce(place: RunPlace, request: ExecuteRequest, accept: Accept): Promise<string>;
 }
@@ -30,19 +30,19 @@ export interface RunPlace {
   readonly projectId: string;
   /** The `Idempotency-Key`. */
   readonly key: string;
-  /** The API key that was sent; undefined without one. */
+  /** The API key of the request; undefined without one. */
   readonly keyId: string | undefined;
 }
 
 export interface RunOnceDeps {
   readonly idempotency: Idempotency;
-  /** Keeps a completed claim with its answer; `complete` of the idempotency repository. */
+  /** Stores a completed claim with its answer: `complete` of the idempotency repository. */
   readonly keep: (claim: CompletedClaim) => Promise<boolean>;
-  /** Bind an answer to the credentials of its caller. */
+  /** The hashes that bind an answer to the credentials of its caller. */
   readonly hashes: KeyedHashes;
 }
 
-/** A larger answer is not stored for a repetition, so that answers cannot fill the disk. */
+/** The largest answer that is stored for repetitions, so that answers cannot fill the disk. */
 export const maxStoredBytes = 64 * 1024;
 
 type Answer =
@@ -69,7 +69,7 @@ export function createRunOnce({ idempotency, keep, hashes }: RunOnceDeps): RunOn
       if (await keep(await claim.complete(print, stored, noRoom))) claim.stored();
       return unpack(answer);
     } finally {
-      // Does nothing once the answer is kept.
+      // Has no effect after the answer was stored.
       await claim.release();
     }
   }
@@ -78,15 +78,15 @@ export function createRunOnce({ idempotency, keep, hashes }: RunOnceDeps): RunOn
     async runOnce(place, request, run) {
       const prints = fingerprintsOf(request, place, hashes);
       const begun = await idempotency.begin(requestKeyOf(place));
-      // Only what `unpack` reads was ever stored.
+      // `runAndKeep` wrote every stored answer, so `unpack` can read it.
       if (begun.kind === 'answered') return unpack((await begun.replay(prints)) as Answer);
       return await runAndKeep(begun, prints[0], run);
     },
     async acceptOnce(place, request, accept) {
-      // A request that waits for its answer and one that does not are answered differently: they are not the same.
+      // The fingerprint tells requests with `Prefer: respond-async` apart, because their answers differ.
       const prints = fingerprintsOf(request, place, hashes, '.async');
       const begun = await idempotency.begin(requestKeyOf(place));
-      // Only what is written below was ever stored under such a print.
+      // Only the completion below stores an answer under this fingerprint.
       if (begun.kind === 'answered') return ((await begun.replay(prints)) as { accepted: string }).accepted;
       try {
         const runId = await accept((accepted) => begun.complete(prints[0], { accepted }));
@@ -130,9 +130,9 @@ function requestKeyOf({ projectId, key, keyId = '' }: RunPlace): RequestKey {
 }
 
 /**
- * The arguments, and a keyed hash of the credentials, which are not stored themselves: the current fingerprint, then those that the
- * same request had under earlier keys of the store. Last comes that of the first version, with sixteen bits of a plain hash. Its answers
- * are forgotten a day after the upgrade.
+ * The fingerprints of a request: its arguments, and a keyed hash of its credentials, which are not stored. The first is the
+ * current one; those under earlier keys of the store follow. The last is the format of the first version, with sixteen bits
+ * of a plain hash. Its answers expire one day after the upgrade.
  */
 function fingerprintsOf(
   { bundle_id, plugin_id, input_params, credentials }: ExecuteRequest,
@@ -154,7 +154,7 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** JSON with sorted members: the order in which a client writes them means nothing. */
+/** JSON with sorted members, so that the order in which a client writes them does not matter. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)

@@ -1,7 +1,7 @@
 import type { RemoteTool } from '@quartermaster/plugin-kit';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import type { Broker } from '../egress/broker.ts';
-import { scrubbedOr } from '../egress/redact/redaction-budget.ts';
+import { redactedOr } from '../egress/redact/redaction-budget.ts';
 import { redacted } from '../egress/redact/redactor.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { createAnswerReader } from './declarative/answer-reader.ts';
@@ -16,19 +16,19 @@ import type { ObservedRun, RunObserver } from './run-observer.ts';
 import type { RunPolicy } from './run-policy.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 
-/** One run, from its first check to its last word. */
+/** One run, from its first check to its end. */
 export interface Run extends ObservedRun {
   readonly bundle: CompiledBundle;
   readonly policy: RunPolicy;
   readonly signal: AbortSignal;
 }
 
-/** How a run ended before its output was checked and scrubbed. */
+/** The outcome of a run before its output is validated and redacted. */
 export type RawOutcome =
   | { readonly kind: 'returned'; readonly output: unknown }
   | Exclude<Outcome, { kind: 'succeeded' }>;
 
-/** The ways to run something: a declarative call or a remote tool by this process, a handler in the sandbox. */
+/** Runs a plugin: declarative calls and remote tools in this process, handlers in the sandbox. */
 export interface PluginRunner {
   runTool(tool: RemoteTool, run: Run): Promise<RawOutcome>;
   runDeclarative(call: PreparedCall, run: Run): Promise<RawOutcome>;
@@ -41,7 +41,7 @@ export interface PluginRunnerDeps {
   readonly logger: Logger;
   readonly limits: ExecutionLimits;
   readonly observer: RunObserver;
-  /** The call that verifies the credentials of a bundle, if it has one. */
+  /** The call that verifies the credentials of a bundle, if the bundle declares one. */
   readonly verification: (bundle: CompiledBundle) => PreparedCall | null;
   readonly version?: string;
 }
@@ -52,7 +52,7 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
   let running = 0;
   const tools = createToolRunner({ version, beliefMs: limits.toolBeliefMs });
 
-  /** What this process does itself is bounded by number; handlers are by their processes. */
+  /** Limits the number of runs in this process. The sandbox limits handlers by its processes. */
   async function runHere(
     { bundle, policy, signal, trace, caller }: Run,
     start: (context: CallContext & { readonly signal: AbortSignal }) => Promise<RawOutcome>,
@@ -70,7 +70,7 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
     }
   }
 
-  /** How the API says that credentials are bad is known from the call that verifies them; else by status 401. */
+  /** Uses the rules of the verification call to recognise rejected credentials; without that call, status 401. */
   function judgeOf(bundle: CompiledBundle) {
     if (bundle.manifest.credentials_schema === undefined) return undefined;
     const call = deps.verification(bundle);
@@ -86,8 +86,8 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
     async runHandler(handlerPath, run) {
       const { bundle, policy, signal, input } = run;
       const { timeoutMs, memoryMb, cpuMs, maxRequests } = policy;
-      // The process may send this at any time. Its content must not fail more than its run.
-      const hide = (text: string) => scrubbedOr(redacted, () => policy.egress.redactor.text(text));
+      // The process may send any text. A text that cannot be redacted must not fail more than its own run.
+      const hide = (text: string) => redactedOr(redacted, () => policy.egress.redactor.text(text));
       const handlerFetch = createHandlerFetch(broker, policy, judgeOf(bundle));
       const task = {
         bundleId: bundle.id,
@@ -118,8 +118,8 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
 const maxLogBytes = 4096;
 
 /**
- * What a handler says in the log: bounded, scrubbed, under names of its own so that it cannot pose as ours. What cannot be
- * scrubbed is left out.
+ * Logs a message of a handler: bounded, redacted, and in fields of its own so that it cannot imitate the service. A message
+ * that cannot be redacted is left out.
  */
 function logForPlugin(
   logger: Logger,
@@ -128,8 +128,8 @@ function logForPlugin(
 ): void {
   const { redactor } = policy.egress;
   const isSmall = (jsonBytes(fields) ?? maxLogBytes + 1) <= maxLogBytes;
-  const said = scrubbedOr(redacted, () => redactor.text(message).slice(0, maxLogBytes));
-  const kept = isSmall ? scrubbedOr(undefined, () => redactor.deep(fields)) : undefined;
+  const said = redactedOr(redacted, () => redactor.text(message).slice(0, maxLogBytes));
+  const kept = isSmall ? redactedOr(undefined, () => redactor.deep(fields)) : undefined;
   const line = { run_id: runId, bundle: bundle.id, said };
   logger.info(kept === undefined ? line : { ...line, fields: kept }, 'plugin');
 }

@@ -10,7 +10,7 @@ import { prepareInjection } from '../egress/signing/inject.ts';
 import { Secret } from '../kernel/secret.ts';
 import type { ExecutionLimits } from './executor.ts';
 
-/** What the run of a plugin may do outside, and what takes its secrets out of everything that is said about it. */
+/** What one run may do on the network, and the redactor for everything that is reported about it. */
 export interface RunPolicy {
   readonly egress: EgressPolicy & { readonly redactor: Redactor };
   readonly timeoutMs: number;
@@ -21,14 +21,14 @@ export interface RunPolicy {
 
 export interface RunPolicyOptions {
   readonly limits: ExecutionLimits;
-  /** What the request adds to the injections of the bundle. */
+  /** The injections that the request adds to those of the bundle. */
   readonly own?: readonly Injection[] | undefined;
   readonly trace?: CallTimings | undefined;
-  /** An access token that was got for an earlier run will not do. */
+  /** Requests a new access token instead of a cached one. */
   readonly wantsFreshToken?: boolean | undefined;
-  /** Running the plugin twice does no more than running it once. */
+  /** Whether running the plugin twice has the same effect as running it once. */
   readonly isRepeatable?: boolean;
-  /** Of credentials that come from a profile. */
+  /** Set when the credentials come from a profile. */
   readonly storedRefreshToken?: StoredRefreshToken | undefined;
 }
 
@@ -37,8 +37,8 @@ const bothSchemes = new Set(['https', 'http'] as const);
 const hostSets = new WeakMap<CompiledBundle, ReadonlySet<string>>();
 
 /**
- * Checks that the credentials can be sent as the bundle and the request (`own`) want; throws a Problem (422) that names
- * the one that cannot.
+ * Checks that the credentials can be sent as the bundle and the request (`own`) declare. Throws a Problem (422) that names
+ * the credential that cannot.
  */
 export function createRunPolicy(
   bundle: CompiledBundle,
@@ -69,14 +69,14 @@ export function createRunPolicy(
       hosts: hostsOf(bundle),
       hostsBy: bundle.hostsBy,
       ...(host === undefined ? {} : { credentialsHost: secrets.get(host)?.reveal() ?? null }),
-      // A credential never travels unencrypted; who has none may use an upstream that knows no better.
+      // Credentials are sent over https only. A call without credentials may use an upstream that offers only http.
       schemes: inject.length > 0 && (bundle.hostsBy === 'bundle' || secrets.size > 0) ? https : bothSchemes,
       credentials: secrets,
       inject,
       injected: prepared.injected,
       wantsFreshToken,
       storedRefreshToken,
-      redactor: makeScrubber(bundle, {
+      redactor: createRunRedactor(bundle, {
         credentials: secrets,
         inject,
         superseded: storedRefreshToken?.superseded ?? [],
@@ -107,12 +107,15 @@ function readCredentials(credentials: Readonly<Record<string, unknown>>): Readon
 interface SecretsOfRun {
   readonly credentials: ReadonlyMap<string, Secret>;
   readonly inject: readonly Injection[];
-  /** Refresh tokens that were replaced. */
+  /** Refresh tokens that newer ones have replaced. */
   readonly superseded: readonly string[];
 }
 
-/** Those that `x-secret` marks; all of them when the bundle marks none. A region or an account id is no secret. */
-function makeScrubber(bundle: CompiledBundle, { credentials, inject, superseded }: SecretsOfRun): Redactor {
+/**
+ * Redacts the credentials that `x-secret` marks, or all of them when the bundle marks none. A region or an account id is no
+ * secret.
+ */
+function createRunRedactor(bundle: CompiledBundle, { credentials, inject, superseded }: SecretsOfRun): Redactor {
   if (credentials.size === 0) return noSecrets;
   const marked = [...credentials].filter(([name]) => bundle.secretNames.size === 0 || bundle.secretNames.has(name));
   const values = marked.map(([, secret]) => secret.reveal());

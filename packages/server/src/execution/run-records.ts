@@ -2,9 +2,9 @@ import type { Logger } from '../kernel/log/logger.ts';
 import { Counter, Histogram, type Registry } from '../kernel/metrics.ts';
 import type { Execution } from './outcome.ts';
 
-/** What a run leaves behind for operators: metrics and one log line, without inputs, outputs or credentials. */
+/** Writes the metrics and the log line of a run, without inputs, outputs and credentials. */
 export interface RunRecords {
-  /** `pluginId` is `verify` for a check of credentials. */
+  /** Records one run. `pluginId` is `verify` for a check of credentials. */
   record(bundleId: string, pluginId: string, execution: Execution): void;
 }
 

@@ -2,29 +2,29 @@ import type { CallTimings } from '../egress/call-timings.ts';
 import type { SandboxTimings } from './sandbox/sandbox.ts';
 
 /**
- * What is measured of a run while it goes on, in milliseconds of `performance.now()`. Data only, and one object for all
- * of it: every run has one.
+ * The measurements of a run in progress, in milliseconds of `performance.now()`. Plain data in one object, because every run
+ * allocates it.
  */
 export interface RunTimings extends CallTimings, SandboxTimings {
   readonly askedAt: number;
-  /** Credentials and input were found right. */
+  /** When the credentials and the input were valid. */
   validatedAt: number;
-  /** The output was there; what follows is its check. */
+  /** When the plugin returned; the check of the output follows. */
   returnedAt: number;
   endedAt: number;
 }
 
-/** Milliseconds. They add up to the whole run. */
+/** The milliseconds of each phase. They add up to the whole run. */
 export interface RunPhases {
-  /** Waiting for a process, without the start of one. */
+  /** Waiting for a process, without the start of the process. */
   readonly queue: number;
   /** Waiting for a process to start. */
   readonly start: number;
   /** Checking credentials, input and output. */
   readonly validate: number;
-  /** The plugin itself: its handler, or the rendering and mapping of its request. */
+  /** The plugin itself: its handler, or rendering and mapping its request. */
   readonly plugin: number;
-  /** At least one outbound call was under way. */
+  /** At least one outbound call was in progress. */
   readonly upstream: number;
 }
 
@@ -45,7 +45,7 @@ export function createRunTimings(): RunTimings {
   };
 }
 
-/** Where the time of a run that has ended went. */
+/** Computes the phases of a run that has ended. */
 export function phasesOf(trace: RunTimings): RunPhases {
   const { askedAt, validatedAt, returnedAt, endedAt, startMs, pluginBeganAt, upstreamMs } = trace;
   const waitedMs = (pluginBeganAt > 0 ? pluginBeganAt : returnedAt) - validatedAt;
@@ -59,7 +59,7 @@ export function phasesOf(trace: RunTimings): RunPhases {
   };
 }
 
-/** To the microsecond, and never negative. */
+/** Rounds to microseconds; never negative. */
 export function milliseconds(value: number): number {
   return Math.max(0, Math.round(value * 1000) / 1000);
 }

@@ -4,15 +4,15 @@ import { parseJson } from '../kernel/json/parse-json.ts';
 import { underWay } from './run-outcome.ts';
 import type { RunKey, RunLease, StoredRequest, StoredRun } from './run-repository.ts';
 
-/** `cancelled`: a client asked for it; `stopping`: the service stops; `lost`: another process has claimed the run. */
+/** `cancelled`: a client requested it; `stopping`: the service stops; `lost`: another process has claimed the run. */
 export type StopReason = 'cancelled' | 'stopping' | 'lost';
 
 /** An asynchronous run of this process, from its acceptance until its end is stored. */
 export interface AsyncRun {
   readonly stored: StoredRun;
-  /** null without a key. */
+  /** null when the caller has no API key. */
   readonly keyId: string | null;
-  /** Characters of its request, which it holds in memory. */
+  /** The characters of its request, which stays in memory. */
   readonly size: number;
   readonly done: PromiseWithResolvers<void>;
   readonly controller: AbortController;
@@ -28,16 +28,16 @@ export interface AsyncRun {
 }
 
 export interface AsyncRunOptions {
-  /** With its credentials. */
+  /** The request with its credentials. */
   readonly request: ExecuteRequest;
   readonly projectId: string;
   readonly keyId: string | null;
   readonly lease: RunLease;
-  /** The run was accepted earlier. */
+  /** Set when the run was accepted earlier. */
   readonly resumes?: { readonly runId: string; readonly createdAt: number };
 }
 
-/** Checks what can be checked before the run begins. Throws a Problem when it cannot begin. */
+/** Performs all checks that are possible before the run begins. Throws a Problem when it cannot begin. */
 export function prepareAsyncRun(
   executor: Pick<Executor, 'prepare'>,
   { request, projectId, keyId, lease, resumes }: AsyncRunOptions,
@@ -69,7 +69,7 @@ export function isRequeueable({ isStored, hasBegun, prepared }: AsyncRun): boole
   return isStored && (!hasBegun || prepared.isRepeatable);
 }
 
-/** Encrypts texts with the keys of the operator (ADR 0029). */
+/** Encrypts texts with the operator's keys (ADR 0029). */
 export interface RequestEncrypter {
   seal(plain: string, place: readonly string[]): { readonly text: string };
   /** @returns null when none of the keys decrypts it */
@@ -77,15 +77,15 @@ export interface RequestEncrypter {
 }
 
 /**
- * What is stored of a request until its run has ended. With an encryption key all of it is encrypted. Without one a request
- * that holds credentials is not stored at all: an input may repeat them.
+ * Returns the part of a request that is stored until its run has ended. With an encryption key the whole request is encrypted.
+ * Without one a request with credentials is not stored at all, because its input may repeat them.
  */
 export function toStoredRequest(
   { bundle_id, plugin_id, input_params, credentials }: ExecuteRequest,
   key: RunKey,
   { encrypter, isRepeatable }: { encrypter: RequestEncrypter | null; isRepeatable: boolean },
 ): StoredRequest {
-  // Without further members that the client sent.
+  // Leaves out unknown members that the client sent.
   const text = JSON.stringify({ bundle_id, plugin_id, input_params, credentials });
   if (encrypter !== null) return { text: encrypter.seal(text, placeOf(key)).text, isSealed: true, isRepeatable };
   const hasCredentials = Object.keys(credentials).length > 0;
@@ -100,11 +100,11 @@ export function readStoredRequest(
 ): ExecuteRequest | null {
   if (text === null) return null;
   const plain = isSealed ? (encrypter?.open(text, placeOf(key)) ?? null) : text;
-  // Written by `toStoredRequest`.
+  // `toStoredRequest` wrote the text.
   return plain === null ? null : (parseJson(plain) as ExecuteRequest);
 }
 
-/** Bound to the ciphertext: the text of one row does not decrypt in another. */
+/** The context that the ciphertext is bound to, so that the text of one row does not decrypt in another. */
 function placeOf({ projectId, id }: RunKey): string[] {
   return ['run_request', projectId, id];
 }

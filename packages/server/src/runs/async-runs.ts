@@ -24,14 +24,14 @@ export interface AsyncRunsDeps {
   readonly executor: Pick<Executor, 'prepare'>;
   readonly repository: Pick<RunRepository, 'accept' | 'begin' | 'end' | 'requeue' | 'renew' | 'claimOrphaned'>;
   readonly resolveCredentials: ResolveCredentials;
-  /** null: the operator has configured no key, so credentials stay in memory. */
+  /** null when the operator has configured no key. Credentials then stay in memory. */
   readonly encrypter: RequestEncrypter | null;
   readonly keepsInputs: (projectId: string) => boolean;
   /** Whether this process can run plugins of the bundle. */
   readonly hasBundle: (bundleId: string) => boolean;
   /** Called when a run has begun or ended. */
   readonly changed: (runId: string) => void;
-  /** Names this process; unique. */
+  /** The unique name of this process. */
   readonly owner: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -39,11 +39,11 @@ export interface AsyncRunsDeps {
 }
 
 export interface AsyncRunsOptions extends QueueBounds {
-  /** Milliseconds that a result is kept. */
+  /** Milliseconds for which a result is kept. */
   readonly keepResultMs: number;
   /** Milliseconds after which the runs of a killed process are recovered. */
   readonly leaseMs: number;
-  /** Milliseconds from its acceptance after which an orphaned run whose bundle no process has is ended. */
+  /** Milliseconds after its acceptance at which an orphaned run is ended when no process has its bundle. */
   readonly maxOrphanedMs: number;
   /** Milliseconds between heartbeats of this process, and between searches for orphaned runs. */
   readonly lookMs: number;
@@ -61,19 +61,18 @@ export const asyncRunDefaults: AsyncRunsOptions = {
 };
 
 /**
- * Runs that are stored before they are acknowledged, and then executed in this process (ADR 0027). Another process
- * recovers the runs of a killed one where a repetition does no harm and the credentials are known; it ends the others
- * as interrupted.
+ * Runs that are stored before they are acknowledged and then executed in this process (ADR 0027). After a crash another process
+ * recovers a run when repeating it is harmless and its credentials are known. It ends the other runs as interrupted.
  */
 export interface AsyncRuns {
   accept(request: ExecuteRequest, caller: BackgroundCaller): Promise<RunKey>;
   /** A run of this process that has not ended. */
   find(projectId: string, runId: string): { cancel(): void; readonly done: Promise<void> } | undefined;
-  /** Writes the heartbeat of this process and recovers orphaned runs; must continue until `close` is done. */
+  /** Writes the heartbeat of this process and recovers orphaned runs. It must continue until `close` has resolved. */
   readonly upkeep: PeriodicTask;
-  /** Accepts nothing more, and gives the runs under way that many milliseconds; then they are requeued or interrupted. */
+  /** Accepts no more runs. Runs in progress get `graceMs` milliseconds; then they are requeued or interrupted. */
   stop(graceMs: number): void;
-  /** Resolves when all have ended. */
+  /** Resolves when all runs have ended. */
   close(): Promise<void>;
 }
 
@@ -101,7 +100,7 @@ export function createAsyncRuns(deps: AsyncRunsDeps): AsyncRuns {
   function stopRun(run: AsyncRun, reason: StopReason): void {
     run.stopReason ??= reason;
     run.controller.abort();
-    // It only stores its end, so it does not wait for its turn.
+    // A cancelled run only stores its end, so it need not wait in the queue.
     queue.promote(run);
   }
 
@@ -138,7 +137,7 @@ export function createAsyncRuns(deps: AsyncRunsDeps): AsyncRuns {
       const run = isCancelAsked ? queue.all.get(id) : undefined;
       if (run !== undefined) cancel(run);
     }
-    // Stored, although the client was answered with an error: the commit succeeded, and its confirmation did not arrive.
+    // These runs were stored although their clients got an error: the commit succeeded, but its confirmation was lost.
     const orphans = held.filter(({ id }) => !queue.all.has(id));
     if (orphans.length > 0) await repository.requeue(orphans, owner);
     if (!stopping.signal.aborted) await recover();

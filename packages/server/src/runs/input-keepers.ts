@@ -1,6 +1,6 @@
 import type { Logger } from '../kernel/log/logger.ts';
 
-/** The projects whose run records hold inputs, in memory: every run asks. */
+/** The projects whose run records include inputs. Held in memory, because every run reads it. */
 export interface InputKeepers {
   has(projectId: string): boolean;
   close(): void;
@@ -9,7 +9,7 @@ export interface InputKeepers {
 export interface InputKeepersDeps {
   readonly find: () => Promise<readonly string[]>;
   readonly logger: Logger;
-  /** Milliseconds until a change is known here. */
+  /** Milliseconds until this process applies a change. */
   readonly refreshMs?: number;
 }
 
@@ -21,7 +21,7 @@ export async function openInputKeepers({ find, logger, refreshMs = 2000 }: Input
         keepers = new Set(found);
       },
       (error: unknown) => {
-        // Not known means no: an input is kept only for who asks now.
+        // An unknown setting counts as no, so that no input is stored without consent.
         keepers = new Set();
         logger.warn({ err: error }, 'project settings not refreshed');
       },

@@ -14,23 +14,23 @@ export interface RunPerformerDeps {
   readonly keepsInputs: (projectId: string) => boolean;
   /** Called when a run has begun. */
   readonly changed: (runId: string) => void;
-  /** Names this process; unique. */
+  /** The unique name of this process. */
   readonly owner: string;
   readonly lease: () => RunLease;
-  /** Milliseconds that a result is kept. */
+  /** Milliseconds for which a result is kept. */
   readonly keepResultMs: number;
-  /** Aborted when a stop waits no longer. */
+  /** Aborted at the end of the grace period of a stop. */
   readonly graceOver: AbortSignal;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Attempts of a run that finds the queue of its plugin full. */
+/** Attempts for a run whose plugin has a full queue. */
 const attemptsAtFullQueue = 10;
 const beginRetries: RetryPolicy = { firstMs: 1000, longestMs: 1000 };
 const endRetries: RetryPolicy = { firstMs: 250, longestMs: 15_000 };
 
-/** Begins an accepted run when its turn has come, executes it and stores its end; never rejects. */
+/** Begins an accepted run when the queue starts it, executes it and stores its end. Never rejects. */
 export function createRunPerformer(deps: RunPerformerDeps): (run: AsyncRun) => Promise<void> {
   const { repository, owner, clock, logger } = deps;
   const beginning = createGroupCommit<RunKey, boolean>(
@@ -50,15 +50,15 @@ export function createRunPerformer(deps: RunPerformerDeps): (run: AsyncRun) => P
       try {
         run.prepared = run.prepare();
       } catch {
-        // The plugin was removed meanwhile; what is known is that the queue was full.
+        // The plugin was removed meanwhile. The known outcome is the full queue.
         return execution;
       }
     }
   }
 
   /**
-   * Stores that the run begins. The plugin is executed only after that: no other process can have the run then. A run
-   * that was stopped does not begin: its execution ends at once, without its plugin.
+   * Stores that the run begins. The plugin is executed only after that, when no other process can claim the run. A stopped run does
+   * not begin: its execution ends at once, without the plugin.
    */
   async function begin(run: AsyncRun): Promise<boolean> {
     const { signal } = run.controller;
@@ -81,13 +81,13 @@ export function createRunPerformer(deps: RunPerformerDeps): (run: AsyncRun) => P
   }
 
   function ended({ prepared, stored }: AsyncRun, execution: Execution): StoredEnd {
-    // The message of an error is the answer of the run, which is stored nowhere else.
+    // The record includes the error message, because the message is the answer of the run and is stored nowhere else.
     const end = toRunEnd(prepared.run, execution, { words: true, input: deps.keepsInputs(stored.projectId) });
     if (execution.outcome.kind !== 'succeeded') return { end, result: null };
     return { end, result: { result: resultOf(execution), expiresAt: clock.now() + deps.keepResultMs } };
   }
 
-  /** A database that is not available does not lose the end. After the grace period another process ends the run. */
+  /** Stores the end and retries while the database is unavailable. After the grace period another process ends the run. */
   async function storeEnd({ stored }: AsyncRun, stores: StoredEnd): Promise<void> {
     const onRetry = (err: unknown) => logger.warn({ err, run_id: stored.id }, 'run end not stored');
     const options = { policy: endRetries, signal: deps.graceOver, onRetry };
@@ -120,7 +120,7 @@ interface StoredEnd {
   readonly result: StoredResult | null;
 }
 
-/** The end of a run that a stop has cut off, and that no other process may execute. */
+/** The end of a run that a stop interrupted and that no other process may execute. */
 function interrupted({ hasBegun, prepared }: AsyncRun): StoredEnd {
   const reason = hasBegun && !prepared.isRepeatable ? 'may_have_acted' : 'credentials_not_kept';
   return { end: interruptedEnd(reason, hasBegun), result: null };

@@ -16,7 +16,7 @@ export interface RecoveryDeps {
   readonly prepare: (options: Omit<AsyncRunOptions, 'lease'>) => AsyncRun;
   readonly lease: () => RunLease;
   readonly hasBundle: (bundleId: string) => boolean;
-  /** Milliseconds from its acceptance after which a run without its bundle is ended. */
+  /** Milliseconds after its acceptance at which a run without its bundle is ended. */
   readonly maxOrphanedMs: number;
   readonly owner: string;
   readonly clock: Clock;
@@ -24,10 +24,10 @@ export interface RecoveryDeps {
 }
 
 const batch = 100;
-/** Processes that may end while they execute a run; then the run ends. */
+/** The processes that may exit while they execute a run. After that the run is ended. */
 const maxAttempts = 3;
 
-/** Claims orphaned runs, executes those again where that does no harm, and ends the others. */
+/** Claims orphaned runs, executes those whose repetition is harmless, and ends the others. */
 export function createRecovery(deps: RecoveryDeps): () => Promise<void> {
   const { repository, queue, lease, owner, clock, logger, encrypter } = deps;
 
@@ -35,7 +35,7 @@ export function createRecovery(deps: RecoveryDeps): () => Promise<void> {
 
   /** @returns null when a process that has the bundle may still recover it */
   function judge({ run, request, attempts }: OrphanedRun): Interruption | ExecuteRequest | null {
-    // Not `begunAt`: a claim clears that.
+    // `begunAt` cannot be used here, because a claim clears it.
     if (attempts > 0 && !request.isRepeatable) return 'may_have_acted';
     if (!deps.hasBundle(run.bundleId)) return run.createdAt <= acceptedBefore() ? 'bundle_missing' : null;
     if (attempts >= maxAttempts) return 'tried_too_often';
@@ -65,7 +65,7 @@ export function createRecovery(deps: RecoveryDeps): () => Promise<void> {
     try {
       await enqueue(orphan, judged);
     } catch (error) {
-      // Every other error may be gone at the next attempt.
+      // Other errors may be temporary.
       if (isTemporary(error) || !(error instanceof Problem)) return await requeue();
       await end(interruptedEnd('cannot_begin', hasBegun, error.message));
     }

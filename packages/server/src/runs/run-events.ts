@@ -9,9 +9,9 @@ export interface RunEventsDeps {
   readonly runs: Pick<Runs, 'get'>;
   readonly store: Pick<RunStore, 'watch'>;
   readonly shares: StreamShares;
-  /** Milliseconds between looks: another process may have the run. */
+  /** Milliseconds between database reads, because another process may execute the run. */
   readonly pollMs: number;
-  /** Milliseconds of silence after which a comment is sent, so that nobody in between closes the connection. */
+  /** Milliseconds of silence after which a comment is sent, so that no proxy closes the connection. */
   readonly heartbeatMs: number;
 }
 
@@ -19,21 +19,21 @@ export const eventDefaults = { pollMs: 1_000, heartbeatMs: 15_000 } as const;
 
 export interface RunEvents {
   /**
-   * Server-sent events of one run: `state` for what is now and for each change of it, `progress` for what the plugin says
-   * of it. Ends after the state in which the run has ended, and early when the signal is aborted.
-   * @returns null when whoever asks has had the last event. @throws OBJECT_NOT_FOUND, TOO_MANY_REQUESTS
+   * Streams the events of one run as server-sent events: `state` for the current state and each change, `progress` for reports of
+   * the plugin. The stream ends after the final state, or when the signal is aborted.
+   * @returns null when the client has already received the last event. @throws OBJECT_NOT_FOUND, TOO_MANY_REQUESTS
    */
-  follow(wish: FollowOptions, signal: AbortSignal): Promise<AsyncIterable<string> | null>;
+  follow(options: FollowOptions, signal: AbortSignal): Promise<AsyncIterable<string> | null>;
   /** Ends every stream. */
   close(): void;
 }
 
 export interface FollowOptions {
   readonly projectId: string;
-  /** null: without a key. */
+  /** null when the caller has no API key. */
   readonly keyId: string | null;
   readonly runId: string;
-  /** Of the last event that came, when it is not the first time: it is not sent again. */
+  /** The id of the last event that a reconnecting client received. That event is not sent again. */
   readonly lastEventId?: string | undefined;
 }
 
@@ -45,18 +45,18 @@ interface RunEvent {
 export function createRunEvents(deps: RunEventsDeps): RunEvents {
   const closing = new AbortController();
 
-  async function* stream(wish: FollowOptions, signal: AbortSignal, leave: () => void): AsyncGenerator<string> {
+  async function* stream(options: FollowOptions, signal: AbortSignal, leave: () => void): AsyncGenerator<string> {
     const wakeEvent = createWakeEvent();
-    const watch = deps.store.watch(wish.runId, { changed: wakeEvent.notify, progressed: wakeEvent.notify });
+    const watch = deps.store.watch(options.runId, { changed: wakeEvent.notify, progressed: wakeEvent.notify });
     try {
-      let had = wish.lastEventId;
+      let had = options.lastEventId;
       let [state, progress] = [undefined as string | undefined, undefined as string | undefined];
       let sentAt = performance.now();
       while (!signal.aborted) {
-        const run = await deps.runs.get(wish.projectId, wish.runId);
+        const run = await deps.runs.get(options.projectId, options.runId);
         const now = eventsOf(run);
         const news: RunEvent[] = [];
-        // Who has had the progress of this state has had the state before it.
+        // A client that received the progress of this state has received the state before it.
         const isKnown = had !== undefined && [now.state.id, now.progress?.id].includes(had);
         if (now.state.id !== state && !isKnown) news.push(now.state);
         if (now.progress !== null && now.progress.id !== progress && had !== now.progress.id) news.push(now.progress);
@@ -77,18 +77,18 @@ export function createRunEvents(deps: RunEventsDeps): RunEvents {
   }
 
   return {
-    follow: async (wish, signal) => {
-      const run = await deps.runs.get(wish.projectId, wish.runId);
-      // Once the stream has ended, clients that were cut off in the last moment come again: they are told to stop.
-      if (run.status === 'ended' && wish.lastEventId === eventsOf(run).state.id) return null;
+    follow: async (options, signal) => {
+      const run = await deps.runs.get(options.projectId, options.runId);
+      // A client that was disconnected just before the end reconnects. null tells it to stop.
+      if (run.status === 'ended' && options.lastEventId === eventsOf(run).state.id) return null;
       const ended = AbortSignal.any([signal, closing.signal]);
-      return stream(wish, ended, deps.shares.enter(wish, ended));
+      return stream(options, ended, deps.shares.enter(options, ended));
     },
     close: () => closing.abort(),
   };
 }
 
-/** What a list says of a run: nothing that changes once it has ended. */
+/** The members of a run in a list. None of them changes after the run has ended. */
 const memberNames = Object.keys(RunItem.properties) as ReadonlyArray<keyof RunItem>; // the keys of that very object
 
 function eventsOf(run: Run): { readonly state: RunEvent; readonly progress: RunEvent | null } {
@@ -98,7 +98,7 @@ function eventsOf(run: Run): { readonly state: RunEvent; readonly progress: RunE
   return { state: toEvent('state', item), progress: said };
 }
 
-/** Its id is made of what it says, so it means the same in every process. */
+/** The id is a digest of the content, so every process computes the same id. */
 function toEvent(name: 'state' | 'progress', data: object): RunEvent {
   const json = JSON.stringify(data);
   const id = createHash('sha256').update(`${name} ${json}`).digest('base64url').slice(0, 16);

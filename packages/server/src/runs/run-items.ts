@@ -1,7 +1,7 @@
 import type { Run, RunItem, RunProgress } from '@quartermaster/contract';
 import type { StoredResult, StoredRun } from './run-repository.ts';
 
-/** A run as a list says it. */
+/** Converts a run to an item of a list. */
 export function toRunItem(run: StoredRun): RunItem {
   const { end } = run;
   const isQueued = run.asynchronous && run.begunAt === null;
@@ -28,7 +28,7 @@ export interface RunMoment {
   readonly result?: StoredResult | undefined;
 }
 
-/** Everything about one run. */
+/** Converts a run to its full representation. */
 export function toRun(run: StoredRun, { progress = null, result }: RunMoment): Run {
   const { end } = run;
   return {

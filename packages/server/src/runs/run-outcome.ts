@@ -7,18 +7,18 @@ import { milliseconds, phasesOf } from '../execution/run-timings.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { RunEnd, RunLease, StoredRun } from './run-repository.ts';
 
-/** Whose words may be in a record. */
+/** The texts that a record may include. */
 export interface Keeping {
-  /** The input, and error messages, in which a plugin or a third party may repeat it. */
+  /** Whether to include error messages, in which a plugin or a third party may repeat the input. */
   readonly words: boolean;
-  /** The input itself. */
+  /** Whether to include the input. */
   readonly input: boolean;
 }
 
-/** Bytes of JSON; a larger input is not kept. */
+/** The most bytes of an input as JSON; a larger input is not kept. */
 const maxInputBytes = 16 * 1024;
 
-/** The record of a run that has ended, without its output and its credentials; everything in it is scrubbed. */
+/** The redacted record of a run that has ended, without its output and credentials. */
 export function endedRun(run: ObservedRun, execution: Execution, keeping: Keeping): StoredRun {
   return { ...underWay(run), end: toRunEnd(run, execution, keeping) };
 }
@@ -36,7 +36,7 @@ export function toRunEnd(run: ObservedRun, { outcome, durationMs }: Execution, k
     egress: trace.calls.map(({ ms, ...call }): RunCall => ({ ...call, ms: milliseconds(ms) })),
     egressLeftOut: trace.callsLeftOut,
     error: outcome.kind === 'succeeded' ? null : describeError(outcome, run.runId, keeping.words),
-    input: keeping.input ? scrubbedInput(run) : null,
+    input: keeping.input ? redactedInput(run) : null,
   };
 }
 
@@ -50,18 +50,18 @@ function describeError(
   return { code, message, ...(details === undefined ? {} : { details: [...details] }) };
 }
 
-/** null: it is too large, or cannot be searched for the credentials. */
-function scrubbedInput({ input, policy }: ObservedRun): RunEnd['input'] {
+/** null when the input is too large, or cannot be searched for the credentials. */
+function redactedInput({ input, policy }: ObservedRun): RunEnd['input'] {
   try {
-    const scrubbed = policy.egress.redactor.deep(input);
-    return Buffer.byteLength(JSON.stringify(scrubbed)) > maxInputBytes ? null : scrubbed;
+    const shown = policy.egress.redactor.deep(input);
+    return Buffer.byteLength(JSON.stringify(shown)) > maxInputBytes ? null : shown;
   } catch (error) {
     if (error instanceof Problem) return null;
     throw error;
   }
 }
 
-/** A run that has not ended, as a record. One with a lease is asynchronous, and waits. */
+/** The record of a run in progress. A run with a lease is asynchronous and queued. */
 export function underWay(run: ObservedRun, lease: RunLease | null = null): StoredRun {
   const { runId: id, caller, pluginId, isolation, createdAt } = run;
   const { projectId, origin } = caller;
@@ -70,7 +70,7 @@ export function underWay(run: ObservedRun, lease: RunLease | null = null): Store
   return { id, projectId, ...what, asynchronous, createdAt, begunAt: null, lease, end: null };
 }
 
-/** Why a run that lost its process was not recovered; on the wire `details[0].reason`. */
+/** Why a run was not recovered after its process exited; `details[0].reason` in responses. */
 export const interruptions = {
   may_have_acted: 'the plugin may have acted already, and acting twice is not what was asked for',
   credentials_not_kept: 'its credentials were in memory only, for there is no sealing key (QUARTERMASTER_SEALING_KEY)',
@@ -81,7 +81,7 @@ export const interruptions = {
 } as const;
 export type Interruption = keyof typeof interruptions;
 
-/** @param hasBegun the plugin may have been executed; false: nothing was done, and the run may safely be requested again */
+/** @param hasBegun whether the plugin may have been executed; when false, the run can safely be requested again */
 export function interruptedEnd(reason: Interruption, hasBegun: boolean, more?: string): RunEnd {
   const why = more === undefined ? interruptions[reason] : `${interruptions[reason]}: ${more}`;
   return {
@@ -102,7 +102,7 @@ export function interruptedEnd(reason: Interruption, hasBegun: boolean, more?: s
   };
 }
 
-/** A client asked for the cancellation, and no process had the run. */
+/** The end of a run that was cancelled on request while no process had it. */
 export const cancelledEnd: RunEnd = {
   ...interruptedEnd('cannot_begin', false),
   outcome: 'cancelled',

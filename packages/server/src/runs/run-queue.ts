@@ -3,28 +3,28 @@ import type { AsyncRun } from './async-run.ts';
 import { tooManyAsyncRuns, tooManyAsyncRunsOfKey } from './problems.ts';
 
 export interface QueueBounds {
-  /** Runs at the same time; the others wait. */
+  /** The runs that are executed at the same time. */
   readonly maxRunning: number;
-  /** Running and waiting. */
+  /** The runs that are executed or wait. */
   readonly maxAccepted: number;
-  /** … of one key. */
+  /** The same for one key. */
   readonly maxAcceptedOfKey: number;
-  /** Characters of requests, all together. */
+  /** The characters of all requests together. */
   readonly maxSize: number;
 }
 
-/** The runs that this process has accepted: those that run, those that wait, and how many there may be. */
+/** The runs that this process has accepted, executing or waiting, within bounds. */
 export interface RunQueue {
   readonly all: ReadonlyMap<string, AsyncRun>;
-  /** How many more runs it can take. */
+  /** The number of further runs that the queue can accept. */
   remaining(): number;
-  /** Reserves the place of a run, which does not run yet. Throws TOO_MANY_REQUESTS. */
+  /** Reserves a place for a run without starting it. Throws TOO_MANY_REQUESTS. */
   reserve(run: AsyncRun): void;
-  /** Lets a run with a place run when its turn comes. */
+  /** Starts a run with a reserved place, or queues it. */
   enqueue(run: AsyncRun): void;
-  /** Starts a waiting run now, beyond the number of runs at the same time. @returns false when it does not wait */
+  /** Starts a waiting run immediately, beyond `maxRunning`. @returns false when the run does not wait */
   promote(run: AsyncRun): boolean;
-  /** Frees the place of a run. */
+  /** Releases the place of a run. */
   release(run: AsyncRun): void;
 }
 

@@ -12,37 +12,37 @@ import type {
 import type { CompletedClaim } from '../idempotency/idempotency-repository.ts';
 import type { Page } from '../kernel/page.ts';
 
-/** A run as it is stored. Nothing in it is a credential or a text that was not scrubbed. */
+/** A run as it is stored. It contains no credentials and no unredacted text. */
 export interface StoredRun {
   readonly id: string;
-  /** `-` without a project. */
+  /** `-` when the caller has no project. */
   readonly projectId: string;
   readonly bundleId: string;
-  /** null: a check of credentials. */
+  /** null when the run verifies credentials. */
   readonly pluginId: string | null;
   readonly origin: RunOrigin;
   readonly isolation: Isolation;
   readonly asynchronous: boolean;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
-  /** Of an asynchronous run: when it was begun; null while it waits. */
+  /** When an asynchronous run began; null while it waits, and for other runs. */
   readonly begunAt: number | null;
-  /** Of an asynchronous run that has not ended; null otherwise. */
+  /** Set while an asynchronous run has not ended; null otherwise. */
   readonly lease: RunLease | null;
-  /** null while it is under way. */
+  /** null while the run is in progress. */
   readonly end: RunEnd | null;
 }
 
 export interface RunLease {
-  /** The process. */
+  /** The id of the process. */
   readonly owner: string;
   /** Milliseconds since 1970. */
   readonly until: number;
 }
 
-/** Keeps all runs that a process holds. */
+/** The heartbeat that keeps the leases of all runs of a process. */
 export interface Heartbeat {
-  /** The process. */
+  /** The id of the process. */
   readonly owner: string;
   /** Milliseconds since 1970, by the clock of the database. */
   readonly at: number;
@@ -52,20 +52,20 @@ export interface RunEnd {
   readonly outcome: RunOutcome;
   readonly errorCode: ErrorCode | null;
   readonly upstreamStatus: number | null;
-  /** null: nobody knows, its process was killed. */
+  /** null when it is unknown because the process was killed. */
   readonly durationMs: number | null;
   readonly phases: RunPhases | null;
   readonly violations: number;
   readonly egress: readonly RunCall[];
   readonly egressLeftOut: number;
   readonly error: RunError | null;
-  /** Scrubbed; null unless the project asks for it. */
+  /** Redacted; null unless the project stores inputs. */
   readonly input: Readonly<Record<string, unknown>> | null;
 }
 
 /**
- * A run as it waits to be stored: a text instead of the dozen objects it is made of. Runs wait by the thousand, and what
- * waits is moved by the collector until it is old.
+ * A run that waits to be stored, packed into one text instead of a dozen objects. Thousands of runs may wait, and the garbage
+ * collector copies waiting objects until they are old.
  */
 export interface PackedRun extends RunKey {
   /** The columns of its row, as JSON. */
@@ -79,26 +79,26 @@ export interface StoredResult {
 
 /** The request of an asynchronous run, stored until the run has ended. */
 export interface StoredRequest {
-  /** null: it holds credentials, and there is no key to encrypt them with. */
+  /** null when the request holds credentials and there is no key to encrypt them. */
   readonly text: string | null;
   readonly isSealed: boolean;
-  /** Running the plugin twice does no more than running it once. */
+  /** Whether running the plugin twice has the same effect as running it once. */
   readonly isRepeatable: boolean;
 }
 
 export interface AcceptedRun {
   readonly run: StoredRun;
   readonly request: StoredRequest;
-  /** Of its `Idempotency-Key`, stored with the run or not at all. */
+  /** The claim of its `Idempotency-Key`, stored together with the run. */
   readonly claim: CompletedClaim | null;
 }
 
-/** A run whose process has ended, and which this process has claimed. */
+/** A run whose process has ended and that this process has claimed. */
 export interface OrphanedRun {
-  /** As its process left it, with the lease of this one. */
+  /** The run as its process left it, with the lease of this process. */
   readonly run: StoredRun;
   readonly request: StoredRequest;
-  /** Processes that have begun it and not ended it. */
+  /** The processes that began the run and did not end it. */
   readonly attempts: number;
   readonly isCancelAsked: boolean;
 }
@@ -109,15 +109,15 @@ export interface OrphanClaim {
   readonly limit: number;
   /** Whether this process can run plugins of the bundle. */
   readonly hasBundle: (bundleId: string) => boolean;
-  /** Runs accepted until this time are claimed without their bundle, to be ended; milliseconds since 1970. */
+  /** Runs accepted before this time are claimed even without their bundle, to be ended. Milliseconds since 1970. */
   readonly acceptedBefore: number;
 }
 
-/** How many runs are kept, and how long. */
+/** The number of runs that are kept, and their age. */
 export interface RunBounds {
-  /** Runs made before this time are deleted; milliseconds since 1970. */
+  /** Runs created before this time are deleted; milliseconds since 1970. */
   readonly notBefore: number;
-  /** Of each project, the newest. */
+  /** The number of newest runs that each project keeps. */
   readonly most: number;
 }
 
@@ -126,40 +126,46 @@ export interface RunKey {
   readonly id: string;
 }
 
-/** A run under way of the process that asks. */
+/** A run in progress of the calling process. */
 export interface HeldRun extends RunKey {
-  /** Somebody wants it cancelled. */
+  /** Whether a client has requested its cancellation. */
   readonly isCancelAsked: boolean;
 }
 
-/** Runs and the results of asynchronous ones. */
+/** Stores runs and the results of asynchronous runs. */
 export interface RunRepository {
   pack(run: StoredRun): PackedRun;
   unpack(packed: PackedRun): StoredRun;
-  /** Adds runs in one transaction; those that are there already are left as they are. */
+  /** Adds runs in one transaction. Runs that are already stored stay unchanged. */
   add(runs: readonly PackedRun[]): Promise<void>;
-  /** Adds asynchronous runs, each with its claim. @returns for each whether it was; false: its claim was lost */
+  /** Adds asynchronous runs, each with its claim. @returns for each whether it was added; false when its claim was lost */
   accept(runs: readonly AcceptedRun[], heartbeat: Heartbeat): Promise<boolean[]>;
-  /** Notes that runs begin, with a heartbeat of their process. @returns for each whether the owner still has it: else it may not */
+  /**
+   * Stores that runs begin, with a heartbeat of their process. @returns for each whether the owner still has the run; otherwise it
+   * must not begin
+   */
   begin(runs: readonly RunKey[], begin: { owner: string; at: number; until: number }): Promise<boolean[]>;
-  /** Ends a run that the owner has under way, with its result. @returns false when it has ended, or has another owner */
+  /** Ends a run in progress of the owner and stores its result. @returns false when it has ended, or has another owner */
   end(key: RunKey, outcome: { owner: string; end: RunEnd; result: StoredResult | null }): Promise<boolean>;
-  /** Ends the lease of runs: any process can claim them, the same one as well. */
+  /** Ends the leases of runs, so that any process can claim them, this one included. */
   requeue(runs: readonly RunKey[], owner: string): Promise<void>;
   find(projectId: string, runId: string): Promise<StoredRun | undefined>;
   findResult(projectId: string, runId: string, now: number): Promise<StoredResult | undefined>;
-  /** A page, in the order of ids. `recent` are runs of that project which may not be stored yet; they take their places. */
+  /** Returns a page in the order of ids. It merges `recent`: runs of the project that may not be stored yet. */
   list(projectId: string, query: RunQuery, recent: readonly StoredRun[]): Promise<Page<StoredRun>>;
-  /** Notes that somebody wants it cancelled; whoever runs it learns of it when it renews. @returns whether it is under way */
+  /** Requests a cancellation. The process of the run learns of it at its next heartbeat. @returns whether the run is in progress */
   askToCancel(projectId: string, runId: string): Promise<boolean>;
-  /** Writes the heartbeat of a process that has runs. @returns its runs */
+  /** Writes the heartbeat of a process. @returns its runs */
   renew(heartbeat: Heartbeat): Promise<HeldRun[]>;
-  /** Claims orphaned runs: those of processes without a heartbeat for the length of a lease. They wait again. */
+  /** Claims orphaned runs: those of processes without a heartbeat for the length of a lease. The claimed runs wait again. */
   claimOrphaned(lease: RunLease, claim: OrphanClaim): Promise<OrphanedRun[]>;
   /** Deletes the heartbeats of processes that ended long ago. */
   sweepProcesses(now: number): Promise<void>;
-  /** Deletes runs (with their results) that are beyond the bounds, at most `limit`. @returns how many */
+  /** Deletes at most `limit` runs beyond the bounds, with their results. @returns the number of deleted runs */
   sweep(bounds: RunBounds, limit: number): Promise<number>;
-  /** Deletes results that are over, and beyond `maxBytes` in all the oldest of the projects that have most; at most `limit`. @returns how many */
+  /**
+   * Deletes at most `limit` results: expired ones and, above `maxBytes` in total, the oldest of the projects with the most.
+   * @returns the number of deleted results
+   */
   sweepResults(now: number, { maxBytes, limit }: { maxBytes: number; limit: number }): Promise<number>;
 }

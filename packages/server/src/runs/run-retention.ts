@@ -11,20 +11,20 @@ export interface RunRetentionDeps {
 }
 
 export interface RunRetention {
-  /** Days that runs are kept. */
+  /** Days for which runs are kept. */
   readonly days: number;
-  /** Runs that a project keeps. */
+  /** The number of runs that a project keeps. */
   readonly most: number;
-  /** Bytes of all results together. */
+  /** The bytes of all results together. */
   readonly resultBytes: number;
 }
 
 const dayMs = 86_400_000;
-/** Rows of one transaction, and the pause after it: whoever else writes comes in between. */
+/** The rows of one transaction, and the pause after it in which other writers can proceed. */
 const batch = 1000;
 const breathMs = 10;
 
-/** Deletes what is beyond the bounds. */
+/** Creates the tasks that delete runs and results beyond the bounds. */
 export function retentionTasks({ repository, clock, bounds }: RunRetentionDeps): PeriodicTask[] {
   async function inBatches(signal: AbortSignal, work: () => Promise<number>): Promise<void> {
     while (!signal.aborted && (await work()) >= batch) await setTimeout(breathMs);
@@ -44,7 +44,7 @@ export function retentionTasks({ repository, clock, bounds }: RunRetentionDeps):
   ];
 }
 
-/** The projects that keep the inputs of their runs; in memory, because every run asks. */
+/** The projects that store the inputs of their runs. Held in memory, because every run reads it. */
 export interface InputKeepers {
   has(projectId: string): boolean;
   close(): void;
@@ -53,7 +53,7 @@ export interface InputKeepers {
 export interface InputKeepersDeps {
   readonly find: () => Promise<readonly string[]>;
   readonly logger: Logger;
-  /** Milliseconds until a change is known here. */
+  /** Milliseconds until this process applies a change. */
   readonly refreshMs?: number;
 }
 
@@ -65,7 +65,7 @@ export async function openInputKeepers({ find, logger, refreshMs = 2000 }: Input
         keepers = new Set(found);
       },
       (error: unknown) => {
-        // Unknown means no.
+        // An unknown setting counts as no.
         keepers = new Set();
         logger.warn({ err: error }, 'project settings not refreshed');
       },

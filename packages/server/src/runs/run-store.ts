@@ -8,29 +8,29 @@ import { createWriteBehindBuffer } from './write-behind-buffer.ts';
 
 export interface RunStoreDeps {
   readonly repository: Pick<RunRepository, 'pack' | 'unpack' | 'add'>;
-  /** Whether the records of a project hold inputs. */
+  /** Whether the run records of a project include inputs. */
   readonly keepsInputs: (projectId: string) => boolean;
-  /** Records wait while the disk is nearly full. Default: always room. */
+  /** Delays records while the disk is nearly full. Default: no delay. */
   readonly space?: DiskSpace | undefined;
   readonly logger: Logger;
   readonly metrics: Registry;
 }
 
 /**
- * Observes the runs of this process and stores them after they end. A run never waits for the database: while it runs
- * only memory changes. When the database cannot keep up, the oldest runs are not stored (ADR 0026).
+ * Observes the runs of this process and stores them after they end. A run never waits for the database: while it is in progress,
+ * only memory changes. When the database cannot keep up, the oldest records are dropped (ADR 0026).
  */
 export interface RunStore extends RunObserver {
-  /** Runs of a project that may not be stored: those under way, and those that wait. */
+  /** The runs of a project that may not be stored yet: those in progress, and those that wait to be stored. */
   recent(projectId: string): StoredRun[];
   findRecent(projectId: string, runId: string): StoredRun | undefined;
-  /** The run under way, of this process. */
+  /** Finds a run in progress of this process. */
   findLive(projectId: string, runId: string): ObservedRun | undefined;
-  /** Calls the listener about a run under way until `stop` is called. */
+  /** Notifies the listener about a run in progress until `stop` is called. */
   watch(runId: string, listener: RunListener): { stop(): void };
   /** An asynchronous run has begun, or its end is stored. */
   changed(runId: string): void;
-  /** The last progress that a run under way of this process has reported. */
+  /** The last progress that a run in progress of this process has reported. */
   progressOf(runId: string): RunProgress | null;
   /** Stores the runs that wait. */
   close(): Promise<void>;
@@ -77,7 +77,7 @@ export function createRunStore(deps: RunStoreDeps): RunStore {
     },
     ended: (run, execution) => {
       const keeps = deps.keepsInputs(run.caller.projectId);
-      // Stored before it is no longer under way: whoever looks finds it in one of the two.
+      // Added to the buffer before it is removed here, so that a reader finds it in one of the two.
       if (run.caller.keepsOwnRecord !== true) {
         buffer.add(pack(endedRun(run, execution, { words: keeps, input: keeps })));
       }

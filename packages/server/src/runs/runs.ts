@@ -10,12 +10,12 @@ import { toRun, toRunItem } from './run-items.ts';
 import type { RunRepository, StoredRun } from './run-repository.ts';
 import type { RunStore } from './run-store.ts';
 
-/** The runs of a project, for whoever asks about them. */
+/** Lists, reads and cancels the runs of a project. */
 export interface Runs extends BackgroundRuns {
   list(projectId: string, query: RunQuery): Promise<Page<RunItem>>;
   /** @throws OBJECT_NOT_FOUND */
   get(projectId: string, runId: string): Promise<Run>;
-  /** Ends a run that has not ended; one that has stays as it is. @returns the run after that. @throws OBJECT_NOT_FOUND */
+  /** Cancels a run in progress. A run that has ended stays unchanged. @returns the run after that. @throws OBJECT_NOT_FOUND */
   cancel(projectId: string, runId: string): Promise<Run>;
 }
 
@@ -26,8 +26,8 @@ export interface RunsDeps {
   readonly clock: Clock;
 }
 
-/** Milliseconds that a cancellation waits for the end of the run: usually it comes at once. */
-const patienceMs = 5_000;
+/** Milliseconds that a cancellation request waits for the end of the run, which usually comes at once. */
+const cancelWaitMs = 5_000;
 
 export function createRuns({ repository, store, asyncRuns, clock }: RunsDeps): Runs {
   async function find(projectId: string, runId: string): Promise<StoredRun> {
@@ -45,7 +45,7 @@ export function createRuns({ repository, store, asyncRuns, clock }: RunsDeps): R
     return toRun(run, { result, progress });
   }
 
-  /** @returns false when no run of this process is meant */
+  /** @returns false when this process does not have the run */
   async function cancelHere(projectId: string, runId: string): Promise<boolean> {
     const accepted = asyncRuns.find(projectId, runId);
     if (accepted !== undefined) {
@@ -68,13 +68,13 @@ export function createRuns({ repository, store, asyncRuns, clock }: RunsDeps): R
     get,
     list: async (projectId, query) => {
       checkCursors(query);
-      // Before the database is asked: a run that is stored in between is found there.
+      // Read before the database, so that a run that is stored in between is found there.
       const recent = store.recent(projectId);
       const { items, hasMore } = await repository.list(projectId, query, recent);
       return { items: items.map((run) => toRunItem(run)), hasMore };
     },
     cancel: async (projectId, runId) => {
-      // Whoever has it learns of it when it renews its lease.
+      // Otherwise its process learns of the cancellation at its next heartbeat.
       if (!(await cancelHere(projectId, runId))) await repository.askToCancel(projectId, runId);
       return await get(projectId, runId);
     },
@@ -83,7 +83,7 @@ export function createRuns({ repository, store, asyncRuns, clock }: RunsDeps): R
 
 async function withPatience(done: Promise<void>): Promise<void> {
   const enough = new AbortController();
-  await Promise.race([done, setTimeout(patienceMs, undefined, { signal: enough.signal }).catch(() => {})]);
+  await Promise.race([done, setTimeout(cancelWaitMs, undefined, { signal: enough.signal }).catch(() => {})]);
   enough.abort();
 }
 
@@ -91,7 +91,7 @@ function toProgress(said: ReturnType<RunStore['progressOf']>): RunProgress | nul
   return said === null ? null : { fraction: said.fraction, message: said.message ?? null };
 }
 
-/** A cursor needs to be no run that is still kept: runs are deleted while somebody turns the pages. */
+/** Checks the form of the cursors. A cursor need not be a stored run, because runs are deleted while a client pages. */
 function checkCursors({ after, before }: RunQuery): void {
   if (after !== undefined && before !== undefined) throw cursorsConflict();
   for (const [name, cursor] of Object.entries({ after, before })) {

@@ -4,12 +4,12 @@ import { Counter, type Registry } from '../kernel/metrics.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { PackedRun, RunRepository } from './run-repository.ts';
 
-/** Runs that have ended, until they are stored. */
+/** Holds runs that have ended until they are stored. */
 export interface WriteBehindBuffer {
   add(run: PackedRun): void;
-  /** The oldest first. */
+  /** The waiting runs, the oldest first. */
   waiting(): readonly PackedRun[];
-  /** Stores the runs that wait, if the database is available. */
+  /** Stores the waiting runs if the database is available. */
   close(): Promise<void>;
 }
 
@@ -22,13 +22,13 @@ export interface WriteBehindDeps {
 }
 
 export interface WriteBehindOptions {
-  /** Milliseconds that a record waits for others to be stored with. */
+  /** Milliseconds that a record waits for others to share a transaction. */
   readonly waitMs: number;
-  /** Milliseconds until a group that was not stored is tried again. */
+  /** Milliseconds until a group that failed is retried. */
   readonly pauseMs: number;
-  /** Records of one transaction. */
+  /** The records of one transaction. */
   readonly groupSize: number;
-  /** Records that may wait, and characters of their rows; beyond either the oldest are dropped. */
+  /** The records that may wait, and the characters of their rows. Beyond either bound the oldest are dropped. */
   readonly most: number;
   readonly mostCharacters: number;
 }
@@ -41,12 +41,15 @@ const defaults: WriteBehindOptions = {
   mostCharacters: 64 * 1024 * 1024,
 };
 
-/** Tries of one group that the database refuses. One that is away is waited for, as long as there is room. */
+/**
+ * Attempts for a group that the database refuses. While the database is unavailable, the group waits for as long as the buffer has
+ * space.
+ */
 const triesOfGroup = 8;
 /** Milliseconds between two warnings. */
 const warnEveryMs = 10_000;
 
-/** Stores records in groups; when the database cannot keep up they are lost, the oldest first (ADR 0026). */
+/** Creates a buffer that stores records in groups. When the database cannot keep up, the oldest records are dropped (ADR 0026). */
 export function createWriteBehindBuffer({
   repository,
   space,
@@ -63,7 +66,7 @@ export function createWriteBehindBuffer({
   const warn = createRareWarning(logger);
   const buffer: PackedRun[] = [];
   let characters = 0;
-  /** Being stored; still to be found here. */
+  /** The group that is being stored. Its runs can still be found. */
   let group: PackedRun[] = [];
   let timer: NodeJS.Timeout | undefined;
   let storing: Promise<void> | undefined;
@@ -82,7 +85,7 @@ export function createWriteBehindBuffer({
     warn('records of runs are lost', { reason, runs: runs.length });
   }
 
-  /** A stopping service stores its pending data; the disk reserve covers that. */
+  /** Whether records may be stored. A stopping service stores its pending records; the reserved disk space covers them. */
   async function mayStore(): Promise<boolean> {
     waitsForRoom = !closing && (await space?.hasRoom()) === false;
     if (waitsForRoom) warn('records of runs wait for disk space', { runs: buffer.length });
@@ -122,7 +125,7 @@ export function createWriteBehindBuffer({
 
   return {
     add: (run) => {
-      // A tenth at once: taking the first off a long list costs more than all the rest of this.
+      // Drops a tenth at once, because removing the first entry of a long list is expensive.
       if (buffer.length >= options.most || characters > options.mostCharacters) {
         drop(takeOldest(Math.ceil(buffer.length / 10)), 'too many wait');
       }
@@ -147,7 +150,7 @@ function isAway(error: unknown): boolean {
   return error instanceof Problem && error.code === 'SERVICE_UNAVAILABLE';
 }
 
-/** Each message at most once in so long: what goes wrong here does so many times a second. */
+/** Logs each message at most once per {@link warnEveryMs}, because the same problem may occur many times a second. */
 function createRareWarning(logger: Logger): (message: string, fields: object) => void {
   const warnedAt = new Map<string, number>();
   return (message, fields) => {

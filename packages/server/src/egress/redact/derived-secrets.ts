@@ -7,8 +7,8 @@ import { readAwsKeys } from '../signing/signers.ts';
 import { formEncoded } from '../signing/token-need.ts';
 
 /**
- * What holds a secret in a form of its own: `user:password` as basic authentication sends it, the bytes that a key is
- * written for, the key of the day that AWS requests are signed with.
+ * Returns values that contain a secret in another form: `user:password` of basic authentication, the bytes of an encoded key, the
+ * daily key of AWS signatures.
  */
 export function derivedSecrets(inject: readonly Injection[], credentials: Credentials): Array<string | Uint8Array> {
   return inject.flatMap((injection) => derivedFrom(injection, credentials));

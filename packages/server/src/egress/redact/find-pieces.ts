@@ -1,31 +1,31 @@
 import { RedactionRefused } from './redaction-budget.ts';
 
-/** Finds any of many texts in a text, in one pass, with bounded work. */
+/** Finds any of many pieces in a text, in one pass with bounded work. */
 export interface PieceFinder {
-  /** Whether one of the pieces stands in the text. */
+  /** Whether the text contains one of the pieces. */
   has(text: string): boolean;
-  /** The text with every piece replaced: the leftmost first, and of those that start at one place the longest. */
+  /** Replaces every piece: the leftmost first, and the longest of those that start at the same position. */
   replace(text: string, replacement: string): string;
 }
 
-/** Comparisons of characters that one search may make, beside one pass over the text. */
+/** The character comparisons that one search may perform, in addition to one pass over the text. */
 const workPerSearch = 16 * 1024 * 1024;
-/** A piece costs this much even when its first characters differ. */
+/** The cost of comparing a piece, even when its first characters differ. */
 const workPerCandidate = 4;
-/** Every piece has at least this many characters; the hash is one of as many. */
+/** The least length of a piece, which is also the length that the hash covers. */
 export const shortestPiece = 4;
 
-/** Whether a piece that stands at [start, end) counts. */
+/** Whether a piece at [start, end) counts as a match. */
 export type Accepts = (text: string, start: number, end: number) => boolean;
 
 /**
- * A rolling hash over four characters picks the pieces that may start at a place (Rabin–Karp); those are then compared.
+ * Selects candidate pieces with a rolling hash over four characters (Rabin–Karp), then compares them.
  * @param pieces of at least {@link shortestPiece} characters each
  */
 export function createPieceFinder(pieces: Iterable<string>, accepts: Accepts = () => true): PieceFinder {
   const buckets = new Map<number, string[]>();
   const isStart = new Uint8Array(0x10000);
-  // The longest first, so that the first that fits is the one to take.
+  // Sorted by length, so that the first match is the longest.
   for (const piece of [...new Set(pieces)].sort((a, b) => b.length - a.length)) {
     const hash = hashOf(piece);
     isStart[hash] = 1;
@@ -71,7 +71,7 @@ export function createPieceFinder(pieces: Iterable<string>, accepts: Accepts = (
   };
 }
 
-/** The search stopped before the end of the text. */
+/** The error when a search exceeds its budget before the end of the text. */
 function refused(): RedactionRefused {
   return new RedactionRefused('a text resembles them too closely to be searched for them');
 }

@@ -1,6 +1,6 @@
 import { Problem } from '../../kernel/problem.ts';
 
-/** Secrets cannot be redacted from a text within the bounds. No part of the text may be passed on. */
+/** Secrets cannot be redacted from a text within the bounds. No part of the text may be used. */
 export class RedactionRefused extends Problem {
   constructor(reason: string) {
     super('REQUEST_VALIDATION_ERROR', `body/credentials: ${reason}.`);
@@ -8,20 +8,23 @@ export class RedactionRefused extends Problem {
   }
 }
 
-/** The redacted text, or `instead` when the secrets cannot be redacted. For texts that are not part of an answer. */
-export function scrubbedOr<T>(instead: T, scrub: () => T): T {
+/** Returns the redacted text, or `instead` when the secrets cannot be redacted. For texts that are not part of an answer. */
+export function redactedOr<T>(instead: T, redact: () => T): T {
   try {
-    return scrub();
+    return redact();
   } catch (error) {
     if (error instanceof RedactionRefused) return instead;
     throw error;
   }
 }
 
-/** Characters of notations that may be built for the secrets of one run: about 40 ms, 16 MiB. */
+/** Characters of encoded forms that may be built for the secrets of one run: about 40 ms and 16 MiB. */
 const mostCharacters = 8 * 1024 * 1024;
 
-/** Passes texts on and counts their characters. Throws {@link RedactionRefused} once the limit is exceeded, and on every later call. */
+/**
+ * Passes texts through and counts their characters. Throws {@link RedactionRefused} when the limit is exceeded, and on every later
+ * call.
+ */
 export type CountCharacters = (texts: Iterable<string>) => Iterable<string>;
 
 export function createCharacterBudget(limit = mostCharacters): CountCharacters {

@@ -3,30 +3,30 @@ import { createPieceFinder, type PieceFinder, shortestPiece } from './find-piece
 import { createCharacterBudget } from './redaction-budget.ts';
 import { type FormFamily, familiesOf, familiesOfBytes } from './secret-forms.ts';
 
-/** Replaces secrets, in the encodings they travel in, with `[redacted]`. */
+/** Replaces secrets, in the usual encodings, with `[redacted]`. */
 export interface Redactor {
   text(value: string): string;
-  /** The same Buffer when it holds no secret. */
+  /** Returns the same Buffer when it holds no secret. */
   bytes(value: Buffer): Buffer;
-  /** Every string and key of a JSON value; the same value when it holds no secret. */
+  /** Redacts every string and key of a JSON value. Returns the same value when it holds no secret. */
   deep<T>(value: T): T;
-  /** From now on these are replaced as well. Only a redactor that was made to grow has it. */
+  /** Adds secrets. Only growing redactors have it. */
   learn?(secrets: Iterable<string>): void;
 }
 
 export const redacted = '[redacted]';
 
-/** Shorter secrets (a PIN) cannot be told from ordinary text and are left alone. */
+/** Shorter secrets, such as a PIN, cannot be distinguished from ordinary text and are not redacted. */
 const shortest = 4;
-/** From this length on a secret is replaced wherever it stands; below only where no letter or digit touches it. */
+/** Secrets of at least this length are replaced everywhere. Shorter ones only where no letter or digit is adjacent. */
 const anywhere = 8;
 
-/** Finds nothing, changes nothing: for calls without credentials. */
+/** Redacts nothing, for calls without credentials. */
 export const noSecrets: Redactor = { text: (value) => value, bytes: (value) => value, deep: (value) => value };
 
 /**
- * A redactor for the secrets of one run. The forms in which they are found are those of `familiesOf`; what an upstream
- * invents beyond that is not found.
+ * Creates a redactor for the secrets of one run. It finds the forms that `familiesOf` lists, and no other forms that an upstream
+ * may use.
  */
 export function createRedactor(secrets: Iterable<string | Uint8Array>): Redactor {
   const values = [...secrets].filter((secret) => secret.length >= shortest);
@@ -37,20 +37,20 @@ export function createRedactor(secrets: Iterable<string | Uint8Array>): Redactor
       .flatMap((secret) => (typeof secret === 'string' ? familiesOf(secret) : familiesOfBytes(secret)))
       .map(({ signs, forms }) => ({ signs: [...counted(signs)], forms: once(() => [...new Set(counted(forms()))]) })),
   );
-  const scrubText = createReplacer(families);
-  // Bytes are searched as Latin-1, so what is not ASCII is looked for as the Latin-1 of its UTF-8.
+  const redactText = createReplacer(families);
+  // Bytes are searched as Latin-1, so a non-ASCII secret is searched as the Latin-1 reading of its UTF-8 bytes.
   const isAscii = values.every((secret) => typeof secret !== 'string' || /^[\x00-\x7f]*$/.test(secret));
-  const scrubBytes = isAscii ? scrubText : createReplacer(() => families().map(toLatin1));
+  const redactBytes = isAscii ? redactText : createReplacer(() => families().map(toLatin1));
 
   function bytes(value: Buffer): Buffer {
     const before = value.toString('latin1');
-    const after = scrubBytes(before);
+    const after = redactBytes(before);
     return after === before ? value : Buffer.from(after, 'latin1');
   }
-  return { text: scrubText, bytes, deep: (value) => scrubDeep(value, scrubText) as typeof value };
+  return { text: redactText, bytes, deep: (value) => redactDeep(value, redactText) as typeof value };
 }
 
-/** A redactor for secrets of which some are got on the way, such as access tokens. */
+/** Creates a redactor that accepts further secrets during the run, such as access tokens. */
 export function createGrowingRedactor(secrets: Iterable<string | Uint8Array>): Required<Redactor> {
   const known = new Set(secrets);
   let current = createRedactor(known);
@@ -66,16 +66,16 @@ export function createGrowingRedactor(secrets: Iterable<string | Uint8Array>): R
   };
 }
 
-/** Characters to search, times signs, after which one pass for all signs pays. */
+/** Above this number of characters times signs, one pass for all signs is faster. */
 const fewComparisons = 256 * 1024;
-/** What a call costs, in characters. */
+/** The fixed cost of a call, in characters. */
 const perCall = 64;
 
-/** Almost always finds no sign; so signs and forms are built when there is something to search. */
+/** Replaces the forms of the secrets. Signs and forms are built on demand, because most texts contain no sign. */
 function createReplacer(familiesOfAll: () => readonly FormFamily[]): (text: string) => string {
   const waiting = once(() => new Set(familiesOfAll()));
   const signs = once(() => [...new Set(familiesOfAll().flatMap((family) => family.signs))]);
-  // Names of members and headers are shorter than most secrets.
+  // Texts shorter than every sign, such as the names of members and headers, need no search.
   const shortestSign = once(() => signs().reduce((least, { length }) => Math.min(least, length), Infinity));
   const anySign = once(() => createPieceFinder(signs()));
   const inForce: FormFamily[] = [];
@@ -88,7 +88,7 @@ function createReplacer(familiesOfAll: () => readonly FormFamily[]): (text: stri
     return comparisons <= fewComparisons ? signs().some((sign) => text.includes(sign)) : anySign().has(text);
   }
 
-  /** Families whose signs are in the text are searched for from now on: a secret can be a part of another one. */
+  /** Adds the families whose signs are in the text. They stay, because one secret can be a part of another. */
   function finderFor(text: string): PieceFinder {
     const isShort = text.length * signs().length <= fewComparisons;
     for (const family of waiting()) {
@@ -108,7 +108,7 @@ function* longEnough(families: readonly FormFamily[]): Generator<string> {
   for (const family of families) for (const form of family.forms()) if (form.length >= shortestPiece) yield form;
 }
 
-/** A short form counts only where no letter or digit touches it. */
+/** Whether no letter or digit is adjacent to a short form. */
 function standsAlone(text: string, start: number, end: number): boolean {
   if (end - start >= anywhere) return true;
   return !letterOrDigit.test(text[start - 1] ?? '') && !letterOrDigit.test(text[end] ?? '');
@@ -116,16 +116,16 @@ function standsAlone(text: string, start: number, end: number): boolean {
 
 const letterOrDigit = /[A-Za-z0-9]/;
 
-// The shape stays: strings become strings, so the caller's type holds.
-function scrubDeep(value: unknown, text: (value: string) => string): unknown {
+// The shape of the value stays the same, so the caller's type remains valid.
+function redactDeep(value: unknown, text: (value: string) => string): unknown {
   if (typeof value === 'string') return text(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return scrubArray(value, text);
+  if (Array.isArray(value)) return redactArray(value, text);
   let changed = false;
   const entries: [string, unknown][] = [];
   for (const key of Object.keys(value)) {
     const before = (value as Record<string, unknown>)[key]; // own key of an object
-    const after = scrubDeep(before, text);
+    const after = redactDeep(before, text);
     const name = text(key);
     changed ||= after !== before || name !== key;
     entries.push([name, after]);
@@ -133,10 +133,10 @@ function scrubDeep(value: unknown, text: (value: string) => string): unknown {
   return changed ? Object.fromEntries(entries) : value;
 }
 
-function scrubArray(value: readonly unknown[], text: (value: string) => string): readonly unknown[] {
+function redactArray(value: readonly unknown[], text: (value: string) => string): readonly unknown[] {
   let copy: unknown[] | null = null;
   for (const [index, before] of value.entries()) {
-    const after = scrubDeep(before, text);
+    const after = redactDeep(before, text);
     if (after === before) continue;
     copy ??= [...value];
     copy[index] = after;

@@ -1,39 +1,39 @@
 import { once } from '../../kernel/concurrency/once.ts';
 
-/** Encoded forms of a secret, and short pieces of text; each form contains at least one of the pieces. */
+/** The encoded forms of a secret, and its signs: short texts of which every form contains at least one. */
 export interface FormFamily {
   readonly signs: readonly string[];
-  /** Built only when a sign is found, which is rare. */
+  /** Called only when a sign is found, which is rare. */
   readonly forms: () => Iterable<string>;
 }
 
-/** Characters of a secret that its signs are made of: enough to be rare, few enough to be cheap. */
+/** The characters of a secret that a sign covers: enough to be rare, few enough to be cheap. */
 const signLength = 32;
-/** As much, where every character has many notations. */
+/** The same for encodings with many notations for each character. */
 const startLength = 8;
-/** Shorter pieces of a packed secret are left alone. */
+/** Shorter parts of an encoded secret are not searched. */
 const shortestInner = 4;
-/** From this length on a secret is looked for in lower case too. */
+/** Secrets of at least this length are also searched in lower case. */
 const shortestLowered = 8;
-/** So many letters and digits in a row hardly any other text has; where they are packed, fewer are enough. */
+/** Letters and digits in a row that hardly any other text contains. In packed text fewer are enough. */
 const rare = { asText: 6, packed: 4 } as const;
-/** An upstream that quotes a request which held JSON, in JSON, quoted by a handler. */
+/** The levels of JSON within JSON: for example an upstream quotes, in JSON, a JSON request, and a handler quotes that answer. */
 const jsonLevels = 5;
 const packedLevels = 2;
 
 /**
- * As it is; JSON-escaped (also ASCII-only and HTML-safe, and more than once); as XML or HTML text; URL-encoded (component,
- * RFC 3986, form; both cases; twice); as UTF-16 read as bytes: all these also packed, which is hexadecimal (both cases),
- * base64 or base64url (padded, not, and inside longer text at any of the three alignments), itself written in the same
- * ways. Beyond that in lower case, as names of hosts and headers are written.
+ * Returns all forms of a secret. Notations: plain; JSON-escaped (also ASCII-only, HTML-safe and repeated); XML or HTML text;
+ * URL-encoded (component, RFC 3986, form; both cases; twice); UTF-16 read as bytes. Packings of each: hexadecimal (both cases),
+ * base64 or base64url (padded or not, at any of the three alignments within longer text), again in the same notations. Also lower
+ * case, as hosts and header names are written.
  */
 export function familiesOf(secret: string): FormFamily[] {
-  // No notation changes a letter or a digit, nor the base64 of them: what becomes of a row of them is in every form.
+  // No notation changes letters, digits or the base64 of them, so every form contains the longest row of them, or its packing.
   const row = (secret.match(/[A-Za-z0-9]+/g) ?? []).reduce((a, b) => (b.length > a.length ? b : a), '');
   const piece = row.slice(0, signLength);
   const isRare = row.length >= rare.asText;
   const isRarePacked = row.length >= rare.packed;
-  // Encodings write one character after the other, so the form of a secret starts with the form of its beginning.
+  // Encodings work from the start, so the form of a secret starts with the form of its first characters.
   const start = headOf(secret, startLength);
   const lowered = secret.length < shortestLowered ? [] : [secret.toLowerCase()];
   const others = once(() => [...lowered, ...utf16Forms(secret)]);
@@ -53,7 +53,7 @@ export function familiesOf(secret: string): FormFamily[] {
   ];
 }
 
-/** Of a secret that is no text: packed. */
+/** The forms of a binary secret: its packings. */
 export function familiesOfBytes(secret: Uint8Array): FormFamily[] {
   const bytes = Buffer.from(secret.buffer, secret.byteOffset, secret.byteLength);
   return packings.map((pack) => ({
@@ -62,7 +62,7 @@ export function familiesOfBytes(secret: Uint8Array): FormFamily[] {
   }));
 }
 
-/** Without half of a character at its end. */
+/** The first characters, without half of a surrogate pair at the end. */
 function headOf(text: string, length: number): string {
   const head = text.slice(0, length);
   return head.length < text.length && isHighSurrogate(head.charCodeAt(head.length - 1)) ? head.slice(0, -1) : head;
@@ -76,7 +76,7 @@ function unique(texts: Iterable<string>): string[] {
   return [...new Set(texts)];
 }
 
-/** What no notation for text writes in another way: most keys are made of nothing else. */
+/** Characters that every notation for text leaves unchanged. Most keys contain no others. */
 const plain = /^[A-Za-z0-9_.-]*$/;
 
 function* textForms(secret: string): Generator<string> {
@@ -86,7 +86,7 @@ function* textForms(secret: string): Generator<string> {
   }
 }
 
-/** An answer often quotes another answer: JSON as a string within JSON. The first is the secret. */
+/** The secret, followed by its escaped forms within nested JSON strings. */
 function nestedInJson(secret: string): string[] {
   const all = [secret];
   for (let nested = secret; all.length <= jsonLevels; all.push(nested)) {
@@ -97,7 +97,7 @@ function nestedInJson(secret: string): string[] {
   return all;
 }
 
-/** How a text is written within another one. */
+/** The notations of a text within another text. */
 function* notations(text: string): Generator<string> {
   if (plain.test(text)) return;
   for (const json of jsonForms(text)) {
@@ -127,7 +127,7 @@ function* jsonForms(secret: string): Generator<string> {
   yield ascii.replaceAll('/', '\\/');
   yield ascii.replace(/[<>&]/g, escaped);
   yield ascii.replaceAll('/', '\\u002f');
-  // As .NET does it.
+  // The escapes of .NET.
   yield ascii
     .replaceAll('\\"', '\\u0022')
     .replace(/[<>&'+`]/g, (character) => escaped(character).toUpperCase().replace('U', 'u'));
@@ -140,7 +140,7 @@ function* urlForms(secret: string): Generator<string> {
   for (const encoded of [component, strict, form, encodeURI(secret.toWellFormed())]) {
     for (const one of [encoded, encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())]) {
       yield one;
-      // A URL as a parameter of another one.
+      // A URL as a parameter of another URL.
       yield one.replaceAll('%', '%25');
     }
   }
@@ -150,28 +150,28 @@ function percent(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** What UTF-16 becomes where it is read as another encoding: without what stands before the first letter or after the last. */
+/** UTF-16 read as another encoding, from the first letter to the last. */
 function utf16Forms(secret: string): string[] {
   const letters = [...secret].join('\0');
-  // The second as JSON writes it.
+  // The second form is the first as JSON writes it.
   return [letters, letters.replaceAll('\0', '\\u0000')];
 }
 
-/** In both orders of bytes. */
+/** The UTF-16 bytes in both byte orders. */
 function utf16Bytes(text: string): Buffer[] {
   const little = Buffer.from(text, 'utf16le');
   return [little.subarray(0, -1), Buffer.from(little).swap16().subarray(1)];
 }
 
-/** Both orders are the same but for the zero at one end, which is left out. */
+/** The UTF-16 bytes of ASCII text. Both byte orders differ only in a zero byte at one end, which is left out. */
 function utf16OfAscii(text: string): Buffer {
   return Buffer.from(text, 'utf16le').subarray(0, -1);
 }
 
-/** Writes bytes as text. */
+/** An encoding of bytes as text. */
 interface Packing {
   readonly forms: (bytes: Buffer) => string[];
-  /** Text that every packing of these bytes contains, whatever bytes surround them. */
+  /** Texts that every packing of these bytes contains, whatever bytes surround them. */
   readonly signs: (bytes: Buffer) => string[];
 }
 
@@ -191,7 +191,7 @@ function* packedUtf16(secret: string, pack: Packing): Generator<string> {
   for (const bytes of utf16Bytes(secret)) yield* packedForms(bytes, pack);
 }
 
-/** Packed, and how that is written within a text. */
+/** The packings of the bytes, and the notations of each within a text. */
 function* packedForms(bytes: Buffer, pack: Packing): Generator<string> {
   for (const packed of pack.forms(bytes)) {
     yield packed;
@@ -204,7 +204,7 @@ function hexForms(bytes: Buffer): string[] {
   return [hex, hex.toUpperCase()];
 }
 
-/** Alone, and within longer text; each also as base64url. */
+/** The base64 and base64url forms of the bytes, alone and within longer text. */
 function base64Forms(bytes: Buffer): string[] {
   return [bytes.toString('base64'), ...innerBase64(bytes)].flatMap((base64) => [
     base64,
@@ -212,7 +212,7 @@ function base64Forms(bytes: Buffer): string[] {
   ]);
 }
 
-/** What base64 of a longer text has of the bytes: only the characters that they decide alone. */
+/** The base64 characters that depend only on these bytes, for each alignment within a longer text. */
 function innerBase64(bytes: Buffer): string[] {
   const inner = [0, 1, 2].map((offset) => {
     const shifted = Buffer.alloc(offset + bytes.length);

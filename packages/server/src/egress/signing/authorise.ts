@@ -13,7 +13,7 @@ interface Authorisation {
   readonly redactor: Redactor;
   readonly call: Call;
   readonly tokens: Tokens;
-  /** Sends the request with what is injected. */
+  /** Sends the request with the injected credentials. */
   readonly follow: (injected: Injected) => Promise<EgressResult>;
   readonly send: Broker['send'];
 }
@@ -23,8 +23,8 @@ const tokenTimeoutMs = 15_000;
 const never = new AbortController().signal;
 
 /**
- * Sends a request with an access token. One that was got earlier and is refused (401) is replaced by a new one, once:
- * a 401 says that nothing was done.
+ * Sends a request with an access token. A cached token that is refused (401) is replaced by a new one, once. A 401 means that the
+ * request had no effect.
  */
 export async function authorise(call: Authorisation): Promise<EgressResult> {
   const { policy } = call;
@@ -37,7 +37,7 @@ export async function authorise(call: Authorisation): Promise<EgressResult> {
   return 'failure' in second ? second.failure : second.result;
 }
 
-/** Only by the origin the token was sent to: it is dropped on the way to another. */
+/** Whether the origin that received the token refused it. A redirect to another origin drops the token. */
 function isRefused(result: EgressResult, { url }: EgressRequest): boolean {
   return (
     result.kind === 'response' && result.status === 401 && URL.parse(result.finalUrl)?.origin === URL.parse(url)?.origin
@@ -69,7 +69,10 @@ function needOf({ injected }: Authorisation): TokenNeed {
   return injected.token;
 }
 
-/** The token endpoint is reached by the bundle's own rules. It goes on when this caller has gone: others may wait. */
+/**
+ * Requests a token under the egress rules of the bundle. The request continues after this caller ends, because others may wait for
+ * it.
+ */
 async function ask(need: TokenNeed, { policy, redactor, send }: Authorisation) {
   if (need.refreshToken !== undefined) redactor.learn?.([need.refreshToken]);
   const { wantsFreshToken: _, ...rules } = policy;
@@ -78,7 +81,7 @@ async function ask(need: TokenNeed, { policy, redactor, send }: Authorisation) {
     credentials: new Map(),
     inject: [],
     injected: nothingInjected,
-    // The answer is read with its secrets in it; what is told of it is scrubbed below.
+    // The answer is read unredacted; texts taken from it are redacted below.
     redactor: noSecrets,
     maxResponseBytes: maxTokenAnswerBytes,
     maxRedirects: 0,
@@ -90,7 +93,7 @@ async function ask(need: TokenNeed, { policy, redactor, send }: Authorisation) {
   return { failure: { ...granted.failure, excerpt: redactor.text(granted.failure.excerpt) } };
 }
 
-/** The caller waits no longer than its own call lasts. */
+/** Waits for the work, but no longer than the call lasts. */
 async function untilEnded<T>(call: Call, work: Promise<T>): Promise<T | { readonly failure: EgressResult }> {
   const { promise, resolve } = Promise.withResolvers<{ failure: EgressResult }>();
   const forget = call.onEnd(() => resolve({ failure: { kind: 'unreachable', message: 'the call ended' } }));

@@ -13,29 +13,32 @@ import { prepareAwsSigner, prepareHmacSigner } from './signers.ts';
 import type { Signer } from './signing.ts';
 import { prepareTokenNeed, type TokenNeed } from './token-need.ts';
 
-/** What the credentials of a run add to its requests. Made once a run; holds secrets in the clear, so never log it. */
+/**
+ * The additions of the credentials to the requests of a run. Prepared once for each run. It holds secrets in clear text: never log
+ * it.
+ */
 export interface Injected {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly query: ReadonlyArray<readonly [string, string]>;
-  /** Fields of a form; added to requests that send one. */
+  /** Form fields, added to requests with a form as body. */
   readonly form: ReadonlyArray<readonly [string, string]>;
-  /** Members of a JSON body; added to requests that may send one. */
+  /** Members of a JSON body, added to requests that may have one. */
   readonly json: readonly JsonMember[];
   /** Values for `{credential:NAME}` in a path, percent-encoded. */
   readonly path: ReadonlyMap<string, string>;
-  /** Sign what is about to be sent, in this order. */
+  /** The signers of a request, in this order. */
   readonly signers: readonly Signer[];
-  /** An access token that has to be got before anything is sent. */
+  /** The access token that is requested before anything is sent. */
   readonly token: TokenNeed | null;
 }
 
-/** Nothing: of a request that no credential goes with. */
+/** For requests without credentials. */
 export const nothingInjected: Injected = {
   ...{ headers: {}, query: [], form: [], json: [], path: new Map(), signers: [], token: null },
 };
 
-/** Renders every injection whose credential was given; the ones without are left out (an optional credential). */
+/** Prepares every injection whose credential was sent. Injections of optional credentials that are missing are left out. */
 export function prepareInjection(
   inject: readonly Injection[],
   credentials: Credentials,
@@ -124,9 +127,9 @@ function renderPath(name: string, secret: string): Prepared<Placed> {
 const pathPlace = /%7Bcredential:([A-Za-z0-9_.-]+)%7D/g;
 
 /**
- * Puts the credentials into the path of a parsed URL, where the parser has written `{` as `%7B`. A parameter's value
- * cannot ask for one: its colon would be encoded too.
- * @returns the path, or the name of the credential that is missing.
+ * Inserts the credentials into the path of a parsed URL, where the parser has written `{` as `%7B`. The value of a parameter cannot
+ * insert one, because its colon would be encoded too.
+ * @returns the path, or the name of the missing credential
  */
 export function fillPath(
   pathname: string,

@@ -7,16 +7,16 @@ import type { Granted } from './tokens.ts';
 type Send = (request: EgressRequest) => Promise<EgressResult>;
 type Answer = Extract<EgressResult, { kind: 'response' }>;
 
-/** Answers that say the credentials are bad (RFC 6749 §5.2); the others blame the request or the server. */
+/** Error codes that mean wrong credentials (RFC 6749 §5.2). The other codes blame the request or the server. */
 const blameCredentials: ReadonlySet<unknown> = new Set(['invalid_client', 'invalid_grant', 'unauthorized_client']);
 const excerptBytes = 1024;
 
 /**
- * Asks a token endpoint for an access token (RFC 6749 §4.4 and §6).
- * @param send goes out by the rules of the bundle; gives the answer as it came, with the secrets in it
+ * Requests an access token from a token endpoint (RFC 6749 §4.4 and §6).
+ * @param send sends under the rules of the bundle and returns the unredacted answer
  */
 export async function requestToken(need: TokenNeed, send: Send): Promise<Granted> {
-  // Most services never need it: it is loaded with the first token.
+  // Loaded with the first token, because most services never need it.
   const oauth = await import('oauth4webapi');
   const server: AuthorizationServer = { issuer: new URL(need.tokenUrl).origin, token_endpoint: need.tokenUrl };
   const client = { client_id: need.clientId };
@@ -43,7 +43,7 @@ export async function requestToken(need: TokenNeed, send: Send): Promise<Granted
   }
 }
 
-/** A token is sent and redacted as a credential is, so it has the same bound. A refresh token beyond it is not stored. */
+/** Whether a token exceeds the size limit of a credential. A larger refresh token is not stored. */
 function isTooLarge(token: string | undefined): boolean {
   return token !== undefined && Buffer.byteLength(token) > credentialLimits.valueBytes;
 }
@@ -69,8 +69,8 @@ function authenticationOf(need: TokenNeed, oauth: typeof import('oauth4webapi'))
 }
 
 /**
- * RFC 6749 §2.3.1. The library's own encodes hyphens and dots too, which is allowed, but fails where a server does not
- * decode at all, and their identifiers are full of hyphens.
+ * Basic authentication as RFC 6749 §2.3.1 defines it. The library also encodes hyphens and dots. That is allowed, but fails with
+ * servers that do not decode, and their identifiers often contain hyphens.
  */
 function basicAuthorization(clientId: string, clientSecret: string): string {
   return `Basic ${Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString('base64')}`;
@@ -84,14 +84,14 @@ function toResponse({ status, headers, body }: Answer): Response {
   return new Response(isEmpty ? null : new Uint8Array(body), { status, headers: named });
 }
 
-/** What an ID token says is nobody's concern here, and it may be meant for another client. */
+/** Removes the ID token: it is not needed, and it may be meant for another client. */
 async function withoutIdToken(response: Response): Promise<Response> {
   if (!response.ok) return response;
   const { id_token: _, ...rest } = Object(await response.json());
   return Response.json(rest, { status: response.status });
 }
 
-/** In our words: those of the library may quote the answer. */
+/** Describes the failure in own words, because messages of the library may quote the answer. */
 function describeFailure(result: EgressResult, error: unknown): Exclude<EgressResult, Answer> {
   if (result.kind === 'timed_out' || result.kind === 'credentials_rejected') return result;
   if (result.kind !== 'response') return { ...result, message: `no access token: ${result.message}` };

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { encodeStrictly, type Sign, type Signable, sortedQuery } from './signing.ts';
 
-/** What Signature Version 4 is made with. */
+/** The inputs of a Signature Version 4. */
 export interface AwsKeys {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -11,9 +11,9 @@ export interface AwsKeys {
 }
 
 const algorithm = 'AWS4-HMAC-SHA256';
-/** Set by whoever carries the request, or about the connection: a proxy may change them. */
+/** Headers that a proxy may change. They are not signed. */
 const unsigned = new Set(['authorization', 'user-agent', 'accept', 'accept-encoding', 'content-length']);
-/** Services that want the hash of the body as a header too. */
+/** Services that require the hash of the body as a header too. */
 const wantsBodyHash = /^(?:s3.*|glacier|aoss|vpc-lattice-svcs)$/;
 
 /**
@@ -47,7 +47,7 @@ export function createAwsSigner(keys: AwsKeys): Sign {
   };
 }
 
-/** The key of one day, region and service. */
+/** The signing key of one day, region and service. */
 export function awsSigningKey({ secretAccessKey, region, service }: AwsKeys, now: number): Buffer {
   const date = new Date(now).toISOString().slice(0, 10).replaceAll('-', '');
   return [region, service, 'aws4_request'].reduce(hmac, hmac(`AWS4${secretAccessKey}`, date));
@@ -60,7 +60,7 @@ function canonicalHeaders(headers: Readonly<Record<string, string>>): Array<[str
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** S3 encodes each part of the path once, the other services encode what was sent once more. */
+/** The canonical path. S3 encodes each segment once; other services encode the sent path once more. */
 function canonicalPath({ path }: Signable, service: string): string {
   if (service.startsWith('s3')) return path.split('/').map(encodeOnce).join('/');
   return path

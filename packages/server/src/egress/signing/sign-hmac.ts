@@ -3,14 +3,14 @@ import type { HmacSigning } from '@quartermaster/plugin-kit';
 import type { Sign, Signable } from './signing.ts';
 import { sortedQuery } from './signing.ts';
 
-/** The bytes of a key as its credential writes them; null when it does not write any that way. */
+/** Decodes a key; null when the value does not match the encoding. */
 export function hmacKey(value: string, encoding: HmacSigning['key_encoding'] = 'text'): Buffer | null {
   if (encoding === 'text') return Buffer.from(value);
   const shape = encoding === 'hex' ? /^(?:[0-9a-f]{2})+$/i : /^[A-Za-z0-9+/_-]+={0,2}$/;
   return shape.test(value) ? Buffer.from(value, encoding) : null;
 }
 
-/** Signs with a keyed hash over the declared parts of the request. `credentialOf` gives the other credentials named. */
+/** Creates a signer that hashes the declared parts of the request with a key. `credentialOf` returns the other named credentials. */
 export function createHmacSigner(
   declared: HmacSigning,
   key: Buffer,
@@ -30,7 +30,7 @@ export function createHmacSigner(
     };
     put(timestamp ?? {}, moment.timestamp);
     put(nonce ?? {}, moment.nonce);
-    // What is sent with the signature is signed, where the message names it.
+    // Headers sent with the signature are signed too where the message names them.
     const signed = withSent(request, sent);
     const valueFor = (name: string) => partOf(name, signed, moment) ?? credentialOf(name.replace(/^credential:/, ''));
     const hash = createHmac(algorithm, key);
@@ -103,7 +103,7 @@ function formatTime(now: number, format: NonNullable<HmacSigning['timestamp']>['
   }
 }
 
-/** Text and placeholders in turn. */
+/** Splits a template into text and placeholders, alternating. */
 function splitTemplate(template: string): Array<string | { readonly name: string }> {
   return template
     .split(/(\{[a-z0-9_]+(?::[A-Za-z0-9_.-]+)?\})/)

@@ -11,7 +11,7 @@ export function prepareAwsSigner(declared: AwsSigning, credentials: Credentials)
   return { signer: { sign: createAwsSigner(keys), queryNames: [] } };
 }
 
-/** Null when neither part of the key was given. */
+/** null when neither part of the key was sent. */
 export function readAwsKeys(declared: AwsSigning, credentials: Credentials): Prepared<AwsKeys> {
   const given = (name: string | undefined) => (name === undefined ? undefined : credentials.get(name)?.reveal());
   const accessKeyId = given(declared.access_key_id);

@@ -1,18 +1,18 @@
-/** A request as it goes over the wire, for whoever signs it. */
+/** The request to sign, as it is sent. */
 export interface Signable {
   readonly method: string;
-  /** As the `Host` header has it. */
+  /** The value of the `Host` header. */
   readonly host: string;
   /** Percent-encoded, as it is sent. */
   readonly path: string;
-  /** As it is sent, without the question mark; empty for none. */
+  /** Without the question mark, as it is sent; empty without a query. */
   readonly query: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | undefined;
 }
 
-/** What a signature adds to a request. */
+/** The headers and query parameters that a signature adds to a request. */
 export interface Signature {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -24,11 +24,11 @@ export type Sign = (request: Signable, now: number) => Signature;
 
 export interface Signer {
   readonly sign: Sign;
-  /** Names in the query that are the signer's own: what the request has under them is taken out before it signs. */
+  /** Query names that belong to the signer. Their values in the request are removed before it signs. */
   readonly queryNames: readonly string[];
 }
 
-/** RFC 3986: everything but letters, digits, `-`, `.`, `_` and `~` is encoded. */
+/** Encodes as RFC 3986 requires: everything except letters, digits, `-`, `.`, `_` and `~`. */
 export function encodeStrictly(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,
@@ -36,7 +36,7 @@ export function encodeStrictly(text: string): string {
   );
 }
 
-/** The pairs of a query, each encoded anew and strictly, in the order of their encoded text. */
+/** Encodes the pairs of a query again, strictly, and sorts them by their encoded text. */
 export function sortedQuery(query: string): string {
   return [...new URLSearchParams(query)]
     .map(([name, value]) => [encodeStrictly(name), encodeStrictly(value)] as const)
@@ -45,7 +45,7 @@ export function sortedQuery(query: string): string {
     .join('&');
 }
 
-/** By code unit, as the standards sort. */
+/** Compares by code unit, as the standards require. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }

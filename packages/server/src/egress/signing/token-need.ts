@@ -2,7 +2,10 @@ import type { OAuth2 } from '@quartermaster/plugin-kit';
 import { isHeaderValue } from '../header-text.ts';
 import { type Credentials, missing, type Prepared, textOf } from '../prepared.ts';
 
-/** An access token that a request needs: where it is got, as whom, and how it is sent. Holds secrets in the clear. */
+/**
+ * The access token that a request needs: where to request it, with which client, and how to send it. It holds secrets in clear
+ * text.
+ */
 export interface TokenNeed {
   readonly grant: OAuth2['grant'];
   readonly tokenUrl: string;
@@ -10,16 +13,16 @@ export interface TokenNeed {
   readonly clientSecret: string | undefined;
   readonly authentication: 'basic' | 'body' | 'none';
   readonly refreshToken: string | undefined;
-  /** The credential that holds it. */
+  /** The name of the credential with the refresh token. */
   readonly refreshTokenName: string | undefined;
-  /** Scope and what else the token request says. */
+  /** The scope and other parameters of the token request. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** In lower case. */
+  /** The header that carries the token, in lower case. */
   readonly header: string;
   readonly template: string;
 }
 
-/** Null when no credential of it was given. */
+/** null when none of its credentials was sent. */
 export function prepareTokenNeed(declared: OAuth2, credentials: Credentials): Prepared<{ token: TokenNeed }> {
   const given = (name: string | undefined) => (name === undefined ? undefined : credentials.get(name)?.reveal());
   const [clientId, clientSecret] = [given(declared.client_id), given(declared.client_secret)];
@@ -45,13 +48,13 @@ export function prepareTokenNeed(declared: OAuth2, credentials: Credentials): Pr
   return { token };
 }
 
-/** The header that carries a token; null when no header can. */
+/** The header with the token; null when a header cannot carry it. */
 export function tokenHeader({ header, template }: TokenNeed, token: string): Readonly<Record<string, string>> | null {
   const value = template.replaceAll('{token}', () => token);
   return isHeaderValue(value) ? { [header]: value } : null;
 }
 
-/** As OAuth writes names and secrets in basic authentication: application/x-www-form-urlencoded. */
+/** Encodes names and secrets for basic authentication as OAuth requires: application/x-www-form-urlencoded. */
 export function formEncoded(text: string): string {
   return new URLSearchParams({ a: text }).toString().slice(2);
 }

@@ -5,32 +5,32 @@ import { Problem } from '../../kernel/problem.ts';
 import type { EgressResult } from '../broker.ts';
 import type { TokenNeed } from './token-need.ts';
 
-/** What a token endpoint gave. */
+/** The token that an endpoint granted. */
 export interface GrantedToken {
   readonly accessToken: string;
-  /** Seconds, as the endpoint said; undefined when it did not. */
+  /** Lifetime in seconds; undefined when the endpoint did not state it. */
   readonly expiresIn: number | undefined;
-  /** A new one that takes the place of the one that was sent. */
+  /** A new refresh token that replaces the sent one. */
   readonly refreshToken: string | undefined;
 }
 
-/** A token, or how the call ends without one. */
+/** A token, or the failure of the call. */
 export type Granted = { readonly token: GrantedToken } | { readonly failure: Failure };
 type Failure = Exclude<EgressResult, { kind: 'response' }>;
 export type RequestToken = (need: TokenNeed) => Promise<Granted>;
 
-/** A token in use. */
+/** An access token that requests use. */
 export interface TokenInUse {
   readonly accessToken: string;
-  /** What the next one is asked for with; no request of a plugin carries it. */
+  /** The refresh token for the next token request. No request of a plugin carries it. */
   readonly refreshToken: string | undefined;
-  /** It was got earlier, so the other side may have forgotten it meanwhile. */
+  /** Whether the token was requested by an earlier call, so that the server may have revoked it since. */
   readonly isOld: boolean;
 }
 
 /**
- * Access tokens, in memory only: each is kept until it expires, under a keyed hash of the credentials it was got with.
- * Those who need the same one at the same time share one request.
+ * Access tokens, in memory only. Each is cached until it expires, under a keyed hash of its credentials. Concurrent callers with
+ * the same credentials share one request.
  */
 export interface Tokens {
   /**
@@ -43,21 +43,21 @@ export interface Tokens {
     request: RequestToken,
     options?: { readonly wantsFresh?: boolean; readonly stored?: StoredRefreshToken | undefined },
   ): Promise<{ readonly use: TokenInUse } | { readonly failure: Failure }>;
-  /** The other side refused this token: the next `get` gets another. */
+  /** Drops a token that the server refused, so that the next `get` requests another. */
   forget(need: TokenNeed, accessToken: string, stored?: StoredRefreshToken): void;
 }
 
 interface Entry {
   accessToken: string;
   goodUntil: number;
-  /** The one that the next request sends; some servers give a new one each time and refuse the old. */
+  /** The refresh token for the next request. Some servers issue a new one each time and refuse the old one. */
   refreshToken: string | undefined;
 }
 
 const maxEntries = 10_000;
-/** Without a word about its life a token is kept for this long; a 401 ends it sooner. */
+/** The lifetime of a token whose endpoint stated none. A 401 ends it earlier. */
 const assumedLifeMs = 3_600_000;
-/** A token is not used in the last part of its life: the request has to arrive as well. */
+/** A token is not used in this last part of its lifetime, because the request needs time to arrive. */
 const marginMs = 30_000;
 
 interface Renewal {
@@ -66,7 +66,7 @@ interface Renewal {
   readonly stored: StoredRefreshToken | undefined;
 }
 
-/** Uses the newest refresh token. A new one is stored before the access token is returned. */
+/** Refreshes with the newest stored token. A new refresh token is stored before the access token is returned. */
 async function refreshStored({ need, request, stored }: Renewal & { stored: StoredRefreshToken }): Promise<Granted> {
   try {
     const { granted } = await stored.refresh(need.refreshTokenName ?? '', async (newest) => {
@@ -75,19 +75,19 @@ async function refreshStored({ need, request, stored }: Renewal & { stored: Stor
     });
     return granted;
   } catch (error) {
-    // The messages of others, such as of the database driver, stay here.
+    // Messages of other components, such as the database driver, are not shown.
     const reason = error instanceof Problem ? error.message : 'the stored refresh token could not be used';
     return { failure: { kind: 'unreachable', message: `no access token: ${reason}` } };
   }
 }
 
 export function createTokens(clock: Clock): Tokens {
-  // What is kept is found by a hash that means nothing outside of this process.
+  // The cache keys are hashed with a salt that exists only in this process.
   const salt = randomBytes(32);
   const entries = new Map<string, Entry>();
   const requests = new Map<string, Promise<Granted>>();
 
-  /** The refresh token of stored credentials changes while they stay the same ones. */
+  /** The cache key. A stored refresh token changes while the credentials stay the same, so it is not part of the key. */
   function keyOf(need: TokenNeed, stored: StoredRefreshToken | undefined): string {
     const { refreshToken: _, ...lasting } = need;
     const named = stored === undefined ? need : { ...lasting, version: stored.version };
@@ -108,7 +108,7 @@ export function createTokens(clock: Clock): Tokens {
         ? await request({ ...need, refreshToken: newest })
         : await refreshStored({ need, request, stored });
     if ('failure' in granted) {
-      // The caller may have a newer one than we do.
+      // The caller may have a newer refresh token than the cache.
       if (newest !== need.refreshToken) entries.delete(key);
       return granted;
     }

@@ -10,8 +10,8 @@ import { type SsrfCase, ssrfCases } from './ssrf-cases.suite.ts';
 import { startNameServer } from './stub-name-server.suite.ts';
 
 /**
- * Run within namespaces of its own for network and mounts: every address of the world is this machine, names are told
- * by a server of ours, and whoever is dialled but `publicAddress` is a trap. Prints what happened as JSON.
+ * Runs in network and mount namespaces of its own, where every address belongs to this machine and a local name server resolves
+ * names. Connections to any address except `publicAddress` reach a trap. Prints the results as JSON.
  */
 const publicAddress = '93.184.216.34';
 const [port, proxyPort] = [80, 3128];
@@ -59,7 +59,7 @@ for (const server of servers) {
 await names.close();
 console.log(JSON.stringify({ cases: cases.length, ...tally, control, trapped, wrong: wrong.slice(0, 20) }));
 
-/** All of IPv4 and IPv6 is local: a call that gets out comes to us, and none can leave the machine. */
+/** Makes all of IPv4 and IPv6 local, so that an escaping call reaches this process and cannot leave the machine. */
 async function makeWorld(): Promise<void> {
   for (const command of [
     'ip link set lo up',
@@ -89,7 +89,7 @@ function addressOf({ host }: SsrfCase): string | undefined {
   return isIP(parsed) === 0 ? undefined : parsed;
 }
 
-/** Everything is declared and both schemes are allowed, so that only the address stands in the way. */
+/** A policy that declares everything and allows both schemes, so that only the address check can refuse. */
 function policyFor(...urls: readonly string[]): EgressPolicy {
   const hosts = urls.flatMap((url) => URL.parse(url)?.hostname ?? []).map(bareHost);
   return {
@@ -103,7 +103,7 @@ function send(url: string, ...others: readonly string[]): ReturnType<Broker['sen
 }
 
 function expectRefusal(result: EgressResult, what: string): void {
-  // A name that does not exist was looked up and led nowhere; a `Location` that is no URL is no redirect.
+  // A name that does not exist leads nowhere, and a `Location` that is not a URL is not a redirect.
   const isUnfollowed = result.kind === 'response' && result.status >= 300 && URL.parse(location) === null;
   if (result.kind !== 'refused' && result.kind !== 'unreachable' && !isUnfollowed)
     wrong.push(`${what}: ${result.kind}`);
@@ -141,7 +141,7 @@ async function byName({ name }: SsrfCase, index: number): Promise<void> {
   tally.dns += 1;
 }
 
-/** Public at the first question, ours at the next: the address that was checked is the one that is dialled. */
+/** Tests names that are public at the first lookup and local at the next: the checked address must be the one contacted. */
 async function rebind(): Promise<void> {
   for (let index = 0; index < rebindings; index += 1) {
     const url = `http://change-${index}.example.com/`;
@@ -151,7 +151,7 @@ async function rebind(): Promise<void> {
   }
 }
 
-/** How many of the forbidden addresses the trap really stands on. */
+/** Counts the forbidden addresses at which the trap can be reached. */
 async function countControl(): Promise<number> {
   const targets = [...new Set(cases.flatMap((it) => addressOf(it) ?? []))];
   for (const host of targets) {
@@ -164,7 +164,7 @@ async function countControl(): Promise<number> {
       socket.on('connect', end).on('error', end).on('timeout', end);
     });
   }
-  // The listener may hear of the last one a moment later.
+  // The listener may receive the last connection slightly later.
   await new Promise((resolve) => setTimeout(resolve, 50));
   return trapped.splice(0).length;
 }

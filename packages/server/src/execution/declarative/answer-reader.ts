@@ -11,12 +11,12 @@ import {
   maxReadAtOnce,
 } from './interpret-answer.ts';
 
-/** A call's `response` as it is written and compiled. */
+/** The `response` of a call, as the manifest declares it and compiled. */
 export interface PreparedResponse extends AnswerRules {
   readonly source: ResponseMapping;
 }
 
-/** Parses what upstreams answer and makes outcomes of it; a long answer is read in a thread, which the event loop does not wait for. */
+/** Parses upstream answers into outcomes. Long answers are parsed in a thread, so that they do not block the event loop. */
 export interface AnswerReader {
   read(
     response: PreparedResponse,
@@ -31,16 +31,16 @@ export interface AnswerRequest {
   readonly context: AnswerContext;
 }
 
-/** Of the thread's heap. Ten MiB of JSON take up to 250 MiB as values. */
+/** The heap limit of the thread. Ten MiB of JSON take up to 250 MiB as values. */
 const maxHeapMb = 512;
-/** Of one answer, once it is its turn. */
+/** The time limit for one answer, without the time in which it waits for the thread. */
 const maxReadMs = 10_000;
-/** Then the thread ends and gives its memory back. */
+/** Milliseconds without work after which the thread is stopped to free its memory. */
 const idleMs = 10_000;
 
 /**
- * The thread starts with the first long answer and never keeps the process alive. It reads one answer after the other, in turn by
- * project and key.
+ * Creates a reader. Its thread starts with the first long answer and never keeps the process alive. The thread reads one
+ * answer at a time; waiting answers are scheduled fairly among projects and keys.
  */
 export function createAnswerReader(): AnswerReader {
   let thread: Worker | undefined;
@@ -74,7 +74,7 @@ export function createAnswerReader(): AnswerReader {
     }
   }
 
-  /** @returns false when the run was cancelled first */
+  /** @returns false when the run was cancelled while it waited */
   async function waitForTurn({ projectId, keyId }: Owner, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
     if (!isBusy) {

@@ -6,10 +6,10 @@ import { parseXml } from './xml-tree.ts';
 export type BodyFormat = 'json' | 'xml' | 'text' | 'base64';
 export type ReadBody = { readonly body: unknown } | { readonly wrong: string };
 
-/** Levels of arrays and objects of a JSON answer. Deeper ones are not parsed: 1 MiB of nested arrays takes 60 MiB as values. */
+/** The deepest nesting of a JSON answer. A deeper answer is not parsed: 1 MiB of nested arrays takes 60 MiB as values. */
 export const maxAnswerDepth = 200;
 
-/** Reads an upstream's body. An empty one is null (text, base64: the empty text), since many answers have none to give. */
+/** Parses an upstream's body. An empty body becomes null, or the empty string for the formats text and base64. */
 export function readBody(bytes: Buffer, contentType: string | undefined, format: BodyFormat): ReadBody {
   if (format === 'base64') return { body: bytes.toString('base64') };
   const text = decodeText(bytes, contentType);
@@ -31,12 +31,15 @@ export function readBody(bytes: Buffer, contentType: string | undefined, format:
   }
 }
 
-/** By the charset the answer names, else UTF-8; what cannot be decoded becomes U+FFFD, a byte order mark is removed. */
+/**
+ * Decodes bytes in the charset of the content type, by default UTF-8. Invalid bytes become U+FFFD; a byte order mark is
+ * removed.
+ */
 export function decodeText(bytes: Buffer, contentType: string | undefined): string {
   return decoderFor(contentType).decode(bytes);
 }
 
-/** Whether bytes are text by the charset they come with: every sequence has a meaning, and no zero byte is among them. */
+/** Whether bytes are valid text in the charset of the content type and hold no zero byte. */
 export function isText(bytes: Buffer, contentType: string | undefined): boolean {
   try {
     return !strictDecoderFor(contentType).decode(bytes).includes('\0');

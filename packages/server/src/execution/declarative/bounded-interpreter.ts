@@ -7,7 +7,7 @@ export type Expression = ReturnType<typeof jmespath.compile>;
 
 type Args = unknown[];
 
-/** What this module uses of the library's interpreter, whose class is not exported. */
+/** The members of the library's interpreter that this module uses. The library does not export the class. */
 interface Interpreter {
   readonly runtime: {
     readonly _functionTable: Record<string, { _func: (args: Args) => unknown }>;
@@ -23,14 +23,14 @@ interface Interpreter {
 const Base = jmespath.TreeInterpreter.constructor as unknown as new () => Interpreter;
 
 /**
- * Evaluates expressions as the library does, and spends steps for each visit and each item before it is processed. Where the
- * library's work is not visible in visits, it is reimplemented here.
+ * Evaluates expressions as the library does, and spends steps before each visit and each item. Functions of the library whose
+ * work causes no visits are reimplemented here.
  */
 class BoundedInterpreter extends Base {
   budget: ExpressionBudget = createExpressionBudget(0);
   scopeDepth = 0;
 
-  /** The library creates a new interpreter here, which would not count steps. */
+  /** Keeps the bounds in inner scopes: the library would create an interpreter that does not count steps. */
   override withScope(scope: unknown): Interpreter {
     this.budget.spend(8);
     const inner: BoundedInterpreter = Object.create(this);
@@ -65,7 +65,7 @@ class BoundedInterpreter extends Base {
       case 'MultiSelectList':
       case 'MultiSelectHash':
       case 'ExpressionReference':
-        // Creates an object.
+        // One step for the new object.
         this.budget.spend(1);
         return super.visit(node, value);
       case 'Flatten':
@@ -74,7 +74,7 @@ class BoundedInterpreter extends Base {
         this.spendSlice(node, value);
         return super.visit(node, value);
       case 'LetExpression':
-        // Each binding copies those before it.
+        // Each binding copies the ones before it.
         this.budget.spend(node.bindings.length ** 2);
         return super.visit(node, value);
       case 'Variable':
@@ -152,7 +152,7 @@ class BoundedInterpreter extends Base {
 const interpreter = new BoundedInterpreter();
 replaceFunctions(interpreter);
 
-/** @throws ExpressionTooExpensive, and an Error for an expression that does not fit the value */
+/** @throws ExpressionTooExpensive when the budget is spent, and an Error when the expression does not fit the value */
 export function evaluateExpression(
   expression: Expression,
   value: JSONValue,
@@ -162,7 +162,7 @@ export function evaluateExpression(
   return interpreter.search(expression, value);
 }
 
-/** Those of the library that take more than one pass over a text, by ones with the same results. */
+/** Replaces the library's functions that pass over a text more than once. The replacements return the same results. */
 function replaceFunctions(of: BoundedInterpreter): void {
   const table = of.runtime._functionTable;
   const replace = (name: string, wrap: (original: (args: Args) => unknown) => (args: Args) => unknown) => {
@@ -196,14 +196,14 @@ function replaceFunctions(of: BoundedInterpreter): void {
   replace('sort_by', (original) => ([items, key]) => {
     const list = items as unknown[];
     const keyOf = (item: unknown) => of.visit(key as Expression, item);
-    // The library sorts numbers, and says what is wrong with other keys.
+    // The library sorts numbers, and reports keys of other types.
     if (list.length < 2 || typeof keyOf(list[0]) !== 'string') return original([items, key]);
     const keyed = list.map((item) => ({ item, key: textOf(keyOf(item)) }));
     return keyed.sort((a, b) => compareTexts(a.key, b.key, of.budget)).map(({ item }) => item);
   });
 }
 
-/** A key of a sort whose first key is a text. */
+/** The sort key of an item when the first item's key is a string. @throws Error when the key is no string */
 function textOf(key: unknown): string {
   if (typeof key === 'string') return key;
   throw new Error(`Invalid type: expected (string), received ${key === null ? 'null' : typeof key}`);

@@ -4,14 +4,14 @@ import { type MultipartPart, writeMultipart } from './multipart.ts';
 import { namedPairs, type Styles } from './styles.ts';
 import { absent, compileValue, type Input, type Render } from './template.ts';
 
-/** The body of one request and the header that says what it is, or why the input makes none. */
+/** The body of one request and its content type, or the reason why the input cannot be sent. */
 export type Content =
   | { readonly body?: string | Uint8Array; readonly headers?: Readonly<Record<string, string>> }
   | { readonly rejected: string };
 
 type MakeContent = (value: unknown, input: Input) => Content;
 
-/** @throws Error whose message names the member that cannot be used */
+/** @throws Error whose message names the invalid member */
 export function compileContent(template: RequestTemplate): (input: Input) => Content {
   if (template.body === undefined) return () => ({});
   const render = compileValue(template.body);
@@ -38,7 +38,7 @@ function makerOf(template: RequestTemplate): MakeContent {
 }
 
 function formContent(value: unknown, styles: Styles | undefined): Content {
-  // The template is an object, and an object renders to one.
+  // The template is an object, so the rendered value is an object.
   const pairs = Object.entries(value as object).flatMap(([name, item]) => namedPairs(name, item, styles));
   const body = new URLSearchParams(pairs.map(([name, item]) => [name, item.toWellFormed()])).toString();
   return { body, headers: { 'content-type': 'application/x-www-form-urlencoded' } };
@@ -51,12 +51,12 @@ function bytesContent(value: unknown): Content {
   return bytes === null ? notBase64('the body') : { body: bytes, headers: { 'content-type': octets } };
 }
 
-/** Fields as in a form; those that `files` names are base64, and are sent as the bytes it stands for. */
+/** Renders fields as in a form. The fields that `files` names are base64; the decoded bytes are sent. */
 function compileMultipart({ files = {}, styles }: RequestTemplate): MakeContent {
   const named = new Map(Object.entries(files).map(([name, file]) => [name, compileFile(file)]));
   return (value, input) => {
     const parts: MultipartPart[] = [];
-    // The template is an object, and an object renders to one.
+    // The template is an object, so the rendered value is an object.
     for (const [name, item] of Object.entries(value as object)) {
       const describe = named.get(name);
       if (describe === undefined) {
@@ -85,7 +85,7 @@ function compileFile({ filename, content_type: type }: FileTemplate) {
   return (input: Input, field: string) => ({ filename: text(name, input, field), type: text(kind, input, octets) });
 }
 
-/** Null for what is no base64; `base64url` and missing padding are taken too. */
+/** Decodes base64 or base64url, with or without padding. null when the value is neither. */
 function bytesOf(value: unknown): Buffer | null {
   if (typeof value !== 'string' || !/^[A-Za-z0-9+/_-]*={0,2}$/.test(value)) return null;
   return Buffer.from(value, 'base64');

@@ -6,31 +6,31 @@ import { type CallOutcome, compileAnswerRules } from './interpret-answer.ts';
 import { compileRequest, type RenderRequest } from './request.ts';
 import { placeholdersOf } from './template.ts';
 
-/** A declarative call, ready to run: everything that can be done once is done. */
+/** A compiled declarative call. */
 export interface PreparedCall {
   readonly render: RenderRequest;
   readonly response: PreparedResponse;
 }
 
-/** Ways in which an outbound call can be the reason of a failed run. */
+/** The ways in which an outbound call makes a run fail. */
 export type CallFailure = Exclude<CallOutcome, { kind: 'returned' }>;
 
-/** What a call is made with, besides its input. */
+/** What a call needs besides its input. */
 export interface CallContext {
   readonly broker: Broker;
   readonly reader: AnswerReader;
   readonly owner: Owner;
   readonly policy: EgressPolicy;
-  /** Whether the bundle takes credentials at all: without, a 401 is the upstream's failure, not theirs. */
+  /** Whether the bundle takes credentials. When it takes none, a 401 is a failure of the upstream. */
   readonly takesCredentials: boolean;
-  /** JSON of the output. */
+  /** The limit of the output as JSON. */
   readonly maxOutputBytes: number;
 }
 
 /**
- * Compiles a request and what is made of its answer.
- * @param parameters names the placeholders may have; absent: any
- * @throws Error whose message names the member that cannot be used
+ * Compiles a request and the mapping of its answer.
+ * @param parameters names that placeholders may have; without it every name is allowed
+ * @throws Error whose message names the invalid member
  */
 export function prepareCall(
   request: RequestTemplate,
@@ -47,7 +47,7 @@ export function prepareCall(
   };
 }
 
-/** Renders the request, sends it through the broker and makes an outcome of the answer. */
+/** Renders the request, sends it through the broker and maps the answer to an outcome. */
 export async function runCall(
   call: PreparedCall,
   input: Record<string, unknown>,
@@ -62,7 +62,7 @@ export async function runCall(
 
 type Answer = Extract<EgressResult, { kind: 'response' }>;
 
-/** What the broker could not do, as an outcome. */
+/** Converts an egress result without an answer to an outcome. */
 export function outcomeWithoutAnswer(result: Exclude<EgressResult, Answer>): CallFailure {
   if (result.kind === 'timed_out') return { kind: 'timed_out', limitMs: result.limitMs };
   if (result.kind === 'refused') return { kind: 'egress_refused', message: result.message };

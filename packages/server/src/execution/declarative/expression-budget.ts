@@ -1,32 +1,32 @@
-/** An expression exceeded the step budget of one evaluation. Its value is not known. */
+/** An expression exceeded the step budget of its evaluation. Its value is unknown. */
 export class ExpressionTooExpensive extends Error {
   constructor(where = 'expression') {
     super(`${where}: it takes more than ${mostSteps} steps, so it was stopped`);
     this.name = 'ExpressionTooExpensive';
   }
 
-  /** The same, with the name of the expression. */
+  /** Returns the same error with the name of the expression. */
   of(where: string): ExpressionTooExpensive {
     return new ExpressionTooExpensive(where);
   }
 }
 
 /**
- * Steps of one evaluation. A step is one visit of a node, one item or member that is listed, copied or compared, or
- * {@link charactersPerStep} characters that are read or written: at most about 100 ns and 64 bytes.
+ * The step budget of one evaluation. A step is one visit of a node, one item or member that is listed, copied or compared, or
+ * {@link charactersPerStep} characters that are read or written. A step takes at most about 100 ns and 64 bytes.
  */
 export const mostSteps = 400_000;
 export const charactersPerStep = 16;
 
-/** Listing a member of a large object takes longer than a step. */
+/** The steps for each member of a large object that is listed. */
 export const membersCost = 3;
 
 /** Counts the work of one evaluation. */
 export interface ExpressionBudget {
-  /** @throws ExpressionTooExpensive once more is spent than there was */
+  /** @throws ExpressionTooExpensive when the budget is exceeded */
   spend(steps: number): void;
   spendCharacters(count: number): void;
-  /** The number of members of an object; listing them is counted once. */
+  /** Returns the number of members of an object. Only the first call for an object spends steps. */
   countMembers(object: object): number;
   readonly left: number;
 }

@@ -1,7 +1,10 @@
 import { jsonSize } from '../../kernel/json/json-size.ts';
 import { charactersPerStep, type ExpressionBudget, membersCost } from './expression-budget.ts';
 
-/** Spends what a function costs beyond a look at its arguments. It runs before the function and before its types are checked. */
+/**
+ * Spends the cost of a function beyond reading its arguments once. Called before the function and before its types are
+ * checked.
+ */
 type Cost = (args: readonly unknown[], budget: ExpressionBudget) => void;
 
 /** Functions whose cost does not depend on the size of their arguments. */
@@ -22,7 +25,7 @@ const extraCosts = new Map<string, Cost>([
   ['sort', ([items], budget) => budget.spend(lengthOf(items) * Math.ceil(Math.log2(lengthOf(items) + 1)))],
   ['max', ([items], budget) => spendComparisons(items, budget)],
   ['min', ([items], budget) => spendComparisons(items, budget)],
-  // New objects and arrays take more memory than a step stands for.
+  // New objects and arrays take more memory than one step allows for.
   ['merge', (args, budget) => budget.spend(3 * args.reduce((sum: number, arg) => sum + membersOf(arg, budget), 0))],
   ['from_items', ([items], budget) => budget.spend(3 * lengthOf(items))],
   ['items', ([object], budget) => budget.spend(2 * membersOf(object, budget))],
@@ -30,7 +33,7 @@ const extraCosts = new Map<string, Cost>([
   ['zip', (args, budget) => budget.spend(args.length * Math.min(...args.map(lengthOf)))],
 ]);
 
-/** Spends what a call costs, before any of its work is done. */
+/** Spends the cost of a function call before the call. */
 export function spendCall(name: string, args: readonly unknown[], budget: ExpressionBudget): void {
   budget.spend(args.length);
   if (cheap.has(name)) return;
@@ -38,7 +41,7 @@ export function spendCall(name: string, args: readonly unknown[], budget: Expres
   extraCosts.get(name)?.(args, budget);
 }
 
-/** Reading an argument once: its items or members, and the characters of texts. */
+/** Spends the cost of reading an argument once: its items, members or characters. */
 function spendLook(value: unknown, budget: ExpressionBudget): void {
   if (typeof value === 'string') budget.spendCharacters(value.length);
   else if (Array.isArray(value)) {
@@ -47,14 +50,14 @@ function spendLook(value: unknown, budget: ExpressionBudget): void {
   } else budget.spend(membersCost * membersOf(value, budget));
 }
 
-/** Searching a text for another may compare all of it at every place. */
+/** Spends the cost of a search, which may compare the whole searched text at every position. */
 function spendSearch(subject: unknown, search: unknown, budget: ExpressionBudget): void {
   const perPlace = Math.max(1, Math.min(lengthOf(search), lengthOf(subject)) / 4);
   if (typeof subject === 'string') budget.spendCharacters(subject.length * perPlace);
   else if (typeof search === 'string') budget.spend((lengthOf(subject) * search.length) / charactersPerStep);
 }
 
-/** @returns how many pieces the text is split into */
+/** @returns the number of pieces that the text is split into */
 function spendPieces([subject, search]: readonly unknown[], budget: ExpressionBudget): number {
   if (typeof subject !== 'string' || typeof search !== 'string') return 0;
   spendSearch(subject, search, budget);
@@ -83,7 +86,7 @@ function spendReplace({ subject, search, by, count }: Replacement, budget: Expre
     budget.spendCharacters(pieces * lengthOf(by));
     return;
   }
-  // Each time the whole text is searched and written again; `$'` in the replacement stands for as much as all of it.
+  // Each replacement searches and writes the whole text again. `$'` in the replacement inserts up to the whole text.
   let length = lengthOf(subject);
   const copies = typeof by === 'string' ? by.split('$').length - 1 : 0;
   for (let time = 0; time < count; time += 1) {
@@ -96,12 +99,12 @@ function spendWidth(width: unknown, budget: ExpressionBudget): void {
   if (typeof width === 'number' && width > 0) budget.spendCharacters(width);
 }
 
-/** A value may hold the same array many times: what counts is its text. */
+/** Spends by the size of the JSON text: a value may hold the same array many times. */
 function spendJson(value: unknown, budget: ExpressionBudget): void {
   if (typeof value !== 'string') budget.spend(jsonSize(value, budget.left * 2) / 2);
 }
 
-/** Texts are compared by the rules of a language, which costs more than reading them. */
+/** Spends the cost of comparing texts by the rules of a language, which costs more than reading them. */
 function spendComparisons(items: unknown, budget: ExpressionBudget): void {
   if (!Array.isArray(items)) return;
   for (const item of items) budget.spend(1 + lengthOf(item) / 4);

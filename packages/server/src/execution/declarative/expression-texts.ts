@@ -1,20 +1,20 @@
 import type { ExpressionBudget } from './expression-budget.ts';
 
-/** Code points, counted without a list of them. */
+/** Counts code points without building a list of them. */
 export function countCodePoints(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length; at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) count += 1;
   return count;
 }
 
-/** By code points. Of two equal texts the first comes first, as in the library whose order this keeps. */
+/** Compares texts by code points. Returns -1 for equal texts, so that a sort keeps the order of the library. */
 export function compareTexts(left: string, right: string, budget: ExpressionBudget): 1 | -1 {
   const shorter = Math.min(left.length, right.length);
   budget.spend(1);
   let at = 0;
   while (at < shorter && left[at] === right[at]) at += 1;
   budget.spendCharacters(at);
-  // Back to the start of a character whose second half differs.
+  // Steps back to the start of a character that differs only in its low surrogate.
   if (at > 0 && isLowSurrogate(left.charCodeAt(at)) && isHighSurrogate(left.charCodeAt(at - 1))) at -= 1;
   const [a, b] = [left.codePointAt(at), right.codePointAt(at)];
   if (a !== undefined && b !== undefined && a !== b) return a > b ? 1 : -1;
@@ -31,7 +31,7 @@ function isLowSurrogate(code: number): boolean {
 
 const blank = /[\s\u0085]/;
 
-/** Without these characters, or blanks, at the ends that are asked for; each character is looked at once. */
+/** Removes these characters (by default blanks) from the requested ends. Visits each character once. */
 export function trimText(
   text: string,
   characters: string | undefined,

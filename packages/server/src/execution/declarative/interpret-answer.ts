@@ -6,19 +6,19 @@ import { type BodyFormat, decodeText, readBody } from './body.ts';
 import { ExpressionTooExpensive } from './expression-budget.ts';
 import { compileMapping, type Evaluate, isTrue, type Mapping, type MappingScope } from './mapping.ts';
 
-/** How a declarative call ended; the output is not yet checked against its schema. */
+/** How a declarative call ended. The output is not yet validated against its schema. */
 export type CallOutcome =
   | { readonly kind: 'returned'; readonly output: unknown }
   | Exclude<Outcome, { kind: 'succeeded' | 'crashed' | 'out_of_memory' | 'queue_full' }>;
 
-/** The `response` of a call, compiled. */
+/** The compiled `response` of a call. */
 export interface AnswerRules {
   readonly format: BodyFormat;
   readonly mapping: Mapping;
   readonly credentialsRejected: ReadonlySet<number>;
 }
 
-/** What an upstream answered. */
+/** The answer of an upstream. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -27,13 +27,13 @@ export interface Answer {
 
 export interface AnswerContext {
   readonly input: Record<string, unknown>;
-  /** Whether the bundle takes credentials at all: without, a 401 is the upstream's failure, not theirs. */
+  /** Whether the bundle takes credentials. When it takes none, a 401 is a failure of the upstream. */
   readonly takesCredentials: boolean;
-  /** JSON of the output. */
+  /** The limit of the output as JSON. */
   readonly maxOutputBytes: number;
 }
 
-/** Bytes of an answer that are read on the event loop: parsing ten times as many takes up to 200 ms. */
+/** The longest answer, in bytes, that is parsed on the event loop. Parsing ten times as much takes up to 200 ms. */
 export const maxReadAtOnce = 64 * 1024;
 
 /** @throws Error whose message names the expression that does not parse */
@@ -45,7 +45,7 @@ export function compileAnswerRules(response: ResponseMapping): AnswerRules {
   };
 }
 
-/** Parses an answer and makes an outcome of it. Its work grows with the answer: see {@link maxReadAtOnce}. */
+/** Parses an answer and maps it to an outcome. The work grows with the answer: see {@link maxReadAtOnce}. */
 export function interpretAnswer(call: AnswerRules, result: Answer, context: AnswerContext): CallOutcome {
   const { input, takesCredentials, maxOutputBytes } = context;
   const read = readBody(result.body, result.headers['content-type'], call.format);
@@ -66,7 +66,10 @@ export function interpretAnswer(call: AnswerRules, result: Answer, context: Answ
   }
 }
 
-/** Whether a failed answer says, by what a call knows of its API, that the credentials are bad. A long one is not read. */
+/**
+ * Whether a failed answer means that the credentials are wrong, by the rules of the call. An answer over {@link
+ * maxReadAtOnce} is judged by its status only.
+ */
 export function blamesCredentials(call: AnswerRules, result: Answer): boolean {
   if (call.credentialsRejected.has(result.status)) return true;
   if (result.body.length > maxReadAtOnce) return false;
@@ -99,7 +102,10 @@ function judgeAnswer(
   );
 }
 
-/** False, or the true value. An expression that cannot be evaluated (a page where JSON was due) says nothing. */
+/**
+ * Returns the value of the expression when it is true, otherwise false. An expression that cannot be evaluated counts as
+ * false, for example when an HTML page came instead of JSON.
+ */
 function evaluate(expression: Evaluate | null, scope: MappingScope): false | unknown {
   const evaluated = expression?.(scope);
   return evaluated !== undefined && 'value' in evaluated && isTrue(evaluated.value) ? evaluated.value : false;
@@ -108,11 +114,11 @@ function evaluate(expression: Evaluate | null, scope: MappingScope): false | unk
 function mapOutput(expression: Evaluate | null, scope: MappingScope, maxBytes: number): CallOutcome {
   const evaluated = expression === null ? { value: scope.body } : expression(scope);
   if ('wrong' in evaluated) return { kind: 'failed', message: evaluated.wrong };
-  // An expression may give the same array many times over, so its text may be much larger than what it takes in memory.
+  // An expression may return the same array many times, so its JSON may be much larger than the value in memory.
   if (jsonSize(evaluated.value, maxBytes) > maxBytes) {
     return { kind: 'failed', message: `the output is larger than ${maxBytes} bytes` };
   }
-  // Before it leaves the thread: copying it to the event loop visits every part.
+  // Checked before the value leaves the thread: copying it to the event loop visits every part.
   if (!hasFewParts(evaluated.value, maxOutputParts)) return { kind: 'failed', message: tooManyParts };
   return { kind: 'returned', output: evaluated.value ?? null };
 }
@@ -123,7 +129,7 @@ function upstreamFailed(result: Answer, message: string): CallOutcome {
 
 const excerptBytes = 1024;
 
-/** The beginning of an answer, to explain a failure. The broker has already redacted it. */
+/** The first bytes of an answer, to explain a failure. The broker has already redacted it. */
 export function excerptOf(result: Pick<Answer, 'body' | 'headers'>): string | null {
   const text = decodeText(result.body.subarray(0, excerptBytes), result.headers['content-type']);
   return text === '' ? null : text.replace(/\uFFFD$/, '');

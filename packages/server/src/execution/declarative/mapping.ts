@@ -3,7 +3,7 @@ import type { ResponseMapping } from '@quartermaster/plugin-kit';
 import { evaluateExpression } from './bounded-interpreter.ts';
 import { createExpressionBudget, type ExpressionBudget, ExpressionTooExpensive } from './expression-budget.ts';
 
-/** What the expressions of a mapping see. */
+/** The data that the expressions of a mapping can read. */
 export interface MappingScope {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -12,10 +12,10 @@ export interface MappingScope {
 }
 
 export type Evaluated = { readonly value: unknown } | { readonly wrong: string };
-/** @throws ExpressionTooExpensive when it was stopped: then nothing is known about its value */
+/** @throws ExpressionTooExpensive when the evaluation was stopped, so that the value is unknown */
 export type Evaluate = (scope: MappingScope) => Evaluated;
 
-/** The expressions of a `response`, compiled; null where the mapping has none. */
+/** The compiled expressions of a `response`; null where the manifest declares none. */
 export interface Mapping {
   readonly output: Evaluate | null;
   readonly failedWhen: Evaluate | null;
@@ -36,7 +36,7 @@ function compileExpression(name: string, source: string | undefined): Evaluate |
   const expression = parse(name, source);
   return (scope) => {
     try {
-      // Everything in a scope came out of JSON or is a string or number.
+      // A scope holds only parsed JSON, strings and numbers.
       return { value: evaluateExpression(expression, scope as unknown as JSONValue, budgetOf(scope)) };
     } catch (error) {
       if (error instanceof ExpressionTooExpensive) throw error.of(`response.${name}`);
@@ -45,7 +45,7 @@ function compileExpression(name: string, source: string | undefined): Evaluate |
   };
 }
 
-/** The expressions of one answer share one budget, since they are evaluated in one turn of the event loop. */
+/** The budget that all expressions of one answer share, because one turn of the event loop evaluates them. */
 const budgets = new WeakMap<MappingScope, ExpressionBudget>();
 
 function budgetOf(scope: MappingScope): ExpressionBudget {
@@ -62,7 +62,7 @@ function parse(name: string, source: string) {
   }
 }
 
-/** JMESPath's own idea of truth: null, false and everything empty are false; 0 is true. */
+/** Truth as JMESPath defines it: null, false and empty values are false; 0 is true. */
 export function isTrue(value: unknown): boolean {
   if (value === null || value === undefined || value === false || value === '') return false;
   return typeof value !== 'object' || Object.keys(value).length > 0;

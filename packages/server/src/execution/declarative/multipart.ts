@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** One part of a `multipart/form-data` body (RFC 7578): a field, or a file when it has a name and a type. */
+/** One part of a `multipart/form-data` body (RFC 7578): a field, or a file when it has a file name and a type. */
 export interface MultipartPart {
   readonly name: string;
   readonly content: Uint8Array;
@@ -9,8 +9,8 @@ export interface MultipartPart {
 }
 
 /**
- * Writes the body and says what it is. The boundary is a digest of the parts: the same input is the same body, so that
- * recordings of it can be told, and no content holds the digest of itself.
+ * Writes the body and its content type. The boundary is a digest of the parts, so the same input gives the same body and
+ * recordings can be matched. No content can hold the digest of itself.
  */
 export function writeMultipart(parts: readonly MultipartPart[]): {
   readonly body: Uint8Array;
@@ -37,7 +37,7 @@ function headOf({ name, filename, type }: MultipartPart): string {
   return `Content-Disposition: form-data; name="${escaped(name)}"${file}${kind}`;
 }
 
-/** As browsers do it: what would end the name or the line is percent-encoded. */
+/** Percent-encodes the characters that would end the name or the line, as browsers do. */
 function escaped(text: string): string {
   return text.toWellFormed().replace(/["\r\n]/g, (character) => encodeURIComponent(character));
 }

@@ -5,7 +5,7 @@ import { compileContent } from './content.ts';
 import { namedPairs, type Styles, styleOf, styleText } from './styles.ts';
 import { absent, compileValue, type Input, parameter, parseText, type Render } from './template.ts';
 
-/** The request of one run, or what is wrong with the input that cannot be sent. */
+/** The request of one run, or the reason why its input cannot be sent. */
 export type RenderedRequest = { readonly request: EgressRequest } | { readonly rejected: string };
 export type RenderRequest = (input: Input) => RenderedRequest;
 
@@ -97,7 +97,10 @@ function compileUrl(
   };
 }
 
-/** A value can hold no slash once encoded, so only emptiness and dots could change what the path means. */
+/**
+ * Refuses empty and dot segments that come from parameters. An encoded value holds no slash, so nothing else can change the
+ * path.
+ */
 function judgePath(rendered: string, template: string): string | null {
   const planned = template.split('/');
   const isWrong = rendered

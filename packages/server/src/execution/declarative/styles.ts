@@ -1,12 +1,12 @@
 import type { ParameterStyle } from '@quartermaster/plugin-kit';
 import { absent, asText } from './template.ts';
 
-/** How a list or an object becomes text, for APIs that want it their way; OpenAPI calls these styles. */
+/** A name and a value of a query or form. A style decides how lists and objects become text, as in OpenAPI. */
 type Pair = [string, string];
 
 const separators: Readonly<Partial<Record<ParameterStyle, string>>> = { comma: ',', space: ' ', pipe: '|' };
 
-/** The names and values that one parameter of a query or form becomes. Null and what is empty become nothing. */
+/** Returns the pairs that one parameter of a query or form becomes. Null and empty lists or objects give no pairs. */
 export function stylePairs(name: string, value: unknown, style: ParameterStyle = 'repeat'): Pair[] {
   if (value === null || value === undefined) return [];
   if (typeof value !== 'object') return [[name, asText(value)]];
@@ -22,19 +22,19 @@ export function stylePairs(name: string, value: unknown, style: ParameterStyle =
   return text === '' ? [] : [[name, text]];
 }
 
-/** By the name under which something is sent. */
+/** The style of each parameter, by the name under which it is sent. */
 export type Styles = Readonly<Record<string, ParameterStyle>>;
 
 export function styleOf(styles: Styles, name: string): ParameterStyle | undefined {
   return Object.hasOwn(styles, name) ? styles[name] : undefined;
 }
 
-/** As stylePairs, in the style that its name has; nothing for what is absent. */
+/** Calls {@link stylePairs} with the style of the name. An absent value gives no pairs. */
 export function namedPairs(name: string, value: unknown, styles: Styles = {}): Pair[] {
   return value === absent ? [] : stylePairs(name, value, styleOf(styles, name));
 }
 
-/** One text for a value in a path, a header or a cookie; without a style as in any other text. */
+/** The text of a value in a path, a header or a cookie. Without a style it is the text that {@link asText} returns. */
 export function styleText(value: unknown, style?: ParameterStyle): string {
   if (typeof value !== 'object' || value === null || style === undefined) return asText(value);
   if (style === 'json') return JSON.stringify(value);
@@ -49,7 +49,7 @@ export function styleText(value: unknown, style?: ParameterStyle): string {
   return members.flatMap(([key, item]) => [key, asText(item)]).join(separator);
 }
 
-/** `filter[a]=1&filter[b][c]=2`; the items of a list under one name, again and again. */
+/** Nested names: `filter[a]=1&filter[b][c]=2`. The items of a list repeat one name. */
 function deepPairs(name: string, value: unknown): Pair[] {
   if (value === null || value === undefined) return [];
   if (Array.isArray(value)) return value.flatMap((item) => deepPairs(name, item));

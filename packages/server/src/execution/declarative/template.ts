@@ -1,8 +1,8 @@
-/** Texts and values with placeholders, compiled once a plugin. `{name}` is the input parameter, `{{` a plain brace. */
+/** Compiles texts and values with placeholders, once for each plugin. `{name}` is an input parameter, `{{` a literal brace. */
 
 export type Input = Readonly<Record<string, unknown>>;
 
-/** What a template gives when every placeholder in it is absent: the member is left out. */
+/** The result of a template whose placeholders are all absent. The member is left out. */
 export const absent = Symbol('absent');
 
 export type Rendered = unknown | typeof absent;
@@ -33,14 +33,14 @@ export function parseText(template: string): readonly Part[] {
   return parts;
 }
 
-/** The names of all placeholders in a template, wherever they stand. */
+/** The names of all placeholders in a template, at any depth. */
 export function placeholdersOf(template: unknown): string[] {
   if (typeof template === 'string') return parseText(template).flatMap((part) => ('name' in part ? [part.name] : []));
   if (typeof template !== 'object' || template === null) return [];
   return Object.values(template).flatMap(placeholdersOf);
 }
 
-/** Compiles any JSON value whose strings may hold placeholders. A lone placeholder keeps its parameter's type. */
+/** Compiles a JSON value whose strings may hold placeholders. A string that is only a placeholder keeps the parameter's type. */
 export function compileValue(template: unknown): Render {
   if (typeof template === 'string') return compileString(template);
   if (typeof template !== 'object' || template === null) return () => template;
@@ -50,7 +50,7 @@ export function compileValue(template: unknown): Render {
   }
   const members = Object.entries(template).map(([name, value]) => [name, compileValue(value)] as const);
   return (input) =>
-    // fromEntries defines members; a key such as `__proto__` sets no prototype.
+    // `Object.fromEntries` defines members, so a key `__proto__` does not set the prototype.
     Object.fromEntries(
       members.map(([name, render]) => [name, render(input)] as const).filter(([, value]) => value !== absent),
     );
@@ -68,12 +68,12 @@ function compileString(template: string): Render {
   };
 }
 
-/** Own members only: `constructor` is no parameter unless the caller sent one. */
+/** Reads own members only: `constructor` is absent unless the caller sent it. */
 export function parameter(input: Input, name: string): Rendered {
   return Object.hasOwn(input, name) && input[name] !== undefined ? input[name] : absent;
 }
 
-/** A value within a text: a list is joined by commas, an object is JSON. */
+/** The text of a value within a string: lists are joined with commas, objects are written as JSON. */
 export function asText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value === null) return '';

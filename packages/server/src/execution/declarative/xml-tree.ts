@@ -4,7 +4,7 @@ import { Parser } from 'htmlparser2';
 export interface XmlElement {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
-  /** The text directly within, without that of the children; outer white space removed. */
+  /** The element's own text without that of its children, trimmed. */
   readonly text: string;
   readonly children: readonly XmlElement[];
 }
@@ -20,8 +20,8 @@ interface OpenElement {
 }
 
 /**
- * Reads XML into a tree. Entities are the five of XML and numeric ones; a DTD is skipped, so nothing expands.
- * @returns the root element, or what is wrong with the text
+ * Parses XML into a tree. It knows the five entities of XML and numeric ones. A DTD is skipped, so no entity expands.
+ * @returns the root element, or why the text cannot be parsed
  */
 export function parseXml(text: string): { readonly root: XmlElement } | { readonly wrong: string } {
   const top: OpenElement = { name: '', attributes: {}, texts: [], children: [] };
@@ -32,7 +32,7 @@ export function parseXml(text: string): { readonly root: XmlElement } | { readon
     {
       onopentag(name, attributes) {
         elements += 1;
-        // The parser's work grows with the square of the depth, so it is stopped.
+        // Stops early, because the parser's work grows with the square of the depth.
         if (open.length > maxDepth) throw new XmlTooLarge(`nested deeper than ${maxDepth}`);
         if (elements > maxElements) throw new XmlTooLarge(`more than ${maxElements} elements`);
         if (wrong === null)
@@ -42,7 +42,7 @@ export function parseXml(text: string): { readonly root: XmlElement } | { readon
         open.at(-1)?.texts.push(piece);
       },
       onclosetag(_name, isImplied) {
-        // `<a/>` is said to be closed implicitly too.
+        // The parser reports `<a/>` as implicitly closed too.
         const isEmptyTag = text.startsWith('/>', parser.endIndex - 1);
         if (isImplied && !isEmptyTag) wrong ??= 'an element is not closed';
         if (wrong !== null || open.length < 2) return;

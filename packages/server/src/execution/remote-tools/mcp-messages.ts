@@ -2,14 +2,14 @@ import { isJsonObject } from '../../kernel/json/json-object.ts';
 import { parseJson } from '../../kernel/json/parse-json.ts';
 import { decodeText } from '../declarative/body.ts';
 
-/** What a JSON-RPC request was answered with. */
+/** The response to a JSON-RPC request. */
 export type McpReply =
   | { readonly result: Readonly<Record<string, unknown>> }
   | { readonly error: { readonly code: number; readonly message: string } };
 
 /**
- * Finds the answer to the request `id` in an HTTP answer of the Streamable HTTP transport: one JSON message, or a stream
- * of events among which it is. Null when it is not there.
+ * Finds the response to request `id` in an HTTP answer of the Streamable HTTP transport. The answer is JSON or an event
+ * stream. null when it holds no such response.
  */
 export function findReply(body: Buffer, contentType: string | undefined, id: number): McpReply | null {
   const text = decodeText(body, contentType);
@@ -25,7 +25,7 @@ export function findReply(body: Buffer, contentType: string | undefined, id: num
   return null;
 }
 
-/** The data of each event (HTML Standard, "Interpreting an event stream"). */
+/** Returns the data of each event (HTML Standard, "Interpreting an event stream"). */
 function eventsOf(text: string): string[] {
   return text.split(/(?:\r\n?|\n){2}/).flatMap((event) => {
     const data = event

@@ -3,7 +3,7 @@ import { excerptOf } from '../declarative/interpret-answer.ts';
 import { findReply, type McpReply } from './mcp-messages.ts';
 import { readToolDefinition, type ToolDefinition } from './tool-definition.ts';
 
-/** A conversation with one MCP server (Streamable HTTP, the revisions with a handshake). ADR 0037. */
+/** A session with one MCP server over Streamable HTTP, for the protocol revisions with a handshake. ADR 0037. */
 export interface McpSession {
   readonly server: McpServerFacts;
   listTools(): Promise<Answered<readonly ToolDefinition[]>>;
@@ -11,7 +11,7 @@ export interface McpSession {
     name: string,
     input: Readonly<Record<string, unknown>>,
   ): Promise<Answered<Readonly<Record<string, unknown>>>>;
-  /** Ends it where the server keeps sessions. */
+  /** Ends the session on servers that keep sessions. */
   close(): Promise<void>;
 }
 
@@ -19,20 +19,20 @@ export interface McpServerFacts {
   readonly name: string;
   readonly version: string;
   readonly instructions: string;
-  /** What it offers: `tools`, `prompts`, … */
+  /** The capabilities that the server declares: `tools`, `prompts`, … */
   readonly capabilities: readonly string[];
 }
 
 export type Answered<T> = { readonly value: T } | { readonly failure: McpFailure };
 
 export type McpFailure =
-  /** It never answered, or may not be asked. */
+  /** The server did not answer, or the policy forbids the request. */
   | { readonly kind: 'no_answer'; readonly result: Exclude<EgressResult, { kind: 'response' }> }
-  /** An HTTP status that is no success. */
+  /** The HTTP status is not a success. */
   | { readonly kind: 'status'; readonly status: number; readonly excerpt: string | null }
   /** A JSON-RPC error. */
   | { readonly kind: 'error'; readonly code: number; readonly message: string }
-  /** It does not speak the protocol. */
+  /** The answer violates the protocol. */
   | { readonly kind: 'protocol'; readonly message: string };
 
 export type SendRequest = (request: EgressRequest) => Promise<EgressResult>;
@@ -41,7 +41,7 @@ const revisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 const maxPages = 50;
 const maxTools = 2_000;
 
-/** Opens a conversation. Declares no capabilities: a server has nothing to ask of us. */
+/** Opens a session. Declares no client capabilities, so the server sends no requests. */
 export async function openMcpSession(
   url: string,
   { send, version }: { readonly send: SendRequest; readonly version: string },
@@ -123,7 +123,7 @@ async function listTools(ask: Ask): Promise<Answered<readonly ToolDefinition[]>>
   };
 }
 
-/** Servers often say in a JSON-RPC error what an HTTP status means. */
+/** The message of a JSON-RPC error, if the reply has one. It often explains an HTTP status. */
 function wordsOf(reply: McpReply | null): string | null {
   return reply !== null && 'error' in reply && reply.error.message !== '' ? reply.error.message : null;
 }

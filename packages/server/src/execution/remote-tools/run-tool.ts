@@ -8,7 +8,7 @@ import { type McpFailure, type McpSession, openMcpSession, type SendRequest } fr
 import { digestOf } from './tool-definition.ts';
 
 export interface ToolRunner {
-  /** Calls a tool of an MCP server, by the rules of its bundle. */
+  /** Calls a tool of an MCP server under the rules of its bundle. */
   run(
     tool: RemoteTool,
     input: Readonly<Record<string, unknown>>,
@@ -19,16 +19,16 @@ export interface ToolRunner {
 const mostBelieved = 10_000;
 
 export interface ToolRunnerDeps {
-  /** Of the service; servers are told. */
+  /** The version of the service, sent to MCP servers. */
   readonly version: string;
-  /** How long a tool that was found to be as it was accepted is believed to be so still. */
+  /** Milliseconds for which a checked definition is trusted before it is checked again. */
   readonly beliefMs: number;
   readonly clock?: Clock;
 }
 
 /**
- * A tool whose server describes it otherwise than it was accepted is refused: what a model is told of a tool, and what it
- * takes, was read by a person when it was imported. ADR 0037.
+ * Creates a runner that refuses a tool whose definition has changed since its import. A person reviewed the description and
+ * the parameters then, and a model relies on them. ADR 0037.
  */
 export function createToolRunner({ version, beliefMs, clock = systemClock }: ToolRunnerDeps): ToolRunner {
   const believedUntil = new Map<string, number>();
@@ -37,7 +37,7 @@ export function createToolRunner({ version, beliefMs, clock = systemClock }: Too
     const key = [tool.url, tool.tool, tool.sha256].join('\n');
     if ((believedUntil.get(key) ?? 0) > clock.now()) return null;
     const listed = await session.listTools();
-    // A server that does not say what its tools are is not believed either.
+    // Without a list of tools the definition cannot be checked, so the call is refused.
     if ('failure' in listed) return outcomeOf(listed.failure, context);
     const found = listed.value.find(({ name }) => name === tool.tool);
     if (found !== undefined && digestOf(found) === tool.sha256) {
@@ -67,7 +67,7 @@ export function createToolRunner({ version, beliefMs, clock = systemClock }: Too
   };
 }
 
-/** All requests of a run together take no longer than one may. */
+/** Applies the time limit of one request to all requests of a run together. */
 function sendWithin(
   { broker, policy, signal }: CallContext & { signal: AbortSignal },
   clock = systemClock,
@@ -104,7 +104,7 @@ function failed(
   return { kind: 'upstream_failed', message, upstreamStatus: status, excerpt };
 }
 
-/** What a tool gave: its structured content, else its texts as one and whatever else there is beside them. */
+/** Returns the structured content of a result. Without it, returns the joined texts and any other content. */
 function readResult(result: Readonly<Record<string, unknown>>, { maxOutputBytes }: CallContext): CallOutcome {
   const blocks = (Array.isArray(result.content) ? result.content : []).filter(isJsonObject);
   const texts = blocks.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));

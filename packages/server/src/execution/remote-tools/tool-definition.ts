@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject } from '../../kernel/json/json-object.ts';
 
-/** A tool as an MCP server describes it. What a server says of itself is a claim, not a fact. */
+/** A tool as an MCP server describes it. The description is untrusted. */
 export interface ToolDefinition {
   readonly name: string;
   readonly title?: string;
@@ -9,11 +9,11 @@ export interface ToolDefinition {
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   readonly annotations?: Readonly<Record<string, unknown>>;
-  /** Whether it wants to be run as a task. */
+  /** Whether the tool requires to run as a task. */
   readonly execution?: Readonly<Record<string, unknown>>;
 }
 
-/** Null for what is no tool. Only what decides what a tool is and how it is chosen is kept. */
+/** Reads a definition and keeps only the members that identify and describe a tool. null when the value is no definition. */
 export function readToolDefinition(value: unknown): ToolDefinition | null {
   const { name, title, description, inputSchema, outputSchema, annotations, execution } = Object(value);
   if (typeof name !== 'string' || name === '' || !isJsonObject(inputSchema)) return null;
@@ -27,7 +27,7 @@ export function readToolDefinition(value: unknown): ToolDefinition | null {
   };
 }
 
-/** The same definition gives the same digest, in whatever order its members come. */
+/** The digest of a definition. The order of members does not change it. */
 export function digestOf(definition: ToolDefinition): string {
   return createHash('sha256')
     .update(JSON.stringify(sorted(definition)))

@@ -5,24 +5,24 @@ import { createRun, Rejection, type RunInProgress } from './handler-context.ts';
 import { bounds, type ToChild } from './protocol.ts';
 
 /**
- * Entry of the child: loads a handler once per path and runs it, one run at a time. All that a handler may do goes
- * through the host, which checks it again; the limits here give honest handlers clear messages.
+ * The entry point of a child process. It loads each handler once and executes one run at a time. Everything that a handler may do
+ * goes through the host, which checks it again. The limits here give honest handlers clear messages.
  */
 type RunMessage = Extract<ToChild, { type: 'run' }>;
 
-/** Kept from before a handler is loaded, so that it cannot replace them. */
+/** Copied before a handler is loaded, so that no handler can replace them. */
 const { stringify, parse } = JSON;
 const later = setImmediate;
 const now = performance.now.bind(performance);
 const handlers = new Map<string, Handler>();
-/** Of the run in progress: what it leaves behind is cleared, so that it does not fire into the next one. */
+/** Functions that clear the timers of the run in progress. Called when it ends, so that no timer fires during the next run. */
 const timers: Array<() => void> = [];
 for (const kind of ['Timeout', 'Interval', 'Immediate']) trackTimers(`set${kind}`, `clear${kind}`);
-/** Handed over, not begun. */
+/** Runs that the host has sent and that have not begun. */
 const queue: RunMessage[] = [];
 const cancelled = new Set<string>();
 let current: RunInProgress | undefined;
-/** From the beginning of a run until its answer is sent. */
+/** Whether a run has begun and its answer is not sent yet. */
 let isBusy = false;
 
 const channel = openParentChannel((_kind, content) => receive(parse(content.toString())));
@@ -63,7 +63,7 @@ async function execute(message: RunMessage): Promise<void> {
   }
   current = undefined;
   for (const clear of timers.splice(0)) clear();
-  // A turn of the loop later, so that a rejection left unhandled fails this run and not the next.
+  // One turn of the event loop later, so that an unhandled rejection fails this run and not the next one.
   later(finish, answer);
 }
 
@@ -81,13 +81,13 @@ function isCurrent(run: RunInProgress): boolean {
 async function load(url: string): Promise<Handler> {
   const loaded: { run?: unknown } = await import(url);
   if (typeof loaded.run !== 'function') throw new Error('The handler file exports no function named "run".');
-  // What a file exports as `run` is a handler; its types are the author's promise.
+  // The export `run` is the handler. Its type is not checked here: the author declares it.
   const handler = loaded.run as Handler;
   handlers.set(url, handler);
   return handler;
 }
 
-/** `stringify` throws for cycles and BigInt with messages that tell so. */
+/** Serialises the output. `stringify` throws for cycles and BigInt, with messages that explain the cause. */
 function describeOutput({ run, maxOutputBytes }: RunMessage, output: unknown, ms: number): string {
   const json: string | undefined = stringify(output);
   if (json === undefined) throw new Error(`The output is not JSON: it is of the type ${typeof output}.`);

@@ -1,11 +1,11 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { SandboxOutcome } from './sandbox.ts';
 
-/** Refuses the runs of a bundle whose processes crash one after the other, each time for twice as long. */
+/** Refuses the runs of a bundle after several crashes in a row. Each further crash doubles the time that the circuit stays open. */
 export interface CircuitBreaker {
-  /** Counts how a run ended. Anything but a crash or a cancellation closes the circuit. */
+  /** Records the outcome of a run. Every outcome except a crash or a cancellation closes the circuit. */
   record(outcome: SandboxOutcome): void;
-  /** Counts a process that could not be started. */
+  /** Records a process that could not be started as a crash. */
   recordCrash(): void;
   /** The outcome of every run while the circuit is open; undefined while it is closed. */
   refusal(): SandboxOutcome | undefined;

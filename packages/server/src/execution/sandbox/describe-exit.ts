@@ -6,7 +6,7 @@ export function describeExit(exit: ProcessExit, memoryMb: number): SandboxOutcom
   const { code, signal, printed } = exit;
   // Bubblewrap reports a signal as its number above 128.
   const isKilled = signal !== null || (code ?? 0) > 128;
-  // V8 prints this before it aborts at the limit of its heap. A plugin that pretends mislabels its own run only.
+  // V8 prints this before it aborts at its heap limit. A plugin that prints it mislabels only its own run.
   if (exit.hasRunOutOfMemory || (isKilled && printed.includes('heap out of memory'))) {
     return { kind: 'out_of_memory', limitMb: memoryMb };
   }

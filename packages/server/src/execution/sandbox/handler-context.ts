@@ -1,7 +1,7 @@
 import type { HandlerContext, OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
 import { bounds, type CallError } from './protocol.ts';
 
-/** The child's side of a run in progress. */
+/** A run in progress, in the child process. */
 export interface RunInProgress {
   readonly id: string;
   readonly context: HandlerContext;
@@ -15,7 +15,7 @@ export interface RunSurroundings {
   readonly maxRequests: number;
   /** Sends a message to the host. */
   readonly write: (json: string) => void;
-  /** What a run left behind cannot speak in the next one's name. */
+  /** Whether the run is still in progress. A callback that survives its run must not send messages for the next one. */
   readonly isCurrent: (run: RunInProgress) => boolean;
 }
 
@@ -24,12 +24,12 @@ function reject(message: string): never {
   throw new Rejection(String(message));
 }
 
-/** Kept from before a handler is loaded, so that it cannot replace it. */
+/** Copied before a handler is loaded, so that no handler can replace it. */
 const { stringify } = JSON;
 
 type Call = { line: string; resolve: (response: OutboundResponse) => void; reject: (cause: Error) => void };
 
-/** Makes all that a handler may do: messages to the host, which checks each again. */
+/** Creates the context of a handler. Its functions send messages to the host, which checks each one again. */
 export function createRun({ id, plugin, maxRequests, write, isCurrent }: RunSurroundings): RunInProgress {
   const [waiting, inFlight] = [new Map<number, Call>(), new Map<number, Call>()];
   /** ChunkCounts when it is asked for: few handlers do, and it costs more than the rest. */

@@ -10,22 +10,28 @@ import { newRunKey } from './run-key.ts';
 import type { SandboxOutcome, SandboxTask } from './sandbox.ts';
 import { createUsageCheck } from './usage-limits.ts';
 
-/** One child process: it runs one task at a time, in the order they are handed over, and ends when it breaks a rule. */
+/**
+ * One child process. It executes its runs one at a time, in the order in which they were sent. It is killed when it breaks a rule
+ * of the protocol.
+ */
 export interface Host {
-  /** Of the process that runs handlers; undefined when it could not be started. */
+  /** The id of the process that runs handlers; undefined when it could not be started. */
   pid(): number | undefined;
-  /** Resolves when the child can take a run; false when it ended before. */
+  /** Resolves with true when the child can take a run, and with false when it exited before. */
   readonly ready: Promise<boolean>;
-  /** Resolves when the process is gone, with the end of what it printed. */
+  /** Resolves when the process has exited, with its stderr tail. */
   readonly ended: Promise<string>;
   isAlive(): boolean;
-  /** Whether a run may be handed over behind those it has. */
+  /** Whether a further run may be sent behind the pending ones. */
   isOpen(): boolean;
-  /** Never rejects; resolves when the run is over: answered, its process gone, or returned without having begun. */
+  /**
+   * Never rejects. Resolves when the run was answered, when the process has exited, or when the child returned the run without
+   * beginning it.
+   */
   run(assignment: Assignment): Promise<RunEnded>;
-  /** Has the child return every run that it has not begun. It is not open until the first run is over. */
+  /** Makes the child return all runs that it has not begun. The host is not open until the first run has ended. */
   requeuePending(): void;
-  /** `outcome` is that of the run in progress, if there is one and nothing has decided it yet. */
+  /** Kills the process. `outcome` becomes the outcome of the run in progress, unless that run already has one. */
   kill(outcome?: SandboxOutcome): void;
 }
 
@@ -44,12 +50,12 @@ export function createHost(spawned: IsolatedChild, usage: UsageWatch): Host {
     onFrameTooLong: inbox.refuseFrame,
   });
   const { pid, ready, isAlive, output } = child;
-  /** In the order of the child. Only the first can have begun: the child answers a run before it begins the next. */
+  /** The runs in the order of the child. Only the first can have begun, because the child answers a run before it begins the next. */
   const runs: Run[] = [];
-  /** The first, or the one that was so last: what the process takes counts for it. */
+  /** The first run, or the last one that was first. The resource usage of the process counts for it. */
   let latest: Run | undefined;
   let isDroppingPending = false;
-  /** The first run waits or is slow: nothing more may be put behind it. */
+  /** The first run waits or is slow, so nothing may be pipelined behind it. */
   let isHeld = false;
   let watched: Watched | undefined;
   const check = createUsageCheck({ run: () => latest, onExceeded: kill });
@@ -70,11 +76,11 @@ export function createHost(spawned: IsolatedChild, usage: UsageWatch): Host {
   function receive(message: FromChild): void {
     const [first] = runs;
     if (message.type === 'pending_dropped') requeueOthers();
-    // What names another run is late or forged; it counts, and nothing else.
+    // A message for another run is late or forged. It counts against the limits and has no other effect.
     else if (first !== undefined && 'run' in message && message.run === first.id && first.receive(message)) next();
   }
 
-  /** The first run is over: the child begins the one behind it. */
+  /** Removes the first run, which has ended. The child begins the next one. */
   function next(): void {
     redactOutput(runs.shift());
     isHeld = false;
@@ -98,7 +104,7 @@ export function createHost(spawned: IsolatedChild, usage: UsageWatch): Host {
     const run = createRun({ id, task, send, kill: () => kill(), signal, onWaiting: requeuePending, hiddenFolders });
     runs.push(run);
     inbox.allow(task.limits);
-    // To the end of the process: what a run leaves behind counts for it until the next one begins.
+    // Watches until the process exits: usage after a run counts for that run until the next one begins.
     watched ??= usage.watch({ pid, isBusy: () => runs.length > 0, check });
     watched.wake();
     if (runs.length === 1) begin(run);

@@ -3,26 +3,26 @@ import { bounds, type FromChild } from './protocol.ts';
 import { readFromChild } from './read-from-child.ts';
 import type { SandboxLimits } from './sandbox.ts';
 
-/** What comes from a child, measured before it is believed to be anything. */
+/** Receives the frames of a child. It checks their sizes and number before it parses them. */
 export interface Inbox {
   receive(kind: number, content: Buffer): void;
-  /** Longest frame that the child may send now. */
+  /** The longest frame that the child may send now. */
   maxFrameBytes(): number;
-  /** The child sent too long a frame. */
+  /** Kills a child that sends a frame over {@link Inbox.maxFrameBytes}. */
   refuseFrame(): void;
-  /** A run was handed over: it may send what belongs to it, besides. */
+  /** Adds the allowance of a run that was sent to the child. */
   allow(limits: SandboxLimits): void;
-  /** A run is over: what it did not send is forfeit. These are those that are left. */
+  /** Replaces the allowance by that of the remaining runs. What an ended run did not use expires. */
   allowOnly(limits: readonly SandboxLimits[]): void;
 }
 
 export interface InboxOptions {
   readonly onMessage: (message: FromChild) => void;
-  /** Called once: nothing more is read. `rule` is what the child has done, as the rest of a sentence. */
+  /** Called once; nothing is read afterwards. `rule` completes a sentence that describes what the child did. */
   readonly onRuleBroken: (rule: string) => void;
 }
 
-/** Beside a run's output and requests: logs, progress, envelopes. */
+/** The allowance beyond the output and the requests of a run: logs, progress and envelopes. */
 const spareBytes = 1024 * 1024;
 const idleAllowance = { messages: 100, bytes: 64 * 1024 };
 
@@ -36,7 +36,7 @@ export function createInbox({ onMessage, onRuleBroken }: InboxOptions): Inbox {
     onRuleBroken(rule);
   }
 
-  /** Also what comes after it was killed: the answers it had sent by then tell which run it had begun. */
+  /** Called for frames after a kill too: the answers among them show which run had begun. */
   function receive(kind: number, content: Buffer): void {
     if (!isTrusted) return;
     allowance.messages -= 1;

@@ -16,27 +16,25 @@ import { createSlots } from './slots.ts';
 import { spawnChild } from './spawn-child.ts';
 
 export interface SandboxOptions {
-  /**
-   * Processes of one bundle for one project. Fewer than `maxChildren`: a bundle never has them all, whoever asks for it.
-   */
+  /** Processes of one bundle. Fewer than `maxChildren`, so that one bundle cannot occupy all processes. */
   readonly maxChildrenPerBundle: number;
-  /** Processes of all bundles and projects together; one more is reserved for a project that has none. */
+  /** Processes of all bundles and projects together. One more is reserved for a project that has none. */
   readonly maxChildren: number;
-  /** Runs that may wait, of all together; half of them for one bundle and project. */
+  /** Runs that may wait in total. One bundle and project may use half of the places. */
   readonly queueLength: number;
-  /** A child that was not needed for so long is ended. */
+  /** Milliseconds after which an idle child is stopped. */
   readonly idleMs: number;
   readonly recycleAfterRuns: number;
-  /** A run waits at most as long as it may run, but at least so long for a child. Default 5,000. */
+  /** The least milliseconds that a run may wait for a child. A run with a longer time limit may wait for that long. Default: 5,000. */
   readonly leastWaitMs?: number;
-  /** `auto`: a control group for each process where the machine lets the server make them (ADR 0055). Default: `off`. */
+  /** `auto`: each process gets a control group where the machine allows the server to create them (ADR 0055). Default: `off`. */
   readonly cgroups?: 'auto' | 'off';
   readonly logger: Logger;
   readonly metrics: Registry;
   readonly clock?: Clock;
 }
 
-/** A pool of a bundle and a project, and the real paths it was made for. */
+/** The pool of one bundle and project, and the real paths of its files. */
 interface Home {
   readonly pool: Pool;
   readonly folder: string;
@@ -45,7 +43,7 @@ interface Home {
   lastAsked: number;
 }
 
-/** Tries what this machine denies to a child, then runs handlers there. `close` leaves no process. */
+/** Probes which isolation this machine enforces, then runs handlers with it. `close` stops every process. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { maxChildrenPerBundle, maxChildren, queueLength, logger, clock = systemClock } = options;
   if (maxChildrenPerBundle >= maxChildren) {
@@ -156,7 +154,7 @@ function describeSandbox(probe: SandboxProbe): SandboxCapabilities['sandbox'] {
 
 const unshared = 'bundle not readable by all users: its plugins run as the user of the service';
 
-/** @param onUnshared called when nobody but the user of the server can be the one of the plugins */
+/** @param onUnshared called when the plugins cannot have a user of their own, because other users cannot read the folder */
 async function settingsFor(folder: string, settings: SpawnSettings, onUnshared: () => void): Promise<SpawnSettings> {
   if (settings.user === undefined || (await isReadableByAll(folder))) return settings;
   onUnshared();
@@ -167,7 +165,7 @@ function endIdle(pools: Iterable<Pool>, latest: number): void {
   for (const pool of pools) while ((pool.idleSince() ?? Number.POSITIVE_INFINITY) <= latest) pool.stopLongestIdle();
 }
 
-/** Versions of bundles that are gone would stay for ever. @returns their pools, which have no process */
+/** Removes the entries of bundle versions that are no longer used. @returns their pools, which have no process */
 function forgetUnused(homes: Map<string, Home>, latest: number): Pool[] {
   const unused: Pool[] = [];
   for (const [key, { pool, lastAsked }] of homes) {
@@ -179,14 +177,14 @@ function forgetUnused(homes: Map<string, Home>, latest: number): Pool[] {
   return unused;
 }
 
-/** The `file:` URL of a handler; throws when it does not exist or lies, links followed, outside the bundle's folder. */
+/** The `file:` URL of a handler. Throws when the file does not exist or its real path is outside the bundle's folder. */
 async function findHandler(folder: string, handlerPath: string): Promise<string> {
   const path = await realpath(resolve(folder, handlerPath));
   if (!path.startsWith(folder + sep)) throw new Error('A handler lies outside the folder of its bundle.');
   return pathToFileURL(path).href;
 }
 
-/** @returns counts a run by its outcome */
+/** @returns a function that counts a run by its outcome */
 function registerMetrics(metrics: Registry, pools: ReadonlySet<Pool>): (outcome: SandboxOutcome['kind']) => void {
   const sum = (what: 'children' | 'waiting'): number => [...pools].reduce((all, pool) => all + pool.counts()[what], 0);
   const registers = [metrics];
@@ -212,7 +210,7 @@ function registerMetrics(metrics: Registry, pools: ReadonlySet<Pool>): (outcome:
     labelNames: ['outcome'],
     registers,
   });
-  // Looking a metric up by its labels costs more than counting.
+  // Caches the counters, because looking one up by its labels costs more than counting.
   const counters = new Map<string, Counter.Internal>();
   return (outcome) => {
     const counter = counters.get(outcome) ?? runs.labels({ outcome });

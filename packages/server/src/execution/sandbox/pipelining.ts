@@ -3,7 +3,7 @@
  * a sleeping process for each run. Only runs of handlers known to be quick may have others behind them (ADR 0016).
  */
 
-/** Learns from the past how long runs take. */
+/** Predicts from past runs how long a run takes. */
 export interface RunDurations {
   record(handlerUrl: string, ms: number): void;
   /** Whether other runs may be pipelined behind a run of this handler. */
@@ -13,7 +13,7 @@ export interface RunDurations {
 }
 
 const quickMs = 1;
-/** An unknown handler counts as slow: about sixteen quick runs have to come first. */
+/** The assumed duration of an unknown handler. It counts as slow until about sixteen quick runs have ended. */
 const unknownMs = 8;
 
 /** The average of a handler rises at once and falls slowly: after one slow run, many quick runs are needed. */
@@ -33,7 +33,7 @@ export function createRunDurations(): RunDurations {
 
 /** Detects head-of-line blocking: runs wait in a process behind one that takes longer than expected. */
 export interface BlockingWatch {
-  /** Call when a second run was sent to the process. */
+  /** Call it when a second run is sent to the process. */
   start(): void;
   stop(): void;
 }

@@ -11,9 +11,9 @@ import { createWorkerSet } from './worker-set.ts';
 /**
  * The worker processes of one bundle for one project, and the runs that wait for them (ADR 0024).
  *
- * A run is *assigned* to an idle worker, or pipelined behind a quick run of a busy one; else it is *queued*. The worker
- * *executes* it and the run has its outcome. When a worker ends, or returns a run, before it has begun the run, the run
- * is *requeued* before all others.
+ * A run is *assigned* to an idle worker, or pipelined behind a quick run of a busy worker; otherwise it is *queued*. The worker
+ * *executes* the run, which ends with an outcome. A run is *requeued* before all others when its worker exits or returns it before
+ * the run has begun.
  */
 export interface Pool extends SlotHolder {
   /** Never rejects. */
@@ -31,9 +31,9 @@ export interface PoolOptions {
   readonly queueLength: number;
   readonly recycleAfterRuns: number;
   readonly memoryMb: number;
-  /** The least time that a run may wait, however short its own limit is: a busy machine starts processes slowly. */
+  /** The least milliseconds that a run may wait, even if its own limit is shorter. A busy machine starts processes slowly. */
   readonly leastWaitMs: number;
-  /** A process exited that nobody stopped; what it printed last is untrusted text. */
+  /** Called when a process exited although the pool did not stop it. `printed` is its stderr tail, which is untrusted text. */
   readonly onCrash: (printed: string) => void;
 }
 
@@ -68,7 +68,7 @@ export function createPool(options: PoolOptions): Pool {
     }
   }
 
-  /** No run overtakes those in the queue. */
+  /** A run is assigned only while the queue is empty, so that it cannot overtake queued runs. */
   function assign(pending: PendingRun): Worker | undefined {
     return queue.length() === 0 ? workers.assign(pending) : undefined;
   }
@@ -88,7 +88,7 @@ export function createPool(options: PoolOptions): Pool {
     return dequeued.value;
   }
 
-  /** Null: the worker has not begun the run and never will. */
+  /** @returns null when the worker has not begun the run and will not */
   async function execute(worker: Worker, pending: PendingRun): Promise<SandboxOutcome | null> {
     const since = performance.now();
     const ended = await worker.execute(pending);
@@ -109,7 +109,7 @@ export function createPool(options: PoolOptions): Pool {
     return { kind: 'queue_full', retryAfterSeconds: Math.min(60, Math.max(1, Math.ceil(seconds))) };
   }
 
-  /** While the circuit is open. */
+  /** Ends all queued runs while the circuit is open. */
   function refuseQueuedRuns(): void {
     const refusal = breaker.refusal();
     if (refusal !== undefined) queue.drain(refusal);

@@ -1,17 +1,17 @@
 import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
 
 /**
- * The messages between host and child, each a frame of JSON. The host believes nothing a child says: it measures the
- * frame before parsing it, checks its shape, and drops what names another run.
+ * The messages between host and child. Each is one frame of JSON. The host does not trust the child: it checks the size of a frame
+ * before it parses it, checks its shape, and drops messages for other runs.
  *
- * A child may be handed several runs. It begins one only after it has answered the one before, in the order in which
- * they came, so that the host knows which can have begun: the first without an answer, and no other (ADR 0016).
+ * A child may receive several runs. It executes them in the order of arrival and answers each before it begins the next. So the
+ * host knows that only the first unanswered run can have begun (ADR 0016).
  */
 export type ToChild =
   | {
       readonly type: 'run';
       readonly run: string;
-      /** A `file:` URL inside the bundle's folder. */
+      /** A `file:` URL in the bundle's folder. */
       readonly handler: string;
       readonly plugin: string;
       readonly input: Record<string, unknown>;
@@ -21,7 +21,7 @@ export type ToChild =
   | { readonly type: 'answer'; readonly run: string; readonly call: number; readonly response: OutboundResponse }
   | { readonly type: 'refusal'; readonly run: string; readonly call: number; readonly error: CallError }
   | { readonly type: 'cancel'; readonly run: string }
-  /** Drop every run that has not begun. Answered by `pending_dropped`. */
+  /** Drops every run that has not begun. The child answers with `pending_dropped`. */
   | { readonly type: 'drop_pending' };
 
 export type FromChild =
@@ -31,7 +31,7 @@ export type FromChild =
   | { readonly type: 'log'; readonly run: string; readonly message: string; readonly fields?: Record<string, unknown> }
   | { readonly type: 'progress'; readonly run: string; readonly fraction: number; readonly message?: string };
 
-/** The answer of a run. `ms`: how long its handler took, by the child's clock. */
+/** The answer to a run. `ms` is the duration of the handler by the child's clock. */
 export type RunEnd =
   | { readonly type: 'returned'; readonly run: string; readonly ms: number; readonly output: unknown }
   | { readonly type: 'failed' | 'rejected'; readonly run: string; readonly ms: number; readonly message: string };
@@ -41,7 +41,7 @@ export interface CallError {
   readonly message: string;
 }
 
-/** The child keeps to these so that an honest handler never meets the host's harder ones. */
+/** Limits that the child applies, so that an honest handler never reaches the stricter limits of the host. */
 export const bounds = {
   requestBytes: 1024 * 1024,
   concurrentRequests: 6,
@@ -50,6 +50,6 @@ export const bounds = {
   logLineBytes: 4 * 1024,
   progressReports: 200,
   messageCharacters: 2_000,
-  /** Of an output: what is deeper breaks recursive validators. */
+  /** The depth of an output. Deeper values exhaust the stack of recursive validators. */
   depth: 128,
 } as const;

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../kernel/json/json-object.ts';
 import { parseJson } from '../../kernel/json/parse-json.ts';
 import { bounds, type FromChild } from './protocol.ts';
 
-/** Undefined when the text is not a message of a child. `__proto__` and too deep nesting make it none. */
+/** Parses a message of a child. Undefined when the text is not a message, has a member `__proto__` or is nested too deeply. */
 export function readFromChild(text: string): FromChild | undefined {
   let value: unknown;
   try {
@@ -11,7 +11,7 @@ export function readFromChild(text: string): FromChild | undefined {
     return undefined;
   }
   if (!isJsonObject(value)) return undefined;
-  // Each guard has checked the members that its type names.
+  // The guards above have checked every member that the type names.
   return isFromChild(value) ? (value as unknown as FromChild) : undefined;
 }
 
@@ -66,7 +66,7 @@ function isFraction(value: unknown): boolean {
   return typeof value === 'number' && value >= 0 && value <= 1;
 }
 
-/** Why a parsed value must not go further into the server; undefined when it may. */
+/** Why a parsed value must be rejected; undefined when it is acceptable. */
 export function faultOf(value: unknown, depth: number = bounds.depth): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (depth === 0) return `it nests deeper than ${bounds.depth} levels`;

@@ -1,11 +1,11 @@
 import { randomFillSync } from 'node:crypto';
 
 const keyBytes = 16;
-/** Random bytes are drawn in blocks: one call for 256 keys instead of one for each. */
+/** Random bytes are drawn in blocks: one call gives 256 keys. */
 const block = Buffer.alloc(256 * keyBytes);
 let used = block.length;
 
-/** Names a run between host and child: 128 random bits, so that no handler can speak in the name of another run. */
+/** Returns a key that names a run between host and child: 128 random bits, so that a handler cannot guess the key of another run. */
 export function newRunKey(): string {
   if (used === block.length) {
     randomFillSync(block);

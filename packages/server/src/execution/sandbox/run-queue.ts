@@ -4,7 +4,7 @@ import type { SandboxOutcome } from './sandbox.ts';
 /** A first-in, first-out queue of runs that wait for a `T`, each for a limited time. */
 export interface RunQueue<T> {
   length(): number;
-  /** Milliseconds since 1970 at which the first entry was enqueued. */
+  /** When the first entry was enqueued, in milliseconds since 1970. */
   oldestSince(): number | undefined;
   /** Resolves with the value that the entry accepted, or with the outcome that ended its wait. Never rejects. */
   enqueue(entry: QueueEntry<T>): Promise<Dequeued<T>>;
@@ -18,7 +18,7 @@ export interface QueueEntry<T> {
   readonly signal: AbortSignal;
   /** Milliseconds after which the wait ends as if the queue were full. */
   readonly limitMs: number;
-  /** The run was in the queue before: it goes before every run that was not. */
+  /** Whether the run was in the queue before. Requeued runs come before all others. */
   readonly isRequeued: boolean;
   /** Takes the value, or refuses it. */
   readonly accept: (value: T) => boolean;
@@ -32,7 +32,7 @@ interface Waiter<T> {
   readonly leave: (result: Dequeued<T>) => void;
 }
 
-/** @param full the outcome of a run that has waited for as long as it may */
+/** @param full returns the outcome of a run whose time to wait is over */
 export function createRunQueue<T>(clock: Clock, full: () => SandboxOutcome): RunQueue<T> {
   const requeued = new Set<Waiter<T>>();
   const waiters = new Set<Waiter<T>>();

@@ -3,31 +3,31 @@ import { bounds, type CallError, type FromChild, type ToChild } from './protocol
 import { faultOf } from './read-from-child.ts';
 import type { SandboxLimits, SandboxOutcome, SandboxTask } from './sandbox.ts';
 
-/** The host's side of one run handed to a child: its deadline, its cancellation, its calls, its outcome. */
+/** The host's view of one run that was sent to a child: its deadline, cancellation, calls and outcome. */
 export interface Run {
   readonly id: string;
   readonly limits: SandboxLimits;
-  /** Takes its secrets out of a text. */
+  /** Redacts the secrets of the run from a text. */
   readonly hide: (text: string) => string;
   readonly ended: Promise<RunEnded>;
-  /** Every run before it has been answered: the child may be running it. Its time counts from here. */
+  /** Starts the clock of the run. Called when all runs before it are answered, so the child may be executing it. */
   begin(): void;
-  /** True when the message was the run's answer. */
+  /** @returns true when the message was the answer to the run */
   receive(message: RunMessage): boolean;
-  /** Decides the outcome of a run whose process is being killed. The first decision stands. */
+  /** Sets the outcome of a run whose process is about to be killed. Only the first call has an effect. */
   setOutcome(outcome: SandboxOutcome): void;
-  /** The process has ended: the run is over, with the outcome decided before or else with this one. */
+  /** Ends the run because its process has exited, with the outcome set before or else with this one. */
   end(outcome: SandboxOutcome): void;
-  /** The child has not begun it and never will: it goes back to the queue. */
+  /** Returns the run to the queue: the child has not begun it and will not. */
   requeue(): void;
 }
 
 export type RunMessage = Exclude<FromChild, { type: 'pending_dropped' }>;
 
 export interface RunEnded {
-  /** Null when the child never began it: it is requeued. */
+  /** null when the child never began the run, which is then requeued. */
   readonly outcome: SandboxOutcome | null;
-  /** How long the handler took, as the child says. */
+  /** The duration of the handler as the child reports it. */
   readonly ms: number | undefined;
 }
 
@@ -37,19 +37,19 @@ export interface RunOptions {
   readonly send: (message: ToChild) => void;
   readonly kill: () => void;
   readonly signal: AbortSignal;
-  /** The run waits for something outside: what stands behind it should not. */
+  /** Called when the run waits for I/O, so that no run is pipelined behind it. */
   readonly onWaiting: () => void;
-  /** Folders that no message to the caller may show. */
+  /** Folders that messages to the caller must not show. */
   readonly hiddenFolders: readonly string[];
 }
 
-/** How long a handler that is told to stop may take before its process is killed. */
+/** Milliseconds between the request to stop and the kill of the process. */
 const graceMs = 200;
 
 export function createRun({ id, task, send, kill, signal, onWaiting, hiddenFolders }: RunOptions): Run {
   const { timeoutMs, maxRequests } = task.limits;
   const { promise: ended, resolve } = Promise.withResolvers<RunEnded>();
-  /** Decided, but the handler still has its grace to come to an end by itself. */
+  /** The decided outcome of a run whose handler still has its grace period. */
   let stopping: SandboxOutcome | undefined = signal.aborted ? { kind: 'cancelled' } : undefined;
   let calls: AbortController | undefined;
   let callsMade = 0;
@@ -79,7 +79,7 @@ export function createRun({ id, task, send, kill, signal, onWaiting, hiddenFolde
     if (over || stopping !== undefined) return;
     setOutcome(outcome);
     clearTimeout(timer);
-    // A run that waits behind others is only skipped: its grace counts from when it would begin.
+    // A run that waits behind others is skipped by the child: it needs no grace period yet.
     if (hasBegun) timer = setTimeout(kill, graceMs);
     send({ type: 'cancel', run: id });
   }
@@ -164,7 +164,7 @@ function describeCause(cause: unknown): CallError {
   };
 }
 
-/** One bounded line without control characters and without the paths of this machine. */
+/** Turns a message into one bounded line without control characters and without paths of this machine. */
 function cleanMessage(message: string, hiddenFolders: readonly string[]): string {
   let text = message.slice(0, bounds.messageCharacters);
   for (const folder of hiddenFolders) text = text.replaceAll(`file://${folder}`, '.').replaceAll(folder, '.');

@@ -1,12 +1,15 @@
 import { registerHooks } from 'node:module';
 
 /**
- * Loaded into the child before its entry (`--import`): takes away what Node's permission model leaves open, such as
- * signals to the parent, scheduling priorities, flags of V8, `vm`, code from `data:` URLs, WebAssembly. A seat belt,
- * not a wall: it runs in the same realm as the handler. What it does not stop is in docs/reference/isolation.md.
+ * Loaded into the child before its entry (`--import`). It removes what Node's permission model leaves available: signals to the
+ * parent, scheduling priorities, flags of V8, `vm`, code from `data:` URLs and WebAssembly. It runs in the same realm as the
+ * handler, so it reduces risk but is not a security boundary. docs/reference/isolation.md lists what it does not stop.
  */
 
-/** Modules without a way out of the process. Null prototype, frozen: polluting `Object.prototype` adds nothing. */
+/**
+ * Modules that cannot reach outside the process. The prototype is null and the object frozen, so a polluted `Object.prototype` adds
+ * nothing.
+ */
 const allowedModules: Readonly<Record<string, true | undefined>> = Object.freeze(
   Object.assign(Object.create(null), {
     'node:assert': true,
@@ -40,8 +43,8 @@ define('fetch', () => {
 });
 
 /**
- * From the first module of the bundle on, nothing but the bundle's and the harmless modules can be imported. Before,
- * only the runtime's own code runs. `bundleUrl` ends with a slash.
+ * Restricts imports to the bundle's own files and the allowed modules. The restriction begins with the first module of the bundle;
+ * before that only code of the runtime runs. `bundleUrl` ends with a slash.
  */
 function restrictImports(bundleUrl: string): void {
   const startsWith = Function.prototype.call.bind(String.prototype.startsWith);
@@ -57,7 +60,7 @@ function restrictImports(bundleUrl: string): void {
   });
 }
 
-/** Node's own code keeps the real `process`; everybody else sees these members and no more. */
+/** Node's own code keeps the real `process`. All other code sees only these members. */
 function restrictProcess(real: NodeJS.Process): void {
   for (const name of takenFromProcess) Reflect.deleteProperty(real, name);
   const { version, versions, arch, platform, hrtime, memoryUsage, nextTick, uptime } = real;

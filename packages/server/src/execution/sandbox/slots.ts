@@ -1,64 +1,67 @@
 import type { Clock } from '../../kernel/clock.ts';
 
-/** Whose processes: those of one bundle for one project. */
+/** The owner of processes: one bundle for one project. */
 export interface SlotOwner {
   readonly bundleId: string;
   readonly projectId: string;
 }
 
-/** What the slots need of a pool: who owns it, since when it waits or idles, and how it starts and stops workers. */
+/** The parts of a pool that the slots need: its owner, since when it waits or idles, and how it starts and stops workers. */
 export interface SlotHolder {
   readonly owner: SlotOwner;
-  /** Starts workers for the runs in the queue, as far as there are slots. */
+  /** Starts workers for the queued runs while slots are free. */
   startWorkers(): void;
-  /** Since when runs wait although the pool has no worker at all. Milliseconds since 1970. */
+  /** Since when runs wait although the pool has no worker, in milliseconds since 1970. */
   starvingSince(): number | undefined;
   /** Since when the longest idle worker has been idle. */
   idleSince(): number | undefined;
   stopLongestIdle(): void;
-  /** `since`: when the first of the waiting runs was queued. */
+  /** `since` is when the first waiting run was queued. */
   counts(): { readonly children: number; readonly waiting: number; readonly since: number | undefined };
 }
 
 /** Counts the processes and waiting runs of all bundles and projects, and decides which run gets the next process. */
 export interface Slots {
   /**
-   * Takes the place of one process. When there is none, an idle child, the longest idle of all (of the bundle, where the
-   * bundle has as many as it may), is ended for it. One process more than there may be is reserved for a project that has
-   * none: the others may hold all the rest for as long as their runs take.
+   * Acquires the slot of one process. When none is free, it stops the longest idle child: of all children, or of the bundle when
+   * the bundle is at its limit. One additional slot is reserved for a project that has no process, because runs may occupy the
+   * others for a long time.
    */
   take(owner: SlotOwner): boolean;
-  /** A process is gone. */
+  /** Releases the slot of a process that has exited. */
   release(owner: SlotOwner): void;
-  /** A child has become idle: somebody may want its place. */
+  /** Reports an idle child, whose slot another pool may need. */
   offer(): void;
-  /** Whether a child must end after its run, because others have waited too long without any, or with fewer for their project. */
+  /**
+   * Whether a child must exit after its run, because a pool without a child, or of a project with fewer children, has waited too
+   * long.
+   */
   mustYield(owner: SlotOwner): boolean;
-  /** When the queue is full, a project with less than an equal share of it may still queue a run. */
+  /** Whether a run may be queued although the queue is full: its project uses less than an equal share. */
   canQueue(owner: SlotOwner): boolean;
 }
 
 export interface SlotLimits {
   readonly maxChildren: number;
-  /** Of one bundle for all projects: fewer than all, so that no bundle takes them all. */
+  /** The limit of one bundle for all projects. It is below the total, so that no bundle can occupy all slots. */
   readonly maxChildrenOfBundle: number;
   readonly queueLength: number;
   readonly clock: Clock;
 }
 
-/** So long a pool keeps its children although another has none: a start costs about a tenth of a second. */
-const patienceMs = 250;
+/** Milliseconds that a pool keeps its children although another pool has none. Starting a process takes about 100 ms. */
+const maxStarvingMs = 250;
 
 export function createSlots(
   pools: () => Iterable<SlotHolder>,
   { maxChildren, maxChildrenOfBundle, queueLength, clock }: SlotLimits,
 ): Slots {
   let taken = 0;
-  /** Of each bundle, for all projects together. */
+  /** The processes of each bundle, for all projects. */
   const takenBy = new Map<string, number>();
-  /** Of each project, for all bundles together. */
+  /** The processes of each project, for all bundles. */
   const takenFor = new Map<string, number>();
-  /** Processes told to end for somebody who waits: one at a time, so that not more end than needed. */
+  /** Processes that were asked to exit for a waiting pool. One at a time, so that no more exit than needed. */
   let ending = 0;
   let isWanted = false;
 
@@ -89,7 +92,10 @@ export function createSlots(
     oldest.stopLongestIdle();
   }
 
-  /** Those of the projects with the fewest processes first, then those without any, by the time they have waited. */
+  /**
+   * Starts workers for waiting pools. Projects with the fewest processes come first, then pools without a process, then the longest
+   * waiting.
+   */
   function wake(): void {
     isWanted = false;
     const waiting = [...pools()].filter((pool) => pool.counts().waiting > 0);
@@ -118,11 +124,11 @@ export function createSlots(
     },
     mustYield: ({ bundleId, projectId }) => {
       if (!isWanted || ending > 0) return false;
-      const latest = clock.now() - patienceMs;
+      const latest = clock.now() - maxStarvingMs;
       const held = heldFor(projectId);
       for (const pool of pools()) {
         const isHelped = pool.owner.bundleId === bundleId || !isFull(pool.owner.bundleId);
-        // Two more, so that a process does not alternate between two projects.
+        // The difference must be two, so that a process does not alternate between two projects.
         const hasLess = heldFor(pool.owner.projectId) < held - 1;
         if (isHelped && (hasLess ? waitingSince(pool) : starvingSince(pool)) <= latest) ending = 1;
       }
@@ -146,7 +152,7 @@ function add(counts: Map<string, number>, name: string, change: number): void {
   else counts.set(name, left);
 }
 
-/** A number beyond every date when the bundle does not starve; two such compare as equal. */
+/** Never starving gives a number after every date, so that two such pools compare as equal. */
 function starvingSince(pool: SlotHolder): number {
   return pool.starvingSince() ?? Number.MAX_SAFE_INTEGER;
 }

@@ -9,22 +9,22 @@ import {
 import { channelFiles } from '../../processes/supervised-process.ts';
 
 export interface ChildPlan {
-  /** Real path: the permission model compares paths after following links only on one side. */
+  /** A real path: the permission model resolves links on only one side of its comparison. */
   readonly bundleFolder: string;
   readonly memoryMb: number;
-  /** Instead of `child.ts`, and then without the seat belt: for trying what the command line alone denies. */
+  /** Replaces `child.ts` and omits the seat belt, to probe what the command line alone denies. */
   readonly entry?: string;
-  /** Without Node's permission model: for trying what the kernel alone denies. */
+  /** Omits Node's permission model, to probe what the kernel alone denies. */
   readonly isUnrestricted?: true;
 }
 
 const folder = import.meta.dirname;
-/** All the runtime that a child reads. */
+/** All files of the runtime that a child reads. */
 const runtimeFiles = [
   ...['child.ts', 'handler-context.ts', 'protocol.ts', 'seat-belt.ts'].map((name) => join(folder, name)),
   ...channelFiles,
 ];
-/** What V8 takes where there is memory enough. By the limit of a control group it would take 2, and twice the time. */
+/** The size that V8 chooses with enough memory. Within a control group it would choose 2 MiB, which doubles the run time. */
 const youngMb = 32;
 
 /** Starts a process that runs handlers of one bundle. Its channel carries the messages of `protocol.ts`. */
@@ -41,7 +41,7 @@ export function spawnChild(plan: ChildPlan, settings: SpawnSettings): IsolatedCh
     ],
     readable: [...runtimeFiles, bundleFolder],
     folder: bundleFolder,
-    // Node needs about ten threads.
+    // Node.js needs about ten threads.
     limits: { dataMb: mappedAtStartMb + memoryMb, fileMb: 32, descriptors: 64, tasks: 64 },
     memoryMb,
     isUnrestricted,
@@ -49,7 +49,7 @@ export function spawnChild(plan: ChildPlan, settings: SpawnSettings): IsolatedCh
   return spawnIsolated(program, settings);
 }
 
-/** V8's heap ends below the limit, so that garbage is collected before the watch on resident memory kills the child. */
+/** The heap limit of V8. It is below the memory limit, so that V8 collects garbage before the memory watch kills the child. */
 function heapMb(memoryMb: number): number {
   return Math.max(24, memoryMb - 64);
 }

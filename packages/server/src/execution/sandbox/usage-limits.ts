@@ -8,14 +8,14 @@ export interface LimitedRun {
 
 export interface UsageLimits {
   /**
-   * The run that usage counts for: the one in progress, or the last. Its processor time counts from the first look
-   * that finds it, so that a run costs nothing when it begins.
+   * The run that resource usage counts for: the one in progress, or the last one. Its processor time counts from the first check
+   * that sees the run, so that beginning a run needs no measurement.
    */
   readonly run: () => LimitedRun | undefined;
   readonly onExceeded: (outcome: SandboxOutcome) => void;
 }
 
-/** @returns looks at the process; true: its run has taken more than it may, and `onExceeded` was called */
+/** @returns a check of a process; it returns true when the run exceeded a limit and `onExceeded` was called */
 export function createUsageCheck({ run, onExceeded }: UsageLimits): (pid: number) => boolean {
   let first: { readonly run: string; readonly cpuMs: number } | undefined;
   return (pid) => {

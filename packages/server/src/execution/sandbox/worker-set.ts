@@ -3,18 +3,18 @@ import type { Host } from './host.ts';
 import type { SlotOwner, Slots } from './slots.ts';
 import { createWorker, type PendingRun, type Worker, type WorkerOptions } from './worker.ts';
 
-/** The processes of one pool: starts them, finds one for a run, and stops them. */
+/** The processes of one pool: starts them, finds one for each run, and stops them. */
 export interface WorkerSet {
   size(): number;
-  /** Those that are not ready yet. */
+  /** The number of processes that are not ready yet. */
   starting(): number;
   /** Assigns a run to the worker that became idle last, else to the least busy one that accepts it. */
   assign(run: PendingRun): Worker | undefined;
-  /** Starts a worker. The caller has taken a slot for it. */
+  /** Starts a worker. The caller must have acquired a slot. */
   start(): void;
-  /** Offers a worker that may accept a run to `onAvailable`; what remains without a run becomes idle. */
+  /** Offers a worker that may accept a run to `onAvailable`. A worker that gets no run becomes idle. */
   offer(worker: Worker): void;
-  /** Milliseconds since 1970 since which the longest idle worker has been idle. */
+  /** Since when the longest idle worker has been idle, in milliseconds since 1970. */
   idleSince(): number | undefined;
   stopLongestIdle(): void;
   /** Resolves when every process is gone. */
@@ -26,13 +26,13 @@ export interface WorkerSetOptions extends WorkerOptions {
   readonly slots: Slots;
   readonly clock: Clock;
   readonly startHost: () => Host;
-  /** A worker may accept runs: give it those that wait. */
+  /** Called when a worker may accept queued runs. */
   readonly onAvailable: (worker: Worker) => void;
-  /** A process could not be started, or exited before it was ready. */
+  /** Called when a process could not be started, or exited before it was ready. */
   readonly onStartFailed: () => void;
-  /** A process exited that nobody stopped; what it printed last is untrusted text. */
+  /** Called when a process exited although the pool did not stop it. `printed` is its stderr tail, which is untrusted text. */
   readonly onCrash: (printed: string) => void;
-  /** A process is gone and its slot is free. */
+  /** Called when a process has exited and its slot is free. */
   readonly onExit: () => void;
 }
 
@@ -44,7 +44,7 @@ interface IdleWorker {
 export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
   const { owner, slots, clock } = options;
   const workers = new Set<Worker>();
-  /** The longest idle first. The last one is used next, so that workers that are not needed stay idle and are stopped. */
+  /** Idle workers, the longest idle first. The last one is used next, so that unneeded workers stay idle and are stopped. */
   const idle: IdleWorker[] = [];
   let starting = 0;
 
@@ -84,7 +84,7 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
     else if (worker.state() !== 'stopping') options.onStartFailed();
   }
 
-  /** Undefined when the system has no room for another process: Node.js throws for some of the reasons. */
+  /** @returns undefined when the system cannot start another process. For some causes Node.js throws. */
   function spawn(): Host | undefined {
     try {
       return options.startHost();

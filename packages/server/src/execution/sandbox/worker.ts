@@ -4,48 +4,48 @@ import { createBlockingWatch } from './pipelining.ts';
 import type { RunEnded } from './run.ts';
 
 /**
- * The life of a process in a pool:
+ * The states of a process in a pool:
  *
- * - `starting`: it was spawned and has not said that it is ready.
+ * - `starting`: it was spawned and is not ready yet.
  * - `idle`: it is ready and has no run.
  * - `busy`: it has at least one run. It accepts another one only where pipelining allows that.
  * - `draining`: it has runs and accepts no more. After the last one it is stopped.
  * - `stopping`: the pool has killed it.
- * - `crashed`: it has exited otherwise, or was killed because it broke a rule.
+ * - `crashed`: it exited without being stopped, or was killed because it broke a rule.
  */
 export type WorkerState = 'starting' | 'idle' | 'busy' | 'draining' | 'stopping' | 'crashed';
 
-/** A run until it has an outcome. */
+/** A run without an outcome yet. */
 export interface PendingRun {
   readonly assignment: Assignment;
-  /** A worker returned it without having begun it: it goes to the head of the queue, and behind no other run. */
+  /** A worker returned the run before it began. It goes to the head of the queue and is not pipelined. */
   isRequeued: boolean;
-  /** Nothing may be pipelined behind it, because its handler is not known to be quick. Set when it is assigned. */
+  /** Set at assignment: nothing may be pipelined behind the run, because its handler is not known to be quick. */
   blocksPipeline: boolean;
 }
 
 /** A process of a pool, and the runs assigned to it. */
 export interface Worker {
   state(): WorkerState;
-  /** Resolves when the process is ready; with false when it exited before. */
+  /** Resolves with true when the process is ready, and with false when it exited before. */
   readonly ready: Promise<boolean>;
-  /** Resolves when the process is gone, with the end of what it printed. */
+  /** Resolves when the process has exited, with its stderr tail. */
   readonly exited: Promise<string>;
-  /** Runs assigned to it that have not ended. */
+  /** The number of assigned runs that have not ended. */
   depth(): number;
-  /** Whether its state and pipelining allow it to take the run. */
+  /** Whether its state and pipelining allow it to accept the run. */
   accepts(run: PendingRun): boolean;
-  /** Takes the run if it accepts it. False: refused. */
+  /** Assigns the run if the worker accepts it; otherwise returns false. */
   assign(run: PendingRun): boolean;
-  /** Executes an assigned run. Call `release` with what it resolves with. */
+  /** Executes an assigned run. Pass the result to `release`. */
   execute(run: PendingRun): Promise<RunEnded>;
-  /** The run has ended, or was returned without having begun. */
+  /** Removes a run that has ended or that was returned before it began. */
   release(run: PendingRun, ended: RunEnded): void;
-  /** Whether it has executed its share of runs, or holds on to too much memory. */
+  /** Whether it has executed its maximum of runs, or retains too much memory. */
   isWornOut(): boolean;
   drain(): void;
   stop(): void;
-  /** Of the time since `since` (`performance.now()`), the milliseconds in which it was starting. */
+  /** The milliseconds since `since` (`performance.now()`) during which the process was starting. */
   startupMsSince(since: number): number;
 }
 
@@ -56,9 +56,9 @@ export interface WorkerOptions {
 }
 
 const startLimitMs = 10_000;
-/** More would delay what is behind a run that is unexpectedly slow, and save little. */
+/** A longer pipeline would delay runs behind an unexpectedly slow one and save little. */
 const pipelineDepth = 16;
-/** A process whose memory stays above this part of the limit is replaced before the next run exceeds it. */
+/** The part of the memory limit above which a process is replaced, before the next run exceeds the limit. */
 const memoryKept = 0.8;
 const runsBetweenMemoryLooks = 500;
 
