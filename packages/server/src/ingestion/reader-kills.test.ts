@@ -240,7 +240,7 @@ async function openKills(t: TestContext, database: Database) {
 function readers(): number[] {
   return children().flatMap((pid) => {
     try {
-      const isReader = readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('/extraction/child.ts');
+      const isReader = readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('/extraction/worker/child.ts');
       return isReader ? (children(pid)[0] ?? pid) : [];
     } catch {
       return []; // it has ended meanwhile
