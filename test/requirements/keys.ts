@@ -7,7 +7,7 @@ export const keysRequirements: Requirements = {
     source: 'docs/contract.md "Keys"; docs/contract.md "Isolation"',
     tests: [
       '[isolated] one project sees nothing of another',
-      'shows a project nothing of another, and does not know its cursors',
+      'returns no files of another project and refuses its cursors',
       'separates collections: neither matches nor scores depend on another collection',
     ],
   },
@@ -21,7 +21,7 @@ export const keysRequirements: Requirements = {
       '[exposure] without a key, every operation refuses a foreign Host and a foreign Origin; the probes answer',
       '[exposure] pages of the origins in CORS_ORIGINS call both addresses with a key, never with cookies; others get no permission',
       '[exposure] the client address counts from trusted proxies only: it throttles sign-ins and stands in the log',
-      '200 JSON bodies that arrive too slowly are refused with 408, also those that no handler reads',
+      '200 JSON bodies that arrive too slowly are refused with 408, including those that no handler reads',
     ],
   },
   'keys.alike': {

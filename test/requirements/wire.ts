@@ -6,11 +6,11 @@ export const wireRequirements: Requirements = {
     promise: 'Every error, on every path, is the envelope with a request id; RFC 9457 for those who ask.',
     source: 'docs/contract.md "Both addresses"',
     tests: [
-      'unknown paths are 404 and unknown methods 405, in the envelope',
-      'a field that is wrong is named with what was found and what is expected',
-      'what is not HTTP gets the envelope and the protective headers too',
-      'errors are RFC 9457 for those who ask',
-      'a defect is answered without its text and logged with it',
+      'unknown paths result in 404 and unknown methods in 405, in the envelope',
+      'an invalid field is named in the error with the value found and the value expected',
+      'input that is not HTTP gets the envelope and the protective headers too',
+      'errors use RFC 9457 for clients that accept it',
+      'the response to a defect omits the error text, and the log contains it',
     ],
   },
   'wire.apart': {

@@ -16,14 +16,14 @@ const BackupFacts = Type.Object({
   blobs: Type.Integer(),
   bytes: Type.Integer(),
   faults: Type.Array(Type.Unknown()),
-  /** SHA-256 of the files beside the blobs, by name. */
+  /** SHA-256 of each file other than the blobs, by name. */
   hashes: Type.Record(Type.String(), Type.String()),
 });
 export type BackupFacts = Static<typeof BackupFacts>;
 
 const factsFile = 'backup.json';
 
-/** Writes `backup.json`, with the hashes of these files of the backup. */
+/** Writes `backup.json` with the hashes of these files of the backup. */
 export async function writeBackupFacts(
   folder: string,
   facts: Omit<BackupFacts, 'format' | 'hashes'>,

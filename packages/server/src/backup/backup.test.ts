@@ -15,7 +15,7 @@ import type { SnapshotBlob } from './snapshot-port.ts';
 
 const newId = createNewId();
 
-test('the bytes that a database names are copied as they are', async (t) => {
+test('the bytes that a database refers to are copied unchanged', async (t) => {
   const [source, copy] = [await openStore(t), await openStore(t)];
   const blobs = [await keep(source, 'one'), await keep(source, ''), await keep(source, 'x'.repeat(1_000_000))];
   await keep(source, 'of nobody');
@@ -24,7 +24,7 @@ test('the bytes that a database names are copied as they are', async (t) => {
   assert.deepEqual(await contents(copy), await contents(source, blobs));
 });
 
-test('a file deleted while its bytes are copied: another snapshot is taken, which does not name it; what it named before is not kept', async (t) => {
+test('when a file is deleted during the copy, the next snapshot no longer lists it, and its bytes are removed', async (t) => {
   const [source, copy] = [await openStore(t), await openStore(t)];
   const [stays, goes, gone] = [await keep(source, 'stays'), await keep(source, 'goes'), await keep(source, 'gone')];
   await source.remove(gone.blobId);
@@ -37,7 +37,7 @@ test('a file deleted while its bytes are copied: another snapshot is taken, whic
   assert.deepEqual(await contents(copy), { [stays.blobId]: 'stays' });
 });
 
-test('bytes that every snapshot names and that are not there, or not what they were, are told; the rest is copied', async (t) => {
+test('bytes that are missing or changed in every snapshot are reported, and the rest is copied', async (t) => {
   const [source, copy] = [await openStore(t), await openStore(t)];
   const [whole, lost] = [await keep(source, 'whole'), await keep(source, 'lost')];
   const damaged = { ...(await keep(source, 'damaged')), sha256: sha256('undamaged') };
@@ -56,7 +56,7 @@ test('bytes that every snapshot names and that are not there, or not what they w
   assert.deepEqual(Object.values(await contents(copy)).sort(), ['damaged', 'whole']);
 });
 
-test('bytes that the disk does not give are reported, no part of them is kept, and the rest is copied', async (t) => {
+test('bytes that the disk cannot read are reported without a partial copy, and the rest is copied', async (t) => {
   const [source, copy] = [await openStore(t), await openStore(t)];
   const [whole, hurt] = [await keep(source, 'whole'), await keep(source, 'hurt')];
   const reading = {
@@ -71,7 +71,7 @@ test('bytes that the disk does not give are reported, no part of them is kept, a
   assert.deepEqual(await contents(copy), { [whole.blobId]: 'whole' });
 });
 
-test('where something else is gone each time, it ends and says so', async (t) => {
+test('when other blobs are missing in each round, the backup ends with an error', async (t) => {
   const [source, copy] = [await openStore(t), await openStore(t)];
   const takeSnapshot = async () => ({
     liveBlobs: async () => [describeBlob(newId('blob'), 'never kept')],
@@ -83,7 +83,7 @@ test('where something else is gone each time, it ends and says so', async (t) =>
   );
 });
 
-test('a folder appears whole, or not at all when filling it fails', async (t) => {
+test('a folder appears complete, or not at all when filling it fails', async (t) => {
   const parent = await temporaryFolder(t);
   const fails = createFolder(join(parent, 'a'), lockFolder, async (folder) => {
     await writeFile(join(folder, 'half'), 'of it');
@@ -108,7 +108,7 @@ test('a folder inside a data folder, below a file or in a file system without fo
   await assert.rejects(createFolder('/proc/quartermaster', lockFolder, fill), /cannot be created: /);
 });
 
-test('what an interrupted process left is replaced; what another one is writing is not', async (t) => {
+test('the remains of an interrupted process are replaced; a folder that another process writes is not', async (t) => {
   const parent = await temporaryFolder(t);
   await mkdir(join(parent, 'a.unfinished/blobs'), { recursive: true });
   await writeFile(join(parent, 'a.unfinished/blobs/half'), 'of it');
@@ -121,7 +121,7 @@ test('what an interrupted process left is replaced; what another one is writing 
   assert.deepEqual([await readdir(parent), await readdir(join(parent, 'a'))], [['a'], ['all']]);
 });
 
-test('a snapshot is closed before the first byte is copied, and progress ends with everything', async (t) => {
+test('a snapshot is closed before the first byte is copied, and the progress ends at the total', async (t) => {
   const [source, copy] = [await openStore(t), await openStore(t)];
   const blobs = [await keep(source, 'one'), await keep(source, 'x'.repeat(3_000_000))];
   const order: string[] = [];
@@ -145,7 +145,7 @@ test('a snapshot is closed before the first byte is copied, and progress ends wi
   assert.ok(told.length > 3, 'the progress of a large file is reported several times');
 });
 
-test('installed bundles are copied with their links, also when one is replaced meanwhile; where there are none nothing is made', async (t) => {
+test('installed bundles are copied with their links, also while one is replaced; without bundles nothing is created', async (t) => {
   const parent = await temporaryFolder(t);
   const [from, to] = [join(parent, 'from'), join(parent, 'to')];
   await copyBundles(from, to);
@@ -158,7 +158,7 @@ test('installed bundles are copied with their links, also when one is replaced m
   assert.equal(await readFile(join(to, 'weather/bundle.yaml'), 'utf8'), 'bundle_id: weather\n');
 });
 
-/** The last one is given again and again. */
+/** Returns the given states in turn, and then repeats the last one. */
 function snapshots(states: ReadonlyArray<readonly SnapshotBlob[]>) {
   let next = 0;
   return async () => {

@@ -12,25 +12,25 @@ export interface CopyDeps {
     remove(blobId: string): Promise<void>;
     write(blobId: string, content: AsyncIterable<Uint8Array>): Promise<BlobDigest>;
   };
-  /** Where the list of blobs is written. */
+  /** The path of the list of blobs. */
   readonly listFile: string;
   readonly onProgress?: ((progress: CopyProgress) => void) | undefined;
 }
 
 export interface BackupDeps extends CopyDeps {
-  /** Puts a copy of the database into the backup, in place of an earlier one. */
+  /** Copies the database into the backup and replaces an earlier copy. */
   readonly takeSnapshot: () => Promise<DatabaseSnapshot>;
 }
 
-/** Of the blobs that are copied; those that an earlier round copied count at once. */
+/** The progress of copying blobs. Blobs that an earlier round copied count from the start. */
 export interface CopyProgress extends BlobTotals {
   readonly blobsDone: number;
   readonly bytesDone: number;
 }
 
-/** A file of the store that is damaged: the rest is in the backup all the same. */
+/** A damaged file of the store. The rest of the store is in the backup nevertheless. */
 export interface BackupFault {
-  /** `content_differs`: the damaged bytes were copied unchanged; `unreadable`: the disk does not give them. */
+  /** `content_differs`: the damaged bytes were copied unchanged. `unreadable`: the disk cannot read them. */
   readonly kind: 'bytes_missing' | 'content_differs' | 'unreadable';
   readonly blobId: string;
   readonly projectId: string;
@@ -42,14 +42,15 @@ export interface CopyReport extends BlobTotals {
   readonly faults: readonly BackupFault[];
 }
 
-/** Each round copies only new blobs. More rounds are needed only if files are deleted continuously. */
+/** Each round copies only new blobs. Several rounds are needed only if files are deleted continuously. */
 const mostRounds = 20;
 const copiesAtOnce = 8;
 
 /**
- * Copies the database, then the bytes it names. The snapshot is closed before the first byte is copied. Bytes that are
- * missing then belong to files that were deleted meanwhile, which a newer copy of the database no longer names: another
- * round follows, until nothing is missing or the same blobs are missing twice. Nothing is locked. Source: ADR 0058, 0069.
+ * Copies the database, then the bytes that it refers to. The snapshot is closed before the first byte is copied.
+ * Missing bytes then belong to files deleted meanwhile, which a newer copy of the database no longer lists. Rounds
+ * therefore repeat until nothing is missing, or until the same blobs are missing twice. Nothing is locked. Source: ADR
+ * 0058, 0069.
  */
 export async function copyStore(deps: BackupDeps): Promise<CopyReport> {
   let missing: ReadonlySet<string> = new Set();
@@ -132,7 +133,10 @@ async function* counted(content: AsyncIterable<Uint8Array>, advance: (bytes: num
   }
 }
 
-/** Removes what an earlier round copied and a user has deleted since: a deleted file is not in the backup. */
+/**
+ * Removes blobs of files that were deleted since an earlier round, because a deleted file does not belong in the
+ * backup.
+ */
 async function removeOthers(copy: CopyDeps['copy'], named: ReadonlySet<string>): Promise<void> {
   for await (const { blobId } of copy.list()) if (!named.has(blobId)) await copy.remove(blobId);
 }

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { DatabaseSnapshot, SnapshotBlob } from './snapshot-port.ts';
 
-/** In a backup: the blobs that its database names, one JSON object a line. */
+/** The file of a backup that lists the blobs of its database, one JSON object per line. */
 export const blobListFile = 'blobs.jsonl';
 
 export interface BlobTotals {
@@ -31,11 +31,11 @@ export async function writeBlobList(file: string, snapshot: Pick<DatabaseSnapsho
   }
 }
 
-/** Gives the blobs of a list in parts. */
+/** Returns the blobs of a list in parts. */
 export async function* readBlobList(file: string): AsyncGenerator<readonly SnapshotBlob[]> {
   let part: SnapshotBlob[] = [];
   for await (const line of createInterface({ input: createReadStream(file) })) {
-    // Written by `writeBlobList`; the hash in `backup.json` shows that it is unchanged.
+    // `writeBlobList` wrote the line, and the hash in `backup.json` proves that it is unchanged.
     part.push(JSON.parse(line) as SnapshotBlob);
     if (part.length < batch) continue;
     yield part;

@@ -4,9 +4,9 @@ import { unfinishedOf } from './new-folder.ts';
 import { folderInside, folderWouldReplace } from './problems.ts';
 
 /**
- * Makes sure that a new folder and a folder in use do not overlap. `createFolder` empties `<folder>.unfinished`, so the folder
- * in use must not be inside that one either. Follows symbolic links.
- * @param used the folder in use, with what it is: "data folder"
+ * Checks that a new folder and a folder in use do not overlap. `createFolder` empties `<folder>.unfinished`, so the
+ * folder in use must not be inside that one either. Follows symbolic links.
+ * @param used the folder in use and its description, for example "data folder"
  * @throws BackupError when they overlap; nothing is written
  */
 export async function checkApart(
@@ -19,7 +19,7 @@ export async function checkApart(
   if (isWithin(other, unfinished)) throw folderWouldReplace(unfinishedOf(folder), used);
 }
 
-/** The real path of a folder that need not exist, nor its parents. */
+/** Returns the real path of a folder. Neither the folder nor its parents need to exist. */
 async function resolveLinks(path: string): Promise<string> {
   try {
     return await realpath(path);

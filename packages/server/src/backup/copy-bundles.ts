@@ -2,12 +2,12 @@ import { access, cp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exists } from '../kernel/disk/exists.ts';
 
-/** One is replaced by another within moments; a copy that saw the moment is made anew. */
+/** Replacing a bundle takes moments. A copy during a replacement is repeated. */
 const mostAttempts = 10;
 
 /**
- * Copies the installed bundles: folders of versions, and links that name the version in force. Nothing when none was ever
- * installed.
+ * Copies the installed bundles: folders of versions, and links to the current version. Does nothing when no bundle was
+ * ever installed.
  */
 export async function copyBundles(from: string, to: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {

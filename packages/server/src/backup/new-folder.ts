@@ -8,13 +8,14 @@ import { folderExists, folderInStore, folderNotCreated, folderUnderWay, notUnfin
 /** Locks a folder for this process. @throws when another process holds it */
 export type LockFolder = (folder: string) => { release(): void };
 
-/** The file of the lock; see `folder-lock.ts`. */
+/** The lock file; see `folder-lock.ts`. */
 const lockFile = 'in-use.lock';
 
 /**
- * Creates a folder completely or not at all: it is filled as `<folder>.unfinished`, synced and renamed. What an interrupted
- * process left there is replaced; anything else there is refused.
- * @throws BackupError when the folder exists, is inside a data folder, cannot be created, or another process is filling it
+ * Creates a folder completely or not at all: it is filled as `<folder>.unfinished`, synced and renamed. The remains of
+ * an interrupted process are replaced; any other content there is refused.
+ * @throws BackupError when the folder exists, is inside a data folder, cannot be created, or is being filled by another
+ * process
  */
 export async function createFolder<Result>(
   folder: string,
@@ -40,7 +41,8 @@ export async function createFolder<Result>(
     await rm(join(unfinished, `${lockFile}-journal`), { force: true });
     await rename(unfinished, folder);
     await syncToDisk(dirname(folder)).catch(async (error) => {
-      // Its name may not survive a power cut. A folder in its place would refuse the next attempt.
+      // The new name may not survive a power failure. The folder gets its old name, because a folder with the new name
+      // would refuse the next attempt.
       await rename(folder, unfinished);
       throw error;
     });
@@ -53,12 +55,12 @@ export async function createFolder<Result>(
   }
 }
 
-/** The name of a folder until it is complete. */
+/** Returns the name of a folder until it is complete. */
 export function unfinishedOf(folder: string): string {
   return `${folder}.unfinished`;
 }
 
-/** A data folder has the lock of its service; a finished backup has none. */
+/** Throws when a parent is a data folder, which has the lock of its service. A finished backup has no lock. */
 async function checkOutsideStores(folder: string): Promise<void> {
   for (let parent = dirname(folder); ; parent = dirname(parent)) {
     if (await exists(join(parent, lockFile))) throw folderInStore(folder, parent);
@@ -66,7 +68,10 @@ async function checkOutsideStores(folder: string): Promise<void> {
   }
 }
 
-/** Whether a backup or a restore made the folder: it is empty, or has the lock of one, or the blobs of an earlier version's. */
+/**
+ * Returns whether a backup or a restore created the folder: it is empty, has a lock, or has the blobs of an earlier
+ * version.
+ */
 async function isOurs(unfinished: string): Promise<boolean> {
   if (!(await lstat(unfinished)).isDirectory()) return false;
   const names = await readdir(unfinished);

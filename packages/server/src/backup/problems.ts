@@ -90,7 +90,7 @@ export function backupDamaged(file: string): BackupError {
 
 const mostSamples = 5;
 
-/** Names some files whose content is missing or changed. A backup of an earlier version lists only blob ids. */
+/** Lists some files whose content is missing or changed. A backup of an earlier version lists only blob ids. */
 export function contentDamaged(
   faults: ReadonlyArray<{
     readonly blobId: string;
@@ -105,7 +105,7 @@ export function contentDamaged(
   );
 }
 
-/** @param has the database of the backup: `sqlite` or `postgres` */
+/** @param has the kind of database in the backup: `sqlite` or `postgres` */
 export function otherDatabase(has: string): BackupError {
   return new BackupError(
     has === 'postgres'

@@ -1,6 +1,6 @@
-/** A copy of the database as it was at one moment, made while others write to it. */
+/** A copy of the database at one moment, taken while other connections write to it. */
 export interface DatabaseSnapshot {
-  /** Blobs that have a live file in the copy, by id, those that follow `after`. */
+  /** Returns blobs that have a live file in the copy, by id, those that follow `after`. */
   liveBlobs(after: string, limit: number): Promise<readonly SnapshotBlob[]>;
   close(): Promise<void>;
 }
@@ -20,5 +20,5 @@ export interface NamedFile {
   readonly name: string;
 }
 
-/** Files that a snapshot lists for one blob. */
+/** The maximum number of files that a snapshot lists for one blob. */
 export const mostNamedFiles = 10;

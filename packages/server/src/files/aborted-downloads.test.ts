@@ -13,7 +13,7 @@ describe('a download whose client is gone', () => {
     ['of a whole file', whole],
     ['of a range', { ...whole, range: 'bytes=0-1' }],
   ] as const) {
-    test(`${name} closes the stored bytes before the first of them is read`, async () => {
+    test(`${name} closes the stored bytes before the first read`, async () => {
       await using service = await startFilesService();
       const file = await service.files.find('projecta', await upload(service, { content: 'green' }));
       assert.ok(file);

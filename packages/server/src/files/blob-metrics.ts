@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from '../kernel/metrics.ts';
 import type { BlobRepository } from './blob-repository.ts';
 import type { Reconciled } from './maintenance/reconcile.ts';
 
-/** Something that is wrong with the store although requests are served. */
+/** A problem of the store that does not keep it from serving requests. */
 export interface Condition {
   readonly part: string;
   readonly condition: string;
@@ -13,11 +13,11 @@ export interface Condition {
 export interface BlobHealth {
   reconciled(result: Reconciled): void;
   verified(bytes: number): void;
-  /** Damage of stored bytes, without names, because the endpoint needs no key. */
+  /** Reports damage of stored bytes without names, because the endpoint needs no key. */
   conditions(): Promise<readonly Condition[]>;
 }
 
-/** Damage and orphans, as metrics and as conditions of `/v1/ready?verbose`. */
+/** Reports damage and orphans as metrics and as conditions of `/v1/ready?verbose`. */
 export function createBlobHealth(
   registry: Registry,
   damages: Pick<BlobRepository, 'countDamaged' | 'findVerification'>,

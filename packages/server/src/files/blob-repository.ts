@@ -1,24 +1,24 @@
 /**
- * Damage of stored bytes: they are missing, their length or SHA-256 differs from the row, or the medium does not give them.
+ * Damage of stored bytes: they are missing, their length or SHA-256 differs from the row, or the disk cannot read them.
  */
 export type BlobDamage = 'missing' | 'size_differs' | 'content_differs' | 'unreadable';
 
-/** Recorded state of stored bytes, apart from their files. */
+/** The recorded state of stored bytes, apart from their files. */
 export interface BlobRepository {
-  /** `known`: the damage was recorded before; `gone`: no live row names the blob any more. */
+  /** `known`: the damage was already recorded; `gone`: no live row refers to the blob any more. */
   recordDamage(blobId: string, damage: BlobDamage, at: number): Promise<'recorded' | 'known' | 'gone'>;
-  /** The stored bytes are right again. */
+  /** Removes the recorded damage, because the stored bytes are correct again. */
   clearDamage(blobId: string): Promise<void>;
   countDamaged(): Promise<number>;
-  /** Live files that have these blobs, at most `limit`, by id. */
+  /** Returns at most `limit` live files that use these blobs, by id. */
   filesOf(blobIds: readonly string[], limit: number): Promise<readonly FileOfBlob[]>;
-  /** Damaged blobs whose files were given other bytes, and whose own bytes remain to be erased. */
+  /** Returns damaged blobs whose files use other bytes now, and whose own bytes must still be erased. */
   replacedBlobs(limit: number): Promise<readonly string[]>;
   /** Deletes the row of a replaced blob whose bytes have been erased. */
   forgetReplaced(blobId: string): Promise<void>;
-  /** Undefined before the first pass. */
+  /** Returns undefined before the first pass. */
   findVerification(): Promise<Verification | undefined>;
-  /** Keeps `paused` as it is. */
+  /** Saves the progress and leaves `paused` unchanged. */
   saveVerification(progress: Omit<Verification, 'paused'>): Promise<void>;
   pauseVerification(paused: boolean): Promise<void>;
 }
@@ -30,9 +30,9 @@ export interface FileOfBlob {
   readonly projectId: string;
 }
 
-/** How far the verification of all blobs has come. */
+/** The progress of the verification of all blobs. */
 export interface Verification {
-  /** The last blob read; the next one follows it by id. */
+  /** The last blob read. The next one follows it by id. */
   readonly position: string;
   readonly passStartedAt: number;
   readonly passBlobs: number;

@@ -2,63 +2,71 @@ import type { Readable } from 'node:stream';
 import { Problem } from '../kernel/problem.ts';
 
 /**
- * Where the bytes of files are kept. A blob is staged, then either committed whole or discarded; no half blob is ever
- * seen by `open` or `list`. Blobs are named by our own ids only. What a store cannot do for lack of room it refuses
- * with INSUFFICIENT_STORAGE. `blob-store.suite.ts` says the rest.
+ * Stores the bytes of files. A blob is staged, then either committed completely or discarded. `open` and `list` never
+ * return a partial blob. Generated ids are the only names of blobs. When space is lacking, calls fail with
+ * INSUFFICIENT_STORAGE. `blob-store.suite.ts` specifies the remaining behaviour.
  */
 export interface BlobStore {
-  /** Rejects with INSUFFICIENT_STORAGE while there is so little room that no blob should be begun. */
+  /** Rejects with INSUFFICIENT_STORAGE while there is too little space to begin a blob. */
   checkRoom(): Promise<void>;
-  /** @param blobId an id of kind `blob` that was never used before. */
+  /** @param blobId an unused id of kind `blob` */
   stage(blobId: string): StagedBlob;
   /**
-   * The bytes, or those of a range. Rejects with {@link BlobMissing} before anything is sent when there is no such blob, and with
-   * {@link BlobUnreadable}, also while they are read, when the medium does not give them.
+   * Returns the bytes of the blob or of a range. Rejects with {@link BlobMissing} before the first byte when the blob
+   * does not exist. Rejects with {@link BlobUnreadable}, also during the read, when the disk cannot read it.
    */
   open(blobId: string, range?: ByteRange): Promise<Readable>;
-  /** Erases the blob, also from the quarantine. Resolves when it is gone, also when it never was. */
+  /** Erases the blob, including a quarantined one. Resolves also when the blob did not exist. */
   remove(blobId: string): Promise<void>;
-  /** Size in bytes, undefined when there is no such blob. @throws BlobUnreadable */
+  /**
+   * Returns the size in bytes, or undefined when the blob does not exist.
+   * @throws BlobUnreadable
+   */
   size(blobId: string): Promise<number | undefined>;
-  /** Every committed blob, in no order; one that is committed or removed meanwhile may be left out. */
+  /**
+   * Lists every committed blob in no particular order. Blobs that are committed or removed meanwhile may be missing.
+   */
   list(): AsyncIterable<StoredBlob>;
   readonly quarantine: BlobQuarantine;
-  /** Throws when nothing can be written; used by `/v1/ready`. */
+  /** Throws when no write is possible. `/v1/ready` uses it. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Holds unused bytes that may be the only copy of a file. `open`, `size` and `list` do not find them. */
 export interface BlobQuarantine {
-  /** Moves a committed blob here, durably. False when there is no such blob. */
+  /** Moves a committed blob to the quarantine, durably. Returns false when the blob does not exist. */
   add(blobId: string): Promise<boolean>;
-  /** Moves a blob back, durably. `absent`: it is not here; `exists`: the store has a blob with this id, which stays. */
+  /**
+   * Moves a blob back, durably. `absent`: it is not in the quarantine. `exists`: the store already has a blob with this
+   * id, which stays.
+   */
   restore(blobId: string): Promise<'restored' | 'absent' | 'exists'>;
-  /** Erases the blob; false when it is not here. */
+  /** Erases the blob. Returns false when it is not in the quarantine. */
   purge(blobId: string): Promise<boolean>;
-  /** The bytes of a blob that is here. Rejects with {@link BlobMissing}. */
+  /** Returns the bytes of a quarantined blob. Rejects with {@link BlobMissing}. */
   open(blobId: string): Promise<Readable>;
-  /** Every blob that is here, in no order; `modifiedAt` is when it was moved. */
+  /** Lists every quarantined blob in no particular order. `modifiedAt` is the time of the move. */
   list(): AsyncIterable<StoredBlob>;
 }
 
 export interface StagedBlob {
   readonly blobId: string;
   /**
-   * Takes bytes over: the store frees their memory once they are written, so nobody reads them afterwards. A promise asks
-   * the caller to wait before it brings more.
+   * Takes ownership of the bytes. The store frees their memory after the write, so the caller must not read them. When
+   * it returns a promise, the caller waits for it before the next call.
    */
   append(bytes: Buffer): Promise<void> | undefined;
-  /** Says that all bytes came. Nothing is durable yet. */
+  /** Signals that all bytes have arrived. Nothing is durable yet. */
   finish(): Promise<BlobDigest>;
-  /** Some of the bytes, after `finish`; shorter where the blob ends. */
+  /** Returns some of the bytes, after `finish`. Fewer bytes are returned at the end of the blob. */
   read(position: number, length: number): Promise<Buffer>;
   /**
-   * Makes the blob durable and visible, after `finish`. When it rejects, nothing is staged any more; the blob may be there when
-   * its name could not be synced. A failed sync is final.
+   * Makes the blob durable and visible, after `finish`. After a rejection nothing is staged; the blob may exist if its
+   * name could not be synced. A failed sync is final.
    */
   commit(): Promise<void>;
-  /** Leaves nothing behind. Does nothing after `commit`; may be called twice, and while an `append` is pending. */
+  /** Removes everything that was staged. Has no effect after `commit`. May be called twice, and during an `append`. */
   discard(): Promise<void>;
 }
 
@@ -68,7 +76,7 @@ export interface BlobDigest {
   readonly sha256: string;
 }
 
-/** Both ends included, as in the Range header. */
+/** Both ends are included, as in the Range header. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
@@ -81,7 +89,7 @@ export interface StoredBlob {
   readonly modifiedAt: number;
 }
 
-/** A row names bytes that are not there: a defect or a damaged disk, never the caller's fault. */
+/** A row refers to bytes that do not exist. The cause is a defect or a damaged disk, never the caller. */
 export class BlobMissing extends Error {
   readonly blobId: string;
   constructor(blobId: string) {
@@ -91,7 +99,7 @@ export class BlobMissing extends Error {
   }
 }
 
-/** The medium has a fault where this blob is stored. Failures of the whole storage are other errors. */
+/** The disk has a fault where this blob is stored. Failures of the whole storage are other errors. */
 export class BlobUnreadable extends Problem {
   constructor(cause: unknown) {
     super(

@@ -25,8 +25,9 @@ describe('Range', () => {
   for (const [header, expected] of Object.entries(cases)) {
     test(`${header} of 10 bytes`, () => assert.deepEqual(readRange(header, 10), expected));
   }
-  test('no header asks for the whole', () => assert.deepEqual(readRange(undefined, 10), { kind: 'whole' }));
-  test('no range of nothing can be satisfied', () => {
+  test('without a Range header the whole content is requested', () =>
+    assert.deepEqual(readRange(undefined, 10), { kind: 'whole' }));
+  test('no range of empty content can be satisfied', () => {
     assert.deepEqual(readRange('bytes=0-', 0), { kind: 'unsatisfiable' });
     assert.deepEqual(readRange('bytes=-5', 0), { kind: 'unsatisfiable' });
   });

@@ -8,8 +8,8 @@ export type RangeAnswer =
 const whole: RangeAnswer = { kind: 'whole' };
 
 /**
- * What a Range header asks of `size` bytes. Other units, several ranges and what is no range at all are ignored, as
- * RFC 9110 §14.2 lets a server do: the answer is then the whole.
+ * Evaluates a Range header for content of `size` bytes. Other units, several ranges and malformed ranges are ignored,
+ * as RFC 9110 §14.2 allows. The response is then the whole content.
  */
 export function readRange(header: string | undefined, size: number): RangeAnswer {
   const match = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i.exec(header ?? '');
@@ -29,14 +29,14 @@ function part(start: number, end: number): RangeAnswer {
   return { kind: 'part', range: { start, end } };
 }
 
-/** Whether an If-None-Match header names the tag (weakly, RFC 9110 §13.1.2). */
+/** Returns whether an If-None-Match header matches the tag (weakly, RFC 9110 §13.1.2). */
 export function matchesAny(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   if (header.trim() === '*') return true;
   return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }
 
-/** Whether a range may be served under an If-Range header: only when it names exactly this tag. */
+/** Returns whether an If-Range header allows a range. It must name exactly this tag. */
 export function allowsRange(header: string | undefined, etag: string): boolean {
   return header === undefined || header.trim() === etag;
 }

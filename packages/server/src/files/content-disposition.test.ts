@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attachment } from './content-disposition.ts';
 
-test('a download names the file in both ways, and no name can leave its quotes', () => {
+test('a download names the file in both forms, and no name can escape its quotes', () => {
   assert.equal(attachment('a.txt'), `attachment; filename="a.txt"; filename*=UTF-8''a.txt`);
   assert.equal(
     attachment('Grüße "1" 50% (x)*\'.txt'),

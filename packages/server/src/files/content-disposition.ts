@@ -1,17 +1,17 @@
 import { endOfToken, malformed, readParameters } from './upload/disposition-parameters.ts';
 
-/** The parsed Content-Disposition of a part. Names are decoded and in NFC; `filename` has no path. */
+/** The parsed Content-Disposition of a part. Names are decoded and in NFC. `filename` contains no path. */
 export interface PartDisposition {
   readonly name: string;
-  /** undefined: the part has no filename, so it is a plain field. Empty: a file field in which none was chosen. */
+  /** Undefined for a plain field, which has no filename. Empty for a file field without a chosen file. */
   readonly filename: string | undefined;
 }
 
 const controls = /[\u0000-\u001f\u007f-\u009f]/;
 
 /**
- * Reads `form-data; name="…"; filename="…"; filename*=UTF-8''…`. `value` holds one byte a character (latin1), as it
- * came. Source: RFC 7578 §4.2, RFC 8187, and the escapes of the WHATWG form encoding (`%22`, `%0D`, `%0A`).
+ * Parses `form-data; name="…"; filename="…"; filename*=UTF-8''…`. Each character of `value` is one received byte
+ * (latin1). Source: RFC 7578 §4.2, RFC 8187, and the escapes of the WHATWG form encoding (`%22`, `%0D`, `%0A`).
  */
 export function parseDisposition(value: string): PartDisposition {
   const endOfType = endOfToken(value, 0);
@@ -33,7 +33,10 @@ function decodeOptional(value: string | undefined): string | undefined {
   return value === undefined ? undefined : decodePlain(value);
 }
 
-/** UTF-8 when the bytes are, else latin1 as old browsers sent it; then the escapes of the WHATWG form encoding. */
+/**
+ * Decodes UTF-8, or latin1 of old browsers when the bytes are no UTF-8. Then it decodes the escapes of the WHATWG form
+ * encoding.
+ */
 function decodePlain(value: string): string {
   const bytes = Buffer.from(value, 'latin1');
   return decode(bytes).replace(/%(22|0d|0a)/gi, (_match, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
@@ -62,14 +65,14 @@ function decodeExtended(value: string): string {
   }
 }
 
-/** Some clients send the whole path: the text after the last slash or backslash is the name. */
+/** Removes the path that some clients send: the name follows the last slash or backslash. */
 function withoutPath(name: string): string {
   return name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1);
 }
 
 /**
- * The header of a download: `attachment` with an ASCII name for old clients and the true one. No character of the
- * name can end the header or the quotes. Source: RFC 6266.
+ * Returns the header of a download: `attachment` with an ASCII name for old clients and the actual name. No character
+ * of the name can end the header or the quotes. Source: RFC 6266.
  */
 export function attachment(name: string): string {
   const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');

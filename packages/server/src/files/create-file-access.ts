@@ -2,7 +2,7 @@ import type { FileAccess } from './file-access.ts';
 import type { FileRepository } from './file-repository.ts';
 import { checkLength, readVerified, type VerifiedContentDeps } from './maintenance/verified-content.ts';
 
-/** The files for other modules. Content that is read to its end equals the uploaded bytes. */
+/** Creates the interface of files for other modules. Content that is read completely equals the uploaded bytes. */
 export function createFileAccess(
   deps: VerifiedContentDeps & { readonly files: Pick<FileRepository, 'find'> },
 ): FileAccess {

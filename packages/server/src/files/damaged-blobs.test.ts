@@ -7,7 +7,7 @@ import { reconcileFiles } from './maintenance/reconcile.ts';
 import { ask, upload } from './testing/ask.ts';
 import { type FilesService, startFilesService } from './testing/files-service.ts';
 
-/** More than one block of a download. */
+/** Longer than one block of a download. */
 const large = 'tea '.repeat(200_000);
 const contentOf = (id: string) => `/v1/files/${id}/content`;
 
@@ -18,7 +18,7 @@ const damages: ReadonlyArray<readonly [string, (path: string) => Promise<void>]>
 
 describe('a blob that is damaged', () => {
   for (const [name, damage] of damages) {
-    test(`${name}: the same content uploaded again is stored again, for every file that has it`, async () => {
+    test(`${name}: another upload of the same content is stored for every file that uses it`, async () => {
       await using service = await startFilesService();
       const first = await upload(service, { content: 'green tea' });
       await damage(await service.pathOf(first));
@@ -30,7 +30,7 @@ describe('a blob that is damaged', () => {
   }
 
   for (const content of ['green tea', large]) {
-    test(`changed within ${content.length} bytes: a download is never taken for the whole, and the same content uploaded again repairs it`, async () => {
+    test(`changed within ${content.length} bytes: a download never ends as complete, and an upload of the same content repairs it`, async () => {
       await using service = await startFilesService();
       const first = await upload(service, { content });
       const path = await service.pathOf(first);
@@ -52,7 +52,7 @@ describe('a blob that is damaged', () => {
   }
 
   for (const content of ['green tea', large]) {
-    test(`changed within ${content.length} bytes, and not read since: the same content uploaded again replaces it`, async () => {
+    test(`changed within ${content.length} bytes and not read since: an upload of the same content replaces it`, async () => {
       await using service = await startFilesService();
       const first = await upload(service, { content });
       await writeFile(await service.pathOf(first), `T${content.slice(1)}`);
@@ -62,7 +62,7 @@ describe('a blob that is damaged', () => {
     });
   }
 
-  test('changed on PostgreSQL, and not read since: the same content uploaded again replaces it', async () => {
+  test('changed on PostgreSQL and not read since: an upload of the same content replaces it', async () => {
     const testing = await createTestDatabase();
     try {
       await using service = await startFilesService({ databaseUrl: testing.url });
@@ -76,7 +76,7 @@ describe('a blob that is damaged', () => {
     }
   });
 
-  test('changed, and deleted while the same content comes again: every file that is left can be read', async () => {
+  test('changed, and deleted during an upload of the same content: every remaining file can be read', async () => {
     await using service = await startFilesService();
     for (let round = 0; round < 10; round += 1) {
       const [first, kept] = [
@@ -95,7 +95,7 @@ describe('a blob that is damaged', () => {
     }
   });
 
-  test('an upload whose content is stored already reads it before it drops its own bytes; a new one reads nothing', async () => {
+  test('an upload of stored content reads the stored bytes before it discards its own; an upload of new content reads nothing', async () => {
     await using service = await startFilesService();
     const stored: string[] = [];
     const { open } = service.blobs;
@@ -110,7 +110,7 @@ describe('a blob that is damaged', () => {
     assert.deepEqual(stored, [(await service.files.find('projecta', id))?.blobId]);
   });
 
-  test('a range of a blob that was cut is refused, as is its HEAD; a range of a whole one is not', async () => {
+  test('a range and a HEAD of a truncated blob are refused; a range of a complete blob is served', async () => {
     await using service = await startFilesService();
     const id = await upload(service, { content: 'green tea' });
     const range = { headers: { Range: 'bytes=0-2' } };
@@ -120,7 +120,7 @@ describe('a blob that is damaged', () => {
     assert.equal((await ask(service, contentOf(id), { method: 'HEAD' })).status, 503);
   });
 
-  test('bytes that were missing and are back are served again', async () => {
+  test('missing bytes that return are served again', async () => {
     await using service = await startFilesService();
     const id = await upload(service, { content: 'green tea' });
     const path = await service.pathOf(id);
@@ -132,7 +132,7 @@ describe('a blob that is damaged', () => {
     assert.equal(await service.damages.countDamaged(), 0);
   });
 
-  test('a damaged file that is deleted leaves nothing, neither in its place nor in the quarantine', async () => {
+  test('a damaged file that is deleted leaves nothing, neither in the store nor in the quarantine', async () => {
     await using service = await startFilesService();
     const id = await upload(service, { content: 'green tea' });
     await writeFile(await service.pathOf(id), 'GREEN TEA');
@@ -145,7 +145,7 @@ describe('a blob that is damaged', () => {
   });
 });
 
-/** One blob with the right bytes, nothing damaged and nothing left over. */
+/** Asserts that there is one blob with correct bytes, no damage and no orphan. */
 async function assertRepaired(service: FilesService): Promise<void> {
   assert.equal(await service.damages.countDamaged(), 0);
   assert.deepEqual(await service.quarantined(), [], 'the wrong bytes are erased');

@@ -9,8 +9,9 @@ export interface DeleteFileDeps {
 }
 
 /**
- * Deletes a file: marks its row, removes its bytes, then removes its rows. A delete that a fault or a crash interrupts is
- * finished within a minute, or at the next start. Throws OBJECT_NOT_FOUND, or DUPLICATE_OBJECT while a record is being made from it.
+ * Deletes a file: marks its row, removes its bytes, then removes its rows. A delete that a fault or a crash interrupts
+ * is finished within a minute, or at the next start. Throws OBJECT_NOT_FOUND, or DUPLICATE_OBJECT while a record is
+ * being created from the file.
  */
 export async function deleteFile(deps: DeleteFileDeps, projectId: string, fileId: string): Promise<void> {
   const deleting = await deps.files.startDelete(projectId, fileId);

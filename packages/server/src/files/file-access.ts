@@ -3,9 +3,12 @@ import { Problem } from '../kernel/problem.ts';
 
 /** The interface of files for other modules. */
 export interface FileAccess {
-  /** The file of this project, or undefined. */
+  /** Returns the file of this project, or undefined. */
   findFile(projectId: string, fileId: string): Promise<AccessibleFile | undefined>;
-  /** The bytes, from the start. @throws StoredContentDamaged, and BlobUnreadable when the disk does not give them */
+  /**
+   * Reads the bytes from the start.
+   * @throws StoredContentDamaged, and BlobUnreadable when the disk cannot read them
+   */
   open(file: AccessibleFile): AsyncIterable<Uint8Array>;
 }
 
@@ -21,7 +24,7 @@ export interface AccessibleFile {
   readonly sha256: string;
 }
 
-/** The bytes on the disk are missing or not those that were uploaded. */
+/** The bytes on the disk are missing or differ from those that were uploaded. */
 export class StoredContentDamaged extends Problem {
   constructor() {
     super(

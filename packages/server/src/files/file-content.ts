@@ -10,7 +10,7 @@ export interface ContentRequest {
   readonly range: string | undefined;
   readonly ifRange: string | undefined;
   readonly ifNoneMatch: string | undefined;
-  /** HEAD: the headers of the whole, no bytes. */
+  /** True for HEAD: the headers of the whole content, without bytes. */
   readonly headOnly: boolean;
 }
 
@@ -21,8 +21,9 @@ export interface ContentAnswer {
 }
 
 /**
- * The bytes of a file, as a download that no browser runs: the type is never the one that was sent, and scripts have no
- * origin. Throws RANGE_NOT_SATISFIABLE, and SERVICE_UNAVAILABLE for bytes that are damaged. Source: docs/contract.md "Files"; RFC 9110 §13, §14.
+ * Responds with the bytes of a file as a download that no browser executes: the response never uses the type that was
+ * uploaded, and scripts have no origin. Throws RANGE_NOT_SATISFIABLE, and SERVICE_UNAVAILABLE for damaged bytes.
+ * Source: docs/contract.md "Files"; RFC 9110 §13, §14.
  */
 export async function answerContent(
   deps: VerifiedContentDeps,
@@ -57,7 +58,7 @@ export async function answerContent(
   };
 }
 
-/** A range cannot be compared with the hash of the whole; its length was checked. */
+/** Opens the content. A range cannot be compared with the hash of the whole content, so only the length is checked. */
 async function openContent(
   deps: VerifiedContentDeps,
   file: StoredFile,
@@ -66,6 +67,6 @@ async function openContent(
   const stored = await deps.blobs.open(file.blobId, range);
   if (range !== undefined) return stored;
   const verified = Readable.from(readVerified(deps, file, stored), { objectMode: false });
-  // If the client disconnects before the first read, the generator ends without having started.
+  // When the client disconnects before the first read, the generator ends without having started.
   return verified.once('close', () => stored.destroy());
 }

@@ -13,14 +13,14 @@ function refusal(name: string): string | undefined {
   }
 }
 
-test('a file name with a character that reverses what is shown is refused, and the character is named', () => {
+test('a file name with a character that reverses the display order is refused, and the error names the character', () => {
   for (const control of ['202A', '202B', '202C', '202D', '202E', '2066', '2067', '2068', '2069']) {
     const name = `invoice${String.fromCharCode(Number.parseInt(control, 16))}fdp.txt`;
     assert.match(refusal(name) ?? '', new RegExp(`received a filename with U\\+${control}`));
   }
 });
 
-test('names in scripts that run from right to left are accepted, with the marks that they need', () => {
+test('names in right-to-left scripts are accepted with the marks that they need', () => {
   for (const name of ['תפריט.txt', 'قائمة الأسعار.txt', 'רשימה\u200e 2.txt', 'سعر\u061c5.txt', 'a\u200fb.md']) {
     assert.equal(refusal(name), undefined, name);
   }

@@ -2,25 +2,25 @@ import { type Extension, type Purpose, purposes } from '@quartermaster/contract'
 import { fieldInvalid } from '../kernel/problem.ts';
 import { purposeNotAllowed } from './problems.ts';
 
-/** The name of an uploaded file, read. */
+/** The validated name of an uploaded file. */
 export interface FileName {
   /** For display only. */
   readonly name: string;
   readonly extension: Extension;
 }
 
-/** Bytes of UTF-8: what the file systems that a download lands on take. */
+/** Bytes of UTF-8, the limit of common file systems on which a download is saved. */
 const longestName = 255;
 
 /**
- * They change the order in which a name is shown, so that `invoice\u202efdp.txt` looks like a PDF. Marks that names in
- * Arabic or Hebrew need (U+200E, U+200F, U+061C) are not among them.
+ * These characters change the order in which a name is displayed, so that `invoice\u202efdp.txt` looks like a PDF.
+ * Marks that names in Arabic or Hebrew need (U+200E, U+200F, U+061C) are allowed.
  */
 const directionControl = /[\u202a-\u202e\u2066-\u2069]/;
 
 /**
- * Throws REQUEST_VALIDATION_ERROR for a name that is empty, too long or shown in another order than stored, or whose
- * extension the purpose does not take.
+ * Throws REQUEST_VALIDATION_ERROR for a name that is empty, too long or displayed in another order than stored, or
+ * whose extension the purpose does not allow.
  */
 export function readFileName(name: string, purpose: Purpose): FileName {
   if (name === '') throw fieldInvalid('body/file', 'an empty filename', 'a part with a filename and an extension');

@@ -3,7 +3,7 @@ import type { CompletedClaim } from '../idempotency/idempotency-repository.ts';
 import type { Page } from '../kernel/page.ts';
 import type { BlobDamage } from './blob-repository.ts';
 
-/** A file as its row has it. */
+/** A file as stored in its row. */
 export interface StoredFile {
   readonly id: string;
   readonly projectId: string;
@@ -18,15 +18,15 @@ export interface StoredFile {
 
 /** The rows that the commit of an upload writes. */
 export interface NewFile {
-  /** Its `blobId` is the blob just committed; the stored file may name another one with the same content. */
+  /** Its `blobId` is the blob just committed. The stored file may use another blob with the same content. */
   readonly file: StoredFile;
-  /** Kept in the same transaction; null: the request carried no idempotency key. */
+  /** Stored in the same transaction; null when the request had no idempotency key. */
   readonly claim: CompletedClaim | null;
 }
 
 /**
- * `claim_lost`: another request with the same idempotency key took over; `no_room`: the bytes of the project's
- * files would exceed its limit; `too_many_files`: their number would. Nothing of the file was kept then.
+ * `claim_lost`: another request has claimed the idempotency key. `no_room`: the project's files would exceed its bytes.
+ * `too_many_files`: they would exceed its number of files. In these cases nothing of the file is stored.
  */
 export type AddOutcome =
   | {
@@ -39,13 +39,16 @@ export type AddOutcome =
   | { readonly kind: 'no_room' }
   | { readonly kind: 'too_many_files' };
 
-/** Whether all bytes of a blob are stored. Called within the transaction for a blob that is kept instead of a new one. */
+/**
+ * Returns whether all bytes of a blob are stored. Called in the transaction for a blob that is kept instead of a new
+ * one.
+ */
 export type IsStored = (blob: { readonly blobId: string; readonly bytes: number }) => Promise<boolean>;
 
 export interface FileLimits {
-  /** Limit of bytes of all files of a project, enforced against concurrent uploads too. null: no limit. */
+  /** Limit on the bytes of all files of a project, also for concurrent uploads; null means no limit. */
   readonly maxProjectBytes: number | null;
-  /** Limit of files of a project, enforced against concurrent uploads too. null: no limit. */
+  /** Limit on the number of files of a project, also for concurrent uploads; null means no limit. */
   readonly maxFiles: number | null;
 }
 
@@ -57,7 +60,7 @@ export interface ProjectUsage {
   readonly files: number;
 }
 
-/** A file whose row says that it is being deleted. `removeBlob`: no other file has its bytes. */
+/** A file that is marked for deletion. `removeBlob` is true when no other file uses its bytes. */
 export interface DeletingFile {
   readonly fileId: string;
   readonly blobId: string;
@@ -65,10 +68,10 @@ export interface DeletingFile {
   readonly removeBlob: boolean;
 }
 
-/** Which files a list has. `name`: those with this text in their name, A–Z and a–z alike. */
+/** Selects the files of a list. `name` selects those whose name contains the text; A–Z match a–z. */
 export type FileQuery = ListQuery & { readonly purpose?: Purpose; readonly name?: string };
 
-/** COMMIT was sent and its outcome is unknown: it may be visible now, later or never. */
+/** COMMIT was sent and its outcome is unknown. The change may be visible now, later or never. */
 export class CommitInDoubt extends Error {
   constructor(cause: unknown) {
     super('It is not known whether the transaction was committed.', { cause });
@@ -79,53 +82,53 @@ export class CommitInDoubt extends Error {
 /** The rows of files and their blobs. Queries do not return a file that is being deleted. */
 export interface FileRepository {
   /**
-   * One transaction for all of them; one outcome each, in order. Bytes a live blob of the project has are kept once; a
-   * blob that is damaged or not stored is replaced by the new one for all of its files.
-   * @throws CommitInDoubt when the files may have been added all the same; after any other error they were not
+   * Adds all files in one transaction and returns one outcome each, in order. Bytes that a live blob of the project
+   * already has are stored once. A damaged or missing blob is replaced by the new one for all of its files.
+   * @throws CommitInDoubt when the files may have been added; after any other error they were not
    */
   add(files: readonly NewFile[], limits: FileLimits, isStored: IsStored): Promise<readonly AddOutcome[]>;
   find(projectId: string, fileId: string): Promise<StoredFile | undefined>;
-  /** Newest first unless asked otherwise; the cursors must be ids. */
+  /** Returns the newest first by default. The cursors must be ids. */
   list(projectId: string, query: FileQuery): Promise<Page<StoredFile>>;
-  /** Records made from the file, newest first. */
+  /** Returns records created from the file, newest first. */
   references(
     projectId: string,
     fileId: string,
     limit: number,
   ): Promise<ReadonlyArray<{ readonly collectionId: string; readonly recordId: string }>>;
-  /** Bytes of the project's files: a sum that is kept, not made. */
+  /** Returns the stored sum of the bytes of the project's files, without computing it. */
   bytesKept(projectId: string): Promise<number>;
-  /** Projects whose kept sums are not those of their files. */
+  /** Returns projects whose stored sums differ from those of their files. */
   wrongUsages(): Promise<readonly WrongUsage[]>;
-  /** Recomputes the stored usage of a project. Safe with concurrent uploads and deletes. */
+  /** Recomputes the stored usage of a project. It is safe during uploads and deletes. */
   correctUsage(projectId: string): Promise<void>;
   /** Marks the file as deleted, so that queries no longer return it. `in_use`: a record is being created from it. */
   startDelete(projectId: string, fileId: string): Promise<DeletingFile | 'absent' | 'in_use'>;
-  /** The bytes are gone (or kept for another file): so go the rows. */
+  /** Deletes the rows after the bytes were removed, or were kept for another file. */
   finishDelete(deleting: DeletingFile): Promise<void>;
-  /** Deletes that were started and not finished. */
+  /** Returns deletes that have started and not finished. */
   unfinishedDeletes(limit: number): Promise<readonly DeletingFile[]>;
-  /** Which of these blobs a row names. */
+  /** Returns those of the blobs that have a row. */
   knownBlobs(blobIds: readonly string[]): Promise<ReadonlySet<string>>;
-  /** The live blobs that have these contents in their projects: one for each, in order. */
+  /** Finds the live blob with each content in its project, in order. */
   findContents(contents: readonly StoredContent[]): Promise<ReadonlyArray<StoredBlobRow | undefined>>;
-  /** Blobs with a live row of every project, by id, those that follow `after`. */
+  /** Returns blobs with a live row of every project, by id, those that follow `after`. */
   liveBlobs(after: string, limit: number): Promise<ReadonlyArray<StoredBlobRow>>;
 }
 
 export interface WrongUsage {
   readonly projectId: string;
-  /** Bytes of its files. */
+  /** Total bytes of the project's files. */
   readonly expected: number;
-  /** … as the kept sum has it. */
+  /** The stored sum of the bytes. */
   readonly found: number;
-  /** The number of its files. */
+  /** The number of the project's files. */
   readonly expectedFiles: number;
-  /** … as the kept count has it. */
+  /** The stored number of files. */
   readonly foundFiles: number;
 }
 
-/** Equal content is stored once within a project. */
+/** Identifies content, which is stored once within a project. */
 export type StoredContent = Pick<StoredFile, 'projectId' | 'sha256'>;
 
 export interface StoredBlobRow {
@@ -133,6 +136,6 @@ export interface StoredBlobRow {
   readonly projectId: string;
   readonly bytes: number;
   readonly sha256: string;
-  /** As recorded. */
+  /** The recorded damage. */
   readonly damage: BlobDamage | null;
 }

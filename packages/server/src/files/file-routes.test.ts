@@ -30,27 +30,27 @@ describe('GET /v1/files', () => {
     return { places: data.map((file: { file_id: string }) => ids.indexOf(file.file_id)), has_more };
   };
 
-  test('newest first, 20 at a time', async () => {
+  test('returns the newest files first, 20 per page', async () => {
     assert.deepEqual(await list(''), { places: [6, 5, 4, 3, 2, 1, 0], has_more: false });
     assert.deepEqual(await list('?order=asc&limit=3'), { places: [0, 1, 2], has_more: true });
   });
-  test('after a cursor', async () => {
+  test('returns the page after a cursor', async () => {
     assert.deepEqual(await list(`?limit=3&after=${ids[4]}`), { places: [3, 2, 1], has_more: true });
     assert.deepEqual(await list(`?limit=3&after=${ids[1]}`), { places: [0], has_more: false });
     assert.deepEqual(await list(`?limit=3&order=asc&after=${ids[3]}`), { places: [4, 5, 6], has_more: false });
   });
-  test('before a cursor: the page next to it, in the order asked for', async () => {
+  test('returns the page directly before a cursor, in the requested order', async () => {
     assert.deepEqual(await list(`?limit=3&before=${ids[1]}`), { places: [4, 3, 2], has_more: true });
     assert.deepEqual(await list(`?limit=3&before=${ids[5]}`), { places: [6], has_more: false });
     assert.deepEqual(await list(`?limit=2&order=asc&before=${ids[5]}`), { places: [3, 4], has_more: true });
   });
-  test('of one purpose', async () => {
+  test('returns the files of one purpose', async () => {
     assert.deepEqual(await list('?purpose=qa_record_file'), { places: [6, 3, 0], has_more: false });
   });
-  test('is byte for byte the same when read again', async () => {
+  test('returns the same bytes when repeated', async () => {
     assert.equal((await ask(service, '/v1/files')).text, (await ask(service, '/v1/files')).text);
   });
-  test('shows a project nothing of another, and does not know its cursors', async () => {
+  test('returns no files of another project and refuses its cursors', async () => {
     assert.deepEqual(await list('', 'projectb'), { places: [], has_more: false });
     assert.equal((await ask(service, `/v1/files?after=${ids[0]}`, { project: 'projectb' })).status, 404);
   });
@@ -62,7 +62,7 @@ describe('GET /v1/files', () => {
     ['?order=up', 422],
     ['?purpose=assistants', 422],
   ] as const) {
-    test(`${query} is answered ${status}`, async () => {
+    test(`answers ${query} with ${status}`, async () => {
       assert.equal((await ask(service, `/v1/files${query}`)).status, status);
     });
   }
@@ -78,14 +78,14 @@ describe('GET /v1/files/{file_id}', () => {
   });
   after(() => service.stop());
 
-  test('describes the file and names its records', async () => {
+  test('describes the file and lists its records', async () => {
     const { data } = (await ask(service, `/v1/files/${id}`)).json();
     assert.equal(data.file_name, 'Grüße "1".txt');
     assert.deepEqual(data.references, []);
   });
 
   for (const path of ['', '/content']) {
-    test(`an unknown file, or another project's, is 404: ${path || '/'}`, async () => {
+    test(`answers an unknown file, or one of another project, with 404: ${path || '/'}`, async () => {
       const unknown = `file${'0'.repeat(20)}`;
       for (const [file, project] of [
         [unknown, 'projecta'],
@@ -99,7 +99,7 @@ describe('GET /v1/files/{file_id}', () => {
     });
   }
 
-  test('the content is a download that no browser runs', async () => {
+  test('returns the content as a download that no browser executes', async () => {
     const { headers, text } = await ask(service, `/v1/files/${id}/content`);
     assert.equal(text, content);
     assert.equal(headers.get('content-type'), 'application/octet-stream');
@@ -114,14 +114,14 @@ describe('GET /v1/files/{file_id}', () => {
     assert.equal(headers.get('content-length'), '10');
   });
 
-  test('HEAD has the headers and no bytes', async () => {
+  test('answers HEAD with the headers and no bytes', async () => {
     const answer = await ask(service, `/v1/files/${id}/content`, { method: 'HEAD', headers: { Range: 'bytes=0-1' } });
     assert.deepEqual([answer.status, answer.text, answer.headers.get('content-length')], [200, '', '10']);
     const described = await ask(service, `/v1/files/${id}`, { method: 'HEAD' });
     assert.deepEqual([described.status, described.text], [200, '']);
   });
 
-  test('one range is answered with 206, one outside with 416', async () => {
+  test('answers a satisfiable range with 206 and others with 416', async () => {
     const part = await ask(service, `/v1/files/${id}/content`, { headers: { Range: 'bytes=4-8' } });
     assert.deepEqual([part.status, part.text, part.headers.get('content-range')], [206, 'bytes', 'bytes 4-8/10']);
     const outside = await ask(service, `/v1/files/${id}/content`, { headers: { Range: 'bytes=10-' } });
@@ -129,7 +129,7 @@ describe('GET /v1/files/{file_id}', () => {
     assert.equal(outside.json().error.code, 'RANGE_NOT_SATISFIABLE');
   });
 
-  test('the ETag answers 304 and guards ranges', async () => {
+  test('answers a matching ETag with 304 and checks ranges with it', async () => {
     const { headers } = await ask(service, `/v1/files/${id}/content`);
     const etag = headers.get('etag') ?? '';
     const same = await ask(service, `/v1/files/${id}/content`, { headers: { 'If-None-Match': etag } });
@@ -142,7 +142,7 @@ describe('GET /v1/files/{file_id}', () => {
 });
 
 describe('identical content', () => {
-  test('is kept once in a project, and stays until its last file is deleted', async () => {
+  test('is stored once in a project until its last file is deleted', async () => {
     const service = await startFilesService();
     const [a, b] = [await upload(service), await upload(service, { name: 'other.md' })];
     await upload(service, {}, { project: 'projectb' });
@@ -158,7 +158,7 @@ describe('identical content', () => {
     await service.stop();
   });
 
-  test('sent and deleted at once never leaves a file without bytes, nor bytes without a file', async () => {
+  test('concurrent uploads and deletes never leave a file without bytes, nor bytes without a file', async () => {
     const service = await startFilesService();
     for (let round = 0; round < 20; round += 1) {
       const old = await upload(service);
@@ -180,7 +180,7 @@ describe('identical content', () => {
 });
 
 describe('DELETE /v1/files/{file_id}', () => {
-  test('is refused while a record is being made, and finished later', async () => {
+  test('is refused while a record is being created, and works afterwards', async () => {
     const service = await startFilesService();
     const id = await upload(service);
     await insertRecord(service, id, 'creating');
@@ -251,7 +251,7 @@ async function insertRecord(service: FilesService, fileId: string, status: strin
 }
 
 describe('GET /v1/limits', () => {
-  test('says what may be uploaded and what is left', async () => {
+  test('returns the upload limits and the remaining quota', async () => {
     const service = await startFilesService({ maxFileBytes: 1000, maxProjectBytes: 5000, maxUploadsInFlight: 3 });
     await upload(service);
     const { data } = (await ask(service, '/v1/limits')).json();

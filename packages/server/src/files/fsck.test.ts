@@ -20,7 +20,7 @@ async function addOrphan(service: FilesService, content: string): Promise<string
 }
 
 describe('the check of a store', () => {
-  test('names the files of a damaged blob, and records it, so that the next upload repairs it', async () => {
+  test('reports the files of a damaged blob and records it, so that the next upload repairs it', async () => {
     await using service = await startFilesService();
     const id = await upload(service, { content: 'green tea', name: 'tea.txt' });
     const blobId = (await service.files.find('projecta', id))?.blobId ?? '';
@@ -41,12 +41,12 @@ describe('the check of a store', () => {
     assert.equal((await checkStore(service.admin, { hash: true })).open, 0);
   });
 
-  test('puts back quarantined bytes whose hash is right', async () => {
+  test('restores quarantined bytes whose hash is correct', async () => {
     await using service = await startFilesService();
     const id = await upload(service, { content: 'green tea' });
     const blobId = (await service.files.find('projecta', id))?.blobId ?? '';
     await service.reportDamage({ blobId, projectId: 'projecta' }, 'content_differs');
-    // Its bytes are in the quarantine now, which is no damage of another kind.
+    // Its bytes are in the quarantine now, which is not another kind of damage.
     await service.reportDamage({ blobId, projectId: 'projecta' }, 'missing');
     const [row] = (await service.rows('blob')) as { damage: string }[];
     assert.equal(row?.damage, 'content_differs');
@@ -57,7 +57,7 @@ describe('the check of a store', () => {
     assert.equal(await service.damages.countDamaged(), 0);
   });
 
-  test('counts orphans as a fault only after their grace period', async () => {
+  test('counts orphans as faults only after their grace period', async () => {
     await using service = await startFilesService();
     const orphan = await addOrphan(service, 'green tea');
     const young = await checkStore(service.admin, { hash: false });
@@ -66,7 +66,7 @@ describe('the check of a store', () => {
     assert.equal((await checkStore(service.admin, { hash: false })).open, 1);
   });
 
-  test('reports the damage that the database finds', async () => {
+  test('reports the damage of the database', async () => {
     await using service = await startFilesService();
     const checkDatabase = async () => ({ checked: 'read', findings: ['row 3 missing from index'] });
     const report = await checkStore({ ...service.admin, checkDatabase }, { hash: false });
@@ -76,7 +76,7 @@ describe('the check of a store', () => {
 });
 
 describe('the quarantine', () => {
-  test('lists what is in it with its hash, and gives it back to its place', async () => {
+  test('lists its blobs with their hashes and restores one', async () => {
     await using service = await startFilesService();
     const id = await upload(service, { content: 'green tea' });
     const blobId = (await service.files.find('projecta', id))?.blobId ?? '';
@@ -89,7 +89,7 @@ describe('the quarantine', () => {
     await assert.rejects(restoreBlob(service.admin, blobId), /The quarantine holds no blob/);
   });
 
-  test('restores no bytes that are not the content of their files, and names these', async () => {
+  test('restores no bytes that differ from the content of their files, and reports those files', async () => {
     await using service = await startFilesService();
     const id = await upload(service, { content: 'green tea', name: 'tea.txt' });
     const blobId = (await service.files.find('projecta', id))?.blobId ?? '';
@@ -106,7 +106,7 @@ describe('the quarantine', () => {
     assert.equal(await service.damages.countDamaged(), 0);
   });
 
-  test('makes a file of bytes whose content is stored already, but changed: every file gets the good bytes', async () => {
+  test('creates a file from bytes whose stored copy has changed, and every file gets the correct bytes', async () => {
     await using service = await startFilesService();
     const first = await upload(service, { content: 'green tea' });
     await writeFile(await service.pathOf(first), 'GREEN TEA');
@@ -118,7 +118,7 @@ describe('the quarantine', () => {
     assert.deepEqual(await service.quarantined(), []);
   });
 
-  test('makes a file of bytes that no row names', async () => {
+  test('creates a file from bytes without a row', async () => {
     await using service = await startFilesService();
     const blobId = await addOrphan(service, 'green tea');
     await service.blobs.quarantine.add(blobId);

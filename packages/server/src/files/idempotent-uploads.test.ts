@@ -10,7 +10,7 @@ const upload = (service: Service, form: Form, options: Head = {}) => {
 };
 
 describe('Idempotency-Key on POST /v1/files', () => {
-  test('the same key and content give the same answer, also after a restart; the file is kept once', async () => {
+  test('the same key and content return the same response, also after a restart, and one file is stored', async () => {
     await using before = await startFilesService();
     const first = await upload(before, { content: 'x'.repeat(700_000) }, { key: 'one key' });
     assert.equal(first.status, 200);
@@ -39,7 +39,7 @@ describe('Idempotency-Key on POST /v1/files', () => {
     assert.equal((await service.rows('file')).length, 1);
   });
 
-  test('the same key of another project is another key', async () => {
+  test('the same key in another project is independent', async () => {
     await using service = await startFilesService();
     const [a, b] = await Promise.all([
       upload(service, {}, { key: 'key', project: 'projecta' }),
@@ -49,7 +49,7 @@ describe('Idempotency-Key on POST /v1/files', () => {
     assert.notEqual(a.json?.data.file_id, b.json?.data.file_id);
   });
 
-  test('of twenty at once one has an effect; the others get its answer or are told to wait', async () => {
+  test('one of twenty concurrent requests has an effect; the others get its response or are asked to retry', async () => {
     await using service = await startFilesService();
     for (let round = 0; round < 5; round += 1) {
       const answers = await Promise.all(
@@ -64,13 +64,13 @@ describe('Idempotency-Key on POST /v1/files', () => {
     assert.equal((await service.onDisk()).blobs.length, 5);
   });
 
-  test('a refused upload does not use the key up', async () => {
+  test('a refused upload leaves its key unused', async () => {
     await using service = await startFilesService();
     assert.equal((await upload(service, { name: 'a.exe' }, { key: 'key' })).status, 422);
     assert.equal((await upload(service, { name: 'a.txt' }, { key: 'key' })).status, 200);
   });
 
-  test('a claim that a crashed process left blocks its key only until its lease ends', async () => {
+  test('the claim of a crashed process blocks its key only until its lease ends', async () => {
     await using service = await startFilesService();
     const claim = { project_id: 'projecta', operation: 'upload', fingerprint: null, answer: null, created_at: 1 };
     await service.database.write

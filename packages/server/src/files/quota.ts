@@ -1,13 +1,14 @@
 import type { FileLimits, FileRepository } from './file-repository.ts';
 import { quotaUsedUp } from './problems.ts';
 
-/** Bytes and files a project may keep. */
+/** The bytes and files that a project may store. */
 export interface Quota {
-  /** For the transaction that adds files: it decides, whatever other processes add meanwhile. */
+  /** The limits for the transaction that adds files. They hold for concurrent uploads of other processes too. */
   readonly limits: FileLimits;
   /**
-   * Before bytes are made durable in vain. The number of files is left to `limits`: every upload would cost one more query.
-   * @throws RESOURCE_LIMIT_REACHED when a file of `bytes` has no room now
+   * Checks the bytes early, before they are made durable needlessly. The number of files is left to `limits`, because
+   * it would cost one more query per upload.
+   * @throws RESOURCE_LIMIT_REACHED when a file of `bytes` does not fit now
    */
   check(projectId: string, bytes: number): Promise<void>;
 }

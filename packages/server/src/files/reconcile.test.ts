@@ -32,7 +32,7 @@ describe('after a crash', () => {
     return ids;
   }
 
-  test('interrupted deletes are finished as erasure, and bytes without a row are quarantined once they are old', async () => {
+  test('interrupted deletes erase their bytes, and bytes without a row are quarantined after the grace period', async () => {
     await using service = await startFilesService();
     const { files } = service;
     const [a, b] = [await upload(service, { content: 'a' }), await upload(service, { content: 'b' })];
@@ -57,7 +57,7 @@ describe('after a crash', () => {
     assert.deepEqual(await service.quarantined(), []);
   });
 
-  test('a delete whose bytes the disk does not remove holds up neither the others nor the sweep', async () => {
+  test('a delete whose bytes cannot be removed delays neither other deletes nor the sweep', async () => {
     await using service = await startFilesService();
     const ids = [await upload(service, { content: 'a' }), await upload(service, { content: 'b' })];
     for (const id of ids) await service.files.startDelete('projecta', id);
@@ -79,7 +79,7 @@ describe('after a crash', () => {
     assert.deepEqual(await service.rows('file'), []);
   });
 
-  test('a replaced blob that the disk does not remove does not hold up the sweep', async () => {
+  test('a replaced blob that cannot be removed does not delay the sweep', async () => {
     await using service = await startFilesService();
     const id = await upload(service, { content: 'a' });
     const blobId = (await service.files.find('projecta', id))?.blobId ?? '';
@@ -94,7 +94,7 @@ describe('after a crash', () => {
     assert.deepEqual(await service.quarantined(), orphans);
   });
 
-  test('more orphans than a crash leaves stay where they are, until the operator has them moved', async () => {
+  test('more orphans than a crash leaves stay in place until the operator confirms the move', async () => {
     await using service = await startFilesService();
     await upload(service, { content: 'a' });
     await addOrphans(service, 6);
@@ -105,7 +105,7 @@ describe('after a crash', () => {
     assert.equal((await service.onDisk()).blobs.length, 1);
   });
 
-  test('missing, cut and changed bytes, orphans and unfinished deletes are all found', async () => {
+  test('missing, truncated and changed bytes, orphans and unfinished deletes are all found', async () => {
     await using service = await startFilesService();
     const { files, blobs, folder } = service;
     const ids = [];

@@ -38,19 +38,19 @@ export interface FileRoutesDeps {
   readonly files: FileRepository;
   readonly blobs: BlobStore;
   readonly reportDamage: ReportDamage;
-  /** The table of limits in force. */
+  /** All limits with their current values. */
   readonly allLimits: readonly Limit[];
   readonly limits: {
     readonly maxFileBytes: number;
-    /** null: no quota. */
+    /** null means no quota. */
     readonly maxProjectBytes: number | null;
     readonly maxUploadsInFlight: number;
   };
 }
 
-/** The routes of files. Source: docs/contract.md "Upload", docs/contract.md "Files". */
+/** Registers the routes of files. Source: docs/contract.md "Upload", docs/contract.md "Files". */
 export function fileRoutes(app: App, deps: FileRoutesDeps): void {
-  // A scope of its own: only here is multipart/form-data taken as it comes.
+  // Only in this scope, multipart/form-data reaches the handler unparsed.
   app.register(async (scope: App) => uploadRoute(scope, deps));
   fileListRoute(app, deps);
   fileRoute(app, deps);
@@ -66,7 +66,7 @@ const FileListQuery = Type.Interface([ListQuery], {
     Type.String({ minLength: 1, maxLength: 255, description: 'Files with this in their name; A–Z and a–z are alike.' }),
   ),
 });
-/** For the documentation: the body is read by `multipart.ts`, part by part. */
+/** Used only for the documentation, because `multipart.ts` reads the body part by part. */
 const UploadBody = Type.Object({
   purpose: PurposeName,
   file: Type.String({
@@ -80,7 +80,7 @@ const UploadHeaders = Type.Object({
 });
 
 function uploadRoute(app: App, deps: FileRoutesDeps): void {
-  // An admission is here from the headers to the start of the handler; from then on it is the handler's.
+  // Holds an admission from the headers to the start of the handler, which then owns it.
   const admitted = new WeakMap<FastifyRequest, Admission>();
 
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -135,7 +135,7 @@ function readLength(header: string | undefined): number | undefined {
   return header === undefined ? undefined : Number(header);
 }
 
-/** An answer before the end of the body ends the connection, but not before the client could read it. */
+/** Closes the connection when the response precedes the end of the body, after the client could read the response. */
 async function closeUnlessRead(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
   if (typeof payload !== 'string' || !(await isBodyStillComing(request.raw))) return payload;
   reply.header('Connection', 'close');

@@ -1,15 +1,15 @@
-/** Which data folder the database belongs to. */
+/** Stores which data folder belongs to the database. */
 export interface StoreIdentityRepository {
   readIdentity(): Promise<StoreIdentity>;
   /**
    * Sets the data folder of the store if the current one is `replaced`; null means none.
-   * @returns whether the folder is the one of the store now: of several processes that claim one at once, one succeeds
+   * @returns whether the folder now belongs to the store; of several concurrent claims, one succeeds
    */
   claimFolder(folderId: string, replaced: string | null): Promise<boolean>;
 }
 
 export interface StoreIdentity {
   readonly storeId: string;
-  /** null until a process that serves files has started. */
+  /** Null until a process that serves files has started. */
   readonly folderId: string | null;
 }

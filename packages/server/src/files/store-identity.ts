@@ -12,18 +12,21 @@ export interface ClaimDeps {
   readonly projects: { findProject(projectId: string): Promise<object | undefined> };
   readonly files: Pick<FileRepository, 'knownBlobs' | 'liveBlobs'>;
   readonly blobs: Pick<BlobStore, 'size'> & { list(): AsyncIterable<Pick<StoredBlob, 'blobId'>> };
-  /** SQLite: the database is in the folder, so that a copy of the folder is a store of its own. */
+  /** True for SQLite, whose database is in the folder. A copy of the folder is then an independent store. */
   readonly isDatabaseInFolder: boolean;
 }
 
-/** In the data folder: which store and which folder of it this is. Written without a store before the folder is claimed. */
+/**
+ * This file in the data folder identifies the store and the folder. It is written without a store id before the folder
+ * is claimed.
+ */
 export const identityFile = 'store.json';
-/** Earlier versions had no `store` row. They used the id of a project of the database as store id. */
+/** Earlier versions had no `store` row. They used the id of a project as store id. */
 const earlierFile = 'database-mark';
 
 /**
- * Makes sure that the data folder and the database belong to each other, before anything is created in either; the first
- * start claims the folder. Bytes that the database does not name would be quarantined, and bytes in another folder would not be
+ * Checks that the data folder and the database belong together before anything is created in either. The first start
+ * claims the folder. Otherwise bytes without a row would be quarantined, and bytes in another folder would not be
  * found. Source: ADR 0068.
  * @throws Error when the database has another data folder, or the folder another database
  */
@@ -40,7 +43,7 @@ export async function claimDataFolder(folder: string, deps: ClaimDeps): Promise<
   }
   if (found.storeId === undefined) await assertSameContent(folder, { storeId, ...deps });
   const claimed = found.folderId ?? randomUUID();
-  // First: a claim that is cut off is finished by the next start of the same folder.
+  // The file is written first, so that the next start with the same folder finishes an interrupted claim.
   await writeIdentityFile(folder, { folder_id: claimed });
   if (!(await store.claimFolder(claimed, folderId))) {
     await rm(join(folder, identityFile));
@@ -51,7 +54,7 @@ export async function claimDataFolder(folder: string, deps: ClaimDeps): Promise<
   await rm(join(folder, earlierFile), { force: true });
 }
 
-/** Of a folder without a complete identity file: a new one, a restored one, one of an earlier version. */
+/** Checks a folder without a complete identity file: a new folder, a restored one, or one of an earlier version. */
 async function assertSameContent(
   folder: string,
   { storeId, projects, files, blobs }: ClaimDeps & { readonly storeId: string },
@@ -71,7 +74,7 @@ async function assertSameContent(
   }
 }
 
-/** Blobs and rows that are compared: some may be missing or left over, but never all. */
+/** The number of blobs and rows to compare. Some may be missing or left over, but not all. */
 const sample = 100;
 
 async function firstOf<Item>(list: AsyncIterable<Item>): Promise<Item[]> {
@@ -86,7 +89,7 @@ async function firstOf<Item>(list: AsyncIterable<Item>): Promise<Item[]> {
 async function readIdentityFile(folder: string): Promise<{ storeId?: string; folderId?: string }> {
   const text = await readIfThere(join(folder, identityFile));
   if (text === undefined) return {};
-  // Written below; a file that is no JSON stops the start.
+  // This file writes the JSON below. A file that is no JSON stops the start.
   const { store_id, folder_id } = JSON.parse(text) as { store_id?: string; folder_id?: string };
   return { ...(store_id && { storeId: store_id }), ...(folder_id && { folderId: folder_id }) };
 }

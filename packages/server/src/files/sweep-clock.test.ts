@@ -14,7 +14,7 @@ import { parseConfig } from '../settings/config.ts';
 
 const hour = 3_600_000;
 
-test('a blob whose upload has not committed its row stays in its place when the clock of the database is hours ahead', async (t) => {
+test('a blob whose upload has not yet committed its row stays when the clock of the database is hours ahead', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-clock-'));
   const logger = createLogger('silent');
   const database = await openDatabase({ url: null, dataFolder: folder, logger });

@@ -19,7 +19,7 @@ function depsOf(service: FilesService, read: number[] = []): VerifyBlobsDeps {
   };
 }
 
-/** A service with a file whose bytes the disk does not give, between two others. */
+/** Starts a service with three files. The disk cannot read the bytes of the second one. */
 async function startDamaged(t: TestContext) {
   const service = await startFilesService();
   t.after(() => service.stop());
@@ -112,7 +112,7 @@ test('the check of a store goes on when a file is deleted before it is read', as
   assert.deepEqual([report.faults, report.open], [[], 0]);
 });
 
-test('a failure of the whole storage is no damage: verification, check and upload end, and nothing is recorded', async (t) => {
+test('a failure of the whole storage is not recorded as damage, and ends the verification, the check and the upload', async (t) => {
   const { service, damaged } = await startDamaged(t);
   const moved = `${service.folder}/moved`;
   await rename(`${service.folder}/blobs`, moved);
@@ -122,7 +122,7 @@ test('a failure of the whole storage is no damage: verification, check and uploa
   await rename(moved, `${service.folder}/blobs`);
   assert.equal(await service.damages.countDamaged(), 0);
 
-  // A disk that gives nothing and takes nothing.
+  // The disk now refuses every read and write.
   await rename(`${service.folder}/staging`, moved);
   await assert.rejects(verifyBlobs(depsOf(service), never));
   await assert.rejects(checkStore(service.admin, { hash: true, repair: true }));

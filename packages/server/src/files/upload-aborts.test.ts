@@ -53,7 +53,7 @@ describe('an upload that does not come to its end', () => {
     }
   }
 
-  test('leaves nothing: fifty at once, each cut somewhere else', async () => {
+  test('fifty concurrent uploads, each cut at another place, leave nothing', async () => {
     await Promise.all(
       Array.from({ length: 50 }, async (_, index) => {
         const socket = service.connect();
@@ -67,7 +67,7 @@ describe('an upload that does not come to its end', () => {
     await assertNothingIsLeft();
   });
 
-  test('is not taken for whole when the length promised more, though its final boundary came', async () => {
+  test('an upload shorter than its Content-Length is refused although its final boundary arrived', async () => {
     const socket = service.connect();
     socket.on('error', () => {});
     socket.write(head(small, { length: 5000 }));
@@ -78,14 +78,14 @@ describe('an upload that does not come to its end', () => {
     socket.destroy();
   });
 
-  test('is refused when the length promised less than the final boundary needs', async () => {
+  test('an upload whose Content-Length ends before the final boundary is refused', async () => {
     const answer = await service.send([head(small, { length: small.length - 10 }), small]);
     assert.equal(answer.status, 400);
     assert.equal(answer.json?.error.code, 'INVALID_REQUEST');
     await assertNothingIsLeft();
   });
 
-  test('is given up with REQUEST_TIMEOUT when no byte comes any more', async () => {
+  test('an upload without further bytes is aborted with REQUEST_TIMEOUT', async () => {
     const socket = service.connect();
     socket.write(head(small, { key: 'slow' }));
     socket.write(small.subarray(0, 50));
@@ -97,7 +97,7 @@ describe('an upload that does not come to its end', () => {
     await assertNothingIsLeft();
   });
 
-  test('frees its idempotency key at once', async () => {
+  test('an aborted upload frees its idempotency key at once', async () => {
     const socket = service.connect();
     socket.on('error', () => {});
     socket.write(head(small, { key: 'again' }));
@@ -125,7 +125,7 @@ test('an upload whose transaction fails leaves no bytes behind, and frees its ke
   await service.stop();
 });
 
-test('a slow but steady upload is not given up', async () => {
+test('a slow but steady upload is not aborted', async () => {
   const service = await startFilesService({ idle: 400 });
   const body = formBody({ content: 'x'.repeat(100) });
   const socket = service.connect();

@@ -106,7 +106,7 @@ describe('POST /v1/files refuses', () => {
   };
   for (const [name, [body, expected]] of Object.entries(bodies)) test(name, () => refuse(body, {}, expected));
 
-  test('a body of which the end is missing, wherever it was cut', async () => {
+  test('a truncated body, wherever it is cut', async () => {
     const whole = formBody({ content: 'x'.repeat(300) });
     for (let length = 0; length < whole.length - 2; length += 1) {
       await refuse(
@@ -138,14 +138,14 @@ describe('POST /v1/files refuses', () => {
     });
   }
 
-  test('a body that is packed', () =>
+  test('a compressed body', () =>
     refuse(
       formBody(),
       { more: ['Content-Encoding: gzip'] },
       { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE', message: /Content-Encoding/ },
     ));
 
-  test('a request without a key, before its body', async () => {
+  test('a request without an API key, before it reads the body', async () => {
     const body = formBody();
     const answer = await service.send([head(body, { length: 10 * 1024 ** 3 }).replace('Bearer', 'Basic')]);
     assert.equal(answer.status, 401);
@@ -162,13 +162,13 @@ describe('POST /v1/files refuses', () => {
     });
   }
 
-  test('a length that cannot be right, before the body', async () => {
+  test('an impossible length, before it reads the body', async () => {
     const answer = await service.send([head(Buffer.alloc(0), { length: 10 * 1024 ** 3 })]);
     assert.equal(answer.status, 413);
     assert.equal(answer.headers.get('connection'), 'close');
   });
 
-  test('an endless body, and the client can still read why', async () => {
+  test('an endless body, and the client can still read the reason', async () => {
     const start = formBody({ content: 'x'.repeat(limit) }).subarray(0, limit);
     const answer = await service.send([head(start, { length: 300_000 }), start, Buffer.alloc(190_000, 'x')]);
     assert.equal(answer.status, 413);
@@ -200,7 +200,7 @@ describe('POST /v1/files at its limits', () => {
     });
   }
 
-  test('the quota counts every file to the byte', async () => {
+  test('the quota counts the bytes of every file exactly', async () => {
     const service = await startFilesService({ maxProjectBytes: 1000 });
     const send = async (content: string, project: string) => {
       const body = formBody({ content });
@@ -215,7 +215,7 @@ describe('POST /v1/files at its limits', () => {
     await service.stop();
   });
 
-  test('racing uploads never exceed the quota together', async () => {
+  test('concurrent uploads never exceed the quota together', async () => {
     const service = await startFilesService({ maxProjectBytes: 1000 });
     const statuses = await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {
@@ -229,7 +229,7 @@ describe('POST /v1/files at its limits', () => {
     await service.stop();
   });
 
-  test('more uploads at once than allowed are told to wait, in their own project only', async () => {
+  test('too many concurrent uploads of a project are refused until later, and other projects are not affected', async () => {
     const service = await startFilesService({ maxUploadsInFlight: 2 });
     const body = formBody();
     const slow = [service.connect(), service.connect()];

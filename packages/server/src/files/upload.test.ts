@@ -13,7 +13,7 @@ describe('POST /v1/files', () => {
   });
   after(() => service.stop());
 
-  test('answers with the file that was kept', async () => {
+  test('returns the stored file', async () => {
     const content = 'some text\n';
     const body = formBody({ content, name: 'Überblick.TXT' });
     const answer = await service.send([head(body), body]);
@@ -27,7 +27,7 @@ describe('POST /v1/files', () => {
 
   for (const size of [0, 1, 8192, 307_200, 524_288, 5 * 1024 * 1024 + 7]) {
     for (const order of ['file first', 'purpose first'] as const) {
-      test(`${size} bytes, ${order}, come back as they were sent`, async () => {
+      test(`returns ${size} bytes, ${order}, as they were uploaded`, async () => {
         const content = Buffer.from(
           randomBytes(size)
             .toString('latin1')
@@ -45,7 +45,7 @@ describe('POST /v1/files', () => {
     }
   }
 
-  test('Expect: 100-continue is answered once the headers are good, and not before', async () => {
+  test('answers Expect: 100-continue only after it has accepted the headers', async () => {
     const body = formBody();
     const good = service.connect();
     good.write(head(body, { more: ['Expect: 100-continue'] }));
@@ -68,7 +68,7 @@ describe('POST /v1/files', () => {
     }
   });
 
-  test('a connection goes on after a refusal whose body had come', async () => {
+  test('keeps the connection open after a refusal when the body has arrived', async () => {
     const socket = service.connect();
     const bad = formBody({ name: 'a.exe' });
     socket.write(Buffer.concat([Buffer.from(head(bad)), bad]));
@@ -79,7 +79,7 @@ describe('POST /v1/files', () => {
     socket.destroy();
   });
 
-  test("other fields are ignored, as the ancestor's clients send some", async () => {
+  test('ignores other fields, which some existing clients send', async () => {
     const more = ['module', 'file_name', '_charset_', ''].map(
       (name) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\nretrieval\r\n`,
     );
@@ -87,7 +87,7 @@ describe('POST /v1/files', () => {
     assert.equal((await service.send([head(body), body])).status, 200);
   });
 
-  test('a name may hold anything that neither controls nor changes the direction of text, and comes back as it was', async () => {
+  test('accepts a name with any characters but control and direction characters, and returns it unchanged', async () => {
     for (const name of [
       '../../etc/x/ü.txt',
       '😀 "quoted" \u200f.txt',

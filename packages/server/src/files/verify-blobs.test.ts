@@ -20,7 +20,7 @@ function depsOf(service: FilesService, now: number, read: number[]): VerifyBlobs
 }
 
 describe('the background verification', () => {
-  test('reads every byte once in 7 days, each block at the pace it is given', async () => {
+  test('reads every byte once in 7 days, each block at the given pace', async () => {
     await using service = await startFilesService();
     for (const content of ['green', 'black tea']) await upload(service, { content });
     const read: number[] = [];
@@ -39,7 +39,7 @@ describe('the background verification', () => {
     );
   });
 
-  test('continues where it was stopped, also in another process', async () => {
+  test('continues where it stopped, also in another process', async () => {
     await using service = await startFilesService();
     for (let index = 0; index < 150; index += 1) await upload(service, { content: `tea ${index}` });
     const stop = new AbortController();
@@ -55,7 +55,7 @@ describe('the background verification', () => {
     assert.equal((await service.damages.findVerification())?.passBlobs, 150);
   });
 
-  test('continues after the last blob it read when the time between two checkpoints is over', async () => {
+  test('continues after the last blob that it read when the checkpoint interval is over', async () => {
     await using service = await startFilesService();
     for (let index = 0; index < 5; index += 1) await upload(service, { content: `tea ${index}` });
     const stop = new AbortController();
@@ -89,7 +89,7 @@ describe('the background verification', () => {
     assert.equal(await service.damages.countDamaged(), 0);
   });
 
-  test('finds bytes that changed without a change of length, and forgets damage that is over', async () => {
+  test('finds changed bytes of unchanged length, and clears damage that is over', async () => {
     await using service = await startFilesService();
     const [changed, fine] = [await upload(service, { content: 'green' }), await upload(service, { content: 'black' })];
     await writeFile(await service.pathOf(changed), 'GREEN');

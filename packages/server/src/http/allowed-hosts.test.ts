@@ -4,7 +4,7 @@ import { createCheckSite } from './allowed-hosts.ts';
 
 const defaults = { host: '127.0.0.1', publicUrl: null, names: [], keyRequired: false, corsOrigins: [] };
 
-test('an address without a key answers to the loopback names, HOST, the public address and the names that were set', () => {
+test('an address without a key accepts the loopback names, HOST, the public address and the configured names as Host', () => {
   const check = createCheckSite({
     ...defaults,
     host: '10.0.0.5',
@@ -40,7 +40,7 @@ test('an address without a key answers to the loopback names, HOST, the public a
   }
 });
 
-test('a server that listens on every interface answers to any address and to no further name; other sites stay foreign', () => {
+test('a server on all interfaces accepts any address and no other name as Host, and refuses other sites', () => {
   for (const host of ['0.0.0.0', '::']) {
     const check = createCheckSite({ ...defaults, host });
     assert.equal(check({ host: '192.168.1.7:8081' }), null);
@@ -58,7 +58,7 @@ test('an address that requires a key accepts any Host', () => {
   assert.notEqual(check({ host: 'evil.example.com', origin: 'https://evil.example.com' }), null);
 });
 
-test('an origin that CORS allows may call with a key, and not without', () => {
+test('an origin that CORS allows may call with a key, but not without one', () => {
   const check = createCheckSite({ ...defaults, corsOrigins: ['https://app.example.com'] });
   const call = { host: 'localhost', origin: 'https://app.example.com' };
   assert.equal(check({ ...call, authorization: 'Bearer x' }), null);

@@ -5,23 +5,23 @@ import { Problem } from '../kernel/problem.ts';
 import type { App } from './app.ts';
 
 export interface AllowedHostsOptions {
-  /** Address the server listens on. */
+  /** The address on which the server listens. */
   readonly host: string;
-  /** URL under which clients reach it, null when it has no other. */
+  /** The URL under which clients reach the server; null when it has no other. */
   readonly publicUrl: string | null;
   /** Further host names. */
   readonly names: readonly string[];
-  /** Whether every request needs a key: any Host is accepted then. */
+  /** True when every request needs a key. Any Host is accepted then. */
   readonly keyRequired: boolean;
   /** Origins whose pages may call with a key. */
   readonly corsOrigins: readonly string[];
 }
 
-/** The error of a Host or an Origin that is not allowed; null when both are allowed. */
+/** Returns the error for a Host or an Origin that is not allowed, or null when both are allowed. */
 export type CheckSite = (headers: FastifyRequest['headers']) => Problem | null;
 
 /**
- * Keeps web pages away from an address that needs no key. A page whose name resolves to this machine (DNS rebinding)
+ * Protects an address that needs no key from web pages. A page whose name resolves to this machine (DNS rebinding)
  * sends its own name as Host, and every page sends its Origin. Other programs send no Origin.
  */
 export function createCheckSite(options: AllowedHostsOptions): CheckSite {
@@ -29,7 +29,7 @@ export function createCheckSite(options: AllowedHostsOptions): CheckSite {
   const own = [host, ...(publicUrl === null ? [] : [new URL(publicUrl).hostname]), ...names].map(inHeader);
   const allowed = new Set(['localhost', '127.0.0.1', '[::1]', ...own]);
   const corsOrigins = new Set(options.corsOrigins);
-  // A server that listens on every interface answers to every address of the machine; an address cannot be rebound.
+  // A server on all interfaces accepts every address of the machine as Host, because an address cannot be rebound.
   const anyAddress = host === '0.0.0.0' || host === '::';
 
   function knowsHost(header: string | undefined): boolean {
@@ -64,11 +64,11 @@ function originRefused(): Problem {
 
 export interface SiteGuardOptions {
   readonly checkSite: CheckSite;
-  /** Requests that came in by the files address, which has authenticated them. */
+  /** Requests that arrived at the files address, which has authenticated them. */
   readonly mounted: { has(request: IncomingMessage): boolean };
 }
 
-/** The probes of load balancers; and MCP, which applies the rule itself because it refuses in a form of its own. */
+/** The probes of load balancers are exempt. MCP applies the rule itself, because its errors have another form. */
 const exempt = new Set(['/v1/health_check', '/v1/ready', '/v1/version', '/mcp', '/mcp/:bundle_id']);
 
 /** Applies the rule to every other path of an address that needs no key. */
@@ -79,7 +79,7 @@ export function guardSite(app: App, { checkSite, mounted }: SiteGuardOptions): v
   });
 }
 
-/** Without the port, in small letters; null when the header is no host. */
+/** Returns the host without the port in lower case, or null when the header contains no host. */
 function hostNameOf(header: string | undefined): string | null {
   const parts = /^([a-z0-9._-]{1,255}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i.exec(header ?? '');
   return parts?.[1]?.toLowerCase() ?? null;
@@ -93,7 +93,7 @@ function isAddress(name: string): boolean {
   return isIP(name.replace(/^\[|\]$/g, '')) !== 0;
 }
 
-/** Whether only programs of this machine reach a host. */
+/** Returns whether only programs of this machine can reach the host. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 }

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { Problem } from '../kernel/problem.ts';
 import { errorBody } from './error-writer.ts';
 
-/** @param headers of every answer */
+/** @param headers headers of every response */
 export function createClientErrorWriter(headers: Readonly<Record<string, string>>) {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
 
@@ -20,7 +20,10 @@ export function createClientErrorWriter(headers: Readonly<Record<string, string>
   }
 
   return {
-    /** Answers what Node refuses before there is a request: malformed HTTP, headers too large or too slow. */
+    /**
+     * Responds to requests that Node refuses before they reach Fastify: malformed HTTP, and headers that are too large
+     * or too slow.
+     */
     write(error: NodeJS.ErrnoException, socket: Socket): void {
       if (error.code === 'ECONNRESET' || !socket.writable) {
         socket.destroy();
@@ -29,7 +32,7 @@ export function createClientErrorWriter(headers: Readonly<Record<string, string>
       const problem = problemFor(error.code);
       end(socket, problem, error.code === 'HPE_HEADER_OVERFLOW' ? 431 : problem.status);
     },
-    /** Node emits CONNECT as a separate event, and drops the connection without a listener. */
+    /** Node emits CONNECT as a separate event, and closes the connection when there is no listener. */
     answerConnect(_request: unknown, socket: Duplex): void {
       end(
         socket,

@@ -7,8 +7,8 @@ const exposedHeaders =
   'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, Retry-After, WWW-Authenticate, X-Request-Id';
 
 /**
- * Lets pages of the listed origins call with a key in `Authorization`. No answer allows credentials of the browser, so the
- * cookies of a session never travel; the session check refuses other origins besides. Adds nothing for other origins.
+ * Lets pages of the listed origins call with a key in `Authorization`. No response allows browser credentials, so
+ * session cookies are never sent. The session check also refuses other origins. Adds nothing for other origins.
  */
 export function allowOrigins(app: App, origins: readonly string[]): void {
   if (origins.length === 0) return;
@@ -26,7 +26,7 @@ export function allowOrigins(app: App, origins: readonly string[]): void {
       .header('access-control-max-age', preflightSeconds)
       .send();
   });
-  // Every answer depends on the origin, also one without the header: caches must not mix them.
+  // Every response depends on the origin, even without the header, so caches must distinguish them.
   app.addHook('onSend', (_request, reply, _payload, done) => {
     const vary = reply.getHeader('vary');
     reply.header('vary', vary === undefined ? 'Origin' : `${vary}, Origin`);

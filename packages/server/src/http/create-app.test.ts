@@ -76,7 +76,7 @@ async function errorOf(answer: Response): Promise<ErrorBody['error']> {
   return body.error;
 }
 
-test('unknown paths are 404 and unknown methods 405, in the envelope', async (t) => {
+test('unknown paths result in 404 and unknown methods in 405, in the envelope', async (t) => {
   const { url } = await serve(t);
   const missing = await fetch(`${url}/nothing`);
   assert.equal(missing.status, 404);
@@ -87,7 +87,7 @@ test('unknown paths are 404 and unknown methods 405, in the envelope', async (t)
   assert.equal((await errorOf(method)).code, 'METHOD_NOT_ALLOWED');
 });
 
-test('a field that is wrong is named with what was found and what is expected', async (t) => {
+test('an invalid field is named in the error with the value found and the value expected', async (t) => {
   const { url } = await serve(t);
   const post = (body: string, type = 'application/json') =>
     fetch(`${url}/v1/things/1`, { method: 'POST', body, headers: { 'Content-Type': type } });
@@ -151,7 +151,7 @@ test('a field that is wrong is named with what was found and what is expected', 
   assert.deepEqual(await (await fetch(`${url}/v1/things?limit=5`)).json(), { limit: 5 });
 });
 
-test('a defect is answered without its text and logged with it', async (t) => {
+test('the response to a defect omits the error text, and the log contains it', async (t) => {
   const { url, lines } = await serve(t);
   const answer = await fetch(`${url}/v1/broken`);
   const error = await errorOf(answer);
@@ -160,7 +160,7 @@ test('a defect is answered without its text and logged with it', async (t) => {
   assert.ok(lines.some((line) => line.includes('shadow') && line.includes(error.request_id)));
 });
 
-test('errors are RFC 9457 for those who ask', async (t) => {
+test('errors use RFC 9457 for clients that accept it', async (t) => {
   const { url } = await serve(t);
   const answer = await fetch(`${url}/nothing`, { headers: { Accept: 'application/problem+json' } });
   assert.equal(answer.headers.get('content-type'), 'application/problem+json');
@@ -168,7 +168,7 @@ test('errors are RFC 9457 for those who ask', async (t) => {
   assert.deepEqual([body.status, body.title], [404, 'OBJECT_NOT_FOUND']);
 });
 
-test('a request id is taken when it is harmless and made otherwise', async (t) => {
+test('a harmless request id is accepted, and another one is replaced', async (t) => {
   const { url } = await serve(t);
   const sent = async (id: string) =>
     (await fetch(`${url}/v1/things`, { headers: { 'X-Request-Id': id } })).headers.get('x-request-id');
@@ -184,7 +184,7 @@ const protection = [
   /\r\nstrict-transport-security: max-age=31536000\r\n/i,
 ];
 
-test('what is not HTTP gets the envelope and the protective headers too', async (t) => {
+test('input that is not HTTP gets the envelope and the protective headers too', async (t) => {
   const { url } = await serve(t);
   const cases = [
     ['GARBAGE\r\n\r\n', 400],
@@ -205,14 +205,14 @@ test('what is not HTTP gets the envelope and the protective headers too', async 
   }
 });
 
-test('the same Authorization header twice is no contradiction', async (t) => {
+test('two equal Authorization headers are accepted', async (t) => {
   const { url } = await serve(t);
   const head = 'GET /v1/things HTTP/1.1\r\nHost: a\r\nConnection: close\r\n';
   const answer = await raw(url, `${head}Authorization: Bearer x\r\nAuthorization: Bearer x\r\n\r\n`);
   assert.match(answer, /^HTTP\/1\.1 200 /);
 });
 
-test('CONNECT is answered with 405 in the envelope', async (t) => {
+test('CONNECT results in 405 in the envelope', async (t) => {
   const { url } = await serve(t);
   const answer = await raw(url, 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n');
   assert.match(answer, /^HTTP\/1\.1 405 Method Not Allowed\r\n/);
@@ -229,7 +229,7 @@ test('methods that no API uses share one series of the metrics', async (t) => {
   assert.doesNotMatch(text, /PROPFIND|MKCOL|LOCK/);
 });
 
-test('200 JSON bodies that arrive too slowly are refused with 408, also those that no handler reads', async (t) => {
+test('200 JSON bodies that arrive too slowly are refused with 408, including those that no handler reads', async (t) => {
   const { url } = await serve(t);
   const drip = async (path: string) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
@@ -243,7 +243,7 @@ test('200 JSON bodies that arrive too slowly are refused with 408, also those th
       .on('data', (data) => {
         answer += data;
       });
-    // Not `once`, which rejects when a write meets the closed connection.
+    // Not `once`, because it rejects when a write fails on the closed connection.
     await new Promise((resolve) => socket.on('close', resolve));
     clearInterval(timer);
     return answer.slice(9, 12);
@@ -256,7 +256,7 @@ test('200 JSON bodies that arrive too slowly are refused with 408, also those th
   assert.deepEqual([...new Set(unread)], ['401'], 'their connections are closed after the answer');
 });
 
-test('100-continue is not said to those who may not send', async (t) => {
+test('100-continue is not sent to clients without permission to send', async (t) => {
   const { url } = await serve(t);
   const message = (path: string) =>
     `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 11\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`;
@@ -276,7 +276,7 @@ test('a request is logged with its pattern, never with its query', async (t) => 
   assert.ok(!log.includes('hunter2') && !log.includes('some-id'));
 });
 
-test('requests are counted by route and status, with a histogram of their seconds', async (t) => {
+test('requests are counted by route and status, with a histogram of their durations', async (t) => {
   const { url, metrics } = await serve(t);
   for (const path of ['/v1/things', '/v1/things?limit=3', '/v1/things?limit=x']) await fetch(url + path);
   const labels = 'address="files",method="GET",route="/v1/things"';
@@ -287,14 +287,14 @@ test('requests are counted by route and status, with a histogram of their second
   assert.match(text, new RegExp(`quartermaster_http_request_seconds_count{${labels},status="200"} 2\\n`));
 });
 
-test('a stream that ends after the server was told to stop does not hold the stop up', async (t) => {
+test('a stream that ends during the shutdown does not delay it', async (t) => {
   const app = createApp({
     logger: createLogger('silent'),
     address: 'files',
     requestMetrics: createRequestMetrics(createMetrics()),
     drain: createDrain(),
   });
-  // Without a limit: only the stop can end the connection.
+  // Without a keep-alive limit, only the shutdown can end the connection.
   app.server.keepAliveTimeout = 0;
   const stream = new PassThrough();
   app.get('/v1/stream', (_request, reply) => reply.type('text/event-stream').send(stream));
@@ -316,7 +316,7 @@ test('a stream that ends after the server was told to stop does not hold the sto
   assert.match(rest, /data: last/);
 });
 
-test('names of a body that are written with an escape are read right, whatever bodies came before', async (t) => {
+test('escaped member names are read correctly, whatever bodies were read before', async (t) => {
   const app = createApp({
     logger: createLogger('silent'),
     address: 'files',
@@ -332,7 +332,7 @@ test('names of a body that are written with an escape are read right, whatever b
   };
   await send(String.raw`{"h":[],"\\":0}`);
   assert.equal((await send(String.raw`{"h":1,"\"":2}`)).body, String.raw`{"h":1,"\"":2}`);
-  // Read wrong, this one would pass as a harmless name.
+  // When read wrongly, this name would pass as harmless.
   await send(String.raw`{"h":[],"\u005f_pr":0}`);
   assert.equal((await send(String.raw`{"h":1,"\u005f_proto__":{}}`)).statusCode, 400);
 });

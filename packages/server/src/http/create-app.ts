@@ -26,42 +26,45 @@ import { watchRequests } from './watch-requests.ts';
 
 export interface AppDeps {
   readonly logger: Logger;
-  /** `files` or `plugins`: names the address in logs and metrics. */
+  /** `files` or `plugins`. It names the address in logs and metrics. */
   readonly address: string;
   readonly requestMetrics: RequestMetrics;
   readonly drain: Drain;
-  /** Whether clients come by HTTPS: browsers are then told to stay there. */
+  /** True when clients use HTTPS. Browsers are then instructed to keep using it. */
   readonly overHttps?: boolean;
-  /** Addresses and networks of proxies whose `X-Forwarded-For` names the client; default: none. */
+  /** Addresses and networks of proxies whose `X-Forwarded-For` contains the client; default: none. */
   readonly trustedProxies?: readonly string[];
   /** Origins whose pages may call with a key; default: none. */
   readonly corsOrigins?: readonly string[];
-  /** Gets the requests that are being handled. */
+  /** Receives the requests in progress. */
   readonly watchdog?: Watchdog | undefined;
-  /** How slowly answers may be read. */
+  /** Limits on clients that read responses slowly. */
   readonly readers?: ReaderLimits;
-  /** Ends event streams with their key or session; default: they stay open. */
+  /** Ends event streams with their key or session. By default they stay open. */
   readonly streams?: StreamAccess;
-  /** How slowly a JSON body may arrive. */
+  /** The minimum speed at which a JSON body must arrive. */
   readonly bodyPace?: Pace;
 }
 
-/** Most bytes of a JSON body. */
+/** The maximum size of a JSON body in bytes. */
 export const maxBodyBytes = 1024 * 1024;
-/** Most bytes of the path and of the names and values of all headers. */
+/** The maximum bytes of the path and of the names and values of all headers. */
 export const maxHeaderBytes = 16 * 1024;
-/** Most headers of a request. */
+/** The maximum number of headers of a request. */
 export const maxHeaders = 200;
-/** The same least rate as for uploads. */
+/** The minimum rate is the same as for uploads. */
 const defaultBodyPace: Pace = { idle: 30_000, grace: 10_000, leastRate: 1024 };
 
-/** Given here, Fastify does not load its own; its types say that they must be those. */
+/** These compilers replace Fastify's own. Its types require exactly those. */
 const compilersFactory = {
   buildValidator: () => compileValidator,
   buildSerializer: () => compileSerializer,
 } as unknown as NonNullable<NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']>;
 
-/** An empty server with everything that holds for both addresses: ids, errors, validation, limits, records. */
+/**
+ * Creates a server without routes, with the settings common to both addresses: ids, errors, validation, limits,
+ * records.
+ */
 export function createApp(deps: AppDeps): App {
   const readers = deps.readers ?? defaultReaderLimits;
   const headers = protectiveHeaders(deps.overHttps === true);
@@ -69,22 +72,23 @@ export function createApp(deps: AppDeps): App {
   const app = fastify({
     loggerInstance: deps.logger.child({ address: deps.address }),
     logController: new LogController({ disableRequestLogging: true }),
-    // A child logger for each request costs more than its line; the few lines about a request name its id themselves.
+    // A child logger for each request would cost more than its log line. The few lines about a request name its id
+    // themselves.
     childLoggerFactory: (logger) => logger,
     trustProxy:
       deps.trustedProxies === undefined || deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies],
     genReqId: requestId,
     requestIdHeader: false,
     bodyLimit: maxBodyBytes,
-    // Slow but steady uploads are honest: no limit on the whole request. Idle sockets and slow headers are cut.
+    // A slow but steady upload is valid, so only idle sockets and slow headers are aborted.
     requestTimeout: 0,
     connectionTimeout: readers.idleMs,
     keepAliveTimeout: 10_000,
-    // Node refuses what reaches its limit.
+    // Node refuses headers that reach its limit, so the limit is one byte higher.
     http: { headersTimeout: 15_000, maxHeaderSize: maxHeaderBytes + 1, requireHostHeader: false },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    // Before any hook: a path that is no valid URL.
+    // Handles a path that is no valid URL, before any hook runs.
     frameworkErrors: (error, request, reply) => {
       writeError(error, request, reply.headers(headers).header('x-request-id', request.id));
     },
@@ -99,7 +103,7 @@ export function createApp(deps: AppDeps): App {
   const bodyPace = deps.bodyPace ?? defaultBodyPace;
   readJson(app, bodyPace);
   endUnreadBodies(app, bodyPace.grace);
-  // Node drops headers beyond its limit silently: one more than allowed is enough to refuse them.
+  // Node silently drops headers beyond its limit. Allowing one more makes it possible to refuse them.
   app.server.maxHeadersCount = maxHeaders + 1;
   app.server.on('connect', clientErrors.answerConnect);
   answerExpectations(app);
@@ -129,7 +133,10 @@ const acceptableId = /^[A-Za-z0-9._-]{1,64}$/;
 const processMark = randomBytes(6).toString('hex');
 let requestCount = 0;
 
-/** Unique, not secret: a random mark of the process and a count cost less than random bytes for each request. */
+/**
+ * Returns an id that is unique but not secret. A random prefix of the process and a counter cost less than random bytes
+ * for each request.
+ */
 function requestId(request: IncomingMessage): string {
   const sent = request.headers['x-request-id'];
   if (typeof sent === 'string' && acceptableId.test(sent)) return sent;
@@ -141,7 +148,10 @@ function tooManyHeaders(): Problem {
   return new Problem('INVALID_REQUEST', message, { headers: { Connection: 'close' } });
 }
 
-/** Node accepts a header twice and hands on the first; a proxy in front may have decided by the other one. */
+/**
+ * Returns why a request is ambiguous. Node accepts a repeated header and uses the first, but a proxy may have used the
+ * other one.
+ */
 function ambiguity({ rawHeaders, httpVersion }: IncomingMessage): string | null {
   let hosts = 0;
   let authorization: string | undefined;
@@ -159,7 +169,10 @@ function ambiguity({ rawHeaders, httpVersion }: IncomingMessage): string | null 
   return 'The request must have exactly one Host header.';
 }
 
-/** `Expect: 100-continue` is answered when the request has passed every `onRequest` hook, so after authentication. */
+/**
+ * Answers `Expect: 100-continue` when the request has passed every `onRequest` hook, and therefore after
+ * authentication.
+ */
 function answerExpectations(app: App): void {
   app.server.on('checkContinue', (request, response) => app.routing(request, response));
   app.addHook('preParsing', (request, reply, _payload, done) => {

@@ -1,17 +1,18 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The end of serving, shared by both addresses: connections end with their next answer while the listeners stay open. */
+/** The shutdown of both addresses: connections end with their next response while the listeners stay open. */
 export interface Drain {
   isDraining(): boolean;
-  /** Marks the answers in flight, and every later one, with `Connection: close`. */
+  /** Adds `Connection: close` to the responses in progress and to every later one. */
   begin(): void;
-  /** Follows one answer from the start of its request. */
+  /** Tracks one response from the start of its request. */
   track(response: ServerResponse): void;
 }
 
 export function createDrain(): Drain {
-  // By connection, not by answer: a set with a new entry for each request keeps dead answers from being collected early.
+  // The map is keyed by connection. A set with an entry for each request would delay the collection of finished
+  // responses.
   const latest = new Map<Socket, ServerResponse>();
   let draining = false;
 
@@ -31,7 +32,7 @@ export function createDrain(): Drain {
   };
 }
 
-/** An answer whose head is on its way has told its client to keep the connection. */
+/** Marks the response unless its head was sent, which has promised to keep the connection open. */
 function closeAfterwards(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('Connection', 'close');
 }

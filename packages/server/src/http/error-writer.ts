@@ -4,7 +4,7 @@ import { quoteText } from '../kernel/quote-text.ts';
 import { noteProblem } from './log-refusals.ts';
 import { validationProblem } from './validation.ts';
 
-/** The one place that writes an error. Source: docs/contract.md "Both addresses". */
+/** Writes every error response of both addresses. Source: docs/contract.md "Both addresses". */
 export function writeError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = toProblem(error, request);
   noteProblem(request, problem);
@@ -21,7 +21,7 @@ export function writeError(error: unknown, request: FastifyRequest, reply: Fasti
     .send(asProblemJson ? problemBody(problem, request.id) : errorBody(problem, request.id));
 }
 
-/** The error envelope. */
+/** Builds the error envelope. */
 export function errorBody(problem: Problem, requestId: string) {
   return {
     status: 'error',
@@ -34,7 +34,7 @@ export function errorBody(problem: Problem, requestId: string) {
   };
 }
 
-/** The same as RFC 9457. */
+/** Builds the same error in the form of RFC 9457. */
 function problemBody(problem: Problem, requestId: string) {
   return {
     type: `urn:quartermaster:error:${problem.code}`,
@@ -69,7 +69,7 @@ function toProblem(error: unknown, request: FastifyRequest): Problem {
   );
 }
 
-/** Replaces Fastify's own errors, by their codes. */
+/** Replaces Fastify's own errors by their codes. */
 const frameworkProblems: Record<string, (request: FastifyRequest, cause: unknown) => Problem> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ({ routeOptions }, cause) =>
     new Problem('FILE_TOO_LARGE', `The request body must be at most ${routeOptions.bodyLimit} bytes; received more.`, {

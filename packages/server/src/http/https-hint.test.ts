@@ -6,7 +6,7 @@ import { createApp } from './create-app.ts';
 import { createDrain } from './drain.ts';
 import { createRequestMetrics } from './request-metrics.ts';
 
-test('a proxy with TLS and no public URL with https is logged once, and only when the proxy is trusted', async (t) => {
+test('a trusted proxy with TLS and a public URL without https cause one warning', async (t) => {
   for (const [trustedProxies, overHttps, expected] of [
     [['127.0.0.1'], false, 1],
     [['127.0.0.1'], true, 0],

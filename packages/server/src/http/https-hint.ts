@@ -1,7 +1,9 @@
 import type { Logger } from '../kernel/log/logger.ts';
 import type { App } from './app.ts';
 
-/** Warns once when a trusted proxy says that clients come by HTTPS and the public URL does not: cookies lack `Secure` then. */
+/**
+ * Warns once when a trusted proxy reports HTTPS and the public URL has no https, because cookies then lack `Secure`.
+ */
 export function hintAtHttps(app: App, { logger, setting }: { logger: Logger; setting: string }): void {
   let isSaid = false;
   app.addHook('onRequest', (request, _reply, done) => {

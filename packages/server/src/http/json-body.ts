@@ -6,18 +6,22 @@ import type { App } from './app.ts';
 import { numberTooLarge } from './json-numbers.ts';
 import { readText } from './read-text.ts';
 
-/** Bodies beyond these are refused before anything walks the value. `members`: of objects, and items of arrays. */
+/**
+ * Larger bodies are refused before any code traverses the value. `members` counts members of objects and items of
+ * arrays.
+ */
 export const jsonLimits = {
   depth: 64,
-  /** Every later step visits each of them. */
+  /** Every later step visits each member. */
   members: 50_000,
-  /** Names that need an escape are parsed on their own, at twenty times the cost of others. */
+  /** Names that need an escape are parsed separately, at twenty times the cost of others. */
   escapedNames: 10_000,
 } as const;
 
 /**
- * Reads `application/json` and nothing else: bounded in depth and members, no `__proto__`, no number that JavaScript cannot hold, and
- * an empty body counts as none (deletes send that). A body that arrives more slowly than `pace` is refused with 408.
+ * Parses `application/json` only: bounded in depth and members, without `__proto__` and without numbers that JavaScript
+ * cannot represent. An empty body counts as none, because clients send it with deletes. A body that arrives more slowly
+ * than `pace` is refused with 408.
  */
 export function readJson(app: App, pace: Pace): void {
   const parse = app.getDefaultJsonParser('error', 'error');
@@ -40,7 +44,7 @@ export function readJson(app: App, pace: Pace): void {
   });
 }
 
-/** Says where, never what: a text that is no JSON may still hold a credential. */
+/** The error names the position and never the text, because malformed JSON may contain a credential. */
 function notRead(body: string): Problem {
   try {
     JSON.parse(body);

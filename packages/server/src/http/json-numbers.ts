@@ -1,12 +1,13 @@
 import { isJsonObject } from '../kernel/json/json-object.ts';
 import { fieldInvalid, type Problem } from '../kernel/problem.ts';
 
-/** Only a number with such digits or such an exponent can be too large: most bodies have none and are not walked. */
+/** Only a number with these digits or exponents can be too large. Most bodies contain none and are not traversed. */
 const mayBeTooLarge = /[eE]\+?\d{3}|(?<!\d)\d{200}/;
 
 /**
- * JSON allows 1e999, JavaScript makes it infinite, and JSON again null: it would be kept, and found, as something else.
- * @param value what `text` says.
+ * JSON allows 1e999, JavaScript converts it to infinity, and JSON writes that as null. The stored value would therefore
+ * differ.
+ * @param value the value parsed from `text`
  */
 export function numberTooLarge(text: string, value: unknown): Problem | undefined {
   const path = mayBeTooLarge.test(text) ? findInfinite(value, 'body') : undefined;

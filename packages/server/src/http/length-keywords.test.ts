@@ -6,7 +6,7 @@ import { replaceLengthKeywords } from './length-keywords.ts';
 
 const options = { strict: false } as const;
 
-test('texts have the same lengths, and the same errors, as with the keywords of the engine', () => {
+test('texts have the same lengths and the same errors as with the keywords of Ajv', () => {
   const texts = fc.array(fc.constantFrom('a', '😀', '\ud83d', '\ude00', 'é'), { maxLength: 8 });
   const bound = fc.record({ keyword: fc.constantFrom('maxLength', 'minLength'), limit: fc.nat(6) });
   fc.assert(

@@ -1,8 +1,8 @@
 import { _, type Ajv } from 'ajv';
 
 /**
- * Replaces the engine's keywords for the length of a text. It counts the characters of the whole text for each form of a
- * union; these count no more of them than the bound.
+ * Replaces Ajv's keywords for the length of a text. Ajv counts all characters for each branch of a union; these
+ * keywords count no more of them than the limit.
  */
 export function replaceLengthKeywords(ajv: Ajv): Ajv {
   const bounds = [
@@ -27,7 +27,7 @@ export function replaceLengthKeywords(ajv: Ajv): Ajv {
   return ajv;
 }
 
-/** A character is one or two units of the text. */
+/** A character consists of one or two UTF-16 units. */
 function hasMoreThan(text: string, limit: number): boolean {
   if (text.length <= limit) return false;
   if (text.length > 2 * limit) return true;

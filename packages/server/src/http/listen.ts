@@ -2,28 +2,26 @@ import type { AddressInfo } from 'node:net';
 import type { App } from './app.ts';
 import { listReachableUrls } from './reachable-urls.ts';
 
-/** A server that listens. */
+/** A server that is listening. */
 export interface Listening {
-  /** Such as `http://127.0.0.1:8080`; the first of `urls`. */
+  /** For example `http://127.0.0.1:8080`; the first of `urls`. */
   readonly url: string;
-  /** All URLs that open it. */
+  /** All URLs that reach the server. */
   readonly urls: readonly string[];
-  /**
-   * Takes no new connection, lets requests in flight finish, and cuts those that have not after `graceMs`.
-   */
+  /** Refuses new connections, waits for requests in progress, and aborts those that take longer than `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
-  /** The setting of the port, for the error. */
+  /** The name of the port's setting, for the error. */
   readonly setting: string;
 }
 
 const sweepMs = 20;
 
-/** @throws Error with the remedy when the server cannot listen there */
+/** @throws Error with the remedy when the server cannot listen on the port */
 export async function listen(app: App, options: ListenOptions): Promise<Listening> {
   const { host, port } = options;
   try {
@@ -40,8 +38,8 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
     urls,
     close: async (graceMs) => {
       const cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
-      // Node closes those that are idle when the server is told to stop, and leaves one whose answer ends later open
-      // until its keep-alive is over: an event stream that has just been ended would hold the stop up for seconds.
+      // At the close, Node closes only connections that are idle then. A connection whose response ends later stays
+      // open until its keep-alive timeout. An ended event stream would therefore delay the shutdown by seconds.
       const sweep = setInterval(() => app.server.closeIdleConnections(), sweepMs);
       try {
         await app.close();

@@ -5,22 +5,22 @@ import { accessEvent } from '../kernel/log/request-identity.ts';
 import type { Problem } from '../kernel/problem.ts';
 import type { App } from './app.ts';
 
-/** Codes of requests that were refused because of who made them. */
+/** Codes of requests that were refused because of their caller. */
 const codes = new Set(['APIKEY_VALIDATION_FAILED', 'SESSION_VALIDATION_FAILED', 'PERMISSION_DENIED']);
 const problems = new WeakMap<IncomingMessage, Problem>();
-/** The files address passes requests to the plugins address: one line for both. */
+/** The files address passes requests to the plugins address. Each request is logged only once. */
 const logged = new WeakSet<IncomingMessage>();
 const longestReason = 200;
 const mostInMinute = 60;
 
-/** Notes why a request was answered with an error. */
+/** Stores the reason of an error response for the log. */
 export function noteProblem(request: FastifyRequest, problem: Problem): void {
   problems.set(request.raw, problem);
 }
 
 /**
- * One line for each request with a wrong key, an ended session, a missing scope, a foreign origin or host, or without
- * the header against forged requests. The number of lines is bounded, because anybody can cause them.
+ * Logs one line for each request with a wrong key, an ended session, a missing scope, a foreign origin or host, or
+ * without the header against forged requests. The number of lines is bounded, because any client can cause them.
  */
 export function logRefusals(app: App): void {
   const log = createBoundedLog(app.log, mostInMinute);

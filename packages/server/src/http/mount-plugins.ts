@@ -9,7 +9,7 @@ import type { Guard } from './guard.ts';
 
 export interface PluginsMountDeps {
   readonly guard: Guard;
-  /** Where the plugins address finds who was authenticated here. */
+  /** The callers that the files address has authenticated, for the plugins address. */
   readonly mounted: WeakMap<IncomingMessage, Caller>;
   /** The server of the plugins address. */
   readonly plugins: App;
@@ -19,8 +19,8 @@ const prefix = '/plugins';
 const methods = { GET: 'readPluginsAddress', POST: 'callPluginsAddress', DELETE: 'deleteAtPluginsAddress' } as const;
 
 /**
- * `/plugins/v1/…` of the files address is `/v1/…` of the plugins address, for a key of scope `plugins` or a session:
- * the console's pages then speak to the one origin they came from, and no address opens itself to others.
+ * Serves `/v1/…` of the plugins address as `/plugins/v1/…` of the files address, for a key of scope `plugins` or a
+ * session. The console's pages then use only their own origin, and no address has to allow other origins.
  */
 export function mountPlugins(app: App, deps: PluginsMountDeps): void {
   const requires = deps.guard.requires('plugins');

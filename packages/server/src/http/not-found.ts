@@ -1,7 +1,7 @@
 import { Problem, pathNotFound } from '../kernel/problem.ts';
 import type { App } from './app.ts';
 
-/** 404 for paths that do not exist, 405 with `Allow` for methods that a path does not have. */
+/** Responds with 404 for unknown paths, and with 405 and `Allow` for methods that a path does not support. */
 export function handleNotFound(app: App): void {
   const routes: Array<{ pattern: RegExp; methods: readonly string[] }> = [];
   app.addHook('onRoute', (route) => {
@@ -23,6 +23,6 @@ function patternOf(url: string): RegExp {
     .split('/')
     .map((segment) => (segment.startsWith(':') ? '[^/]+' : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')))
     .join('/');
-  // composed: the paths are our own, and a parameter ends at the slash behind it, so that nothing matches in two ways.
+  // composed: the paths are fixed, and a parameter ends at the next slash, so there is only one way to match.
   return new RegExp(`^${source}$`);
 }

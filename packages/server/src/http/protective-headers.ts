@@ -1,6 +1,7 @@
 /**
- * For every answer; a route that sends pages says more. Nothing here is to be framed, sniffed or read from elsewhere.
- * In small letters, as Fastify would make them for each answer: a third of the time that setting them takes.
+ * Headers of every response; a route with pages adds more. They forbid framing, sniffing and reading from other
+ * origins. The names are in lower case, because Fastify would otherwise convert them for each response, which takes a
+ * third of the time to set them.
  */
 const always = {
   'cache-control': 'no-store',
@@ -12,7 +13,10 @@ const always = {
   'x-frame-options': 'DENY',
 };
 
-/** @param overHttps whether clients come by HTTPS: browsers are then told to stay there, for this host and not for those below it. */
+/**
+ * @param overHttps whether clients use HTTPS. Browsers are then instructed to use HTTPS for this host, without its
+ * subdomains.
+ */
 export function protectiveHeaders(overHttps: boolean): Readonly<Record<string, string>> {
   return overHttps ? { ...always, 'strict-transport-security': 'max-age=31536000' } : always;
 }

@@ -26,7 +26,7 @@ test('a server on one address has the URL of that address', () => {
   assert.deepEqual(listReachableUrls('::1', 8080, machine), ['http://[::1]:8080']);
 });
 
-test('a server on all addresses has URLs that can be opened, those of the network first', () => {
+test('a server on all addresses has URLs that can be opened, with those of the network first', () => {
   assert.deepEqual(listReachableUrls('0.0.0.0', 8080, machine), ['http://192.168.1.20:8080', 'http://127.0.0.1:8080']);
   assert.deepEqual(listReachableUrls('::', 8080, machine), [
     'http://192.168.1.20:8080',

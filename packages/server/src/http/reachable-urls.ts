@@ -1,12 +1,13 @@
 import { isIPv6 } from 'node:net';
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 
-/** A machine with containers has dozens of addresses. */
+/** Limits the list, because a machine with containers has dozens of addresses. */
 const maxUrls = 4;
 
 /**
- * Lists the URLs that open a server: the address it listens on or, when it listens on all addresses of the machine, those of
- * the network first and the loopback address last. Link-local addresses are left out, because a browser cannot open them.
+ * Lists the URLs that reach a server. For a server on one address, this is the URL of that address. For a server on all
+ * addresses, those of the network come first and the loopback address last. Link-local addresses are omitted, because a
+ * browser cannot open them.
  */
 export function listReachableUrls(
   host: string,

@@ -9,11 +9,13 @@ export interface TextLimits {
   readonly pace: Pace;
 }
 
-/** A request that arrives as slowly as an upload may not is answered with 408 (`files/upload/receive-body.ts` for uploads). */
+/**
+ * A request below the minimum rate of uploads is refused with 408. (`files/upload/receive-body.ts` handles uploads.)
+ */
 const tooSlow = (reason: string) =>
   new Problem('REQUEST_TIMEOUT', `The request body arrived too slowly: ${reason}. Retry the request.`);
 
-/** Reads a whole body as UTF-8. Calls `done` once, with what Fastify's own reader would report, or REQUEST_TIMEOUT. */
+/** Reads a whole body as UTF-8. Calls `done` once, with the errors of Fastify's own reader, or with REQUEST_TIMEOUT. */
 export function readText(
   request: IncomingMessage,
   { maxBytes, pace }: TextLimits,
@@ -45,10 +47,12 @@ export function readText(
   request.on('data', onData).on('end', onEnd).on('close', onClose);
 }
 
-/** Ends a connection whose request was refused before its body was read, if the body has not ended after `graceMs`. */
+/**
+ * Closes a connection whose request was refused before its body was read, if the body has not ended after `graceMs`.
+ */
 export function endUnreadBodies(app: App, graceMs: number): void {
   app.addHook('onResponse', ({ raw }, _reply, done) => {
-    // Requests of `app.inject` have neither.
+    // Requests of `app.inject` have neither property.
     if (raw.complete === false) setTimeout(() => raw.complete || raw.socket.destroy(), graceMs).unref();
     done();
   });

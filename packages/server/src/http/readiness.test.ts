@@ -7,7 +7,7 @@ const works = () => Promise.resolve();
 const fails = () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7:5432, password "hidden"'));
 const hangs = () => new Promise<void>(() => {});
 
-test('who asks whether the service is ready is told which parts are not, and not where they are', async () => {
+test('the readiness error names the parts that do not work, but not their location', async () => {
   await checkParts({ database: works, blobs: works });
   const problem = await checkParts({ process: works, database: fails, blobs: hangs }, 20).then(
     () => assert.fail('it is not ready'),
@@ -21,7 +21,7 @@ test('who asks whether the service is ready is told which parts are not, and not
   );
   assert.deepEqual(problem.details, [{ part: 'database' }, { part: 'blobs' }]);
   assert.equal(problem.headers['Retry-After'], '1');
-  // Whoever reads the log is told more.
+  // The log contains the details.
   assert.ok(problem.cause instanceof AggregateError);
   assert.match(String(problem.cause.errors), /ECONNREFUSED.*no answer within 20 ms/);
 });

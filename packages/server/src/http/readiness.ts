@@ -1,15 +1,15 @@
 import { Problem } from '../kernel/problem.ts';
 
 /**
- * What has to work for requests to be served, by the name that `/v1/ready` gives it. Each rejects while it does not.
- * Anybody may ask, so a name says nothing of where a part is; why it does not work goes to the log.
+ * The parts that must work to serve requests, by their names in `/v1/ready`. Each check rejects while its part does not
+ * work. The endpoint is public, so a name reveals no location. The cause of a failure is logged.
  */
 export type Parts = Readonly<Record<string, () => Promise<void>>>;
 
-/** How long a part may take to answer, in milliseconds. */
+/** The time in milliseconds in which a part must answer. */
 const patience = 5_000;
 
-/** @throws Problem SERVICE_UNAVAILABLE, which names every part that does not work. */
+/** @throws Problem SERVICE_UNAVAILABLE, which names every part that does not work */
 export async function checkParts(parts: Parts, patienceMs = patience): Promise<void> {
   const names = Object.keys(parts);
   const ends = await Promise.allSettled(Object.values(parts).map((check) => within(patienceMs, check())));

@@ -1,9 +1,9 @@
 import { Counter, Histogram, type Registry } from '../kernel/metrics.ts';
 
-/** Counts answers and the seconds that they took. */
+/** Counts responses and measures their duration in seconds. */
 export interface RequestMetrics {
   record(kind: AnswerKind, seconds: number): void;
-  /** Counts a connection that was ended because its client did not read. */
+  /** Counts a connection that was closed because its client did not read. */
   readerEnded(address: string, reason: ReaderEnd): void;
 }
 
@@ -19,7 +19,10 @@ export interface AnswerKind {
   readonly status: number;
 }
 
-/** Kinds of answers that are counted apart, in one process. Methods, routes and statuses are few: no service reaches this. */
+/**
+ * The number of kinds of responses that one process counts separately. Methods, routes and statuses are few, so no
+ * service reaches it.
+ */
 export const maxRequestKinds = 10_000;
 const other: AnswerKind = { address: 'other', method: 'other', route: 'other', status: 0 };
 
@@ -50,7 +53,7 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   });
   const kinds = new Set<string>();
 
-  /** The labels of the kind, or of all others when the limit is reached. */
+  /** Returns the labels of the kind, or those for all others when the limit is reached. */
   function labelsOf({ address, method, route, status }: AnswerKind) {
     const name = `${address} ${method} ${status} ${route}`;
     if (kinds.size < maxRequestKinds) kinds.add(name);

@@ -3,7 +3,7 @@ import { clientAddress, identityOf } from '../kernel/log/request-identity.ts';
 import type { App } from './app.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
-/** Where the answers of one address are told. */
+/** The destinations for the records of one address. */
 export interface RequestRecords {
   readonly logger: Logger;
   /** `files` or `plugins`. */
@@ -12,8 +12,8 @@ export interface RequestRecords {
 }
 
 /**
- * One metric and, at level info, one log line a request: who made it, and the route's pattern; never the query, a body or a
- * header.
+ * Records one metric per request and, at level info, one log line with the caller and the route's pattern. It never
+ * records the query, a body or a header.
  */
 export function recordRequests(app: App, { logger, address, metrics }: RequestRecords): void {
   app.addHook('onResponse', (request, reply, done) => {
@@ -41,7 +41,7 @@ export function recordRequests(app: App, { logger, address, metrics }: RequestRe
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Node accepts 34 methods: those that no API uses share one series of the metrics. */
+/** Node accepts 34 methods. Those that no API uses share one series of the metrics. */
 function knownMethod(method: string): string {
   return methods.has(method) ? method : 'other';
 }

@@ -3,11 +3,11 @@ import { createServer } from 'node:net';
 
 export interface ReservedPort {
   readonly port: number;
-  /** Gives the port back, for the server that listens on it next. */
+  /** Releases the port for the server that listens on it next. */
   release(): Promise<void>;
 }
 
-/** Takes a free port. No other program gets it until it is released. */
+/** Reserves a free port. No other program can use it until it is released. */
 export async function reservePort(host: string): Promise<ReservedPort> {
   const server = createServer().listen(0, host);
   await once(server, 'listening');

@@ -5,7 +5,10 @@ type Serialize = (data: unknown) => string;
 
 const made = new WeakMap<object, Serialize>();
 
-/** As validators are made: once a schema, when the first answer needs it. Most schemas are those of refusals. */
+/**
+ * Compiles the serializer of a schema when the first response needs it, as validators do. Most schemas describe errors
+ * and are rarely used.
+ */
 export const compileSerializer: FastifySerializerCompiler<object> = ({ schema }) => {
   let serialize = made.get(schema);
   if (serialize === undefined) {

@@ -48,7 +48,7 @@ function* endlessly(chunk: Buffer): Generator<Buffer> {
   for (;;) yield chunk;
 }
 
-/** Asks, and reads no more than the beginning of the answer. */
+/** Sends a request and reads only the beginning of the response. */
 async function askWithoutReading(t: TestContext, port: number, path: string): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1' });
   t.after(() => socket.destroy());
@@ -60,7 +60,7 @@ async function askWithoutReading(t: TestContext, port: number, path: string): Pr
 
 const patient: ReaderLimits = { idleMs: 60_000, mostBytes: 1024 * mebibyte, stuckMs: 60_000 };
 
-test('a large answer arrives whole, with its length', async (t) => {
+test('a large response arrives complete, with its length', async (t) => {
   const { url, ended } = await startApp(t, patient);
   const answer = await fetch(`${url}/text`);
   assert.equal(answer.headers.get('content-length'), String(answerBytes));
@@ -71,10 +71,10 @@ test('a large answer arrives whole, with its length', async (t) => {
 });
 
 for (const path of ['/text', '/stream']) {
-  test(`a client that does not read ${path} is ended after the time without progress, and counted`, async (t) => {
+  test(`a client that does not read ${path} is disconnected after the time without progress, and counted`, async (t) => {
     const { port, ended } = await startApp(t, { ...patient, idleMs: 300 });
     const socket = await askWithoutReading(t, port, path);
-    // What the system has buffered is read; then the connection is over, before the answer is.
+    // The test reads the bytes that the system has buffered. The connection then ends before the response does.
     let bytes = 0;
     socket.pause();
     await untilCounted(() => ended('idle'), 1);
@@ -87,12 +87,12 @@ for (const path of ['/text', '/stream']) {
   });
 }
 
-test('a reader that is slow but goes on gets the whole answer', async (t) => {
+test('a slow but steady reader gets the whole response', async (t) => {
   const { port, ended } = await startApp(t, { ...patient, idleMs: 1_000 });
   const socket = await askWithoutReading(t, port, '/text');
   const began = performance.now();
   let bytes = 0;
-  // Sixteen pauses of 100 ms: longer together than the time that is allowed without progress.
+  // Sixteen pauses of 100 ms together exceed the time that is allowed without progress.
   while (bytes < answerBytes) {
     const chunk: Buffer | null = socket.read();
     if (chunk === null) await once(socket, 'readable');
@@ -102,7 +102,7 @@ test('a reader that is slow but goes on gets the whole answer', async (t) => {
   assert.equal(await ended('idle'), 0);
 });
 
-test('answers that wait for clients that do not read take a bounded number of bytes, and others are answered', async (t) => {
+test('responses that wait for slow clients use a bounded number of bytes, and other requests are answered', async (t) => {
   const { port, url, ended } = await startApp(t, { ...patient, mostBytes: 4 * answerBytes, stuckMs: 0 });
   for (let n = 0; n < 20; n += 1) await askWithoutReading(t, port, '/text');
   assert.equal(await ended('memory'), 16, 'four wait, the others gave way');
@@ -110,7 +110,7 @@ test('answers that wait for clients that do not read take a bounded number of by
   assert.equal((await (await fetch(`${url}/text`)).bytes()).length, answerBytes);
 });
 
-test('when all readers go on, one more large answer is refused for now', async (t) => {
+test('while all readers make progress, a further large response is refused for now', async (t) => {
   const { port, url, ended } = await startApp(t, { ...patient, mostBytes: 2 * answerBytes, stuckMs: 60_000 });
   for (let n = 0; n < 2; n += 1) await askWithoutReading(t, port, '/text');
   const refused = await fetch(`${url}/text`);
@@ -120,7 +120,7 @@ test('when all readers go on, one more large answer is refused for now', async (
   assert.equal(await ended('memory'), 0);
 });
 
-test('an answer whose client is gone before it is ready does not count as waiting', async (t) => {
+test('a response whose client disconnects before it is ready does not count as waiting', async (t) => {
   const { url, port } = await startApp(t, { ...patient, mostBytes: answerBytes });
   const socket = connect({ port, host: '127.0.0.1' });
   socket.on('error', () => {});
@@ -131,7 +131,7 @@ test('an answer whose client is gone before it is ready does not count as waitin
   assert.equal((await fetch(`${url}/text`)).status, 200);
 });
 
-/** Asks again and again. */
+/** Polls until the count is reached. */
 async function untilCounted(count: () => Promise<number>, wanted: number): Promise<void> {
   while ((await count()) < wanted) await new Promise((resolve) => setTimeout(resolve, 20));
 }

@@ -6,21 +6,24 @@ import { Problem } from '../kernel/problem.ts';
 import type { App } from './app.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
-/** How long an answer may wait for its reader, and how many bytes of answers may wait. */
+/** Limits on the time and the bytes of responses that wait for their readers. */
 export interface ReaderLimits {
-  /** Milliseconds without progress after which a connection is ended. */
+  /** Milliseconds without progress after which a connection is closed. */
   readonly idleMs: number;
-  /** Bytes of large answers that wait in memory, together. */
+  /** The total bytes of large responses that may wait in memory. */
   readonly mostBytes: number;
-  /** Milliseconds without progress after which a connection may be ended for another one when `mostBytes` are reached. */
+  /**
+   * Milliseconds without progress after which a connection may be closed in favour of another when `mostBytes` is
+   * reached.
+   */
   readonly stuckMs: number;
 }
 
 export const defaultReaderLimits: ReaderLimits = { idleMs: 60_000, mostBytes: 128 * 1024 * 1024, stuckMs: 1_000 };
 
-/** Smaller answers are written at once: the operating system takes them. */
+/** Smaller responses are written at once, because the operating system buffers them. */
 const largeBytes = 64 * 1024;
-/** A slice of a large answer; the next follows when the one before has been taken. */
+/** The size of a slice of a large response. The next slice follows when the client has read the previous one. */
 const sliceBytes = 64 * 1024;
 
 interface WaitingAnswer {
@@ -36,20 +39,20 @@ export interface SlowReaders {
 }
 
 /**
- * Ends connections whose clients do not read. A large text is written in slices as the client takes them, which shows its
- * progress. When too many bytes wait, the reader that is stuck for the longest time is ended.
+ * Closes connections whose clients do not read. A large text is written in slices as the client reads them, which shows
+ * its progress. When too many bytes wait, the connection that has been stuck for the longest time is closed.
  */
 export function endSlowReaders(app: App, { address, metrics, limits }: SlowReaders): void {
   const waiting = new Set<WaitingAnswer>();
   let waitingBytes = 0;
 
-  // Without a listener Node ends an idle socket by itself; writing that makes progress is not idle.
+  // Without a listener, Node closes an idle socket itself. A write that makes progress is not idle.
   app.server.on('timeout', (socket: Socket) => {
     if (socket.writableLength > 0) metrics.readerEnded(address, 'idle');
     socket.destroy();
   });
 
-  /** The connection that has been without progress for longest. */
+  /** Closes the connection that has made no progress for the longest time. */
   function endOneStuck(): boolean {
     let longest: WaitingAnswer | undefined;
     for (const answer of waiting) if (longest === undefined || answer.takenAt < longest.takenAt) longest = answer;
@@ -78,7 +81,7 @@ export function endSlowReaders(app: App, { address, metrics, limits }: SlowReade
   }
 
   app.addHook('onSend', (_request, reply, payload, done) => {
-    // A closed connection emits no further event that would end the wait of its answer.
+    // A closed connection emits no further event that would end the wait of its response.
     const isSmall = typeof payload !== 'string' || payload.length <= largeBytes;
     if (isSmall || reply.raw.closed) return done(null, payload);
     try {

@@ -8,7 +8,10 @@ import { createStreamAccess } from './stream-access.ts';
 
 const intervalMs = 5;
 
-/** A stream that a key has opened. @param findUsable is given the number of the check */
+/**
+ * Opens a stream with a key.
+ * @param findUsable receives the number of the check
+ */
 async function openStream(t: TestContext, findUsable: (check: number) => Promise<ReadonlySet<string>>) {
   const lines: string[] = [];
   const note = (_fields: unknown, message: string) => void lines.push(message);
@@ -37,7 +40,7 @@ async function openStream(t: TestContext, findUsable: (check: number) => Promise
   return { response, lines, checks: () => checks };
 }
 
-test('a stream ends when the database refuses to tell for 25 checks whether its key is usable', async (t) => {
+test('a stream ends when 25 checks of its key fail because of the database', async (t) => {
   const { response, lines } = await openStream(t, async () => {
     throw new Error('the database is away');
   });

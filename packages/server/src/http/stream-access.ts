@@ -4,14 +4,14 @@ import type { Logger } from '../kernel/log/logger.ts';
 import { accessEvent, type ReceivedRequest, sessionOf } from '../kernel/log/request-identity.ts';
 import type { App } from './app.ts';
 
-/** Keys and sessions by which streams were opened: ids of keys, hashes of the tokens of sessions. */
+/** The keys and sessions that opened streams: ids of keys, hashes of session tokens. */
 export interface StreamOwners {
   readonly keys: readonly string[];
   readonly sessions: readonly string[];
 }
 
 export interface StreamAccessDeps {
-  /** @returns those that can still be used. */
+  /** @returns those that are still usable */
   readonly findUsable: (owners: StreamOwners) => Promise<ReadonlySet<string>>;
   readonly logger: Logger;
   /** Milliseconds between checks. */
@@ -19,11 +19,11 @@ export interface StreamAccessDeps {
 }
 
 /**
- * Ends event streams within a second of the end of the key or session that opened them, and all of them when the database
- * has not answered for 25 checks (10 s): a key may have been revoked meanwhile.
+ * Ends event streams within a second after the key or session that opened them has ended. It ends all streams when the
+ * database has not answered for 25 checks (10 s), because a key may have been revoked meanwhile.
  */
 export interface StreamAccess {
-  /** Watches the answer to a request until it is closed. Requests without a key or session are not watched. */
+  /** Watches the response to a request until it is closed. Requests without a key or session are not watched. */
   watch(request: ReceivedRequest, response: ServerResponse): void;
   close(): void;
 }
@@ -35,15 +35,15 @@ interface Watched {
 }
 
 const defaultIntervalMs = 400;
-/** Intervals are counted, not time: an event loop that was blocked for long has not asked the database meanwhile. */
+/** The limit counts intervals instead of time, because a blocked event loop cannot query the database. */
 const mostUnchecked = 25;
 
-/** One query per interval for all open streams finds keys and sessions that other processes have ended as well. */
+/** One query per interval for all open streams also finds keys and sessions that other processes have ended. */
 export function createStreamAccess({ findUsable, logger, intervalMs }: StreamAccessDeps): StreamAccess {
   const open = new Map<ServerResponse<IncomingMessage>, Watched>();
   let timer: NodeJS.Timeout | undefined;
   let isChecking = false;
-  /** Intervals since the last check that succeeded. */
+  /** The number of intervals since the last successful check. */
   let unchecked = 0;
 
   async function check(): Promise<void> {
@@ -55,7 +55,7 @@ export function createStreamAccess({ findUsable, logger, intervalMs }: StreamAcc
     const usable = await findUsable(owners);
     unchecked = 0;
     for (const [response, { owner, event }] of open) {
-      // A stream that was opened meanwhile is in the next check.
+      // The next check includes a stream that was opened meanwhile.
       if (!asked.has(owner) || usable.has(owner)) continue;
       logger.info(event, 'stream ended: its key or session has ended');
       response.destroy();
@@ -103,7 +103,7 @@ export function createStreamAccess({ findUsable, logger, intervalMs }: StreamAcc
 
 const eventStream = 'text/event-stream';
 
-/** Only routes that may answer with an event stream pay for the look at their answers: those that declare it, and MCP. */
+/** Only routes that may respond with an event stream have the hook: those that declare it, and MCP. */
 export function watchStreams(app: App, streams: StreamAccess): void {
   const watch: onSendHookHandler = (request, reply, payload, done) => {
     const type = reply.getHeader('content-type');

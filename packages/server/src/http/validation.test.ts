@@ -62,7 +62,7 @@ const cases: ReadonlyArray<readonly [what: string, body: object, complaint: stri
 ];
 
 for (const [what, body, complaint] of cases) {
-  test(`a union error is reported against the branch that the value names: ${what}`, () => {
+  test(`a union error is reported for the branch that the value selects: ${what}`, () => {
     assert.equal(complaintAbout(body), `body/${complaint}`);
   });
 }
@@ -90,7 +90,7 @@ const secrets: ReadonlyArray<readonly [schema: object, body: unknown, complaint:
 ];
 
 for (const [secretSchema, body, complaint] of secrets) {
-  test(`a secret is never repeated: ${complaint}`, () => {
+  test(`an error never repeats a secret: ${complaint}`, () => {
     const check = compileValidator({ schema: secretSchema, method: 'POST', url: '/', httpPart: 'body' });
     assert.equal(check(body), false);
     const problem = validationProblem(check.errors as Parameters<typeof validationProblem>[0]);
@@ -100,7 +100,7 @@ for (const [secretSchema, body, complaint] of secrets) {
 }
 
 for (const text of ['0x10', '1e1', ' 5', '5 ', '+5', '5.0', '0b1', '']) {
-  test(`a number of a query is written in decimal digits only, not as ${JSON.stringify(text)}`, () => {
+  test(`a number in a query must have decimal digits only, not ${JSON.stringify(text)}`, () => {
     const check = compileValidator({ schema: ListQuery, method: 'GET', url: '/', httpPart: 'querystring' });
     assert.equal(check({ limit: text }), false);
     const { message } = validationProblem(check.errors as Parameters<typeof validationProblem>[0], 'querystring');
@@ -108,7 +108,7 @@ for (const text of ['0x10', '1e1', ' 5', '5 ', '+5', '5.0', '0b1', '']) {
   });
 }
 
-test('a number of a query in decimal digits is taken as that number', () => {
+test('a number in a query with decimal digits is accepted', () => {
   const check = compileValidator({ schema: ListQuery, method: 'GET', url: '/', httpPart: 'querystring' });
   const query = { limit: '07' };
   assert.equal(check(query), true);

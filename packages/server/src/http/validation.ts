@@ -12,8 +12,9 @@ const texts = replaceLengthKeywords(new Ajv({ ...common, coerceTypes: true }));
 const made = new WeakMap<object, FastifyValidationResult>();
 
 /**
- * Compiles a schema once, when the first request needs it: a start would spend a tenth of its time on schemas that may
- * never be used. A JSON body is taken as it is; query, path and headers are texts and become numbers.
+ * Compiles a schema once, when the first request needs it. Compiling all schemas would take a tenth of the start, and
+ * many may never be used. A JSON body is validated unchanged; query, path and headers are texts that are converted to
+ * numbers.
  */
 export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPart }) => validatorOf(schema, httpPart);
 
@@ -28,7 +29,7 @@ function validatorOf(schema: object, httpPart: string | undefined): FastifyValid
   return validate;
 }
 
-/** Fastify's error type leaves out what AJV reports, and the schema that was checked. */
+/** Fastify's error type omits the details that Ajv reports, and the schema that was checked. */
 type ReportedError = ErrorObject & { readonly root?: object };
 
 function atFirstUse(schema: object, compile: () => ValidateFunction): FastifyValidationResult {
@@ -47,7 +48,10 @@ interface TextSchema {
   readonly properties?: Readonly<Record<string, { readonly type?: string }>>;
 }
 
-/** AJV accepts every text that JavaScript converts to a number, such as `0x10`. Only decimal digits are allowed here. */
+/**
+ * Ajv accepts every text that JavaScript converts to a number, for example `0x10`. Only decimal digits are allowed
+ * here.
+ */
 function afterNumbers({ properties = {} }: TextSchema, validate: FastifyValidationResult): FastifyValidationResult {
   const numbers = Object.entries(properties).filter(([, { type }]) => type === 'integer' || type === 'number');
   if (numbers.length === 0) return validate;
@@ -73,12 +77,12 @@ function afterNumbers({ properties = {} }: TextSchema, validate: FastifyValidati
   return checked;
 }
 
-/** `body/purpose must be one of "record_file", "qa_record_file"; received a string ("x").` */
+/** For example: `body/purpose must be one of "record_file", "qa_record_file"; received a string ("x").` */
 export function validationProblem(errors: readonly FastifySchemaValidationError[], part = 'body'): Problem {
   const reported = errors as readonly ReportedError[]; // of the validators above
   const [error] = describeErrors(reported, {
     schema: reported[0]?.root ?? {},
-    // The whole body may be a secret that belongs into one of its members.
+    // The whole body may be a secret that belongs in one of its members.
     showsValue: ([name]) => part !== 'headers' && name !== undefined && name !== 'credentials',
     limit: 1,
   });

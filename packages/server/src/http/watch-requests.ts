@@ -8,14 +8,14 @@ declare module 'fastify' {
   }
 }
 
-/** Tells the watchdog which requests are being handled: method, pattern of the path and id, never a query or a body. */
+/** Reports the requests in progress to the watchdog: method, pattern of the path and id, never a query or a body. */
 export function watchRequests(app: App, watchdog: Watchdog): void {
   app.decorateRequest('watchNumber', 0);
   app.addHook('onRequest', (request, _reply, done) => {
     request.watchNumber = watchdog.begin(`${request.method} ${request.routeOptions.url ?? '(none)'} ${request.id}`);
     watchdog.during(request.watchNumber, done);
   });
-  // Events of the body come in the context of the connection: the handler gets that of its request again.
+  // Events of the body run in the context of the connection, so the context of the request is restored for the handler.
   app.addHook('preHandler', (request, _reply, done) => watchdog.during(request.watchNumber, done));
   app.addHook('onResponse', (request, _reply, done) => {
     watchdog.end(request.watchNumber);

@@ -1,26 +1,29 @@
-/** Which request: a key means something only within its project and operation. */
+/** Identifies a request: a key is valid only within its project and operation. */
 export interface RequestKey {
   readonly projectId: string;
   readonly operation: IdempotentOperation;
   readonly key: string;
-  /** The API key or administrator that sends the request, not part of the key; empty without one. */
+  /** The API key or administrator that sends the request; empty without one. It is not part of the key. */
   readonly callerId: string;
 }
 export type IdempotentOperation = 'upload' | 'execute';
 
-/** The right to run a request. Its end is its fence: who takes the key over later gets a later end. */
+/** The right to run a request. `heldUntil` distinguishes it from later claims of the key, which end later. */
 export interface HeldClaim extends RequestKey {
   readonly heldUntil: number;
 }
 
-/** What is kept of a request that is done. Stored by `complete`, or together with the effect in one transaction. */
+/** The stored result of a finished request. `complete` stores it, or the transaction of the effect does. */
 export interface CompletedClaim extends HeldClaim {
   readonly fingerprint: string;
   /** JSON. */
   readonly answer: string;
-  /** JSON, stored by `complete` in place of an answer for which the project has no bytes left. Undefined: the answer is always stored. */
+  /**
+   * JSON that `complete` stores instead of an answer that exceeds the remaining bytes of the project. Undefined: the
+   * answer is always stored.
+   */
   readonly insteadOfAnswer?: string;
-  /** When it is forgotten. */
+  /** The time when the answer is deleted. */
   readonly expiresAt: number;
 }
 
@@ -30,24 +33,24 @@ export type Comparison =
   | { readonly kind: 'same'; readonly answer: string }
   | { readonly kind: 'other' }
   | { readonly kind: 'closed' }
-  /** The answer is no longer kept. */
+  /** The answer is no longer stored. */
   | { readonly kind: 'forgotten' };
 
-/** Remembered requests. Atomic between processes. */
+/** Stores remembered requests. All operations are atomic between processes. */
 export interface IdempotencyRepository {
-  /** Takes the key when nobody holds it, its holder's time is over, or its answer is forgotten. */
+  /** Claims the key when it is free, when its claim has expired, or when its answer was deleted. */
   claim(claim: HeldClaim, now: number): Promise<ClaimOutcome>;
   /**
-   * Gives the kept answer if its fingerprint is one of these; counts the request as wrong if it is not. Atomic: after `most` wrong
-   * requests of the caller that made the first request, or of all others together, no further one is compared.
+   * Returns the stored answer if its fingerprint is one of these; otherwise counts the request as wrong. Atomic. After
+   * `most` wrong requests of the original caller, or of all others together, no further one is compared.
    */
   compare(request: RequestKey, fingerprints: readonly string[], most: number): Promise<Comparison>;
-  /** False when the claim is no longer ours. */
+  /** Returns false when the claim was lost. */
   renew(claim: HeldClaim, heldUntil: number): Promise<boolean>;
-  /** Keeps the answer, or `insteadOfAnswer`. False when the claim is no longer ours. */
+  /** Stores the answer or `insteadOfAnswer`. Returns false when the claim was lost. */
   complete(claim: CompletedClaim): Promise<boolean>;
-  /** Forgets a claim that came to nothing, so that the request may be sent again. */
+  /** Deletes the claim of a request without effect, so that the request may be repeated. */
   release(claim: HeldClaim): Promise<void>;
-  /** Forgets what is over. Gives how many. */
+  /** Deletes expired claims and answers. Returns their number. */
   sweep(now: number): Promise<number>;
 }

@@ -6,7 +6,7 @@ import { Problem } from '../kernel/problem.ts';
 import { createIdempotency, readIdempotencyKey } from './idempotency.ts';
 import type { ClaimOutcome, CompletedClaim, HeldClaim, IdempotencyRepository } from './idempotency-repository.ts';
 
-/** One key in memory: the same promises as the suite of repositories, for one key. */
+/** Holds one key in memory and behaves like the repositories of the suite. */
 function createMemory(): IdempotencyRepository & { row: HeldClaim | CompletedClaim | undefined } {
   const isHeld = (claim: HeldClaim) =>
     memory.row !== undefined && !('answer' in memory.row) && memory.row.heldUntil === claim.heldUntil;
@@ -46,7 +46,7 @@ const request = { projectId: 'projecta', operation: 'execute', key: 'k', callerI
 const logger = createLogger('silent');
 
 describe('idempotency', () => {
-  test('a request that runs blocks its key; its answer is replayed to the same content only', async () => {
+  test('a running request blocks its key; its answer is replayed to the same content only', async () => {
     const idempotency = createIdempotency({ repository: createMemory(), clock: { now: () => 1 }, logger });
     const running = await idempotency.begin(request);
     assert.ok(running.kind === 'running');
@@ -75,7 +75,7 @@ describe('idempotency', () => {
     assert.equal(await running.finish('print', 1), true);
   });
 
-  test('a request whose claim was taken over does not store its answer', async () => {
+  test('a request whose claim was lost does not store its answer', async () => {
     const repository = createMemory();
     let now = 1;
     const idempotency = createIdempotency({ repository, clock: { now: () => now }, logger });

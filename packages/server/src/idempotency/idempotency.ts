@@ -5,28 +5,32 @@ import type { Logger } from '../kernel/log/logger.ts';
 import type { CompletedClaim, HeldClaim, IdempotencyRepository, RequestKey } from './idempotency-repository.ts';
 import { keyClosed, keyMalformed, keyReused, requestInFlight } from './problems.ts';
 
-/** Same key and content, one effect and one answer, under races and restarts. Source: docs/contract.md "Files". */
+/**
+ * The same key and content have one effect and one answer, also for concurrent requests and after restarts. Source:
+ * docs/contract.md "Files".
+ */
 export interface Idempotency {
   /** Throws DUPLICATE_OBJECT while a request with this key runs. */
   begin(request: RequestKey): Promise<RunningRequest | AnsweredRequest>;
 }
 
-/** The key is ours; it is held until one of these is called, and for a short while should this process die. */
+/** The request holds the key until one of these functions is called. After a crash the key stays held for the lease. */
 export interface RunningRequest {
   readonly kind: 'running';
   /**
-   * What to store together with the effect, in its transaction. The claim is no longer renewed; say `stored` then.
-   * @param instead is stored when the kept answers of the project leave no room for the answer
+   * Returns the row to store in the transaction of the effect. The claim is no longer renewed. Call `stored` after the
+   * commit.
+   * @param instead is stored when the answers of the project leave no space for the answer
    */
   complete(fingerprint: string, answer: unknown, instead?: unknown): Promise<CompletedClaim>;
   stored(): void;
-  /** `complete`, stored by itself: for effects that are not rows. False when somebody else took the key over. */
+  /** Completes and stores the claim by itself, for effects without rows. Returns false when the claim was lost. */
   finish(fingerprint: string, answer: unknown): Promise<boolean>;
-  /** The request came to nothing: the key may be used again at once. Does nothing once an answer is stored. */
+  /** Frees the key at once after a request without effect. Has no effect when an answer is stored. */
   release(): Promise<void>;
   /**
-   * `release` when it is not known whether the answer was stored. The release waits in the database for a commit that is
-   * still running, and then finds the answer or frees the key. The caller does not wait for it.
+   * Releases the key when it is unknown whether the answer was stored. In the database, the release waits for a commit
+   * that is still running, and then finds the answer or frees the key. The caller does not wait.
    */
   releaseLater(): void;
 }
@@ -34,22 +38,25 @@ export interface RunningRequest {
 export interface AnsweredRequest {
   readonly kind: 'answered';
   /**
-   * The answer that was given.
-   * @param fingerprints of this request: the current one, and those it had under earlier keys or versions
-   * @throws REQUEST_VALIDATION_ERROR when this request is another one, DUPLICATE_OBJECT when too many of those have come
+   * Returns the stored answer.
+   * @param fingerprints of this request: the current one, and those under earlier keys or versions
+   * @throws REQUEST_VALIDATION_ERROR when this request is another one, DUPLICATE_OBJECT after too many wrong requests
    */
   replay(fingerprints: readonly string[]): Promise<unknown>;
 }
 
 export interface IdempotencyTimes {
-  /** Milliseconds a claim of a dead process blocks its key. */
+  /** Milliseconds for which the claim of a dead process blocks its key. */
   readonly lease: number;
-  /** Milliseconds an answer is kept. */
+  /** Milliseconds for which an answer is stored. */
   readonly memory: number;
 }
 export const defaultIdempotencyTimes: IdempotencyTimes = { lease: 30_000, memory: 24 * 3_600_000 };
 
-/** Wrong repetitions after which a key gives no answer any more, so that trying does not find the credentials of another caller. */
+/**
+ * After this many wrong repetitions a key returns no answer any more. Repeated guesses then cannot find the credentials
+ * of another caller.
+ */
 export const maxWrongRequests = 10;
 
 export interface IdempotencyDeps {
@@ -98,7 +105,7 @@ function holdClaim(deps: IdempotencyDeps, first: HeldClaim, times: IdempotencyTi
       if (isHeld) claim = { ...claim, heldUntil };
       return isHeld;
     },
-    // A lost claim shows when it is completed.
+    // The completion detects a lost claim.
     onLost: () => void heartbeat.close(),
     onError: (error) => logger.warn({ err: error }, 'idempotency claim not renewed'),
   });
@@ -142,7 +149,7 @@ function holdClaim(deps: IdempotencyDeps, first: HeldClaim, times: IdempotencyTi
 
 const keyShape = /^[\x20-\x7e]{1,255}$/;
 
-/** The key of a request, undefined when it carries none. Throws REQUEST_VALIDATION_ERROR. */
+/** Returns the key of a request, or undefined without one. Throws REQUEST_VALIDATION_ERROR. */
 export function readIdempotencyKey(header: string | readonly string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header !== 'string' || !keyShape.test(header)) throw keyMalformed();

@@ -14,7 +14,7 @@ export function keyMalformed(): Problem {
   return fieldInvalid('headers/idempotency-key', 'another value', '1 to 255 printable ASCII characters, sent once');
 }
 
-/** The same response for requests with the right and with other content. */
+/** The response is the same for requests with the right and with other content. */
 export function keyClosed(most: number): Problem {
   const reason = `${most} requests with other content or credentials used it`;
   return new Problem(

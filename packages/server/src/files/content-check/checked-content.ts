@@ -1,6 +1,6 @@
-/** The content of a file, read where it is needed. */
+/** The content of a file, which the checks read in parts. */
 export interface CheckedContent {
   readonly bytes: number;
-  /** Shorter where the content ends. */
+  /** Returns fewer bytes at the end of the content. */
   read(position: number, length: number): Promise<Buffer>;
 }

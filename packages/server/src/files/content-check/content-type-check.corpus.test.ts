@@ -7,7 +7,7 @@ import { checkContent } from './content-type-check.ts';
 
 const extensions = [...purposes.record_file.extensions, ...purposes.qa_record_file.extensions];
 
-test('no good file of the corpus is refused, and no bad one is taken', async () => {
+test('every valid file of the corpus is accepted, and every invalid one is refused', async () => {
   let accepted = 0;
   let refused = 0;
   for (const entry of readCorpusManifest()) {

@@ -23,7 +23,7 @@ async function refusal(extension: Extension, bytes: Buffer): Promise<string | un
 const extensions = [...purposes.record_file.extensions, ...purposes.qa_record_file.extensions];
 
 describe('content and extension', () => {
-  test('a file under the extension of another kind is refused, whatever the pair', async () => {
+  test('a file with the extension of another type is refused, for every pair of types', async () => {
     const samples: Record<string, Buffer> = {
       pdf: writePdf(['<< /Type /Catalog >>']),
       docx: wordDocument(['Text']),
@@ -45,7 +45,7 @@ describe('content and extension', () => {
     }
   });
 
-  test('no bytes are accepted under every extension', async () => {
+  test('an empty file is accepted with every extension', async () => {
     for (const extension of extensions) assert.equal(await refusal(extension, Buffer.alloc(0)), undefined);
   });
 
@@ -86,7 +86,7 @@ describe('content and extension', () => {
     });
   }
 
-  test('a PDF header may stand within the first 1024 bytes, not behind them', async () => {
+  test('a PDF header is accepted within the first 1024 bytes and refused after them', async () => {
     assert.equal(await refusal('pdf', Buffer.from(`${' '.repeat(1019)}%PDF-1.4`)), undefined);
     assert.match(
       (await refusal('pdf', Buffer.from(`${' '.repeat(1020)}%PDF-1.4`))) ?? '',
@@ -94,7 +94,7 @@ describe('content and extension', () => {
     );
   });
 
-  test('a workbook with macros is not taken for one without', async () => {
+  test('a workbook with macros is refused as a workbook without macros', async () => {
     const message = await refusal('xlsx', workbook([{ name: 'one', rows: [] }], 'xlsm'));
     assert.match(message ?? '', /macroenabled/);
   });

@@ -6,14 +6,14 @@ import type { CheckedContent } from './checked-content.ts';
 import { describeOle, isOle } from './ole-container.ts';
 import { describeText } from './text-plausibility.ts';
 
-/** How far into a PDF its header may stand (Adobe's readers look this far). */
+/** The first bytes of a PDF in which its header must be found. Adobe's readers use the same limit. */
 const pdfHeaderWithin = 1024;
 const sampleBytes = 64 * 1024;
 
 /**
- * Throws REQUEST_VALIDATION_ERROR when the content contradicts the extension: a .pdf is a PDF, a .docx a Word package,
- * a .txt text in some encoding. Whether it can be read to its end is found out later, by the record made from it.
- * Empty content is accepted for every extension. Source: docs/contract.md "Files".
+ * Throws REQUEST_VALIDATION_ERROR when the content contradicts the extension: a .pdf must be a PDF, a .docx a Word
+ * package, a .txt text in some encoding. Whether the document can be read completely is found when a record is created
+ * from it. Empty content is accepted with every extension. Source: docs/contract.md "Files".
  */
 export async function checkContent(extension: Extension, content: CheckedContent): Promise<void> {
   if (content.bytes === 0) return;
@@ -38,14 +38,14 @@ const officeKinds = {
   xlsx: { mainPart: 'spreadsheetml', expected: 'an Excel workbook (Office Open XML)' },
 } as const;
 const contentTypesPart = '[Content_Types].xml';
-/** A workbook of thousands of sheets has less. */
+/** Enough for a workbook with thousands of sheets. */
 const mostContentTypes = 1024 * 1024;
 
 async function checkOffice(extension: 'docx' | 'xlsx', content: CheckedContent, head: Buffer): Promise<void> {
   const { mainPart, expected } = officeKinds[extension];
   if (isOle(head)) {
     const found = await describeOle(content);
-    // A password wraps the package in a container of the older kind; the record will say that it is encrypted.
+    // A password puts the package into a container of the older format. Creating a record reports that it is encrypted.
     if (found === 'encrypted package') return;
     throw contentContradicts(extension, `an older Office file (${found})`, expected);
   }
@@ -61,14 +61,14 @@ async function checkOffice(extension: 'docx' | 'xlsx', content: CheckedContent, 
   throw contentContradicts(extension, other, expected);
 }
 
-/** Read in slices, between which the event loop runs other work. */
+/** The list is read in slices, between which the event loop runs other work. */
 const sliceBytes = 64 * 1024;
-/** Longer than any content type, and even: a slice of UTF-16 starts with a whole unit. */
+/** The overlap is longer than any content type. It is even, so that a slice of UTF-16 starts at a code unit. */
 const overlapBytes = 512;
 
 /**
- * The first main part that is wanted, else the first of all. Such as `wordprocessingml.document`, `spreadsheetml.sheet`
- * or `wordprocessingml.document.macroenabled`.
+ * Returns the first main part that `wanted` accepts, otherwise the first of all. Examples are
+ * `wordprocessingml.document`, `spreadsheetml.sheet` and `wordprocessingml.document.macroenabled`.
  */
 async function findMainPart(types: Buffer, wanted: (part: string) => boolean): Promise<string | undefined> {
   const decode = decoderOf(types);

@@ -24,7 +24,7 @@ function contentOf(bytes: Uint8Array) {
   };
 }
 
-/** The result, and the number of event loop turns until then. */
+/** Returns the result and the number of event loop turns until then. */
 async function checkWhileCounting(types: string): Promise<{ said: string | undefined; turns: number }> {
   const { content } = contentOf(zipSync({ [partName]: strToU8(types) }));
   let turns = 0;
@@ -45,7 +45,7 @@ async function checkWhileCounting(types: string): Promise<{ said: string | undef
   }
 }
 
-test('content types are read in slices, between which the event loop goes round', async () => {
+test('content types are read in slices, between which the event loop runs', async () => {
   const filling = otherType.repeat(Math.floor((900 * 1024) / otherType.length));
   const missing = await checkWhileCounting(filling);
   assert.match(missing.said ?? '', /a package whose main part is a/);
@@ -58,12 +58,12 @@ test('content types are read in slices, between which the event loop goes round'
   );
 });
 
-test('content types that unpack to more than a megabyte are not unpacked', async () => {
+test('content types that would unpack to more than a megabyte are not unpacked', async () => {
   const { said } = await checkWhileCounting(`${wordType} ${otherType.repeat(140_000)}`);
   assert.match(said ?? '', /without a readable \[Content_Types\]\.xml/);
 });
 
-test('at most 10,000 entries of a directory are looked at, and at most 2 MiB of it are read', async () => {
+test('the check reads at most 10,000 entries and at most 2 MiB of a directory', async () => {
   const fillers = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, new Uint8Array()]));
   const within = contentOf(zipSync({ ...fillers(mostSearchedEntries - 1), [partName]: strToU8('x') }));

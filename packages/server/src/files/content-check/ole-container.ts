@@ -1,18 +1,21 @@
 import type { CheckedContent } from './checked-content.ts';
 
-/** OLE2 compound files: the older Office formats, and the wrapping of newer ones that have a password. Source: MS-CFB. */
+/**
+ * OLE2 compound files are the older Office formats, and the containers of newer documents with a password. Source:
+ * MS-CFB.
+ */
 const magic = Buffer.from('d0cf11e0a1b11ae1', 'hex');
 const entrySize = 128;
-/** The streams that tell what it is are among the first of the directory. */
+/** The streams that identify the format are among the first of the directory. */
 const mostDirectorySectors = 256;
 const lastRegularSector = 0xfffffffa;
 
-/** By the first bytes: the container of old Office files, and of new ones with a password. */
+/** Recognises the container of old Office files, and of new ones with a password, by its first bytes. */
 export function isOle(head: Buffer): boolean {
   return head.subarray(0, magic.length).equals(magic);
 }
 
-/** `encrypted package`: a document of the newer kind behind a password. Otherwise a phrase that names what it is. */
+/** Returns `encrypted package` for a newer document with a password, otherwise a phrase that names the format. */
 export async function describeOle(content: CheckedContent): Promise<string> {
   const names = await readDirectoryNames(content);
   if (names.has('EncryptedPackage')) return 'encrypted package';
@@ -41,7 +44,7 @@ async function readDirectoryNames(content: CheckedContent): Promise<Set<string>>
   return names;
 }
 
-/** Follows the allocation table, whose first 109 sectors are named in the header; documents this small need no more. */
+/** Follows the allocation table. The header lists its first 109 sectors, which is enough for documents of this size. */
 async function nextSector(
   header: Buffer,
   sector: number,

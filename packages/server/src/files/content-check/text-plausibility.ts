@@ -1,6 +1,6 @@
 /**
- * Says what is wrong with calling these bytes text in some encoding, or undefined when nothing is. It looks for what
- * no text has: NUL bytes outside of UTF-16 and UTF-32, and more than a few control characters.
+ * Returns why these bytes cannot be text in any encoding, or undefined when they can. It looks for content that text
+ * does not have: NUL bytes outside of UTF-16 and UTF-32, and more than a few control characters.
  */
 export function describeText(sample: Buffer): string | undefined {
   if (sample.length === 0) return undefined;
@@ -15,23 +15,26 @@ export function describeText(sample: Buffer): string | undefined {
 const mostStrayControls = 4;
 const mostControlShare = 0.02;
 
-/** Control characters that text files do not have: all but BS to CR, the shifts of ISO 2022 (SO, SI, ESC) and SUB. */
+/**
+ * Matches control characters that text files do not contain. BS to CR, the shifts of ISO 2022 (SO, SI, ESC) and SUB are
+ * allowed.
+ */
 function isOdd(code: number): boolean {
   return (code < 0x20 && !(code >= 0x08 && code <= 0x0f) && code !== 0x1a && code !== 0x1b) || code === 0x7f;
 }
 
-/** 1 for each byte that is odd: looked up for every byte of a sample, on the way of every upload. */
+/** Contains 1 for each odd byte. A table is used because every byte of every upload's sample is looked up. */
 const oddBytes = Uint8Array.from({ length: 256 }, (_, byte) => (isOdd(byte) ? 1 : 0));
 
 function isWide(sample: Buffer): boolean {
-  // ASCII with NUL bytes here and there decodes as some UTF-16, too; true UTF-16 of ASCII is half NUL.
+  // ASCII with a few NUL bytes also decodes as UTF-16, but in real UTF-16 of ASCII half of the bytes are NUL.
   const others = sample.filter((byte) => byte !== 0);
   const ascii = others.every((byte) => byte < 0x80);
   if (ascii && others.length > sample.length * 0.6) return false;
   return isUtf32(sample, true) || isUtf32(sample, false) || isUtf16(sample, 'utf-16le') || isUtf16(sample, 'utf-16be');
 }
 
-/** Every unit is a code point that exists and is no control character, a byte order mark aside. */
+/** Returns whether every unit is an existing code point and, apart from a byte order mark, no control character. */
 function isUtf32(sample: Buffer, littleEndian: boolean): boolean {
   const units = Math.floor(sample.length / 4);
   if (units === 0) return false;
@@ -44,7 +47,7 @@ function isUtf32(sample: Buffer, littleEndian: boolean): boolean {
   return odd <= units * mostControlShare;
 }
 
-/** Decodes without a lone surrogate or NUL; the last unit may be cut. */
+/** Returns whether the sample decodes without a lone surrogate or NUL. The last unit may be incomplete. */
 function isUtf16(sample: Buffer, encoding: 'utf-16le' | 'utf-16be'): boolean {
   const even = sample.subarray(0, sample.length - (sample.length % 2));
   let text: string;
@@ -59,6 +62,6 @@ function isUtf16(sample: Buffer, encoding: 'utf-16le' | 'utf-16be'): boolean {
     if (code === 0 || code === 0xfffe || code === 0xffff) return false;
     if (isOdd(code) || (code >= 0xe000 && code <= 0xf8ff)) odd += 1;
   }
-  // A line or a word has some character that ASCII has too; random bytes read as UTF-16 hardly ever do.
+  // A line or a word contains some ASCII character, whereas random bytes read as UTF-16 almost never do.
   return odd <= text.length * mostControlShare && /[\t\n\r -~\u3000-\u3002]/.test(text);
 }

@@ -12,14 +12,14 @@ export interface CheckStoreDeps {
   readonly blobs: BlobStore;
   readonly damages: BlobRepository;
   readonly clock: Clock;
-  /** Reads the whole database for damage. */
+  /** Reads the whole database and reports damage. */
   readonly checkDatabase: () => Promise<{ readonly checked: string; readonly findings: readonly string[] }>;
 }
 
 interface DamagedBlob {
   readonly blobId: string;
   readonly projectId: string;
-  /** Whose content it is. */
+  /** The files that have this content. */
   readonly files: readonly FileOfBlob[];
 }
 
@@ -27,32 +27,32 @@ export type StoreFault =
   | ({ readonly kind: 'bytes_missing' } & DamagedBlob)
   | ({ readonly kind: 'size_differs'; readonly expected: number; readonly found: number } & DamagedBlob)
   | ({ readonly kind: 'content_differs' } & DamagedBlob)
-  /** The disk does not give the bytes. */
+  /** The disk cannot read the bytes. */
   | ({ readonly kind: 'unreadable' } & DamagedBlob)
-  /** Bytes that no row names. Within the grace period they may belong to an upload in progress and are no fault. */
+  /** Bytes without a row. Within the grace period they may belong to an upload in progress and are no fault. */
   | ({ readonly kind: 'orphan'; readonly isInGrace: boolean } & StoredBlob)
-  /** The bytes kept as used by a project, which its quota is held to, are not those of its files. */
+  /** The stored usage of a project, which its quota is compared with, differs from that of its files. */
   | ({ readonly kind: 'usage_differs' } & WrongUsage)
-  /** A delete that a crash or a fault cut short; the service finishes it within a minute, or at its next start. */
+  /** A delete that a crash or a fault interrupted. The service finishes it within a minute, or at its next start. */
   | { readonly kind: 'delete_unfinished'; readonly fileId: string }
-  /** The database itself is damaged; `finding` is its message. Restore a backup. */
+  /** The database itself is damaged. `finding` is its message. The remedy is to restore a backup. */
   | { readonly kind: 'database_damaged'; readonly finding: string };
 
 export interface StoreReport {
-  /** How the database was checked. */
+  /** Describes how the database was checked. */
   readonly database: string;
   readonly blobsChecked: number;
   readonly bytesChecked: number;
   readonly filesOnDisk: number;
   readonly faults: readonly StoreFault[];
-  /** Of the faults: those that were mended. */
+  /** The faults that were repaired. */
   readonly mended: readonly StoreFault[];
-  /** Faults neither repaired nor within a grace period. If there is one, the exit code is 1. */
+  /** The number of faults that are neither repaired nor within a grace period. The exit code is 1 unless it is 0. */
   readonly open: number;
 }
 
 export interface CheckStoreOptions {
-  /** Read every file and compare its SHA-256. */
+  /** True to read every file and compare its SHA-256. */
   readonly hash: boolean;
   readonly repair?: boolean;
 }
@@ -61,10 +61,11 @@ const batch = 500;
 const mostFiles = 100;
 
 /**
- * Checks the database, and both directions: every live row has its bytes, of the right size and, with `hash`, the right
- * content; all bytes have a row; the bytes kept as used by a project are those of its files. Beside a running service, uploads
- * and deletes under way may show as faults. With `repair` it puts back good bytes from the quarantine, records the
- * damage so that the next upload of the same content replaces it, finishes deletes, and corrects the bytes used.
+ * Checks the database, and compares files and rows in both directions. Every live row must have its bytes with the
+ * right size and, with `hash`, the right content. All bytes must have a row, and the stored usage of a project must
+ * match its files. While a service runs, uploads and deletes in progress may appear as faults. With `repair`, it
+ * restores correct bytes from the quarantine, records damage so that the next upload of the same content replaces it,
+ * finishes deletes, and corrects the usage.
  */
 export async function checkStore(
   deps: CheckStoreDeps,
@@ -106,7 +107,7 @@ export async function checkStore(
   return { database: checked, blobsChecked, bytesChecked, filesOnDisk, faults, mended, open };
 }
 
-/** @throws the error of a storage that does not work at all */
+/** @throws the error of a storage that has failed as a whole */
 async function findFault(deps: CheckStoreDeps, row: StoredBlobRow, hash: boolean): Promise<StoreFault | undefined> {
   const { blobId, projectId, damage } = row;
   const about = async () => ({ blobId, projectId, files: await deps.damages.filesOf([blobId], mostFiles) });
@@ -122,7 +123,7 @@ async function findFault(deps: CheckStoreDeps, row: StoredBlobRow, hash: boolean
   } catch (error) {
     if (error instanceof BlobMissing) {
       const named = await about();
-      // Deleted after its row was read.
+      // The file was deleted after its row was read.
       return named.files.length === 0 ? undefined : { kind: 'bytes_missing', ...named };
     }
     if (!(error instanceof BlobUnreadable)) throw error;
@@ -138,7 +139,7 @@ const damageOf: Partial<Record<StoreFault['kind'], BlobDamage>> = {
   unreadable: 'unreadable',
 };
 
-/** @returns whether the bytes are right now. */
+/** @returns whether the bytes are correct now */
 async function mendBlob(
   { blobs, damages, clock }: CheckStoreDeps,
   row: StoredBlobRow,
@@ -147,11 +148,11 @@ async function mendBlob(
 ): Promise<boolean> {
   const damage = fault === undefined ? undefined : damageOf[fault.kind];
   if (damage === undefined) {
-    // Without a hash, only what was missing is known to be back.
+    // Without a hash, only the damage `missing` is known to be over.
     if (row.damage !== null && (hash || row.damage === 'missing')) await damages.clearDamage(row.blobId);
     return true;
   }
-  // Wrong bytes in their place are left alone: the next upload of the same content erases them.
+  // Wrong bytes stay in their place. The next upload of the same content erases them.
   if (damage === 'missing' && (await hasGoodCopy(blobs, row))) {
     await blobs.quarantine.restore(row.blobId);
     await damages.clearDamage(row.blobId);
@@ -161,7 +162,10 @@ async function mendBlob(
   return false;
 }
 
-/** Quarantined bytes whose hash is that of the row: moved there after a read error, or put there by the operator. */
+/**
+ * Returns whether the quarantine has bytes with the hash of the row. They were moved there after a read error, or the
+ * operator put them there.
+ */
 async function hasGoodCopy({ quarantine }: BlobStore, row: StoredBlobRow): Promise<boolean> {
   try {
     return (await hashOf(await quarantine.open(row.blobId))) === row.sha256;
@@ -178,7 +182,7 @@ export async function hashOf(bytes: Readable): Promise<string> {
   return digest.digest('hex');
 }
 
-/** Gives how many blobs there are. */
+/** Returns the number of blobs. */
 async function findOrphans(deps: CheckStoreDeps, faults: StoreFault[], signal?: AbortSignal): Promise<number> {
   const olderThan = deps.clock.now() - orphanGrace;
   let count = 0;

@@ -23,11 +23,11 @@ export interface QuarantineDeps {
 export interface QuarantinedBlob {
   readonly blobId: string;
   readonly bytes: number;
-  /** Null when the disk does not give the bytes. */
+  /** Null when the disk cannot read the bytes. */
   readonly sha256: string | null;
   /** Milliseconds. */
   readonly quarantinedAt: number;
-  /** Files that had this blob when it was found to be damaged. */
+  /** Files that used this blob when the damage was found. */
   readonly files: readonly FileOfBlob[];
 }
 
@@ -51,9 +51,9 @@ async function hashIfReadable({ quarantine }: BlobStore, blobId: string): Promis
 }
 
 /**
- * Puts bytes back in their place, where the rows of a restored database find them. They are not readable as long as no row names
- * them, and after the grace period the next sweep quarantines them again. Bytes that are not the content of their files stay where
- * they are.
+ * Moves bytes back to their place, where the rows of a restored database find them. Bytes without a row stay
+ * unreadable, and the next sweep after the grace period quarantines them again. Bytes that differ from the content of
+ * their files stay in the quarantine.
  */
 export async function restoreBlob({ files, blobs, damages }: QuarantineDeps, blobId: string): Promise<void> {
   const [named] = await damages.filesOf([blobId], 1);
@@ -75,14 +75,17 @@ async function openQuarantined({ quarantine }: BlobStore, blobId: string): Promi
   }
 }
 
-/** What a file is made of. */
+/** The properties of a file to create. */
 export interface RestoredFile {
   readonly projectId: string;
   readonly name: string;
   readonly purpose: Purpose;
 }
 
-/** Creates a file from bytes that no row names. @returns its id */
+/**
+ * Creates a file from bytes that have no row.
+ * @returns its id
+ */
 export async function restoreAsFile(deps: QuarantineDeps, blobId: string, wanted: RestoredFile): Promise<string> {
   const { files, blobs, clock, newId } = deps;
   const extension = extname(wanted.name).slice(1).toLowerCase();

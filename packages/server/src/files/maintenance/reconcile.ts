@@ -14,7 +14,7 @@ export interface ReconcileDeps {
   readonly reportDamage: ReportDamage;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Milliseconds after which bytes in the quarantine are erased. */
+  /** Milliseconds after which quarantined bytes are erased. */
   readonly keepQuarantined: number;
   /** See `SweepDeps`. */
   readonly grace?: number;
@@ -23,15 +23,18 @@ export interface ReconcileDeps {
 export interface Reconciled {
   readonly deletesFinished: number;
   readonly orphans: Swept;
-  /** Blobs whose time in the quarantine is over. */
+  /** The number of blobs erased because their time in the quarantine is over. */
   readonly purged: number;
-  /** Live rows whose bytes are missing or of another length: never the work of a crash. */
+  /** The number of live rows whose bytes are missing or have another length. A crash never causes this. */
   readonly damaged: number;
 }
 
 const batch = 500;
 
-/** Brings disk and rows together after a crash. Run at start, and now and then. May run beside uploads and deletes. */
+/**
+ * Makes the disk and the rows consistent after a crash. Runs at the start and periodically, also during uploads and
+ * deletes.
+ */
 export async function reconcileFiles(deps: ReconcileDeps, signal?: AbortSignal): Promise<Reconciled> {
   const deletesFinished = await finishDeletes(deps, signal);
   await eraseReplaced(deps, signal);
@@ -44,9 +47,9 @@ export async function reconcileFiles(deps: ReconcileDeps, signal?: AbortSignal):
 }
 
 /**
- * What a caller deleted is erased; it never gets into the quarantine. Bytes that the disk does not remove are left to the
- * next time and hold up nothing else.
- * @returns how many deletes were finished
+ * Erases the bytes of deleted files, which never enter the quarantine. Bytes that cannot be removed are retried the
+ * next time and delay nothing else.
+ * @returns the number of finished deletes
  */
 export async function finishDeletes(
   deps: Pick<ReconcileDeps, 'files' | 'blobs' | 'logger'>,
@@ -70,7 +73,7 @@ export async function finishDeletes(
   }
 }
 
-/** As for deletes, bytes that the disk does not remove hold up nothing else. */
+/** As for deletes, bytes that cannot be removed delay nothing else. */
 async function eraseReplaced({ damages, blobs, logger }: ReconcileDeps, signal?: AbortSignal): Promise<void> {
   for (;;) {
     const replaced = await damages.replacedBlobs(batch);
@@ -118,7 +121,10 @@ async function findDamage(deps: ReconcileDeps, signal?: AbortSignal): Promise<nu
   }
 }
 
-/** Whether the bytes are damaged. Clears recorded damage of missing bytes that are back; the length does not show changed bytes. */
+/**
+ * Returns whether the bytes are damaged. Clears recorded damage of missing bytes that exist again. The length does not
+ * reveal changed bytes.
+ */
 async function isDamaged({ blobs, damages, reportDamage }: ReconcileDeps, row: StoredBlobRow): Promise<boolean> {
   const found = await blobs.size(row.blobId).catch((error: unknown) => {
     if (error instanceof BlobUnreadable) return 'unreadable' as const;

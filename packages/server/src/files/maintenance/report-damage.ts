@@ -10,20 +10,20 @@ export interface ReportDamageDeps {
   readonly logger: Logger;
 }
 
-/** @returns false when no live file has the blob any more, so that nothing is wrong. */
+/** @returns false when no live file uses the blob any more, so that there is nothing to report */
 export type ReportDamage = (
   blob: { readonly blobId: string; readonly projectId: string },
   damage: BlobDamage,
 ) => Promise<boolean>;
 
 /**
- * Records that stored bytes are not those of their files, so that the next upload of the same content replaces them. Wrong
- * bytes are moved into the quarantine, so they are not served, and `fsck --repair` puts them back if their hash is right after all.
- * Unreadable bytes stay in their place, where a later read may succeed.
- * @throws the error of a storage that does not work at all, which is no damage of one blob
+ * Records that stored bytes differ from those of their files, so that the next upload of the same content replaces
+ * them. Wrong bytes are moved to the quarantine, so they are not served. `fsck --repair` restores them if their hash
+ * turns out to be correct. Unreadable bytes stay in their place, where a later read may succeed.
+ * @throws the error of a storage that has failed as a whole, which is no damage of one blob
  */
 export function createDamageReport({ damages, blobs, clock, logger }: ReportDamageDeps): ReportDamage {
-  /** The damage is recorded already, so bytes that cannot be moved are not served either. */
+  /** Moves the bytes to the quarantine. A failure is harmless, because bytes with recorded damage are not served. */
   async function moveAway(blobId: string): Promise<void> {
     try {
       await blobs.quarantine.add(blobId);

@@ -8,27 +8,29 @@ export interface SweepDeps {
   readonly blobs: Pick<BlobStore, 'list' | 'quarantine'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Milliseconds a blob without a row is left alone: its upload may be about to write the row. */
+  /** Milliseconds for which a blob without a row stays, because its upload may be about to write the row. */
   readonly grace?: number;
 }
 
 export interface Swept {
-  /** Blobs that no row names, moved into the quarantine. */
+  /** The number of blobs without a row that were moved to the quarantine. */
   readonly quarantined: number;
-  /** … left where they are, because there are too many: the operator decides. */
+  /**
+   * The number of blobs without a row that stay in place because there are too many. The operator decides about them.
+   */
   readonly left: number;
 }
 
 export const orphanGrace = 3_600_000;
 const batch = 500;
-/** Orphans that a crash leaves behind: a few, or a small part of a large store. */
+/** A crash leaves few orphans, at most these. */
 const fewOrphans = 5;
 const smallPart = 1 / 100;
 
 /**
- * Moves blobs that no row names into the quarantine, once they are older than the grace period. When there are more than 5
- * and more than 1 % of all blobs, the database has probably lost rows (a damaged log, an older copy): nothing is moved then
- * unless `anyNumber` says that it is meant.
+ * Moves blobs without a row to the quarantine when they are older than the grace period. With more than 5 orphans, and
+ * more than 1 % of all blobs, the database has probably lost rows (a damaged log, an older copy). Nothing is moved then
+ * unless `anyNumber` confirms it.
  */
 export async function sweepOrphans(deps: SweepDeps, anyNumber: boolean, signal?: AbortSignal): Promise<Swept> {
   let [orphans, all] = [0, 0];
@@ -52,7 +54,10 @@ export async function sweepOrphans(deps: SweepDeps, anyNumber: boolean, signal?:
   return { quarantined, left: 0 };
 }
 
-/** Blobs older than the grace period that no row names, batch by batch; `looked`: blobs of any age in the batch. */
+/**
+ * Returns batches of blobs without a row that are older than the grace period. `looked` counts the blobs of any age in
+ * the batch.
+ */
 async function* findOrphans(
   { files, blobs, clock, grace = orphanGrace }: SweepDeps,
   signal?: AbortSignal,

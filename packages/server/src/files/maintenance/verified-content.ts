@@ -17,8 +17,8 @@ export interface ExpectedContent {
 }
 
 /**
- * Whether as many bytes are stored as the row says.
- * @throws SERVICE_UNAVAILABLE when they are not, and {@link BlobMissing} when the file was deleted or replaced meanwhile
+ * Checks that the stored length equals that of the row.
+ * @throws SERVICE_UNAVAILABLE when it differs, and {@link BlobMissing} when the file was deleted or replaced meanwhile
  */
 export async function checkLength(deps: VerifiedContentDeps, expected: ExpectedContent): Promise<void> {
   const found = await deps.blobs.size(expected.blobId);
@@ -28,8 +28,8 @@ export async function checkLength(deps: VerifiedContentDeps, expected: ExpectedC
 }
 
 /**
- * Streams all bytes and hashes them. The last block is sent only when the hash is that of the row, so that no client takes wrong
- * bytes for a complete file.
+ * Streams all bytes and hashes them. The last block is sent only when the hash matches the row, so that no client
+ * accepts wrong bytes as a complete file.
  */
 export async function* readVerified(
   deps: VerifiedContentDeps,

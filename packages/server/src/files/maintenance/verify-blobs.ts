@@ -13,21 +13,21 @@ export interface VerifyBlobsDeps {
   readonly clock: Clock;
   /** Milliseconds from the start of one pass to the start of the next. */
   readonly passEvery: number;
-  /** Called with every block read; resolves when the next one may be read. */
+  /** Called for every block read. Resolves when the next block may be read. */
   readonly pace: (bytes: number, signal: AbortSignal) => Promise<void>;
-  /** Milliseconds after which the progress is saved, and it is looked whether the verification is paused. */
+  /** Milliseconds after which the progress is saved and the pause flag is read. */
   readonly checkpointMs?: number;
 }
 
 const batch = 100;
 
-/** Ends a pass within a blob. */
+/** Stops a pass within a blob. */
 class Paused extends Error {}
 
 /**
- * Reads every stored blob once per period and compares it with its hash. The progress is a row of the database, so it continues
- * there after a restart; a blob that was not read to its end is read again. Returns when the pass is over, when the next one is not
- * due yet, or when it is paused.
+ * Reads every stored blob once per period and compares it with its hash. The progress is stored in the database, so a
+ * restart continues there. A partially read blob is read again. Returns when the pass is over, when the next one is not
+ * yet due, or when it is paused.
  */
 export async function verifyBlobs(deps: VerifyBlobsDeps, signal: AbortSignal): Promise<void> {
   for (;;) {
@@ -49,7 +49,10 @@ export async function verifyBlobs(deps: VerifyBlobsDeps, signal: AbortSignal): P
   }
 }
 
-/** Verifies the blobs in order until the checkpoint. @returns how many of them, and how many bytes were read */
+/**
+ * Verifies the blobs in order until the checkpoint.
+ * @returns the number of blobs and bytes read
+ */
 async function verifySome(deps: VerifyBlobsDeps, rows: readonly StoredBlobRow[], signal: AbortSignal) {
   const { checkpointMs = 10_000 } = deps;
   const isDue = (since: number) => performance.now() - since >= checkpointMs;
@@ -78,7 +81,7 @@ function isOver({ finishedAt, passStartedAt }: Verification): boolean {
   return finishedAt !== null && finishedAt >= passStartedAt;
 }
 
-/** Undefined: it is too early. */
+/** Returns undefined when the next pass is not yet due. */
 function startPass({ clock, passEvery }: VerifyBlobsDeps, last: Verification | undefined): Verification | undefined {
   const now = clock.now();
   if (last !== undefined && now < last.passStartedAt + passEvery) return undefined;
@@ -86,7 +89,7 @@ function startPass({ clock, passEvery }: VerifyBlobsDeps, last: Verification | u
   return { position: '', passStartedAt: now, passBlobs: 0, passBytes: 0, finishedAt, paused: false };
 }
 
-/** @returns how many bytes were read. */
+/** @returns the number of bytes read */
 async function verifyBlob(deps: VerifyBlobsDeps, row: StoredBlobRow, signal: AbortSignal): Promise<number> {
   signal.throwIfAborted();
   const hash = createHash('sha256');
@@ -104,7 +107,7 @@ async function verifyBlob(deps: VerifyBlobsDeps, row: StoredBlobRow, signal: Abo
     }
   } catch (error) {
     if (error instanceof BlobUnreadable) await deps.reportDamage(row, 'unreadable');
-    // Missing: deleted after its size was read.
+    // A missing blob was deleted after its size was read.
     else if (!(error instanceof BlobMissing)) throw error;
     return bytes;
   }

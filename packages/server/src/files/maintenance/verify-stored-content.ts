@@ -4,15 +4,16 @@ import { hashOf } from './fsck.ts';
 import type { ReportDamage } from './report-damage.ts';
 
 export interface VerifyStoredContentDeps {
-  /** The live blob that has the content. */
+  /** Returns the live blob that has the content. */
   readonly findContent: (content: StoredContent) => Promise<StoredBlobRow | undefined>;
   readonly blobs: Pick<BlobStore, 'open' | 'size'>;
   readonly reportDamage: ReportDamage;
 }
 
 /**
- * Reads the blob that has the content of a new file already, if there is one, and reports it when its bytes are wrong. To be
- * awaited before `FileRepository.add`, which then replaces the damaged blob and never drops new bytes in favour of it.
+ * Reads the existing blob with the content of a new file, if there is one, and reports wrong bytes. The caller awaits
+ * it before `FileRepository.add`. That call then replaces a damaged blob and never discards the new bytes in favour of
+ * it.
  */
 export async function verifyStoredContent(
   { findContent, blobs, reportDamage }: VerifyStoredContentDeps,
@@ -21,13 +22,13 @@ export async function verifyStoredContent(
   const stored = await findContent(content);
   if (stored === undefined || stored.damage !== null) return;
   try {
-    // `add` finds what is missing or has another length.
+    // `add` detects bytes that are missing or have another length.
     if ((await blobs.size(stored.blobId)) !== stored.bytes) return;
     if ((await hashOf(await blobs.open(stored.blobId))) !== content.sha256)
       await reportDamage(stored, 'content_differs');
   } catch (error) {
     if (error instanceof BlobUnreadable) await reportDamage(stored, 'unreadable');
-    // Missing: deleted after its size was read.
+    // A missing blob was deleted after its size was read.
     else if (!(error instanceof BlobMissing)) throw error;
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { FilesService } from './files-service.ts';
 import { type Form, formBody, type Head, head } from './form.ts';
 
-/** Uploads a file that must be taken; gives its id. */
+/** Uploads a file that must be accepted and returns its id. */
 export async function upload(service: FilesService, form: Form = {}, options: Head = {}): Promise<string> {
   const body = formBody(form);
   const answer = await service.send([head(body, options), body]);

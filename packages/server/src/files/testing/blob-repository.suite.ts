@@ -10,7 +10,7 @@ export interface OpenBlobRepository {
   release(): Promise<void>;
 }
 
-/** What every repository of blobs promises, and every file repository of damaged blobs. */
+/** Tests the behaviour of every repository of blobs, and of every file repository with damaged blobs. */
 export function describeBlobRepository(name: string, open: () => Promise<OpenBlobRepository>): void {
   describe(`blob repository: ${name}`, () => {
     let opened: OpenBlobRepository;
@@ -62,7 +62,7 @@ export function describeBlobRepository(name: string, open: () => Promise<OpenBlo
       assert.equal(await blobs.countDamaged(), before);
     });
 
-    test('content whose blob is not stored is kept under the new blob, for every file that has it', async () => {
+    test('content whose blob is not stored is kept under the new blob, for every file that uses it', async () => {
       const first = await add('aa');
       const asked: unknown[] = [];
       const second = await add('aa', async (blob) => {
@@ -81,7 +81,7 @@ export function describeBlobRepository(name: string, open: () => Promise<OpenBlo
       assert.deepEqual(third.outcome, { kind: 'added', blobId: second.file.blobId });
     });
 
-    test('content whose blob is known to be damaged is replaced without a look at it; the old one waits to be erased', async () => {
+    test('content whose blob is known to be damaged is replaced without a read, and the old blob is listed for erasure', async () => {
       const first = await add('aa');
       await blobs.recordDamage(first.file.blobId, 'content_differs', 5);
       const damaged = await blobs.countDamaged();
@@ -95,7 +95,7 @@ export function describeBlobRepository(name: string, open: () => Promise<OpenBlo
       assert.ok(!(await blobs.replacedBlobs(100)).includes(first.file.blobId));
     });
 
-    test('a blob whose file is being deleted is no replaced one, and its row is not forgotten', async () => {
+    test('the blob of a file that is being deleted is not listed as replaced, and its row stays', async () => {
       const { file } = await add('aa');
       await files.startDelete(project, file.id);
       assert.ok(!(await blobs.replacedBlobs(100)).includes(file.blobId));
@@ -104,7 +104,7 @@ export function describeBlobRepository(name: string, open: () => Promise<OpenBlo
       assert.equal(await blobs.recordDamage(file.blobId, 'missing', 5), 'gone');
     });
 
-    test('the progress of the verification is kept, and a pause with it', async () => {
+    test('the progress of the verification and its pause are stored', async () => {
       assert.equal(await blobs.findVerification(), undefined);
       const progress = {
         position: 'blob1',

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { createNewId } from '../../kernel/identifier.ts';
 import { BlobMissing, type BlobStore, type StagedBlob } from '../blob-store.ts';
 
-/** What every blob store promises. An adapter runs it with a way to open an empty store and to clean up behind it. */
+/** Tests the behaviour of every blob store. `open` returns an empty store and its clean-up. */
 export function describeBlobStore(
   name: string,
   openStore: () => Promise<{ store: BlobStore; release: () => Promise<void> }>,
@@ -39,7 +39,7 @@ export function describeBlobStore(
     }
 
     for (const size of [0, 1, 65_535, 65_536, 1_048_575, 1_048_576, 1_048_577, 3_000_001, 40_000_000]) {
-      test(`${size} bytes come back as they went in, with their digest`, async () => {
+      test(`${size} bytes are returned unchanged with their digest`, async () => {
         const content = randomBytes(size);
         const staged = await stage(content);
         const digest = await staged.finish();
@@ -50,7 +50,7 @@ export function describeBlobStore(
       });
     }
 
-    test('a blob fed byte by byte is whole', async () => {
+    test('a blob that arrives byte by byte is complete', async () => {
       const content = randomBytes(5000);
       const staged = await stage(content, 1);
       await staged.finish();
@@ -58,7 +58,7 @@ export function describeBlobStore(
       assert.ok(content.equals(await buffer(await store.open(staged.blobId))));
     });
 
-    test('a range gives exactly its bytes', async () => {
+    test('a range returns exactly its bytes', async () => {
       const content = randomBytes(1_000_000);
       const blobId = await keep(content);
       for (const range of [
@@ -71,7 +71,7 @@ export function describeBlobStore(
       }
     });
 
-    test('what is finished can be read before it is committed, wherever it is', async () => {
+    test('a finished blob can be read before its commit, in memory and on disk', async () => {
       for (const size of [1000, 3_000_000]) {
         const content = randomBytes(size);
         const staged = await stage(content);
@@ -84,7 +84,7 @@ export function describeBlobStore(
       }
     });
 
-    test('what is not committed is neither listed nor opened, and discarding it leaves nothing', async () => {
+    test('a blob before its commit is neither listed nor opened, and discarding it leaves nothing', async () => {
       for (const size of [1000, 3_000_000]) {
         const staged = await stage(randomBytes(size));
         await staged.finish();
@@ -96,14 +96,14 @@ export function describeBlobStore(
       }
     });
 
-    test('discarding while bytes are being written waits for them and leaves nothing', async () => {
+    test('a discard during a write waits for it and leaves nothing', async () => {
       const staged = store.stage(newId('blob'));
       for (let index = 0; index < 64; index += 1) staged.append(randomBytes(64 * 1024));
       await staged.discard();
       assert.equal(await store.size(staged.blobId), undefined);
     });
 
-    test('discard after commit changes nothing', async () => {
+    test('a discard after the commit has no effect', async () => {
       const staged = await stage(randomBytes(10));
       await staged.finish();
       await staged.commit();
@@ -111,7 +111,7 @@ export function describeBlobStore(
       assert.equal(await store.size(staged.blobId), 10);
     });
 
-    test('a removed blob is gone, and removing it again is no failure', async () => {
+    test('a removed blob does not exist, and removing it again succeeds', async () => {
       const blobId = await keep(randomBytes(100));
       await store.remove(blobId);
       await store.remove(blobId);
@@ -122,7 +122,7 @@ export function describeBlobStore(
       );
     });
 
-    test('a blob in the quarantine is found nowhere else, and comes back as it was', async () => {
+    test('a quarantined blob is found only there and is restored unchanged', async () => {
       const content = randomBytes(1000);
       const blobId = await keep(content);
       assert.equal(await store.quarantine.add(blobId), true);
@@ -139,7 +139,7 @@ export function describeBlobStore(
       await store.remove(blobId);
     });
 
-    test('removing a blob erases it from the quarantine, too; purging one erases it', async () => {
+    test('removing a blob also erases it from the quarantine, and purging it erases it', async () => {
       const [removed, purged] = [await keep(randomBytes(10)), await keep(randomBytes(10))];
       for (const blobId of [removed, purged]) await store.quarantine.add(blobId);
       await store.remove(removed);
@@ -148,13 +148,13 @@ export function describeBlobStore(
       assert.deepEqual(await Array.fromAsync(store.quarantine.list()), []);
     });
 
-    test('many blobs committed at once are all there', async () => {
+    test('many blobs that are committed concurrently all exist', async () => {
       const ids = await Promise.all(Array.from({ length: 100 }, () => keep(randomBytes(2000))));
       const found = await listed();
       for (const id of ids) assert.equal(found.get(id), 2000);
     });
 
-    test('a name that is not one of our ids is refused before it can reach a path', async () => {
+    test('a name that is no generated id is refused before it is part of a path', async () => {
       for (const bad of ['../../etc/passwd', 'blob', '', `blob${'/'.repeat(20)}`, `file${'0'.repeat(20)}`]) {
         assert.throws(() => store.stage(bad));
         await assert.rejects(async () => store.open(bad));
@@ -164,7 +164,7 @@ export function describeBlobStore(
       }
     });
 
-    test('a check of a working store passes', async () => {
+    test('the check of a working store passes', async () => {
       await store.check();
     });
   });

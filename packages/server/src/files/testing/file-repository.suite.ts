@@ -7,14 +7,14 @@ import { type FileRepository, type NewFile, noFileLimits, type StoredFile } from
 export interface OpenFileRepository {
   readonly files: FileRepository;
   readonly idempotency: IdempotencyRepository;
-  /** Adds a record made from the file; gives its id. */
+  /** Adds a record that is created from the file and returns its id. */
   addRecord(projectId: string, fileId: string, status: string): Promise<string>;
   release(): Promise<void>;
 }
 
 const isStored = async () => true;
 
-/** What every file repository promises. */
+/** Tests the behaviour of every file repository. */
 export function describeFileRepository(name: string, open: () => Promise<OpenFileRepository>): void {
   describe(`file repository: ${name}`, () => {
     let opened: OpenFileRepository;
@@ -52,14 +52,14 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       return { ...file, blobId: outcome.blobId };
     }
 
-    test('a file is found as it was added, by its own project only', async () => {
+    test('a file is found as it was added, in its own project only', async () => {
       const file = await add('aa', { name: 'Ünïcode "x".txt', bytes: 5_000_000_000 });
       assert.deepEqual(await files.find(project, file.id), file);
       assert.equal(await files.find('other', file.id), undefined);
       assert.equal(await files.find(project, 'nothing'), undefined);
     });
 
-    test('the same content has one blob in a project, within a group and between groups', async () => {
+    test('equal content has one blob in a project, within a group and between groups', async () => {
       const group = [newFile('aa'), newFile('bb'), newFile('aa'), newFile('aa', { projectId: `${project}x` })];
       const blobs = (await files.add(group, noFileLimits, isStored)).map((outcome) =>
         outcome.kind === 'added' ? outcome.blobId : '',
@@ -71,7 +71,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       assert.deepEqual([...known].sort(), [...new Set(blobs)].sort());
     });
 
-    test('an answer is kept with its file; a file whose claim was lost is not kept, the others are', async () => {
+    test('a response is stored with its file; a file with a lost claim is not stored, but the others are', async () => {
       const claim = async (key: string): Promise<HeldClaim> => {
         const held = { projectId: project, operation: 'upload' as const, key, callerId: '', heldUntil: 1000 };
         await opened.idempotency.claim(held, 1);
@@ -99,7 +99,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       assert.equal((await files.knownBlobs([group[1]?.file.blobId ?? ''])).size, 0);
     });
 
-    test('a group that cannot be added whole is not added at all', async () => {
+    test('a group that fails is not added in part', async () => {
       const { file } = await newFile('aa');
       await files.add([{ file, claim: null }], noFileLimits, isStored);
       const other = newFile('bb');
@@ -110,7 +110,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       assert.equal(await files.bytesKept(project), 10);
     });
 
-    test('a list has the files with a text in their name, letters of ASCII in either case, signs as they are', async () => {
+    test('a list returns files whose name contains a text, ignoring the case of ASCII letters and with literal signs', async () => {
       for (const name of ['Annual Report.pdf', 'reporting_100%.csv', 'notes!.md', 'ÉTÉ.txt']) await add(name, { name });
       const named = async (text: string) =>
         (await files.list(project, { name: text, order: 'asc' })).items.map((file) => file.name);
@@ -123,7 +123,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       assert.deepEqual(await named('nothing'), []);
     });
 
-    test('a list has the live files of the project and purpose, page by page', async () => {
+    test('a list returns the live files of the project and purpose, page by page', async () => {
       const ids: string[] = [];
       for (let index = 0; index < 5; index += 1) {
         ids.push((await add(`${index}`, { purpose: index === 2 ? 'qa_record_file' : 'record_file' })).id);
@@ -144,7 +144,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       assert.equal(await files.bytesKept(project), 40);
     });
 
-    test('the records of a file are named, newest first, deleted ones left out', async () => {
+    test('the records of a file are listed, newest first, without deleted ones', async () => {
       const file = await add('aa');
       const first = await opened.addRecord(project, file.id, 'ready');
       const second = await opened.addRecord(project, file.id, 'error');
@@ -158,14 +158,14 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       assert.equal((await files.references('other', file.id, 10)).length, 0);
     });
 
-    test('a file a record is being made from is not deleted', async () => {
+    test('a file is not deleted while a record is being created from it', async () => {
       const file = await add('aa');
       await opened.addRecord(project, file.id, 'creating');
       assert.equal(await files.startDelete(project, file.id), 'in_use');
       assert.deepEqual(await files.find(project, file.id), file);
     });
 
-    test('a file being deleted is found by nobody, deleted by nobody else, and then gone', async () => {
+    test('a file that is being deleted is not found and not deleted again, and then does not exist', async () => {
       const file = await add('aa');
       assert.equal(await files.startDelete('other', file.id), 'absent');
       const deleting = await files.startDelete(project, file.id);
@@ -180,7 +180,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       assert.ok(!(await files.unfinishedDeletes(1000)).some((unfinished) => unfinished.fileId === file.id));
     });
 
-    test('shared bytes go with the last of their files, in whatever order the deletes end', async () => {
+    test('shared bytes are deleted with the last of their files, in whatever order the deletes end', async () => {
       const [a, b] = [await add('aa'), await add('aa')];
       const first = await files.startDelete(project, a.id);
       assert.ok(typeof first === 'object' && !first.removeBlob);
@@ -200,7 +200,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       assert.notEqual((await add('aa')).blobId, old.blobId);
     });
 
-    test('files added and deleted at once: a live file never names bytes that were given away', async () => {
+    test('with concurrent additions and deletes, a live file never refers to deleted bytes', async () => {
       for (let round = 0; round < 10; round += 1) {
         const old = await add('aa');
         const results = await Promise.all([
@@ -217,7 +217,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       }
     });
 
-    test('files added at once never exceed the limit of their project together, and a delete gives room back', async () => {
+    test('files added concurrently never exceed the bytes of their project together, and a delete frees space', async () => {
       const limits = { ...noFileLimits, maxProjectBytes: 100 };
       const other = `${project}x`;
       const sizes = [30, 7, 55, 1, 20, 0, 12, 90];
@@ -247,7 +247,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       }
     });
 
-    test('files added at once never exceed the number that their project may have, and a delete gives room back', async () => {
+    test('files added concurrently never exceed the number allowed for their project, and a delete frees a place', async () => {
       const limits = { maxProjectBytes: 20, maxFiles: 10 };
       const other = `${project}x`;
       for (let round = 0; round < 3; round += 1) {
@@ -259,7 +259,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
         ]);
         const outcomes = (await Promise.all(groups.map((group) => files.add(group, limits, isStored)))).flat();
         const count = (kind: string) => outcomes.filter((outcome) => outcome.kind === kind).length;
-        // The large files are refused for their bytes and take no place.
+        // Large files that are refused for their bytes do not count.
         assert.deepEqual([count('added'), count('too_many_files'), count('no_room')], [18, 6, 8]);
         const { items } = await files.list(project, { limit: 100 });
         assert.equal(items.length, 10);
@@ -275,7 +275,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       }
     });
 
-    test('a file that is not kept takes no room: its claim was lost, or its group failed, or it stayed in use', async () => {
+    test('a file that is not stored uses no space: its claim was lost, its group failed, or it stayed in use', async () => {
       const limits = { maxProjectBytes: 20, maxFiles: 2 };
       const held = { projectId: project, operation: 'upload' as const, key: 'lost', callerId: '', heldUntil: 1000 };
       await opened.idempotency.claim(held, 1);
@@ -302,7 +302,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       assert.deepEqual(await find(), [undefined, undefined, other.blobId, undefined]);
     });
 
-    test('live blobs come by id, with what is known of their content', async () => {
+    test('live blobs are listed by id with their recorded damage', async () => {
       const [a, b] = [await add('aa'), await add('bb', { bytes: 20 })];
       await files.startDelete(project, (await add('cc')).id);
       const rows = await files.liveBlobs(a.blobId.slice(0, -1), 1000);

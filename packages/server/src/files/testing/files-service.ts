@@ -29,7 +29,7 @@ import { type Answer, readAnswer } from './raw-answer.ts';
 
 export interface FilesServiceOptions {
   readonly folder?: string;
-  /** Of PostgreSQL; default: SQLite in the folder. */
+  /** The URL of a PostgreSQL database; by default SQLite in the folder is used. */
   readonly databaseUrl?: string;
   readonly maxFileBytes?: number;
   readonly maxProjectBytes?: number;
@@ -39,7 +39,7 @@ export interface FilesServiceOptions {
   readonly lease?: number;
 }
 
-/** Everything of the files room behind real sockets, with a fixed guard: the token is the project. */
+/** Starts the files module with real sockets and a fixed guard: the token is the project. */
 export async function startFilesService(options: FilesServiceOptions = {}) {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'quartermaster-files-')));
   const logger = createLogger('silent');
@@ -101,7 +101,7 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
     admissions,
     url: server.url,
     port,
-    /** Sends these bytes over a socket of its own, at the pace given, and reads the first answer. */
+    /** Sends these bytes over a new socket with the given pauses, and reads the first response. */
     async send(pieces: ReadonlyArray<Buffer | string>): Promise<Answer> {
       const socket = connect(port, '127.0.0.1');
       for (const piece of pieces) if (!socket.write(piece)) await drained(socket);
@@ -110,13 +110,13 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
       return answer;
     },
     connect: () => connect(port, '127.0.0.1'),
-    /** Names in the staging folder and of all blobs. */
+    /** Returns the names in the staging folder and of all blobs. */
     async onDisk(): Promise<{ staging: string[]; blobs: string[] }> {
       const found: string[] = [];
       for await (const blob of blobs.list()) found.push(blob.blobId);
       return { staging: await readdir(join(folder, 'staging')), blobs: found };
     },
-    /** What `checkStore` and the quarantine need. */
+    /** The dependencies of `checkStore` and of the quarantine. */
     admin: {
       files,
       blobs,
@@ -127,7 +127,7 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
       checkDatabase: () => checkDatabase(database),
     },
     quarantined: () => readdir(join(folder, 'quarantine')),
-    /** Where the bytes of a file of `projecta` are. */
+    /** Returns the path of the bytes of a file of `projecta`. */
     async pathOf(fileId: string): Promise<string> {
       const blobId = (await files.find('projecta', fileId))?.blobId ?? '';
       return join(folder, 'blobs', blobId.slice(4, 8), blobId);
@@ -143,7 +143,7 @@ async function drained(socket: Socket): Promise<void> {
   await new Promise<void>((resolve) => {
     socket.once('drain', resolve);
     socket.once('close', resolve);
-    // An answer before the end of the body: whoever reads it will see.
+    // A response may precede the end of the body; its reader handles it.
     socket.once('readable', resolve);
   });
 }

@@ -4,11 +4,11 @@ export interface Form {
   readonly purpose?: string;
   readonly name?: string;
   readonly content?: Buffer | string;
-  /** The ancestor's clients send the file first. */
+  /** Some existing clients send the file first. */
   readonly order?: 'file first' | 'purpose first';
 }
 
-/** A well-formed body. */
+/** Builds a well-formed body. */
 export function formBody(form: Form = {}): Buffer {
   const { purpose = 'record_file', name = 'notes.txt', content = 'some text\n', order = 'file first' } = form;
   const file = Buffer.concat([
@@ -31,7 +31,7 @@ export interface Head {
   readonly more?: readonly string[];
 }
 
-/** The head of an upload; the length is that of the body unless it shall lie. */
+/** Builds the head of an upload. Its length is that of the body unless the test needs a wrong one. */
 export function head(body: Buffer, options: Head = {}): string {
   const { key, length = body.length, contentType = `multipart/form-data; boundary=${boundary}` } = options;
   return [

@@ -4,18 +4,18 @@ export interface Answer {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: Buffer;
-  /** The body as JSON; undefined when it is none. */
+  /** The body as JSON; undefined for other bodies. */
   readonly json: AnswerJson | undefined;
 }
 
 export interface AnswerJson {
   readonly status: 'success' | 'error';
-  // Tests look at members of many shapes.
+  // Tests read members of many shapes.
   readonly data: Record<string, unknown>;
   readonly error: { readonly code: string; readonly message: string };
 }
 
-/** Reads one HTTP answer with a Content-Length. Rejects when the connection ends before it is whole. */
+/** Reads one HTTP response with a Content-Length. Rejects when the connection ends before the response is complete. */
 export function readAnswer(socket: Socket): Promise<Answer> {
   return new Promise((resolve, reject) => {
     let received = Buffer.alloc(0);

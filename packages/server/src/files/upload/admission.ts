@@ -4,21 +4,21 @@ import { multipartLimits } from './multipart.ts';
 import { readBoundary } from './part-headers.ts';
 import { longestOtherField } from './read-upload.ts';
 
-/** The right to send one upload: its place among those in flight, and its idempotency key when it has one. */
+/** The permission to send one upload: its place among the running uploads and its claim of an idempotency key. */
 export interface Admission {
   readonly projectId: string;
   readonly boundary: string;
   readonly claim: RunningRequest | AnsweredRequest | null;
-  /** Gives back what was taken. May be called more than once. */
+  /** Releases the place and the claim. May be called more than once. */
   release(): Promise<void>;
 }
 
-/** Facts from the headers of an upload. */
+/** The facts from the headers of an upload. */
 export interface UploadHead {
   readonly projectId: string;
   readonly contentType: string | undefined;
   readonly contentEncoding: string | undefined;
-  /** Undefined when the body comes in chunks. */
+  /** Undefined for a chunked body. */
   readonly contentLength: number | undefined;
   /** The API key, or the administrator of a session. */
   readonly callerId: string;
@@ -26,20 +26,20 @@ export interface UploadHead {
 }
 
 export interface Admissions {
-  /** Refuses what can be refused before a byte of the body is read. */
+  /** Refuses every request that can be refused before a byte of the body is read. */
   admit(head: UploadHead): Promise<Admission>;
   inFlight(projectId: string): number;
 }
 
 export interface AdmissionsDeps {
   readonly idempotency: Idempotency;
-  /** Throws SERVICE_UNAVAILABLE while the database is known to be unavailable, before the body is received. */
+  /** Throws SERVICE_UNAVAILABLE before the body is received while the database is known to be unavailable. */
   readonly assertAvailable: () => void;
   readonly maxFileBytes: number;
   readonly maxUploadsInFlight: number;
 }
 
-/** The most that a body can hold besides its file: beyond it, no length can be right. */
+/** The most bytes that a body can have in addition to its file. A larger difference proves a wrong length. */
 export const mostAroundFile =
   multipartLimits.parts * (multipartLimits.headerBytes + longestOtherField) + 4 * multipartLimits.surroundingBytes;
 

@@ -6,7 +6,10 @@ import { parseDisposition } from '../content-disposition.ts';
 import { readParameters, trimBlanks } from './disposition-parameters.ts';
 import { readPartHeaders } from './part-headers.ts';
 
-/** What a quoted value means, as a pattern says it. Its time is exponential in backslashes, so it reads short texts only. */
+/**
+ * Parses a quoted value with a regular expression. Its time is exponential in the number of backslashes, so it reads
+ * short texts only.
+ */
 function quotedByPattern(text: string): { value: string; length: number } | null {
   const match = /^"((?:\\["\\]|[^"])*)"/.exec(text);
   return match && { value: (match[1] ?? '').replace(/\\(["\\])/g, '$1'), length: match[0].length };
@@ -21,13 +24,13 @@ function parametersOf(text: string): [string, string][] | null {
   }
 }
 
-test('a quoted value is read as its pattern says, whatever stands in it', () => {
+test('a quoted value is parsed as the regular expression does, whatever it contains', () => {
   const text = fc.string({ unit: fc.constantFrom('"', '\\', 'a', ';', ' '), maxLength: 16 });
   fc.assert(
     fc.property(text, (after) => {
       const expected = quotedByPattern(`"${after}`);
       const rest = expected === null ? '' : `"${after}`.slice(expected.length);
-      // What follows the value decides about the whole; here only values that end the text or a parameter count.
+      // This test covers only values that end the text or a parameter.
       if (expected !== null && rest.trim() !== '') return;
       assert.deepEqual(parametersOf(`;n="${after}`), expected && [['n', expected.value]]);
     }),
@@ -44,7 +47,7 @@ test('blanks are trimmed at both ends and nowhere else', () => {
   );
 });
 
-test('a quoted value of backslashes that does not end is refused in one pass', () => {
+test('a quoted value of backslashes without an end is refused in one pass', () => {
   // A parser that backtracks at each backslash does not finish these.
   for (const count of [64, 8_000, 2_000_000]) {
     const value = `form-data; name="file"; filename="${'\\'.repeat(count)}`;
@@ -54,7 +57,7 @@ test('a quoted value of backslashes that does not end is refused in one pass', (
   }
 });
 
-test('blanks in the middle of a header are passed once', () => {
+test('blanks in the middle of a header are read once', () => {
   const blanks = '\t'.repeat(4_000_000);
   const block = `Content-Disposition: form-data; name="a"\r\nX-Y: a${blanks}b`;
   assert.equal(readPartHeaders(block, 16).name, 'a');

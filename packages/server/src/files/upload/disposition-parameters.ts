@@ -1,15 +1,15 @@
 import { multipartMalformed } from '../problems.ts';
 
-/** A character of RFC 9110 `token`. */
+/** A character of a `token` in RFC 9110. */
 const tokenCharacter = /[!#$%&'*+.^_`|~0-9A-Za-z-]/;
 const endsPlainValue = /[\s";,]/;
 
-/** The index after the token that starts at `from`; `from` itself when none does. */
+/** Returns the index after the token that starts at `from`, or `from` when there is none. */
 export function endOfToken(text: string, from: number): number {
   return skipWhile(text, from, (character) => tokenCharacter.test(character));
 }
 
-/** Without spaces and tabs at both ends. */
+/** Removes spaces and tabs at both ends. */
 export function trimBlanks(text: string): string {
   const start = skipBlanks(text, 0);
   let end = text.length;
@@ -17,7 +17,7 @@ export function trimBlanks(text: string): string {
   return text.slice(start, end);
 }
 
-/** Reads `; name=value; name="value"` from the index `from` on. Each character is looked at a bounded number of times. */
+/** Parses `; name=value; name="value"` from the index `from`. Each character is read a bounded number of times. */
 export function readParameters(text: string, from: number): Map<string, string> {
   const parameters = new Map<string, string>();
   let at = skipBlanks(text, from);
@@ -48,7 +48,7 @@ function readPlain(text: string, from: number): Value {
   return { value: text.slice(from, end), end };
 }
 
-/** A backslash escapes only `"` and `\`: `C:\path` is sent as it is. */
+/** A backslash escapes only `"` and `\`, because `C:\path` is sent without escapes. */
 function readQuoted(text: string, opening: number): Value {
   const closing = closingQuote(text, opening);
   if (closing === -1) throw malformed('a quoted value does not end');
@@ -56,8 +56,8 @@ function readQuoted(text: string, opening: number): Value {
 }
 
 /**
- * The first quote that no backslash escapes. Some clients do not escape, so a value may end in a backslash (`"C:\"`):
- * where every quote is escaped, the last one ends the value.
+ * Finds the first quote that no backslash escapes. Some clients do not escape, so a value may end in a backslash
+ * (`"C:\"`). When every quote is escaped, the last one ends the value.
  */
 function closingQuote(text: string, opening: number): number {
   let last = -1;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { setImmediate as turnOfEventLoop } from 'node:timers/promises';
 
-/** How much of a refused body is still read, so that the client finds the answer instead of a broken connection. */
+/** Limits on reading a refused body. Reading on lets the client receive the response instead of a broken connection. */
 export interface DrainLimits {
   readonly bytes: number;
   readonly milliseconds: number;
@@ -10,8 +10,8 @@ export interface DrainLimits {
 export const drainLimits: DrainLimits = { bytes: 1024 * 1024, milliseconds: 2000 };
 
 /**
- * Whether bytes of the request are still on their way. Looks twice: when a body that came in one piece is refused, its
- * end is noticed in the same turn of the event loop, only later.
+ * Returns whether bytes of the request are still arriving. It checks twice, because the end of a body that arrived in
+ * one piece is noticed only later in the same turn of the event loop.
  */
 export async function isBodyStillComing(request: IncomingMessage): Promise<boolean> {
   if (isBodyPending(request)) await turnOfEventLoop();
@@ -23,8 +23,8 @@ function isBodyPending(request: IncomingMessage): boolean {
 }
 
 /**
- * The answer at once, its end only when the body has come or the limits are reached. Closing a connection on which bytes
- * still arrive resets it, and the client may lose an answer that it has not read yet (RFC 9112 §9.6).
+ * Sends the response at once, and ends it only when the body has arrived or the limits are reached. Closing a
+ * connection on which bytes still arrive resets it, and the client may lose the response (RFC 9112 §9.6).
  */
 export function answerThenDrain(answer: string | Buffer, request: IncomingMessage, limits = drainLimits): Readable {
   return Readable.from(

@@ -10,7 +10,7 @@ interface Part {
   content: string;
 }
 
-/** The parts, or what was said against the body. */
+/** Returns the parts, or the error message. */
 function parse(body: Buffer, chunkSize = body.length, boundary = 'B'): Part[] | string {
   const parts: Part[] = [];
   let open = false;
@@ -42,12 +42,12 @@ function parse(body: Buffer, chunkSize = body.length, boundary = 'B'): Part[] | 
 }
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
-/** One part with this disposition. */
+/** Builds a body with one part with this disposition. */
 const named = (disposition: string) => `--B\r\nContent-Disposition: ${disposition}\r\n\r\nx\r\n--B--\r\n`;
-/** One part with these header lines after its disposition. */
+/** Builds a body with one part that has these header lines after its disposition. */
 const withHeaders = (lines: string) =>
   `--B\r\nContent-Disposition: form-data; name="a"\r\n${lines}\r\n\r\nx\r\n--B--\r\n`;
-/** A part `a` with this content. */
+/** Builds a body with a part `a` with this content. */
 const holding = (content: string) => `--B\r\nContent-Disposition: form-data; name="a"\r\n\r\n${content}\r\n--B--\r\n`;
 const utf8 = (text: string) => Buffer.from(text).toString('latin1');
 
@@ -55,7 +55,7 @@ const oneField = [{ name: 'a', filename: undefined, content: 'x' }];
 const file = (filename: string) => [{ name: 'file', filename, content: 'x' }];
 const fileNamed = (parameter: string) => named(`form-data; name="file"; ${parameter}`);
 
-/** Body → the parts it has. */
+/** Bodies and the parts that they contain. */
 const read: Record<string, [body: string, parts: Part[]]> = {
   'a field': [holding('x'), oneField],
   'no line end after the final boundary': [holding('x').slice(0, -2), oneField],
@@ -120,7 +120,7 @@ const read: Record<string, [body: string, parts: Part[]]> = {
   'nothing but a path': [fileNamed('filename="dir/"'), file('')],
 };
 
-/** Body → what is said against it. */
+/** Bodies and the error messages that refuse them. */
 const refused: Record<string, [body: string, message: RegExp]> = {
   nothing: ['', /before the final boundary/],
   'no boundary': ['some text', /before the final boundary/],
@@ -194,7 +194,7 @@ describe('multipart/form-data', () => {
     });
   }
 
-  test('a body cut anywhere before its final boundary is refused; cut behind it, it is whole', () => {
+  test('a body cut anywhere before its final boundary is refused; one cut after it is complete', () => {
     const body = bytes(
       `${holding('x'.repeat(200)).slice(0, -7)}\r\n${fileNamed('filename="a.txt"').slice(0, -7)}\r\n${holding('\r\n--'.repeat(40))}`,
     );
@@ -209,7 +209,7 @@ describe('multipart/form-data', () => {
     }
   });
 
-  test('a body is read alike however it is cut into chunks', () => {
+  test('a body is parsed alike for every division into chunks', () => {
     const body = bytes(`pre\r\n${holding('ab\r\n--\r\ncd')}epilogue`);
     const whole = parse(body);
     assert.equal(typeof whole, 'object');
@@ -218,7 +218,7 @@ describe('multipart/form-data', () => {
     }
   });
 
-  test('file bytes are slices of what was fed in', () => {
+  test('file bytes are slices of the chunks', () => {
     const seen: ArrayBufferLike[] = [];
     const parser = createMultipartParser('B', {
       onPart() {},
@@ -242,7 +242,7 @@ describe('the boundary of a Content-Type', () => {
     'multipart/form-data; boundary="(=:?/)"; a=b': '(=:?/)',
   };
   for (const [header, boundary] of Object.entries(good)) {
-    test(`reads ${header.slice(0, 60)}`, () => assert.equal(readBoundary(header), boundary));
+    test(`accepts ${header.slice(0, 60)}`, () => assert.equal(readBoundary(header), boundary));
   }
 
   const bad: Record<string, number> = {

@@ -3,39 +3,41 @@ import { multipartMalformed } from '../problems.ts';
 import { readPartHeaders } from './part-headers.ts';
 
 /**
- * A strict streaming reader of `multipart/form-data` (RFC 7578, RFC 2046 §5.1). It is the only reader of uploads:
- * what is ambiguous is refused, never guessed. File bytes are handed on as slices of what was fed in, never copied.
+ * A strict streaming parser of `multipart/form-data` (RFC 7578, RFC 2046 §5.1). It is the only parser of uploads and
+ * refuses ambiguous input. It passes file bytes on as slices of the input and never copies them.
  */
 export interface MultipartParser {
-  /** Reads the next bytes, calling the handler as it goes. Throws INVALID_REQUEST. The chunk is the parser's from then on. */
+  /** Parses the next bytes and calls the handler. Throws INVALID_REQUEST. The parser owns the chunk from then on. */
   write(chunk: Buffer): void;
-  /** Says that no byte follows. Throws INVALID_REQUEST unless the final boundary was seen. */
+  /** Signals the end of the body. Throws INVALID_REQUEST unless the final boundary was found. */
   end(): void;
 }
 
-/** Called in the order of the message; what it throws comes out of `write`. */
+/** Called in the order of the message. `write` rethrows its errors. */
 export interface MultipartHandler {
   onPart(part: PartDisposition): void;
-  /** A slice of the current part's content, never empty; a slice that is the whole of its chunk is not kept here. */
+  /**
+   * Receives a slice of the current part's content, never empty. The parser keeps no slice that covers a whole chunk.
+   */
   onData(bytes: Buffer): void;
   onPartEnd(): void;
 }
 
-/** How much around the parts' content is read. The content itself is bounded by the handler. */
+/** Limits on the bytes around the content of the parts. The handler limits the content itself. */
 export const multipartLimits = {
   parts: 8,
   headerLines: 16,
   headerBytes: 8 * 1024,
-  /** Before the first boundary, and after the last one. */
+  /** Bytes before the first boundary, and after the last one. */
   surroundingBytes: 8 * 1024,
   /** Blanks after a boundary. */
   paddingBytes: 64,
 } as const;
 
 /**
- * `begin` is the very start, where a boundary has no line end in front; `preamble` and `content` look for a boundary;
- * `boundary` reads what stands after one on its line; `headers` a part's headers; `start` the line end after them;
- * `closing` the line of the final boundary; `epilogue` the rest.
+ * `begin` is the start, where a boundary has no line end before it. `preamble` and `content` search for a boundary.
+ * `boundary` reads the rest of its line, `headers` the headers of a part, and `start` the line end after them.
+ * `closing` is the line of the final boundary, and `epilogue` the rest.
  */
 type State = 'begin' | 'preamble' | 'boundary' | 'headers' | 'start' | 'content' | 'closing' | 'epilogue';
 
@@ -45,11 +47,11 @@ const hyphen = 0x2d;
 const lineEnd = Buffer.from('\r\n');
 const nothing = Buffer.alloc(0);
 
-/** A message as far as it has been read; `rest` is what was fed in and not taken yet. */
+/** The state of parsing. `rest` contains the input that is not yet parsed. */
 interface Reading {
   readonly handler: MultipartHandler;
   readonly delimiter: Buffer;
-  /** Without its line end: at the very start there may be none. */
+  /** Without its line end, because there may be none at the start. */
   readonly firstDelimiter: Buffer;
   state: State;
   rest: Buffer;
@@ -57,7 +59,7 @@ interface Reading {
   surrounding: number;
 }
 
-/** Each takes bytes from the front of `rest` and says whether another step may follow. */
+/** Each step consumes bytes from the front of `rest` and returns whether another step may follow. */
 const steps: Readonly<Record<State, (reading: Reading) => boolean>> = {
   begin: takeBegin,
   preamble: takePreamble,
@@ -69,7 +71,7 @@ const steps: Readonly<Record<State, (reading: Reading) => boolean>> = {
   epilogue: takeEpilogue,
 };
 
-/** @param boundary the parameter of the Content-Type, as {@link readBoundary} gives it. */
+/** @param boundary the parameter of the Content-Type, as {@link readBoundary} returns it */
 export function createMultipartParser(boundary: string, handler: MultipartHandler): MultipartParser {
   const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
   const firstDelimiter = delimiter.subarray(lineEnd.length);
@@ -116,7 +118,10 @@ function takeContent(reading: Reading): boolean {
   return isWhole;
 }
 
-/** What is sure to stand in front of the next delimiter, which is taken too when it is there (`isWhole`). */
+/**
+ * Takes the bytes that certainly precede the next delimiter. When the delimiter is complete (`isWhole`), it takes that
+ * too.
+ */
 function takeUntilDelimiter(reading: Reading): { readonly bytes: Buffer; readonly isWhole: boolean } {
   const { rest, delimiter } = reading;
   const found = rest.indexOf(delimiter);
@@ -136,7 +141,7 @@ function countSurrounding(reading: Reading, bytes: Buffer): void {
   }
 }
 
-/** After a boundary: blanks and a line end, then a part; or two hyphens, which end the message. */
+/** Parses the rest of a boundary line: blanks and a line end before a part, or two hyphens, which end the message. */
 function takeBoundaryLine(reading: Reading): boolean {
   const { rest } = reading;
   if (rest.length < 2) return false;
@@ -150,7 +155,7 @@ function takeBoundaryLine(reading: Reading): boolean {
   if (rest[padding] !== CR || rest[padding + 1] !== LF) {
     throw multipartMalformed('a boundary is followed neither by CRLF nor by two hyphens.');
   }
-  // The line end stays, so that an empty header block looks like the end of any other.
+  // The line end stays, so that an empty header block ends like any other.
   reading.rest = rest.subarray(padding);
   reading.state = 'headers';
   return true;
@@ -159,7 +164,7 @@ function takeBoundaryLine(reading: Reading): boolean {
 function takeHeaders(reading: Reading): boolean {
   const { rest, handler } = reading;
   const end = rest.indexOf('\r\n\r\n');
-  // A line end stands before the headers and two after them.
+  // The headers have one line end before them and two after them.
   const isLong = end === -1 ? rest.length > multipartLimits.headerBytes + 6 : end - 2 > multipartLimits.headerBytes;
   if (isLong) {
     throw multipartMalformed(`the headers of a part are longer than ${multipartLimits.headerBytes} bytes.`);
@@ -175,7 +180,7 @@ function takeHeaders(reading: Reading): boolean {
   return true;
 }
 
-/** The line end after the headers may already be that of a boundary: a part without content (RFC 2046 §5.1.1). */
+/** The line end after the headers may already belong to a boundary: a part without content (RFC 2046 §5.1.1). */
 function takeContentStart(reading: Reading): boolean {
   const found = startsWith(reading.rest, reading.delimiter);
   if (found === 'perhaps') return false;
@@ -202,7 +207,7 @@ function takeEpilogue(reading: Reading): boolean {
   return false;
 }
 
-/** `perhaps`: as far as the bytes go, they agree. */
+/** `perhaps` means that the available bytes match. */
 function startsWith(bytes: Buffer, wanted: Buffer): 'yes' | 'no' | 'perhaps' {
   const front = bytes.subarray(0, wanted.length);
   if (!front.equals(wanted.subarray(0, front.length))) return 'no';
@@ -216,7 +221,7 @@ function blanksIn(bytes: Buffer): number {
   return count;
 }
 
-/** How many of the last bytes may be the start of a delimiter. It holds CR only as its first byte. */
+/** Returns how many of the last bytes may be the start of a delimiter. CR occurs only as its first byte. */
 function startOfDelimiter(bytes: Buffer, delimiter: Buffer): number {
   const from = Math.max(0, bytes.length - delimiter.length + 1);
   const at = bytes.subarray(from).lastIndexOf(CR);

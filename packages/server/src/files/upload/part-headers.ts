@@ -6,7 +6,7 @@ const fieldName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const readOnce = ['content-disposition', 'content-type', 'content-transfer-encoding'] as const;
 const identityEncodings = ['7bit', '8bit', 'binary'];
 
-/** Reads the header block of one part (latin1, without its final line ends). Only three headers mean anything. */
+/** Parses the header block of one part (latin1, without its final line ends). Only three headers are significant. */
 export function readPartHeaders(block: string, maxLines: number): PartDisposition {
   const lines = block === '' ? [] : block.split('\r\n');
   if (lines.length > maxLines) throw multipartMalformed(`a part has more than ${maxLines} headers.`);
@@ -42,8 +42,8 @@ function readHeaderLine(line: string): [name: string, value: string] {
 const boundaryShape = /^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/;
 
 /**
- * The boundary of a `multipart/form-data` Content-Type: 1–70 characters of RFC 2046 §5.1.1.
- * Throws UNSUPPORTED_MEDIA_TYPE for another type, INVALID_REQUEST for a boundary that is missing, double or ill-formed.
+ * Returns the boundary of a `multipart/form-data` Content-Type: 1–70 characters of RFC 2046 §5.1.1. Throws
+ * UNSUPPORTED_MEDIA_TYPE for another type, INVALID_REQUEST for a missing, repeated or malformed boundary.
  */
 export function readBoundary(contentType: string | undefined): string {
   const match = /^multipart\/form-data[ \t]*(?:;(.*))?$/i.exec(contentType ?? '');

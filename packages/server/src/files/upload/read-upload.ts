@@ -7,7 +7,7 @@ import { type FileName, readFileName } from '../file-name.ts';
 import { fieldRepeated, fileTooLarge, partMissing, purposeUnknown } from '../problems.ts';
 import { createMultipartParser } from './multipart.ts';
 
-/** Where the bytes of the file go. */
+/** Receives the bytes of the file. */
 export interface FileSink {
   /** Takes ownership of the bytes: the caller must not read them afterwards. */
   append(bytes: Buffer): Promise<void> | undefined;
@@ -19,21 +19,21 @@ export interface UploadForm {
 }
 
 export interface UploadFormReader {
-  /** Takes the next bytes of the body. A promise asks to wait before more. */
+  /** Parses the next bytes of the body. When it returns a promise, the caller waits for it before the next call. */
   write(chunk: Buffer): Promise<void> | undefined;
-  /** The body is complete: gives the form. */
+  /** Ends the body and returns the form. */
   end(): UploadForm;
 }
 
 export const longestPurpose = 1024;
-/** Other fields are ignored, as the ancestor's clients send some; but not without end. */
+/** Limits other fields, which are ignored because some existing clients send them. */
 export const longestOtherField = 64 * 1024;
 
 type Part = 'file' | 'purpose' | 'other';
 
 /**
- * Reads the form of an upload: one `file`, one `purpose`, in any order. Throws as soon as it is sure that the form is
- * wrong: REQUEST_VALIDATION_ERROR, FILE_TOO_LARGE with the first byte beyond the limit, INVALID_REQUEST.
+ * Parses the form of an upload: one `file` and one `purpose`, in any order. Throws as soon as the form is certainly
+ * wrong: REQUEST_VALIDATION_ERROR, FILE_TOO_LARGE at the first byte beyond the limit, or INVALID_REQUEST.
  */
 export function createUploadFormReader(boundary: string, sink: FileSink, maxFileBytes: number): UploadFormReader {
   let current: Part = 'other';
@@ -97,7 +97,7 @@ export function createUploadFormReader(boundary: string, sink: FileSink, maxFile
       try {
         parser.write(chunk);
       } finally {
-        // Handles a failing wait also when the parser has failed; it would be an unhandled rejection otherwise.
+        // Handles a rejected wait also when the parser has failed, to avoid an unhandled rejection.
         for (const wait of waits) wait.catch(() => {});
       }
       if (waits.length === 0) return undefined;

@@ -10,7 +10,7 @@ const patient: Pace = { idle: 10_000, grace: 10_000, leastRate: 1 };
 const problem = (code: string) => (error: unknown) => error instanceof Problem && error.code === code;
 
 describe('a body', () => {
-  test('is given on in order and ends', async () => {
+  test('is passed on in order and ends', async () => {
     const seen: string[] = [];
     await receiveBody(
       Readable.from([Buffer.from('a'), Buffer.from('b')], { objectMode: false }),
@@ -23,7 +23,7 @@ describe('a body', () => {
     assert.equal(seen.join(''), 'ab');
   });
 
-  test('is not read on while its taker asks to wait, and that time does not count', async () => {
+  test('is not read while the consumer asks to wait, and that time does not count', async () => {
     let busy = false;
     let count = 0;
     await receiveBody(
@@ -40,7 +40,7 @@ describe('a body', () => {
     assert.equal(count, 3);
   });
 
-  test('ends the reading with what its taker throws, and is not destroyed', async () => {
+  test('stops with the error of the consumer and is not destroyed', async () => {
     const body = new PassThrough();
     body.write('x');
     const refusal = new Error('no');
@@ -59,7 +59,7 @@ describe('a body', () => {
     await assert.rejects(rejecting, refusal);
   });
 
-  test('that breaks off is no body', async () => {
+  test('is refused when it breaks off', async () => {
     const body = new PassThrough();
     body.write('x');
     const receiving = receiveBody(body, () => undefined, patient);
@@ -71,12 +71,12 @@ describe('a body', () => {
     );
   });
 
-  test('that stops coming is given up', async () => {
+  test('is refused when no more bytes arrive', async () => {
     const receiving = receiveBody(new PassThrough(), () => undefined, { ...patient, idle: 30 });
     await assert.rejects(receiving, problem('REQUEST_TIMEOUT'));
   });
 
-  test('that drips is given up after the grace time', async () => {
+  test('is refused after the grace time when it arrives too slowly', async () => {
     const body = new PassThrough();
     const drip = setInterval(() => body.write('x'), 5);
     const receiving = receiveBody(body, () => undefined, { idle: 60, grace: 100, leastRate: 100_000 });

@@ -3,10 +3,10 @@ import { type Pace, watchPace } from '../../kernel/concurrency/pace.ts';
 import { bodyCutShort, uploadTooSlow } from '../problems.ts';
 
 /**
- * Feeds a request body to `take` until the message is complete. When `take` gives a promise, no byte is read until it
- * resolves, and that time does not count. Rejects with what `take` throws, with INVALID_REQUEST when the client is gone
- * or the body ends early, with REQUEST_TIMEOUT when it comes too slowly. Never destroys the stream: whoever answers
- * decides about the connection.
+ * Passes a request body to `take` until the message is complete. When `take` returns a promise, nothing is read until
+ * it resolves, and that time does not count. Rejects with the error of `take`, with INVALID_REQUEST when the client
+ * disconnects or the body ends early, and with REQUEST_TIMEOUT when it arrives too slowly. It never destroys the
+ * stream, because the code that responds decides about the connection.
  */
 export function receiveBody(
   body: Readable,
@@ -72,7 +72,7 @@ export function receiveBody(
     body.on('data', onData);
     body.on('end', onEnd);
     body.on('close', onClose);
-    // A connection that breaks is also an error of the stream; `close` follows it, also after we are done.
+    // A broken connection is also an error of the stream. `close` follows it, even after the body has ended.
     body.on('error', () => {});
   });
 }

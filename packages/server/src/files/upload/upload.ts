@@ -23,11 +23,11 @@ import type { Admission } from './admission.ts';
 import { createUploadFormReader, type UploadForm } from './read-upload.ts';
 import { receiveBody } from './receive-body.ts';
 
-/** Receives uploads. The order of steps is the contract: docs/contract.md "Storage". */
+/** Receives uploads. docs/contract.md "Storage" defines the order of the steps. */
 export interface Uploads {
   /**
-   * Resolves when the file would survive a power cut. When it rejects there is no file, except after SERVICE_UNAVAILABLE:
-   * the commit may have succeeded although its answer was lost.
+   * Resolves when the file would survive a power failure. After a rejection there is no file, except after
+   * SERVICE_UNAVAILABLE, when the commit may have succeeded although its answer was lost.
    */
   receive(admission: Admission, body: Readable): Promise<File>;
 }
@@ -44,7 +44,7 @@ export interface UploadsDeps {
   readonly pace: Pace;
 }
 
-/** Rows of one transaction: well within what one statement may have of parameters. */
+/** The number of rows of one transaction, within the parameters that one statement allows. */
 const largestGroup = 256;
 
 export function createUploads(deps: UploadsDeps): Uploads {
@@ -67,7 +67,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
       });
       await deps.quota.check(admission.projectId, digest.bytes);
       const file = toStoredFile(deps, { admission, form, digest, blobId: staged.blobId });
-      // While the bytes are synced: its query would otherwise wait for the commits of other uploads.
+      // The query runs during the sync of the bytes. Otherwise it would wait for the commits of other uploads.
       const verified = verifyStoredContent({ ...deps, findContent: contents.add }, file);
       verified.catch(() => {}); // `addRow` awaits it
       await staged.commit();
@@ -77,7 +77,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
     }
   }
 
-  /** The bytes are already durable. They stay unless it is certain that no row names them. */
+  /** Adds the row of durable bytes. They stay unless it is certain that no row refers to them. */
   async function addRow(admission: Admission, file: StoredFile, verified: Promise<void>): Promise<File> {
     const answer = toWire(file);
     try {
@@ -94,7 +94,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
       return answer;
     } catch (error) {
       if (error instanceof CommitInDoubt) {
-        // Whether the key has an answer is unknown as well. The claim is released in the background.
+        // It is unknown whether the key has an answer, so the claim is released in the background.
         if (admission.claim?.kind === 'running') admission.claim.releaseLater();
         deps.logger.error({ err: error, blobId: file.blobId }, 'upload in doubt: commit not confirmed');
         throw uploadInDoubt(error);
@@ -110,7 +110,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
   };
 }
 
-/** The request was answered before: reads it only to see that it is the same. */
+/** Handles a request that was already answered. It reads the body only to check that the content is the same. */
 async function receiveAgain(deps: UploadsDeps, admission: Admission, body: Readable): Promise<File> {
   const hash = createHash('sha256');
   const sink = {
@@ -172,7 +172,7 @@ function fingerprintOf(file: Pick<StoredFile, 'purpose' | 'name' | 'sha256'>): s
     .digest('hex');
 }
 
-/** Removes a blob that no row names. If that fails, the sweep quarantines it later. */
+/** Removes a blob that has no row. If that fails, the sweep quarantines it later. */
 async function removeQuietly(deps: UploadsDeps, blobId: string): Promise<void> {
   try {
     await deps.blobs.remove(blobId);

@@ -3,8 +3,8 @@ import { type Example, type ExampleVariable, exampleVariables } from '@quarterma
 import type { Placed } from './document.ts';
 
 /**
- * The example as commands for a shell. Comments in front say where each variable comes from.
- * @param address the variable that holds the URL of the service
+ * Writes the example as shell commands. Leading comments explain the origin of each variable.
+ * @param address the variable that contains the URL of the service
  */
 export function writeCodeSample(placed: Placed, example: Example, address: 'FILES' | 'PLUGINS'): string {
   const url = `$${address}${fillPath(placed.path, example)}${queryOf(example)}`;
@@ -23,7 +23,7 @@ export function writeCodeSample(placed: Placed, example: Example, address: 'FILE
   return [...meaningsOf(command), command].join('\n');
 }
 
-/** The value that a document shows: JSON in which each variable is replaced by a value that looks like the real one. */
+/** Returns the value for the document: JSON in which realistic values replace the variables. */
 export function showValue(value: unknown): unknown {
   if (typeof value === 'string')
     return isVariable(value.slice(1)) ? exampleVariables[value.slice(1) as ExampleVariable].value : value;
@@ -32,7 +32,7 @@ export function showValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, showValue(member)]));
 }
 
-/** The variable that stands for a parameter of the path which the example does not give. */
+/** Returns the variable for a path parameter that the example does not provide. */
 export function pathValue(name: string, example: Example): string {
   return example.path?.[name] ?? `$${name.toUpperCase()}`;
 }
@@ -43,7 +43,7 @@ function isVariable(name: string): name is ExampleVariable {
   return Object.hasOwn(exampleVariables, name);
 }
 
-/** The method that curl uses by default. */
+/** Returns the method that curl uses by default. */
 function methodOf({ body, form }: Example): string {
   return body === undefined && form === undefined ? 'GET' : 'POST';
 }
@@ -71,7 +71,7 @@ function formOf({ form }: Example): string[] {
   return form === undefined ? [] : [`-F purpose=${form.purpose}`, `-F 'file=@-;filename=${form.fileName}'`];
 }
 
-/** In double quotes when it is nothing but text and variables, otherwise in single ones that end around each variable. */
+/** Uses double quotes for plain text and variables, otherwise single quotes that end around each variable. */
 function quote(text: string): string {
   if (!/["\\`!]/.test(text)) return text.includes('$') ? `"${text}"` : `'${text}'`;
   const parts = text
@@ -80,7 +80,7 @@ function quote(text: string): string {
   return `'${parts}'`;
 }
 
-/** One comment for each variable that only this request needs. */
+/** Returns one comment for each variable that only this request needs. */
 function meaningsOf(command: string): string[] {
   const names = new Set([...command.matchAll(variable)].map(([, name = '']) => name).filter(isVariable));
   for (const known of ['FILES', 'PLUGINS', 'QM_API_KEY'] as const) names.delete(known);

@@ -5,8 +5,9 @@ import { errorComponents, errorReferences } from './error-responses.ts';
 import { nameSchemas } from './named-schemas.ts';
 
 /**
- * Completes what the schemas of the routes say: scopes, examples, refusals and named schemas. Works on the document.
- * @param address the variable that holds the URL of the service in examples
+ * Adds scopes, examples, errors and named schemas to the document that the schemas of the routes produce. Changes the
+ * document in place.
+ * @param address the variable that contains the URL of the service in examples
  */
 export function completeDocument(document: OpenApiDocument, address: 'FILES' | 'PLUGINS'): OpenApiDocument {
   for (const placed of listOperations(document)) {
@@ -27,7 +28,7 @@ export function completeDocument(document: OpenApiDocument, address: 'FILES' | '
   return document;
 }
 
-/** In OpenAPI 3.1 a requirement may name what a bearer token must be good for; people read it in the description. */
+/** OpenAPI 3.1 allows a requirement to list the scopes of a bearer token. The description repeats them for readers. */
 function addScope({ operation, security }: Placed, { scope, description }: OperationText): void {
   const isOpen = security.length === 0 || security.some((needed) => Object.keys(needed).length === 0);
   const session = security.some((needed) => 'session' in needed) ? 'the session of the administrator' : undefined;

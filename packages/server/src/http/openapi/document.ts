@@ -1,7 +1,7 @@
 import type { Scope } from '@quartermaster/contract';
 import type { OperationText } from '@quartermaster/contract/operations';
 
-/** The parts of an OpenAPI 3.1 document that its completion reads and writes. */
+/** The parts of an OpenAPI 3.1 document that `completeDocument` reads and writes. */
 export interface OpenApiDocument {
   paths: Record<string, Record<string, Operation>>;
   components: Record<string, Record<string, unknown>>;
@@ -9,7 +9,7 @@ export interface OpenApiDocument {
   [other: string]: unknown;
 }
 
-/** Names of security schemes with the scopes that each needs. */
+/** Maps each security scheme to the scopes that it needs. */
 export type SecurityRequirement = Readonly<Record<string, readonly Scope[]>>;
 
 export interface Operation {
@@ -43,13 +43,13 @@ export interface CodeSample {
   readonly source: string;
 }
 
-/** An operation and where it stands. */
+/** An operation with its path and method. */
 export interface Placed {
   readonly path: string;
-  /** In capitals. */
+  /** In upper case. */
   readonly method: string;
   readonly operation: Operation;
-  /** What a request needs, that of the document included. */
+  /** The requirements of a request, including those of the whole document. */
   readonly security: readonly SecurityRequirement[];
 }
 

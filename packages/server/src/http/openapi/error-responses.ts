@@ -2,7 +2,7 @@ import { ErrorAnswer, errorCodes } from '@quartermaster/contract';
 import type { OpenApiDocument, Placed } from './document.ts';
 import { markSchema } from './named-schemas.ts';
 
-/** The answers that an operation can refuse with because of what it takes; `default` stands for all others. */
+/** Error responses that depend on the input of an operation; `default` represents all others. */
 const responses = {
   Unauthorized: { status: 401, isPossible: ({ security }: Placed) => security.length > 0 },
   Forbidden: { status: 403, isPossible: ({ security }: Placed) => security.length > 0 },
@@ -13,7 +13,7 @@ const responses = {
   },
 } as const;
 
-/** The components that `errorReferences` refers to. */
+/** Returns the components that `errorReferences` refers to. */
 export function errorComponents(): NonNullable<OpenApiDocument['components'][string]> {
   const content = { 'application/json': { schema: markSchema(ErrorAnswer) } };
   const named = Object.entries(responses).map(([name, { status }]) => [

@@ -3,14 +3,16 @@ import type { FastifySchema } from 'fastify';
 import { IsSchema } from 'typebox';
 import type { OpenApiDocument } from './document.ts';
 
-/** Every schema that the contract exports, by its JSON. */
+/** Maps the JSON of every schema that the contract exports to its name. */
 const names = new Map(
   Object.entries(contract).flatMap(([name, value]) =>
     IsSchema(value) ? [[JSON.stringify(value), name] as const] : [],
   ),
 );
 
-/** Marks a schema with its name until the document is built: the swagger plugin converts schemas on the way. */
+/**
+ * Marks a schema with its name until the document is complete, because the swagger plugin converts schemas before that.
+ */
 const nameKeyword = 'x-schema-name';
 /** Keywords whose values are no schemas. */
 const valueKeywords = new Set([
@@ -23,7 +25,7 @@ const valueKeywords = new Set([
   'x-codeSamples',
 ]);
 
-/** The schemas of a route, with a mark on each one that the contract exports, at any depth. */
+/** Returns the schemas of a route. Each schema that the contract exports gets a mark, at any depth. */
 export function markSchemas<Schema extends FastifySchema | undefined>(schema: Schema): Schema {
   if (schema === undefined) return schema;
   const { body, response } = schema;
@@ -41,7 +43,9 @@ export function markSchema(value: unknown): unknown {
   return { ...(name === undefined ? {} : { [nameKeyword]: name }), ...mapMembers(value, markSchema) };
 }
 
-/** Moves each marked schema to `components.schemas` and leaves a reference, so that generated clients share one type. */
+/**
+ * Moves each marked schema to `components.schemas` and leaves a reference, so that generated clients share one type.
+ */
 export function nameSchemas(document: OpenApiDocument): void {
   const schemas: Record<string, unknown> = {};
   function refer(value: unknown): unknown {

@@ -11,15 +11,15 @@ export interface OpenApiDeps {
   readonly title: string;
   readonly description: string;
   readonly version: string;
-  /** The variable that holds the URL of this address in examples. */
+  /** The variable that contains the URL of this address in examples. */
   readonly address: 'FILES' | 'PLUGINS';
-  /** Whether operations need a key unless they say otherwise. */
+  /** True when operations need a key by default. */
   readonly keyRequired: boolean;
-  /** Whether an administrator's session does instead of a key. */
+  /** True when an administrator's session is accepted instead of a key. */
   readonly sessions: boolean;
 }
 
-/** Collects the schemas of every route registered after it. Call before the routes. */
+/** Collects the schemas of every route that is registered later. Call it before the routes. */
 export async function collectOpenApi(app: App, deps: OpenApiDeps): Promise<void> {
   const session = {
     type: 'apiKey' as const,
@@ -73,7 +73,7 @@ export async function collectOpenApi(app: App, deps: OpenApiDeps): Promise<void>
   );
 }
 
-/** Rows of docs/reference/limits.md that bound a whole body, whatever its schema allows. */
+/** Rows of docs/reference/limits.md that limit a whole body, whatever its schema allows. */
 const limitsOfBodies = {
   json: ['json_body_bytes', 'json_depth', 'json_members'],
   multipart: ['upload_parts', 'upload_part_headers', 'upload_part_header_bytes', 'upload_field_bytes', 'file_bytes'],
@@ -85,7 +85,7 @@ function withBodyLimits<Schema extends FastifySchema | undefined>(schema: Schema
   return { ...schema, body: { ...(schema.body as object), 'x-limits': limitsOfBodies[limits] } };
 }
 
-/** How to read the examples, and what holds for every operation. */
+/** Explains the examples and the rules for all operations. */
 function introduce({ description, address, keyRequired }: OpenApiDeps): string {
   const url = address === 'FILES' ? 'http://127.0.0.1:8080' : 'http://127.0.0.1:8081';
   return [

@@ -10,7 +10,7 @@ import { checkParts, type Parts } from '../readiness.ts';
 export interface OperationsDeps {
   readonly version: string;
   readonly registry: Registry;
-  /** Further facts of `/v1/health_check`, such as what isolates plugins. */
+  /** Further facts of `/v1/health_check`, for example how plugins are isolated. */
   readonly facts: () => Readonly<Record<string, unknown>>;
   readonly parts: Parts;
   /** Problems of a service that still serves requests, for `/v1/ready?verbose`. */
@@ -36,7 +36,7 @@ const ReadyQuery = Type.Object({
   verbose: Type.Optional(Type.String({ maxLength: 10, description: 'Any value, also none.' })),
 });
 
-/** Health, readiness, version and metrics: the same on both addresses. */
+/** Registers health, readiness, version and metrics, which are the same on both addresses. */
 export function operationRoutes(app: App, deps: OperationsDeps): void {
   app.get(
     '/v1/health_check',

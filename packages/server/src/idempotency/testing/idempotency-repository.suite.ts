@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { HeldClaim, IdempotencyRepository } from '../idempotency-repository.ts';
 
-/** What every repository of idempotency keys promises. Each project may keep 30 bytes of answers. */
+/** Tests the behaviour of every repository of idempotency keys. Each project may store 30 bytes of answers. */
 export function describeIdempotencyRepository(
   name: string,
   open: () => Promise<{ repository: IdempotencyRepository; release: () => Promise<void> }>,
@@ -25,7 +25,7 @@ export function describeIdempotencyRepository(
     });
     const answered = (claim: HeldClaim) => ({ ...claim, fingerprint: 'print', answer: '{"a":1}', expiresAt: 9000 });
 
-    test('a key is claimed once, then running, then answered, then forgotten', async () => {
+    test('a key is claimed once, then running, then answered, then free again', async () => {
       const claim = newClaim();
       assert.deepEqual(await repository.claim(claim, 1), { kind: 'claimed' });
       assert.deepEqual(await repository.claim(claim, 1), { kind: 'running' });
@@ -36,7 +36,7 @@ export function describeIdempotencyRepository(
       assert.deepEqual(await repository.claim({ ...claim, heldUntil: 10_000 }, 9000), { kind: 'running' });
     });
 
-    test('ten wrong requests close an answer, also when they come at the same time', async () => {
+    test('ten wrong requests close an answer, also when they are concurrent', async () => {
       const claim = newClaim();
       await repository.claim(claim, 1);
       assert.deepEqual(await repository.compare(claim, ['print'], 10), { kind: 'forgotten' });
@@ -52,7 +52,7 @@ export function describeIdempotencyRepository(
       assert.equal((await repository.compare(claim, ['print'], 10)).kind, 'same', 'a new answer begins anew');
     });
 
-    test('wrong requests of others close an answer for others, not for the caller that made the first request', async () => {
+    test('wrong requests of other callers close an answer for them, not for the caller of the first request', async () => {
       const claim = newClaim();
       await repository.claim(claim, 1);
       await repository.complete(answered(claim));
@@ -72,14 +72,14 @@ export function describeIdempotencyRepository(
       assert.equal((await repository.claim({ ...claim, projectId: 'projectb' }, 1)).kind, 'claimed');
     });
 
-    test('of many claims at once one wins', async () => {
+    test('one of many concurrent claims succeeds', async () => {
       const claim = newClaim();
       const outcomes = await Promise.all(Array.from({ length: 20 }, () => repository.claim(claim, 1)));
       assert.equal(outcomes.filter((outcome) => outcome.kind === 'claimed').length, 1);
       assert.equal(outcomes.filter((outcome) => outcome.kind === 'running').length, 19);
     });
 
-    test('a renewed claim lives on; one whose time is over can be taken, and its owner then does nothing', async () => {
+    test('a renewed claim stays valid; an expired claim can be replaced, and its owner then has no effect', async () => {
       const claim = newClaim();
       await repository.claim(claim, 1);
       assert.equal(await repository.renew(claim, 2000), true);
@@ -94,7 +94,7 @@ export function describeIdempotencyRepository(
       assert.equal(await repository.complete(answered(taken)), true);
     });
 
-    test('a claim that lies further ahead than a claim can is void; an answer that does is kept', async () => {
+    test('a claim further in the future than a lease is void; an answer with that expiry stays', async () => {
       const ahead = { ...newClaim(), heldUntil: 1_000_000 };
       await repository.claim(ahead, 999_000);
       // A lease within twice its length is valid, because the clocks of two processes differ a little.
@@ -144,7 +144,7 @@ export function describeIdempotencyRepository(
       assert.equal((await keep('full', 30)).isKept, true, 'all bytes were given back');
     });
 
-    test('a sweep forgets what is over and nothing else', async () => {
+    test('a sweep deletes only expired rows', async () => {
       const [old, young] = [newClaim(), newClaim()];
       await repository.claim({ ...old, heldUntil: 50 }, 1);
       await repository.claim({ ...young, heldUntil: 51 }, 1);
